@@ -1,0 +1,10 @@
+// Package v1alpha1 holds the wire types of in-place updates: the pieces of an
+// update strategy that several workload kinds share, and the JSON records kept
+// in pod annotations while a pod is updated in place.
+//
+// The keys and the field names are a contract with existing manifests and
+// running pods; they never change. See the package inplace for what the
+// records mean.
+//
+// +kubebuilder:object:generate=true
+package v1alpha1

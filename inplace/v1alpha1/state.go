@@ -1,0 +1,96 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// State records an in-place update in the annotation StateAnnotation.
+type State struct {
+	// Revision is the revision that the pod is updated to.
+	Revision string `json:"revision"`
+
+	// UpdateTimestamp is the time at which the whole update started.
+	UpdateTimestamp metav1.Time `json:"updateTimestamp"`
+
+	// LastContainerStatuses holds, by container name, what each container ran
+	// before its image was replaced. Encoded as null when nothing was recorded.
+	LastContainerStatuses map[string]ContainerStatus `json:"lastContainerStatuses"`
+
+	// UpdateEnvFromMetadata says that the update changes environment variables
+	// that come from labels or annotations of the pod.
+	UpdateEnvFromMetadata bool `json:"updateEnvFromMetadata,omitempty"`
+
+	// NextContainerImages holds the images of the containers that wait for a
+	// later batch, by container name.
+	NextContainerImages map[string]string `json:"nextContainerImages,omitempty"`
+
+	// NextContainerRefMetadata holds the labels and annotations that wait for
+	// a later batch, by the name of the container whose environment needs them.
+	NextContainerRefMetadata map[string]metav1.ObjectMeta `json:"nextContainerRefMetadata,omitempty"`
+
+	// PreCheckBeforeNext is what must hold before the next batch starts. Nil
+	// when nothing waits.
+	PreCheckBeforeNext *PreCheck `json:"preCheckBeforeNext,omitempty"`
+
+	// ContainerBatchesRecord lists the batches written so far, oldest first.
+	ContainerBatchesRecord []ContainerBatch `json:"containerBatchesRecord,omitempty"`
+}
+
+// ContainerStatus is what a container ran before an in-place update.
+type ContainerStatus struct {
+	// ImageID is the image that the runtime reported; empty when it reported none.
+	ImageID string `json:"imageID,omitempty"`
+}
+
+// PreCheck is what must hold before the next batch of containers is updated.
+type PreCheck struct {
+	// ContainersRequiredReady names the containers that must be ready, sorted.
+	ContainersRequiredReady []string `json:"containersRequiredReady,omitempty"`
+}
+
+// ContainerBatch is one write of an in-place update.
+type ContainerBatch struct {
+	// Timestamp is when the batch was written.
+	Timestamp metav1.Time `json:"timestamp"`
+	// Containers names the containers changed by the batch, sorted.
+	Containers []string `json:"containers"`
+}
+
+// Grace records, in the annotation GraceAnnotation, a change that waits for
+// the end of its grace period.
+type Grace struct {
+	// Revision is the revision that the pod is updated to.
+	Revision string `json:"revision"`
+	// ContainerImages holds the new images by container name.
+	ContainerImages map[string]string `json:"containerImages,omitempty"`
+	// ContainerRefMetadata holds, by container name, the labels and
+	// annotations that its environment refers to.
+	ContainerRefMetadata map[string]metav1.ObjectMeta `json:"containerRefMetadata,omitempty"`
+	// MetaDataPatch is a strategic-merge patch for the remaining metadata.
+	MetaDataPatch []byte `json:"metaDataPatch,omitempty"`
+	// UpdateEnvFromMetadata is carried over to the State.
+	UpdateEnvFromMetadata bool `json:"updateEnvFromMetadata,omitempty"`
+	// GraceSeconds is the length of the grace period in seconds.
+	GraceSeconds int32 `json:"graceSeconds,omitempty"`
+}
+
+// RuntimeContainersMeta is what the node agent reports of the containers that
+// really run, in the annotation RuntimeContainersMetaAnnotation.
+type RuntimeContainersMeta struct {
+	Containers []RuntimeContainer `json:"containers"`
+}
+
+// RuntimeContainer is one running container as the runtime knows it.
+type RuntimeContainer struct {
+	Name         string                 `json:"name"`
+	ContainerID  string                 `json:"containerID"`
+	RestartCount int32                  `json:"restartCount"`
+	Hashes       RuntimeContainerHashes `json:"hashes"`
+}
+
+// RuntimeContainerHashes identify the specification that a container was started from.
+type RuntimeContainerHashes struct {
+	// PlainHash is the kubelet's hash of the container's specification.
+	PlainHash uint64 `json:"plainHash"`
+	// ExtractedEnvFromMetadataHash is the hash of the environment that comes
+	// from labels and annotations; 0 when unknown.
+	ExtractedEnvFromMetadataHash uint64 `json:"extractedEnvFromMetadataHash,omitempty"`
+}
