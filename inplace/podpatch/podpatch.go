@@ -9,7 +9,9 @@ package podpatch
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,11 +30,12 @@ type Patch struct {
 	// RemoveOwner is the UID of an owner reference to remove; empty removes none.
 	RemoveOwner types.UID
 
-	// Images holds the new images by container name.
+	// Images holds the new images by container name. Names of containers that
+	// the pod does not have are ignored.
 	Images map[string]string
 
 	// Metadata is a strategic-merge patch of a Pod that holds nothing but
-	// metadata, or nil. Labels and Annotations win over it.
+	// metadata, or nil. Labels, Annotations and AddFinalizers win over it.
 	Metadata []byte
 
 	// Conditions replace the pod's conditions of the same types. The time of
@@ -52,6 +55,12 @@ type Write struct {
 	// Data is a strategic-merge patch. It names the pod's UID, so that it
 	// cannot hit another pod of the same name.
 	Data []byte
+}
+
+// Empty tells whether the patch asks for nothing at all.
+func (p *Patch) Empty() bool {
+	return len(p.Labels)+len(p.Annotations)+len(p.AddFinalizers)+len(p.Images)+len(p.Conditions) == 0 &&
+		p.RemoveOwner == "" && p.Metadata == nil
 }
 
 // SetLabel sets a label.
@@ -116,7 +125,7 @@ func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	}
 	spec := p.spec(pod)
 	conditions := p.conditions(pod)
-	whole := spec != nil || p.needsPodEndpoint(pod)
+	whole := spec != nil || !fitsStatus(meta)
 
 	var writes []Write
 	if len(conditions) > 0 {
@@ -135,10 +144,14 @@ func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	return writes, nil
 }
 
-// needsPodEndpoint tells whether the patch holds metadata that the status
-// endpoint may not take.
-func (p *Patch) needsPodEndpoint(pod *corev1.Pod) bool {
-	return p.Metadata != nil || len(p.missingFinalizers(pod)) > 0 || p.RemoveOwner != ""
+// fitsStatus tells whether the status endpoint takes all of the metadata.
+func fitsStatus(meta map[string]any) bool {
+	for field := range meta {
+		if field != "labels" && field != "annotations" {
+			return false
+		}
+	}
+	return true
 }
 
 type body struct {
@@ -197,17 +210,15 @@ func (p *Patch) metadata(pod *corev1.Pod) (map[string]any, error) {
 	}
 	mergeStrings(meta, "labels", p.Labels, pod.Labels)
 	mergeStrings(meta, "annotations", p.Annotations, pod.Annotations)
-	if add := p.missingFinalizers(pod); len(add) > 0 {
-		meta["finalizers"] = add
-	}
-	if p.RemoveOwner != "" {
+	mergeFinalizers(meta, p.missingFinalizers(pod))
+	if p.ownedBy(pod, p.RemoveOwner) {
 		meta["ownerReferences"] = []map[string]any{{"$patch": "delete", "uid": p.RemoveOwner}}
 	}
 	return meta, nil
 }
 
-func (p *Patch) missingFinalizers(pod *corev1.Pod) []string {
-	var missing []string
+func (p *Patch) missingFinalizers(pod *corev1.Pod) []any {
+	var missing []any
 	for _, f := range p.AddFinalizers {
 		if !slices.Contains(pod.Finalizers, f) {
 			missing = append(missing, f)
@@ -216,23 +227,78 @@ func (p *Patch) missingFinalizers(pod *corev1.Pod) []string {
 	return missing
 }
 
-// mergeStrings adds to meta[field] the wanted values that the pod does not have.
-func mergeStrings(meta map[string]any, field string, wanted map[string]*string, have map[string]string) {
-	out, _ := meta[field].(map[string]any)
-	for key, value := range wanted {
-		old, found := have[key]
-		_, covered := out[key]
-		if !covered && (value == nil && !found || value != nil && found && old == *value) {
+func (p *Patch) ownedBy(pod *corev1.Pod, owner types.UID) bool {
+	return owner != "" && slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
+		return ref.UID == owner
+	})
+}
+
+// mergeFinalizers adds finalizers to those that meta adds already. Where meta
+// gives the order of the list, it must name them too.
+func mergeFinalizers(meta map[string]any, add []any) {
+	if len(add) == 0 {
+		return
+	}
+	const order = "$setElementOrder/finalizers"
+	for _, field := range []string{"finalizers", order} {
+		list, _ := meta[field].([]any)
+		if field == order && list == nil {
 			continue
 		}
-		if out == nil {
-			out = map[string]any{}
+		for _, f := range add {
+			if !slices.Contains(list, f) {
+				list = append(list, f)
+			}
 		}
-		out[key] = value
+		meta[field] = list
+	}
+}
+
+// mergeStrings puts the wanted values over those in meta[field] and drops what
+// the pod has already.
+func mergeStrings(meta map[string]any, field string, wanted map[string]*string, have map[string]string) {
+	given, found := meta[field]
+	if !found && len(wanted) == 0 {
+		return
+	}
+	out, directive := spellOut(given, found, have)
+	for key, value := range wanted {
+		if value == nil {
+			out[key] = nil
+		} else {
+			out[key] = *value
+		}
+	}
+	if !directive {
+		maps.DeleteFunc(out, func(key string, value any) bool {
+			old, found := have[key]
+			return found && value == old || !found && value == nil
+		})
 	}
 	if len(out) > 0 {
 		meta[field] = out
+	} else {
+		delete(meta, field)
 	}
+}
+
+// spellOut copies the labels or annotations of a merge patch. A null removes
+// the whole map: it is written out as the removal of each key, so that other
+// values can be put over it. The second result tells whether the patch holds a
+// directive, under which a value counts even where the pod has it already.
+func spellOut(given any, found bool, have map[string]string) (out map[string]any, directive bool) {
+	out = map[string]any{}
+	if found && given == nil {
+		for key := range have {
+			out[key] = nil
+		}
+	}
+	values, _ := given.(map[string]any)
+	for key, value := range values {
+		out[key] = value
+		directive = directive || strings.HasPrefix(key, "$")
+	}
+	return out, directive
 }
 
 func (p *Patch) spec(pod *corev1.Pod) *specBody {

@@ -1,0 +1,112 @@
+package inplace
+
+import (
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+// nextBatch splits a change into what is written now and what waits (rules 15
+// and 16). Now come the containers without a launch priority and, of those
+// with one, the highest present; then those that share a changed label or
+// annotation with them, which cannot be changed for one container alone.
+func nextBatch(pod *corev1.Pod, c change) (batch, rest change) {
+	now := firstContainers(pod, c)
+	pullSharing(now, c)
+	batch = change{images: map[string]string{}, refs: map[string]metav1.ObjectMeta{}}
+	rest = change{images: map[string]string{}, refs: map[string]metav1.ObjectMeta{}}
+	for _, name := range c.containers() {
+		if now[name] {
+			batch.take(c, name)
+		} else {
+			rest.take(c, name)
+		}
+	}
+	return batch, rest
+}
+
+// firstContainers returns the containers of the change that come first by
+// launch priority.
+func firstContainers(pod *corev1.Pod, c change) map[string]bool {
+	first := map[string]bool{}
+	var highest []string
+	var highestPriority int
+	for i := range pod.Spec.Containers {
+		name := pod.Spec.Containers[i].Name
+		if !c.has(name) {
+			continue
+		}
+		priority, ok := launchPriority(&pod.Spec.Containers[i])
+		switch {
+		case !ok:
+			first[name] = true
+		case len(highest) == 0 || priority > highestPriority:
+			highest, highestPriority = []string{name}, priority
+		case priority == highestPriority:
+			highest = append(highest, name)
+		}
+	}
+	for _, name := range highest {
+		first[name] = true
+	}
+	return first
+}
+
+// launchPriority returns the priority that the container was created with.
+func launchPriority(c *corev1.Container) (int, bool) {
+	for i := range c.Env {
+		from := c.Env[i].ValueFrom
+		if c.Env[i].Name != v1alpha1.ContainerBarrierEnv || from == nil || from.ConfigMapKeyRef == nil {
+			continue
+		}
+		number, ok := strings.CutPrefix(from.ConfigMapKeyRef.Key, v1alpha1.ContainerBarrierKeyPrefix)
+		if !ok {
+			continue
+		}
+		if priority, err := strconv.Atoi(number); err == nil {
+			return priority, true
+		}
+	}
+	return 0, false
+}
+
+// pullSharing adds to now every container that shares a changed key with one
+// that is there, until there is no more such container.
+func pullSharing(now map[string]bool, c change) {
+	changed := map[metadataKey]bool{}
+	for grown := true; grown; {
+		grown = false
+		for name, ref := range c.refs {
+			if !now[name] && !shares(ref, changed) {
+				continue
+			}
+			before := len(changed)
+			now[name] = true
+			for key := range ref.Labels {
+				changed[metadataKey{labelMap, key}] = true
+			}
+			for key := range ref.Annotations {
+				changed[metadataKey{annotationMap, key}] = true
+			}
+			grown = grown || len(changed) > before
+		}
+	}
+}
+
+func shares(ref metav1.ObjectMeta, changed map[metadataKey]bool) bool {
+	for key := range ref.Labels {
+		if changed[metadataKey{labelMap, key}] {
+			return true
+		}
+	}
+	for key := range ref.Annotations {
+		if changed[metadataKey{annotationMap, key}] {
+			return true
+		}
+	}
+	return false
+}

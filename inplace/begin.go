@@ -1,0 +1,104 @@
+package inplace
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// BeginOptions tunes Begin.
+type BeginOptions struct {
+	// Now is the time of the write.
+	Now time.Time
+	// GracePeriodSeconds is the time between the pod being taken out of
+	// service and its containers being changed. Zero and less: no waiting.
+	GracePeriodSeconds int32
+}
+
+// Begin starts an in-place update of a pod (rules 11 to 13, 15 to 17, 19 and
+// 28). It returns what to write: the pod out of service, then the record of
+// the update together with the first batch of the change or, with a grace
+// period, with the change that waits. The caller adds the revision labels of
+// its workload, and what its lifecycle asks for, to the same patch.
+//
+// An update may begin while an earlier one is still running; what the earlier
+// one has not done yet is taken over, as long as the new one leaves it as it is.
+// A pod in its grace period is refused: see InGrace. So is a pod that lacks a
+// container of the update, and one whose records are not readable. Nothing is
+// written to the pod given.
+func Begin(pod *corev1.Pod, u *Update, o BeginOptions) (podpatch.Patch, error) {
+	if u == nil {
+		return podpatch.Patch{}, podError(pod, "Begin needs an update, got nil; Calculate gives none where the pod must be recreated")
+	}
+	if InGrace(pod) {
+		return podpatch.Patch{}, podError(pod, "it is in the grace period of an earlier in-place update, whose change would be lost; wait until Refresh has applied it")
+	}
+	wanted, missing := change{u.Images, u.RefMetadata}.known(pod)
+	if missing != "" {
+		return podpatch.Patch{}, podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
+	}
+	old, err := readState(pod)
+	if err != nil {
+		return podpatch.Patch{}, err
+	}
+	state := &v1alpha1.State{
+		Revision:              u.Revision,
+		UpdateTimestamp:       metav1.NewTime(o.Now),
+		UpdateEnvFromMetadata: u.EnvFromMetadata,
+	}
+	if old != nil {
+		if err := takeOver(pod, old, u, state, wanted); err != nil {
+			return podpatch.Patch{}, err
+		}
+	}
+	var p podpatch.Patch
+	withdraw(&p, pod, o.Now)
+	if o.GracePeriodSeconds > 0 {
+		err = beginGrace(&p, pod, u, state, wanted, o.GracePeriodSeconds)
+	} else {
+		p.Metadata = u.MetadataPatch
+		err = writeBatch(&p, pod, state, wanted, o.Now)
+	}
+	return p, err
+}
+
+// withdraw takes a pod with the readiness gate out of service (rule 11).
+func withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
+	if !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
+		return
+	}
+	setCondition(p, pod, corev1.ConditionFalse, v1alpha1.ReasonStartInPlaceUpdate, now)
+	readiness.Withdraw(p, pod, now)
+}
+
+// setCondition sets InPlaceUpdateReady. The time of the transition moves with
+// the status only.
+func setCondition(p *podpatch.Patch, pod *corev1.Pod, status corev1.ConditionStatus, reason string, now time.Time) {
+	since := metav1.NewTime(now)
+	if have := readiness.Condition(pod, v1alpha1.InPlaceUpdateReady); have != nil && have.Status == status && !have.LastTransitionTime.IsZero() {
+		since = have.LastTransitionTime
+	}
+	p.SetCondition(corev1.PodCondition{
+		Type: v1alpha1.InPlaceUpdateReady, Status: status, Reason: reason, LastTransitionTime: since,
+	})
+}
+
+// beginGrace records the change instead of making it (rule 19).
+func beginGrace(p *podpatch.Patch, pod *corev1.Pod, u *Update, state *v1alpha1.State, wanted change, seconds int32) error {
+	if err := writeState(p, pod, state); err != nil {
+		return err
+	}
+	return writeGrace(p, pod, &v1alpha1.Grace{
+		Revision:              u.Revision,
+		ContainerImages:       wanted.images,
+		ContainerRefMetadata:  wanted.refs,
+		MetaDataPatch:         u.MetadataPatch,
+		UpdateEnvFromMetadata: u.EnvFromMetadata,
+		GraceSeconds:          seconds,
+	})
+}

@@ -1,0 +1,130 @@
+package inplace
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+// change is what containers of a pod still have to get, by container name.
+type change struct {
+	images map[string]string
+	refs   map[string]metav1.ObjectMeta
+}
+
+func (c change) empty() bool { return len(c.images) == 0 && len(c.refs) == 0 }
+
+func (c change) has(container string) bool {
+	_, image := c.images[container]
+	_, ref := c.refs[container]
+	return image || ref
+}
+
+// containers returns the names of the containers that get something, sorted.
+func (c change) containers() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(c.images)), maps.Keys(c.refs))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// known returns the part of the change that concerns containers of the pod,
+// and the first container that the pod does not have.
+func (c change) known(pod *corev1.Pod) (part change, missing string) {
+	part = change{images: map[string]string{}, refs: map[string]metav1.ObjectMeta{}}
+	for _, name := range c.containers() {
+		if container(pod, name) == nil {
+			missing = name
+			continue
+		}
+		part.take(c, name)
+	}
+	return part, missing
+}
+
+func (c change) take(from change, container string) {
+	if image, ok := from.images[container]; ok {
+		c.images[container] = image
+	}
+	if ref, ok := from.refs[container]; ok {
+		c.refs[container] = ref
+	}
+}
+
+// writeBatch adds to the patch the first batch of the change, and to the state
+// the rest, what the batch is waited for with, and what it replaces (rules 13
+// and 15 to 17). The state is written too. The change names containers of the
+// pod only.
+func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c change, now time.Time) error {
+	batch, rest := nextBatch(pod, c)
+	recordImages(p, pod, state, batch.images)
+	for name, image := range batch.images {
+		p.SetImage(name, image)
+	}
+	for _, ref := range batch.refs {
+		for key, value := range ref.Labels {
+			p.SetLabel(key, value)
+		}
+		for key, value := range ref.Annotations {
+			p.SetAnnotation(key, value)
+		}
+	}
+	names := batch.containers()
+	if names == nil {
+		names = []string{} // Written as [] and not as null.
+	}
+	state.NextContainerImages, state.NextContainerRefMetadata = rest.images, rest.refs
+	state.PreCheckBeforeNext = nil
+	if !rest.empty() {
+		state.PreCheckBeforeNext = &v1alpha1.PreCheck{ContainersRequiredReady: names}
+	}
+	state.ContainerBatchesRecord = append(state.ContainerBatchesRecord,
+		v1alpha1.ContainerBatch{Timestamp: metav1.NewTime(now), Containers: names})
+	return writeState(p, pod, state)
+}
+
+// recordImages stores what the containers run whose image is about to change
+// (rule 13). What they run was read from the pod, so the write is refused when
+// the pod has changed since.
+func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, images map[string]string) {
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		image, changes := images[status.Name]
+		if c := container(pod, status.Name); !changes || c == nil || c.Image == image {
+			continue
+		}
+		if state.LastContainerStatuses == nil {
+			state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+		}
+		state.LastContainerStatuses[status.Name] = v1alpha1.ContainerStatus{ImageID: status.ImageID}
+		p.IfUnchanged = true
+	}
+}
+
+func container(pod *corev1.Pod, name string) *corev1.Container {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == name {
+			return &pod.Spec.Containers[i]
+		}
+	}
+	return nil
+}
+
+func containerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Name == name {
+			return &pod.Status.ContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+func podError(pod *corev1.Pod, format string, args ...any) error {
+	return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, fmt.Errorf(format, args...))
+}

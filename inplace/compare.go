@@ -1,0 +1,154 @@
+package inplace
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/revision"
+)
+
+// Verdict says what a change of a pod template does to a running pod.
+type Verdict struct {
+	// Update is what changes inside the pod; nil where the pod must be
+	// recreated. Its Revision is empty.
+	Update *Update
+	// Obstacles are the reasons why the pod must be recreated; empty where it
+	// need not be.
+	Obstacles []Obstacle
+	// Restarts lists the containers that restart, in the order of the template.
+	Restarts []Restart
+}
+
+// Restart is a container that restarts in a pod that lives on.
+type Restart struct {
+	Container string
+	// FromImage and ToImage differ where the container gets a new image.
+	FromImage, ToImage string
+	// EnvFrom lists the changed labels and annotations that its environment
+	// refers to, as metadata.labels['key'], sorted.
+	EnvFrom []string
+}
+
+// Compare tells what a running pod of one template has to go through to become
+// one of the other: nothing, new metadata, restarts of some containers, or to
+// be recreated. It is Calculate for people, who have templates and no revisions.
+//
+// It fails on a nil template.
+func Compare(from, to *corev1.PodTemplateSpec, o CalculateOptions) (Verdict, error) {
+	before, err := stored(from)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("old template: %w", err)
+	}
+	after, err := stored(to)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("new template: %w", err)
+	}
+	u, obstacles, err := calculate(before, after, o)
+	if err != nil || u == nil {
+		return Verdict{Obstacles: obstacles}, err
+	}
+	return Verdict{Update: u, Restarts: restarts(before, u)}, nil
+}
+
+// stored returns the template as a revision gives it back.
+func stored(t *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, error) {
+	data, err := revision.Data(t)
+	if err != nil {
+		return nil, err
+	}
+	return revision.Template(data)
+}
+
+func restarts(from *corev1.PodTemplateSpec, u *Update) []Restart {
+	var out []Restart
+	for i := range from.Spec.Containers {
+		c := &from.Spec.Containers[i]
+		if !(change{u.Images, u.RefMetadata}).has(c.Name) {
+			continue
+		}
+		r := Restart{Container: c.Name, FromImage: c.Image, ToImage: c.Image}
+		if image, ok := u.Images[c.Name]; ok {
+			r.ToImage = image
+		}
+		ref := u.RefMetadata[c.Name]
+		for _, key := range slices.Sorted(maps.Keys(ref.Annotations)) {
+			r.EnvFrom = append(r.EnvFrom, "metadata.annotations['"+key+"']")
+		}
+		for _, key := range slices.Sorted(maps.Keys(ref.Labels)) {
+			r.EnvFrom = append(r.EnvFrom, "metadata.labels['"+key+"']")
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// InPlace tells whether the pod need not be recreated.
+func (v Verdict) InPlace() bool { return v.Update != nil }
+
+// String answers in a few lines, without a line break at the end.
+func (v Verdict) String() string {
+	var b strings.Builder
+	if v.Update == nil {
+		b.WriteString("the pod is recreated:")
+		for _, o := range v.Obstacles {
+			b.WriteString("\n  " + o.String())
+		}
+		return b.String()
+	}
+	metadata := changedMetadata(v.Update.MetadataPatch)
+	switch {
+	case len(v.Restarts) > 0:
+		b.WriteString("the pod stays, containers restart:")
+	case metadata != "":
+		b.WriteString("the pod stays, no container restarts:")
+	default:
+		b.WriteString("nothing changes in the pod")
+	}
+	for _, r := range v.Restarts {
+		b.WriteString("\n  " + r.String())
+	}
+	if metadata != "" {
+		b.WriteString("\n  metadata changes without a restart: " + metadata)
+	}
+	return b.String()
+}
+
+// String returns the container and why it restarts, on one line.
+func (r Restart) String() string {
+	var why []string
+	if r.FromImage != r.ToImage {
+		why = append(why, "image "+r.FromImage+" becomes "+r.ToImage)
+	}
+	if len(r.EnvFrom) > 0 {
+		why = append(why, "its environment refers to "+strings.Join(r.EnvFrom, ", "))
+	}
+	return fmt.Sprintf("container %q: %s", r.Container, strings.Join(why, "; "))
+}
+
+// changedMetadata lists what a metadata patch changes, in words.
+func changedMetadata(patch []byte) string {
+	var p struct {
+		Metadata map[string]any `json:"metadata"`
+	}
+	if json.Unmarshal(patch, &p) != nil {
+		return "" // Calculate makes no patch that is not JSON.
+	}
+	var out []string
+	for _, field := range []struct{ name, one string }{{"labels", "label"}, {"annotations", "annotation"}} {
+		keys, _ := p.Metadata[field.name].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			out = append(out, field.one+" "+key)
+		}
+	}
+	for field := range p.Metadata {
+		if strings.HasSuffix(field, "finalizers") {
+			return strings.Join(append(out, "finalizers"), ", ")
+		}
+	}
+	return strings.Join(out, ", ")
+}

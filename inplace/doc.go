@@ -1,0 +1,61 @@
+// Package inplace changes running pods instead of replacing them: it decides
+// whether a pod can go from one revision of its template to another in place,
+// and takes it there step by step.
+//
+// [Compare] answers for two templates whether containers restart or the pod is
+// recreated. [Calculate] answers the same for two ControllerRevisions, with
+// what has to be written. [Begin] starts the update of one pod, [Refresh]
+// carries it on until the pod is back in service, and [Complete] tells whether
+// it is done. All of them are pure functions: they read objects that they
+// never change, and return what to write as a [podpatch.Patch].
+//
+// # How a pod is updated
+//
+// Only container images, labels, annotations and finalizers can change in
+// place. While they do, the readiness gate InPlaceUpdateReady keeps the pod out
+// of service:
+//
+//  1. Begin: the condition InPlaceUpdateReady becomes False, and Ready with it;
+//     then the pod gets the record of the update and the change itself.
+//  2. The kubelet restarts the containers with new images. Containers whose
+//     environment refers to a changed label or annotation are restarted by the
+//     node agent.
+//  3. Refresh: the containers are found to run what the pod says, and the
+//     condition becomes True.
+//
+// With a grace period the change is recorded with Begin and made by a later
+// Refresh, so that the pod is out of service for a while before its containers
+// stop. With launch priorities the containers change in batches, and Refresh
+// starts a batch when the containers of the one before it are ready.
+//
+// A pod without the readiness gate takes the same steps, except for conditions.
+//
+// # Records in the pod
+//
+// The progress stands in annotations of the pod and nowhere else, so any
+// process can carry on where another stopped. Their JSON is that of OpenKruise
+// 1.4, with one exception that no reader notices: metadata inside of it has no
+// "creationTimestamp":null.
+//
+// # Differences
+//
+// From OpenKruise 1.4, where its behaviour hurts:
+//   - A new update on a pod whose earlier one is still running takes over what
+//     that one has not done yet. Otherwise containers that wait for their batch
+//     would keep an image of a revision before the last, and a pod would return
+//     to service with a container still to be restarted.
+//   - Begin refuses a pod in its grace period, for every kind of workload. The
+//     change that waits would be lost.
+//   - Begin refuses a pod that lacks a container of the update.
+//   - Of a template's metadata only labels, annotations and finalizers count,
+//     since nothing else of it reaches a pod. A changed metadata.name of a
+//     template would otherwise be sent to the API server, which rejects it.
+//   - Templates are compared by meaning: 1Gi and 1073741824 are the same
+//     memory, and a template stored without metadata can be updated in place.
+//   - Image references are compared in full: a runtime that reports
+//     docker.io/library/nginx:1.21 runs nginx:1.21.
+//   - Containers that the kubelet identifies by name and image only, as it does
+//     since Kubernetes 1.31, are recognised by the hash too.
+//   - Images are written on the condition that the pod is as it was read,
+//     because the image IDs recorded with them would otherwise be outdated.
+package inplace

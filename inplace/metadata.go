@@ -1,0 +1,156 @@
+package inplace
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// metadataMap tells labels from annotations in a reference to pod metadata.
+type metadataMap int
+
+const (
+	labelMap metadataMap = iota
+	annotationMap
+)
+
+// metadataKey is one label or annotation of a pod.
+type metadataKey struct {
+	in  metadataMap
+	key string
+}
+
+// addMetadata sorts the changes of metadata into those that a container's
+// environment follows, and the others (rules 7 to 10).
+func (u *Update) addMetadata(from, to *corev1.PodTemplateSpec, o CalculateOptions) error {
+	old := metav1.ObjectMeta{Labels: from.Labels, Annotations: from.Annotations, Finalizers: from.Finalizers}
+	wanted := metav1.ObjectMeta{
+		Labels: maps.Clone(to.Labels), Annotations: maps.Clone(to.Annotations), Finalizers: to.Finalizers,
+	}
+	if o.EnvFromMetadata {
+		for i := range to.Spec.Containers {
+			u.addReferences(&to.Spec.Containers[i], from, to)
+		}
+		for _, ref := range u.RefMetadata {
+			restore(wanted.Labels, old.Labels, ref.Labels)
+			restore(wanted.Annotations, old.Annotations, ref.Annotations)
+		}
+	}
+	patch, err := metadataPatch(old, wanted)
+	if err != nil {
+		return err
+	}
+	u.MetadataPatch = patch
+	return nil
+}
+
+// addReferences records the changed labels and annotations that the
+// environment of a container of the new template refers to.
+func (u *Update) addReferences(c *corev1.Container, from, to *corev1.PodTemplateSpec) {
+	for i := range c.Env {
+		ref, ok := envReference(&c.Env[i])
+		if !ok {
+			continue
+		}
+		before, after := from.Labels, to.Labels
+		if ref.in == annotationMap {
+			before, after = from.Annotations, to.Annotations
+		}
+		if value, changed := setOrReplaced(before, after, ref.key); changed {
+			u.EnvFromMetadata = true
+			if u.RefMetadata == nil {
+				u.RefMetadata = map[string]metav1.ObjectMeta{}
+			}
+			meta := u.RefMetadata[c.Name]
+			setMetadata(&meta, ref, value)
+			u.RefMetadata[c.Name] = meta
+		}
+	}
+}
+
+// setOrReplaced returns the new value of a key that was added to a map or got
+// another value. A key that comes with the map itself does not count, nor does
+// one that goes away (rule 8).
+func setOrReplaced(before, after map[string]string, key string) (string, bool) {
+	value, ok := after[key]
+	if !ok || len(before) == 0 {
+		return "", false
+	}
+	old, had := before[key]
+	return value, !had || old != value
+}
+
+func setMetadata(meta *metav1.ObjectMeta, k metadataKey, value string) {
+	m := &meta.Labels
+	if k.in == annotationMap {
+		m = &meta.Annotations
+	}
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[k.key] = value
+}
+
+// envReference returns the label or annotation that an environment variable
+// takes its value from.
+func envReference(env *corev1.EnvVar) (metadataKey, bool) {
+	if env.Value != "" || env.ValueFrom == nil || env.ValueFrom.FieldRef == nil {
+		return metadataKey{}, false
+	}
+	path := env.ValueFrom.FieldRef.FieldPath
+	if key, ok := subscript(path, "metadata.labels"); ok {
+		return metadataKey{labelMap, key}, true
+	}
+	if key, ok := subscript(path, "metadata.annotations"); ok {
+		return metadataKey{annotationMap, key}, true
+	}
+	return metadataKey{}, false
+}
+
+// subscript returns k of the path field['k'].
+func subscript(path, field string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, field+"['")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(rest, "']")
+}
+
+// restore undoes in wanted the changes that are made elsewhere.
+func restore(wanted, old, elsewhere map[string]string) {
+	for key := range elsewhere {
+		if value, had := old[key]; had {
+			wanted[key] = value
+		} else {
+			delete(wanted, key)
+		}
+	}
+}
+
+// metadataPatch returns the strategic-merge patch between the metadata of two
+// pods, nil where they are the same.
+func metadataPatch(from, to metav1.ObjectMeta) ([]byte, error) {
+	if maps.Equal(from.Labels, to.Labels) && maps.Equal(from.Annotations, to.Annotations) &&
+		slices.Equal(from.Finalizers, to.Finalizers) {
+		return nil, nil
+	}
+	before, err := json.Marshal(corev1.Pod{ObjectMeta: from})
+	if err != nil {
+		return nil, fmt.Errorf("encode the old metadata: %w", err)
+	}
+	after, err := json.Marshal(corev1.Pod{ObjectMeta: to})
+	if err != nil {
+		return nil, fmt.Errorf("encode the new metadata: %w", err)
+	}
+	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, corev1.Pod{})
+	if err != nil {
+		return nil, fmt.Errorf("compare the metadata: %w", err)
+	}
+	return patch, nil
+}

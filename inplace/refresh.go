@@ -1,0 +1,145 @@
+package inplace
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// Progress is how far the in-place update of a pod has come.
+type Progress struct {
+	// Patch is what to write next; the zero Patch where nothing is to be written.
+	Patch podpatch.Patch
+	// RequeueAfter is when to look again although nothing happens to the pod:
+	// what is left of the grace period, in whole seconds. Zero: no need to.
+	RequeueAfter time.Duration
+	// Complete tells that the pod, as it was read, has taken the whole update.
+	// It is true for a pod that was never updated in place.
+	Complete bool
+	// Waiting says in words what the update waits for; empty when Complete.
+	Waiting string
+}
+
+// Refresh carries an in-place update on (rules 18, 20 to 22 and 24 to 26): it
+// makes the change when the grace period is over, starts the next batch of
+// containers when the batch before it is done, and puts the pod back into
+// service at the end. It is called for every pod in every pass, and costs
+// nothing for a pod that has nothing to do.
+//
+// The error says which record of the pod cannot be read, or is missing.
+func Refresh(pod *corev1.Pod, now time.Time) (Progress, error) {
+	if settled(pod) {
+		return Progress{Complete: true}, nil
+	}
+	state, err := readState(pod)
+	if err != nil {
+		return Progress{}, err
+	}
+	if InGrace(pod) {
+		return refreshGrace(pod, state, now)
+	}
+	if state != nil {
+		waiting, err := containersWaiting(pod, state)
+		if err != nil || waiting != "" {
+			return Progress{Waiting: waiting}, err
+		}
+		rest, _ := change{state.NextContainerImages, state.NextContainerRefMetadata}.known(pod)
+		if !rest.empty() {
+			return refreshBatch(pod, state, rest, now)
+		}
+	}
+	progress := Progress{Complete: true}
+	if readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
+		if !inService(pod) {
+			setCondition(&progress.Patch, pod, corev1.ConditionTrue, "", now)
+		}
+	}
+	return progress, nil
+}
+
+// settled recognises, without decoding anything, the pods on which there is
+// nothing to do: all but the few that are being updated.
+func settled(pod *corev1.Pod) bool {
+	if InGrace(pod) {
+		return false
+	}
+	state, _, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
+	if !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
+		return !found
+	}
+	return inService(pod) && !strings.Contains(state, `"nextContainer`)
+}
+
+// inService tells whether the condition stands as it does outside of updates.
+func inService(pod *corev1.Pod) bool {
+	c := readiness.Condition(pod, v1alpha1.InPlaceUpdateReady)
+	return c != nil && c.Status == corev1.ConditionTrue && c.Reason == "" && c.Message == ""
+}
+
+// refreshGrace makes the waiting change when its time has come (rules 20 to 22).
+func refreshGrace(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
+	if state == nil {
+		return Progress{}, podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to give the change up",
+			v1alpha1.GraceAnnotation, v1alpha1.StateAnnotation)
+	}
+	grace, err := readGrace(pod)
+	if err != nil {
+		return Progress{}, err
+	}
+	var progress Progress
+	if label := pod.Labels[appsv1.ControllerRevisionHashLabelKey]; !revision.Matches(label, grace.Revision) {
+		progress.Waiting = fmt.Sprintf("the change to revision %s is given up, the pod belongs to revision %q now", grace.Revision, label)
+		removeGrace(&progress.Patch)
+		return progress, nil
+	}
+	period := time.Duration(grace.GraceSeconds) * time.Second
+	if left := period - now.Sub(state.UpdateTimestamp.Time); left > 0 {
+		progress.RequeueAfter = wholeSeconds(left)
+		progress.Waiting = fmt.Sprintf("the grace period of %s ends in %s", period, progress.RequeueAfter)
+		return progress, nil
+	}
+	rest, missing := change{grace.ContainerImages, grace.ContainerRefMetadata}.known(pod)
+	if missing != "" {
+		return Progress{}, podError(pod, "annotation %s changes container %q, which the pod does not have; recreate the pod", v1alpha1.GraceAnnotation, missing)
+	}
+	progress.Waiting = "the grace period is over, the change is written"
+	progress.Patch.Metadata = grace.MetaDataPatch
+	removeGrace(&progress.Patch)
+	return progress, writeBatch(&progress.Patch, pod, state, rest, now)
+}
+
+func wholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
+
+// refreshBatch starts the next batch when the containers of the one before it
+// are ready (rule 18).
+func refreshBatch(pod *corev1.Pod, state *v1alpha1.State, rest change, now time.Time) (Progress, error) {
+	next := strings.Join(rest.containers(), ", ")
+	if state.PreCheckBeforeNext != nil {
+		for _, name := range state.PreCheckBeforeNext.ContainersRequiredReady {
+			if status := containerStatus(pod, name); status == nil || !status.Ready {
+				return Progress{Waiting: fmt.Sprintf("%s: waits for container %s to be ready", next, name)}, nil
+			}
+		}
+	}
+	var progress Progress
+	err := writeBatch(&progress.Patch, pod, state, rest, now)
+	progress.Waiting = "the next batch is written, of " + next
+	return progress, err
+}
+
+// InGrace tells whether a change of the pod waits for its grace period. No
+// other update may begin on such a pod (see Begin).
+func InGrace(pod *corev1.Pod) bool {
+	_, _, found := annotation(pod, v1alpha1.GraceAnnotation, v1alpha1.LegacyGraceAnnotation)
+	return found
+}

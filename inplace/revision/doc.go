@@ -1,0 +1,32 @@
+// Package revision reads and writes the ControllerRevisions in which a
+// workload keeps the pod templates of its past: their data, their names, their
+// order, and which of them is the template of today.
+//
+// Everything here is a pure function of its arguments. What must be written to
+// the API server is returned as a value.
+//
+// # Data
+//
+// The data of a revision is one JSON document,
+//
+//	{"spec":{"template":{"$patch":"replace","metadata":{...},"spec":{...}}}}
+//
+// compact, with sorted keys. Its bytes are part of the contract, because the
+// hash over them is the name of the revision and the label of every pod. They
+// are those that a program built on the Kubernetes 1.22 types writes, for every
+// template which such a program knows in full: a zero creationTimestamp is
+// null, for example, although newer encoders leave it out. Pod fields that came
+// later are kept.
+//
+// # Differences
+//
+// OpenKruise 1.4 compares revisions byte by byte and drops pod fields that are
+// newer than Kubernetes 1.22. Here:
+//   - two revisions are equal when they mean the same template, so that
+//     another encoder's data for the same template does not move any pod;
+//   - newer fields are part of the revision. A workload whose template already
+//     holds such fields gets one new revision when it is taken over, for its
+//     pods have never had them;
+//   - unreadable data of a revision is an error that names the revision, and
+//     only where no other revision answers the question.
+package revision

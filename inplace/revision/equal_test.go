@@ -1,0 +1,171 @@
+package revision_test
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/inplace/revision"
+)
+
+func stored(name, data string) *appsv1.ControllerRevision {
+	return &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Data:       runtime.RawExtension{Raw: []byte(data)},
+	}
+}
+
+// wrap returns revision data for a template given as JSON.
+func wrap(template string) string { return `{"spec":{"template":` + template + `}}` }
+
+func TestEqual(t *testing.T) {
+	for _, tt := range []struct {
+		name, a, b string
+		want       bool
+	}{
+		{"CR5: equal bytes", wrap(`{"spec":{}}`), wrap(`{"spec":{}}`), true},
+		{"with and without $patch", wrap(`{"$patch":"replace","spec":{}}`), wrap(`{"spec":{}}`), true},
+		{"with and without creationTimestamp", wrap(`{"metadata":{"creationTimestamp":null},"spec":{}}`), wrap(`{"metadata":{},"spec":{}}`), true},
+		{"with and without metadata", wrap(`{"metadata":{},"spec":{}}`), wrap(`{"spec":{}}`), true},
+		{"key order and blanks", wrap(`{"spec":{"nodeName":"n","hostname":"h"}}`), wrap(`{ "spec":{"hostname":"h","nodeName":"n"} }`), true},
+		{"escaped and plain characters", wrap(`{"spec":{"nodeName":"\u003c"}}`), wrap(`{"spec":{"nodeName":"<"}}`), true},
+		{"quantities: the same unit", container(`"resources":{"limits":{"cpu":"1000m"}}`), container(`"resources":{"limits":{"cpu":"1"}}`), true},
+		{"quantities: another unit", container(`"resources":{"limits":{"memory":"1Gi"}}`), container(`"resources":{"limits":{"memory":"1073741824"}}`), true},
+		{"quantities: a number", container(`"resources":{"limits":{"cpu":2}}`), container(`"resources":{"limits":{"cpu":"2"}}`), true},
+		{"absent and empty resources", container(`"resources":{}`), container(`"image":""`), true},
+		{"empty and absent list", container(`"command":[]`), container(`"args":null`), true},
+		{"empty and absent map", wrap(`{"metadata":{"labels":{}},"spec":{}}`), wrap(`{"metadata":{"labels":null},"spec":{}}`), true},
+		{"unknown fields", wrap(`{"spec":{"fieldOfTheFuture":1}}`), wrap(`{"spec":{}}`), true},
+
+		{"another image", container(`"image":"a"`), container(`"image":"b"`), false},
+		{"other quantities", container(`"resources":{"limits":{"cpu":"1"}}`), container(`"resources":{"limits":{"cpu":"2"}}`), false},
+		{"limit zero and no limit", container(`"resources":{"limits":{"cpu":"0"}}`), container(`"resources":{"limits":{}}`), false},
+		{"order of a list", container(`"args":["a","b"]`), container(`"args":["b","a"]`), false},
+		{"empty and absent label selector", affinity(`"labelSelector":{},`), affinity(``), false},
+		{"empty and absent namespace selector", affinity(`"namespaceSelector":{},`), affinity(``), false},
+		{"emptyDir and no source", wrap(`{"spec":{"volumes":[{"name":"v","emptyDir":{}}]}}`), wrap(`{"spec":{"volumes":[{"name":"v"}]}}`), false},
+		{"empty and absent security context", wrap(`{"spec":{"securityContext":{}}}`), wrap(`{"spec":{}}`), false},
+		{"zero and absent grace period", wrap(`{"spec":{"terminationGracePeriodSeconds":0}}`), wrap(`{"spec":{}}`), false},
+		{"false and absent", wrap(`{"spec":{"enableServiceLinks":false}}`), wrap(`{"spec":{}}`), false},
+		{"a native sidecar", wrap(`{"spec":{"initContainers":[{"name":"a","restartPolicy":"Always"}]}}`), wrap(`{"spec":{"initContainers":[{"name":"a"}]}}`), false},
+		{"a port's name and number", container(`"livenessProbe":{"tcpSocket":{"port":"80"}}`), container(`"livenessProbe":{"tcpSocket":{"port":80}}`), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, pair := range [][2]string{{tt.a, tt.b}, {tt.b, tt.a}} {
+				got, err := revision.Equal(stored("a", pair[0]), stored("b", pair[1]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != tt.want {
+					t.Errorf("%s and %s: got %t, want %t", pair[0], pair[1], got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func container(field string) string {
+	return wrap(`{"spec":{"containers":[{"name":"main",` + field + `}]}}`)
+}
+
+func affinity(field string) string {
+	return wrap(`{"spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{` + field + `"topologyKey":"k"}]}}}}`)
+}
+
+func TestEqualNamesTheUnreadable(t *testing.T) {
+	good := stored("good", wrap(`{"spec":{}}`))
+	for _, data := range []string{"", "{", "null", `{"spec":{}}`, "\x00\xff"} {
+		bad := stored("bad", data)
+		for _, pair := range [][2]*appsv1.ControllerRevision{{good, bad}, {bad, good}, {bad, bad.DeepCopy()}} {
+			equal, err := revision.Equal(pair[0], pair[1])
+			if equal && data == "" {
+				t.Errorf("%q: equal", data)
+			}
+			if pair[0] == bad && pair[1] != good && data != "" {
+				continue // Equal bytes are equal, whatever they say.
+			}
+			if err == nil || !strings.Contains(err.Error(), "ControllerRevision default/bad") {
+				t.Errorf("%q: the error does not name the revision: %v", data, err)
+			}
+		}
+	}
+}
+
+func FuzzTemplate(f *testing.F) {
+	for _, name := range []string{"demo.json", "demo-defaults.json", "kubernetes-1.22-zero.json"} {
+		f.Add(golden(f, name))
+	}
+	f.Add([]byte(container(`"resources":{"limits":{"cpu":"1e3","memory":0.5}}`)))
+	f.Add([]byte(affinity(`"labelSelector":{},`)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		first, err := revision.Template(data)
+		if err != nil {
+			return
+		}
+		encoded, err := revision.Data(first)
+		if err != nil {
+			return // A time of another century, for example, cannot be encoded.
+		}
+		equal, err := revision.Equal(stored("a", string(data)), stored("b", string(encoded)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !equal {
+			t.Fatalf("encoded again it means another template:\n%s\n%s", data, encoded)
+		}
+		again, err := revision.Data(template(t, encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(again) != string(encoded) {
+			t.Fatalf("the encoding does not stand:\n%s\n%s", encoded, again)
+		}
+	})
+}
+
+func FuzzEqual(f *testing.F) {
+	f.Add([]byte(container(`"args":["a"]`)), []byte(container(`"args":["b"]`)))
+	f.Add(golden(f, "demo.json"), golden(f, "demo-defaults.json"))
+	f.Add([]byte("{"), []byte(wrap(`{}`)))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		ab, errAB := revision.Equal(stored("a", string(a)), stored("b", string(b)))
+		ba, errBA := revision.Equal(stored("b", string(b)), stored("a", string(a)))
+		if ab != ba || (errAB == nil) != (errBA == nil) {
+			t.Fatalf("a, b: %t, %v; b, a: %t, %v", ab, errAB, ba, errBA)
+		}
+	})
+}
+
+func BenchmarkEqualBytes(b *testing.B) {
+	r, s := fromTemplate(b, demo(true)), fromTemplate(b, demo(true))
+	b.ReportAllocs()
+	for b.Loop() {
+		if equal, err := revision.Equal(r, s); !equal || err != nil {
+			b.Fatal(equal, err)
+		}
+	}
+}
+
+func BenchmarkEqualMeaning(b *testing.B) {
+	r, s := fromTemplate(b, demo(true)), fromTemplate(b, demo(true))
+	s.Data.Raw = []byte(strings.Replace(string(s.Data.Raw), `"$patch":"replace",`, "", 1))
+	b.ReportAllocs()
+	for b.Loop() {
+		if equal, err := revision.Equal(r, s); !equal || err != nil {
+			b.Fatal(equal, err)
+		}
+	}
+}
+
+func fromTemplate(t testing.TB, template *corev1.PodTemplateSpec) *appsv1.ControllerRevision {
+	t.Helper()
+	data, err := revision.Data(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored("r", string(data))
+}

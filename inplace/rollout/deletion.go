@@ -1,0 +1,160 @@
+package rollout
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// DeletionOptions tunes [SortForDeletion]. The zero value is fit for use.
+type DeletionOptions struct {
+	// Available says whether a pod counts as available; it is called once for
+	// each pod. Nil does not tell pods apart by it.
+	Available func(*corev1.Pod) bool
+	// Constraints are those of the pod template. Without any, pods that share
+	// a node go before those that are alone on theirs.
+	Constraints []corev1.TopologySpreadConstraint
+	// Topology returns the value of a node's label, "" where there is none or
+	// the node is not known; it is called once for each pod and constraint. May
+	// be nil, and then only the constraints on the host name count.
+	Topology func(nodeName, key string) string
+}
+
+// SortForDeletion returns the pods in the order in which they are to be
+// deleted: those first that would be missed least. What decides, in this order:
+//
+//   - no node before a node; the phase Pending before Unknown before Running
+//   - unavailable, then not Ready
+//   - the lower deletion cost (annotation controller.kubernetes.io/pod-deletion-cost)
+//   - the more crowded place: the node, or what Constraints spread pods over
+//   - Ready for the shorter time, more restarts, younger, and at last the name
+//
+// The places are judged by the given pods alone: give the pods of one
+// revision, all of them that may be deleted. The pods and the list stay as they
+// are. (cloneset rule 25)
+func SortForDeletion(pods []*corev1.Pod, o DeletionOptions) []*corev1.Pod {
+	keys := newSortKeys(pods)
+	for i := range keys {
+		if o.Available != nil && o.Available(keys[i].pod) {
+			keys[i].stage |= stageAvailable
+		}
+		keys[i].deletionCost = deletionCost(keys[i].pod)
+	}
+	sortKeys(keys)
+	if rank(keys, o) {
+		sortKeys(keys)
+	}
+	return podsOf(keys)
+}
+
+// deletionCost returns the value of the annotation; 0 where there is none or
+// where it is no int32 in its plain form.
+func deletionCost(pod *corev1.Pod) int32 {
+	value, ok := pod.Annotations[corev1.PodDeletionCost]
+	if !ok || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "0") {
+		return 0
+	}
+	cost, err := strconv.ParseInt(value, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(cost)
+}
+
+// rank sets the rank of keys that are sorted already, and returns whether they
+// have to be sorted again.
+func rank(keys []sortKey, o DeletionOptions) bool {
+	byNode := crowding{keys: keys, ranks: make([]float64, len(keys))}
+	byNode.add(func(pod *corev1.Pod) string { return pod.Spec.NodeName }, unweighted)
+	if len(o.Constraints) == 0 {
+		return byNode.apply()
+	}
+
+	spread := crowding{keys: keys, ranks: make([]float64, len(keys))}
+	for _, c := range o.Constraints {
+		if c.TopologyKey == corev1.LabelHostname {
+			spread.add(o.place(c.TopologyKey), spreadWeight)
+		}
+	}
+	// Places larger than a node lose first the pods of their crowded nodes.
+	if byNode.apply() {
+		sortKeys(keys)
+	}
+	for _, c := range o.Constraints {
+		if c.TopologyKey != corev1.LabelHostname {
+			spread.add(o.place(c.TopologyKey), spreadWeight)
+		}
+	}
+	spread.apply()
+	return true
+}
+
+// place returns a function from a pod to the value of a topology key, "" where
+// that is not known.
+func (o DeletionOptions) place(key string) func(*corev1.Pod) string {
+	return func(pod *corev1.Pod) string {
+		value := ""
+		if o.Topology != nil && pod.Spec.NodeName != "" {
+			value = o.Topology(pod.Spec.NodeName, key)
+		}
+		if value == "" && key == corev1.LabelHostname {
+			return pod.Spec.NodeName
+		}
+		return value
+	}
+}
+
+func unweighted(int) float64 { return 1 }
+
+// spreadWeight evens out constraints over few and over many places.
+func spreadWeight(places int) float64 { return math.Log(float64(places + 2)) }
+
+// crowding ranks pods by how many of their neighbours outlast them.
+type crowding struct {
+	// keys are sorted.
+	keys []sortKey
+	// ranks belong to the pods of the given list, by their index in it.
+	ranks []float64
+}
+
+// add ranks the m pods of each place m-1, m-2, ..., 0 in their present order,
+// times a weight that depends on the number of places.
+func (c crowding) add(place func(*corev1.Pod) string, weight func(places int) float64) {
+	ids := make(map[string]int32)
+	var left []int32 // pods not ranked yet, by the id of their place
+	places := make([]int32, len(c.keys))
+	for i := range c.keys {
+		name := place(c.keys[i].pod)
+		if name == "" {
+			places[i] = -1
+			continue
+		}
+		id, known := ids[name]
+		if !known {
+			id = int32(len(left))
+			ids[name] = id
+			left = append(left, 0)
+		}
+		places[i] = id
+		left[id]++
+	}
+	w := weight(len(left))
+	for i, id := range places {
+		if id >= 0 {
+			left[id]--
+			c.ranks[c.keys[i].index] += float64(left[id]) * w
+		}
+	}
+}
+
+// apply writes the ranks to the keys and returns whether there are any.
+func (c crowding) apply() bool {
+	ranked := false
+	for i := range c.keys {
+		c.keys[i].rank = c.ranks[c.keys[i].index]
+		ranked = ranked || c.keys[i].rank != 0
+	}
+	return ranked
+}

@@ -1,0 +1,110 @@
+package rollout
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// sortKey is what pods are compared by, read from the pod once. Deletions and
+// updates use the same order; updates leave some fields at zero.
+type sortKey struct {
+	pod *corev1.Pod
+	// rank is how much better it is to lose this pod than others near it.
+	rank float64
+	// readySince and created are Unix times in seconds; an unknown time counts
+	// as later than any other.
+	readySince, created int64
+	restarts            int32
+	deletionCost        int32
+	// index is the pod's place in the list that was given.
+	index int32
+	// stage says how far the pod got: the higher, the more it would be missed.
+	stage uint8
+}
+
+// The bits of a stage, the deciding one first.
+const (
+	stageScheduled uint8 = 1 << 4
+	stageRunning   uint8 = 1 << 3
+	stageUnknown   uint8 = 1 << 2
+	stageAvailable uint8 = 1 << 1
+	stageReady     uint8 = 1 << 0
+)
+
+// newSortKeys reads the keys that deletions and updates share.
+func newSortKeys(pods []*corev1.Pod) []sortKey {
+	keys := make([]sortKey, len(pods))
+	for i, pod := range pods {
+		k := &keys[i]
+		k.pod, k.index = pod, int32(i)
+		k.created = seconds(pod.CreationTimestamp)
+		if pod.Spec.NodeName != "" {
+			k.stage |= stageScheduled
+		}
+		switch pod.Status.Phase {
+		case corev1.PodRunning:
+			k.stage |= stageRunning
+		case corev1.PodUnknown:
+			k.stage |= stageUnknown
+		}
+		ready := readiness.Condition(pod, corev1.PodReady)
+		if ready != nil && ready.Status == corev1.ConditionTrue {
+			k.stage |= stageReady
+			k.readySince = seconds(ready.LastTransitionTime)
+		}
+		for j := range pod.Status.ContainerStatuses {
+			k.restarts = max(k.restarts, pod.Status.ContainerStatuses[j].RestartCount)
+		}
+	}
+	return keys
+}
+
+// compare orders pods by how little they would be missed, the least first.
+// (cloneset rules 25, 28)
+func (k *sortKey) compare(other *sortKey) int {
+	if k.stage != other.stage {
+		return cmp.Compare(k.stage, other.stage)
+	}
+	if k.deletionCost != other.deletionCost {
+		return cmp.Compare(k.deletionCost, other.deletionCost)
+	}
+	if k.rank != other.rank {
+		return cmp.Compare(other.rank, k.rank)
+	}
+	if k.readySince != other.readySince {
+		return cmp.Compare(other.readySince, k.readySince)
+	}
+	if k.restarts != other.restarts {
+		return cmp.Compare(other.restarts, k.restarts)
+	}
+	if k.created != other.created {
+		return cmp.Compare(other.created, k.created)
+	}
+	return strings.Compare(k.pod.Name, other.pod.Name)
+}
+
+func sortKeys(keys []sortKey) {
+	slices.SortFunc(keys, func(a, b sortKey) int { return a.compare(&b) })
+}
+
+func podsOf(keys []sortKey) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(keys))
+	for i := range keys {
+		pods[i] = keys[i].pod
+	}
+	return pods
+}
+
+func seconds(t metav1.Time) int64 {
+	if t.IsZero() {
+		return math.MaxInt64
+	}
+	return t.Unix()
+}

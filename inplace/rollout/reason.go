@@ -1,0 +1,111 @@
+package rollout
+
+import corev1 "k8s.io/api/core/v1"
+
+// Rule names what holds a pod back. The values are stable and meant to be
+// compared, counted and shown.
+type Rule string
+
+// What holds back the update of a pod.
+const (
+	// RulePaused: the update is paused.
+	RulePaused Rule = "Paused"
+	// RuleOnDelete: the strategy updates a pod only when somebody deletes it.
+	RuleOnDelete Rule = "OnDelete"
+	// RulePartition: the partition keeps the pod at its revision.
+	RulePartition Rule = "Partition"
+	// RuleReplicas: enough pods are at the wanted revision; this one is surplus.
+	RuleReplicas Rule = "Replicas"
+	// RuleMaxUnavailable: too many pods are unavailable. Also holds back the
+	// deletion of ready pods.
+	RuleMaxUnavailable Rule = "MaxUnavailable"
+	// RulePodUnavailableBudget: a PodUnavailableBudget refuses.
+	RulePodUnavailableBudget Rule = "PodUnavailableBudget"
+	// RuleInPlaceUpdateHook: the inPlaceUpdate hook holds the pod before its update.
+	RuleInPlaceUpdateHook Rule = "InPlaceUpdateHook"
+	// RuleUpdatedHook: the pod is updated and waits for its inPlaceUpdate hook
+	// to be met again.
+	RuleUpdatedHook Rule = "UpdatedHook"
+	// RuleGracePeriod: the pod is not ready already, and its containers change
+	// when the grace period is over.
+	RuleGracePeriod Rule = "GracePeriod"
+	// RuleContainerBatch: some containers are updated, the others wait for
+	// these to be ready.
+	RuleContainerBatch Rule = "ContainerBatch"
+	// RuleInPlaceUpdating: the node has not finished the in-place update.
+	RuleInPlaceUpdating Rule = "InPlaceUpdating"
+	// RuleInPlaceOnly: the change cannot be made in place, and the strategy
+	// forbids to recreate the pod.
+	RuleInPlaceOnly Rule = "InPlaceOnly"
+	// RulePreparingDelete: the pod is about to be deleted and is not updated any more.
+	RulePreparingDelete Rule = "PreparingDelete"
+	// RuleScaleFirst: pods are being created or deleted; the update goes on afterwards.
+	RuleScaleFirst Rule = "ScaleFirst"
+	// RuleRefreshFirst: the state of pods is being written; the update goes on afterwards.
+	RuleRefreshFirst Rule = "RefreshFirst"
+)
+
+// What holds back the creation or deletion of a pod.
+const (
+	// RuleScaleMaxUnavailable: scaleStrategy.maxUnavailable limits how many
+	// pods are created at once.
+	RuleScaleMaxUnavailable Rule = "ScaleMaxUnavailable"
+	// RuleClaimInUse: the pod that used the claims of the new one before is
+	// still there.
+	RuleClaimInUse Rule = "ClaimInUse"
+	// RuleCreateFirst: missing pods are created before any pod is deleted.
+	RuleCreateFirst Rule = "CreateFirst"
+	// RuleDeleteFirst: pods that were picked for deletion, or that are about
+	// to be deleted, go before the workload is scaled in.
+	RuleDeleteFirst Rule = "DeleteFirst"
+	// RulePreDeleteHook: the preDelete hook holds the pod before its deletion.
+	RulePreDeleteHook Rule = "PreDeleteHook"
+	// RulePreNormalHook: the new pod waits for its preNormal hook to be met.
+	RulePreNormalHook Rule = "PreNormalHook"
+	// RuleOrderedReady: a pod before this one, in order, is not ready.
+	RuleOrderedReady Rule = "OrderedReady"
+)
+
+// What holds back everything.
+const (
+	// RuleCacheBehind: own writes are not yet seen in the cache.
+	RuleCacheBehind Rule = "CacheBehind"
+	// RuleDeleting: the workload is being deleted.
+	RuleDeleting Rule = "Deleting"
+	// RuleEarlierFailure: the step ended at another pod's failure.
+	RuleEarlierFailure Rule = "EarlierFailure"
+)
+
+// Reason says why a pod does not move: the rule, its number, and words. Pods
+// that wait for the same reason share one Reason; do not change it.
+type Reason struct {
+	// Rule is what holds the pod back.
+	Rule Rule
+	// Limit is the number that the rule allows or demands; 0 where the rule has none.
+	Limit int32
+	// Observed is the number that meets the limit; 0 where the rule has none.
+	Observed int32
+	// Message says it in words, such as "maxUnavailable 2: 2 pods are
+	// unavailable already".
+	Message string
+}
+
+// String returns the message, or the rule where there is no message.
+func (r *Reason) String() string {
+	switch {
+	case r == nil:
+		return ""
+	case r.Message != "":
+		return r.Message
+	default:
+		return string(r.Rule)
+	}
+}
+
+// Wait is a pod that should move and does not.
+type Wait struct {
+	// Pod is the pod that waits; nil for pods that are not created yet.
+	Pod *corev1.Pod
+	// Reason is why.
+	Reason *Reason
+}

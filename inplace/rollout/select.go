@@ -1,0 +1,151 @@
+package rollout
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Candidate is a pod that might move.
+type Candidate struct {
+	Pod *corev1.Pod
+	// Available says, for an update, whether the pod counts as available with
+	// the workload's minReadySeconds and, for a deletion, with
+	// minReadySeconds 0.
+	Available bool
+}
+
+// Unavailable counts the pods that are not available, whatever else they are:
+// unlike in a [Class], those picked for deletion are among them.
+type Unavailable struct {
+	// All is the number of unavailable pods.
+	All int32
+	// AtTarget is how many of them are already at the revision that pods move to.
+	AtTarget int32
+}
+
+// SelectForUpdate says which of the candidates are updated now, and why the
+// others wait. The candidates are the pods of the revision that pods move away
+// from (the old one; the update revision where Moves.Update is negative), in
+// the order in which they are to be updated, without those that cannot be
+// updated for reasons of their own.
+//
+// At most |Moves.Update| pods move. So that the target revision cannot break
+// more pods than that, no more than Moves.UpdateMaxUnavailable may be
+// unavailable at it, or move; and so that service goes on, no available pod
+// moves where so many pods of any revision are unavailable. The first pod that
+// these numbers hold back holds back all behind it. (cloneset rule 31)
+func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
+	m := t.Moves()
+	limit := min(int(max(m.Update, -m.Update)), len(candidates))
+	within, beyond := candidates[:limit], candidates[limit:]
+
+	var accepted, disrupted int32 // disrupted are accepted pods that were available
+	var stop *Reason
+	for _, c := range within {
+		switch {
+		case unavailable.AtTarget+accepted >= m.UpdateMaxUnavailable:
+			stop = t.targetUnavailable(m, unavailable.AtTarget, accepted)
+		case c.Available && unavailable.All+disrupted >= m.UpdateMaxUnavailable:
+			stop = t.allUnavailable(m, unavailable.All, disrupted)
+		}
+		if stop != nil {
+			break
+		}
+		if c.Available {
+			disrupted++
+		}
+		accepted++
+	}
+
+	n := int(accepted)
+	move = make([]*corev1.Pod, 0, n)
+	for _, c := range within[:n] {
+		move = append(move, c.Pod)
+	}
+	wait = make([]Wait, 0, len(candidates)-n)
+	wait = appendWaits(wait, within[n:], stop)
+	if len(beyond) > 0 {
+		wait = appendWaits(wait, beyond, t.revisionReason(m))
+	}
+	return move, wait
+}
+
+// SelectForDeletion says which of the pods chosen for deletion go now, and why
+// the others wait: pods that are not ready go freely, ready ones within
+// Moves.DeleteReadyBudget. Chosen are either all pods picked for deletion that
+// are not in the state PreparingDelete or, where there are none of both,
+// surplus pods; in the order in which they are to be deleted.
+// (cloneset rules 22, 23)
+//
+// Pods picked for deletion do not count as unavailable in a [Tally]. Those of
+// them that are not ready take their share of the budget here, so that picking
+// some cannot take down more than maxUnavailable.
+func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []Wait) {
+	unavailable := t.unavailable()
+	if t.specified() > 0 {
+		unavailable += notAvailable(chosen)
+	}
+	budget := positive(t.maxUnavailable() - unavailable)
+	var used int32
+	var reason *Reason
+	now = make([]*corev1.Pod, 0, len(chosen))
+	for _, c := range chosen {
+		if c.Available && used >= budget {
+			if reason == nil {
+				reason = t.deleteReason(positive(unavailable), used)
+			}
+			wait = append(wait, Wait{Pod: c.Pod, Reason: reason})
+			continue
+		}
+		if c.Available {
+			used++
+		}
+		now = append(now, c.Pod)
+	}
+	return now, wait
+}
+
+func notAvailable(candidates []Candidate) (n int64) {
+	for _, c := range candidates {
+		if !c.Available {
+			n++
+		}
+	}
+	return n
+}
+
+// ScaleDownBlocked returns why surplus pods are not deleted although
+// Moves.ScaleDown asks for it: pods that were picked for deletion, or that are
+// in the state PreparingDelete, go first. Nil where nothing is in the way.
+// (cloneset rule 23)
+func (t Tally) ScaleDownBlocked() *Reason {
+	n := t.specified() + t.preparingDelete()
+	if n == 0 {
+		return nil
+	}
+	return &Reason{Rule: RuleDeleteFirst, Observed: positive(n), Message: fmt.Sprintf(
+		"replicas %d: %s picked for deletion or being prepared for it, which goes before scaling in",
+		t.Replicas, count(n, "pod is", "pods are"))}
+}
+
+// CreateBlocked returns why fewer pods are created than are missing: the limit
+// of scaleStrategy.maxUnavailable. Nil where all are created.
+// (cloneset rules 12, 16)
+func (t Tally) CreateBlocked() *Reason {
+	m := t.Moves()
+	if m.Create == m.ScaleUp {
+		return nil
+	}
+	return &Reason{Rule: RuleScaleMaxUnavailable, Limit: t.ScaleMaxUnavailable, Observed: positive(t.unavailable()),
+		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: %s unavailable already, so %d of %s%s created now",
+			t.ScaleMaxUnavailable, count(t.unavailable(), "pod is", "pods are"),
+			m.Create, count(m.ScaleUp, "missing pod", "missing pods"), verb(m.Create))}
+}
+
+func appendWaits(waits []Wait, candidates []Candidate, reason *Reason) []Wait {
+	for _, c := range candidates {
+		waits = append(waits, Wait{Pod: c.Pod, Reason: reason})
+	}
+	return waits
+}

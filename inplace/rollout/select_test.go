@@ -1,0 +1,176 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// line makes a candidate of each letter: "+" is available, "-" is not. The
+// names are the positions.
+func line(letters string) (candidates []Candidate) {
+	for i, letter := range letters {
+		candidates = append(candidates, Candidate{Pod: newPod(fmt.Sprint(i)), Available: letter == '+'})
+	}
+	return candidates
+}
+
+// answer prints what was selected, and for each reason the pods that wait.
+func answer(selected []*corev1.Pod, waits []Wait) string {
+	lines := []string{"now: " + names(selected)}
+	var last *Reason
+	for _, w := range waits {
+		if w.Reason != last {
+			last = w.Reason
+			lines = append(lines, fmt.Sprintf("%s %d/%d %q:", last.Rule, last.Observed, last.Limit, last))
+		}
+		lines[len(lines)-1] += " " + w.Pod.Name
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSelectForUpdate(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		tally       Tally
+		candidates  string
+		unavailable Unavailable
+		want        []string
+	}{
+		{"rule 31, example f: maxUnavailable and partition",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 5}}, "+++++", Unavailable{},
+			[]string{"now: 0",
+				`MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is updated now": 1`,
+				`Partition 3/3 "partition 3: 3 pods stay at the old revision": 2 3 4`}},
+		{"rule 31: five unavailable old pods, two updated",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 5, Unavailable: 5}}, "-----", Unavailable{All: 5},
+			[]string{"now: 0 1", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 2 3 4`}},
+		{"rule 31: unavailable pods at the update revision",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 3}, New: Class{Total: 2, Unavailable: 2}}, "+++", Unavailable{All: 2, AtTarget: 2},
+			[]string{"now: ", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods at the update revision are unavailable already": 0 1 2`}},
+		{"rule 31: unavailable pods at the update revision, one more may move",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 4}, New: Class{Total: 1, Unavailable: 1}}, "++++", Unavailable{All: 1, AtTarget: 1},
+			[]string{"now: 0", `MaxUnavailable 2/2 "maxUnavailable 2: 1 pod at the update revision is unavailable already and 1 pod is updated now": 1 2 3`}},
+		{"rule 31: an available pod stops where unavailable ones do not",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 5, Unavailable: 2}}, "-++-+", Unavailable{All: 2},
+			[]string{"now: 0", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are unavailable already": 1 2 3 4`}},
+		{"rule 31: an available pod moves within the limit, the next stops",
+			Tally{Replicas: 5, MaxUnavailable: 3, Old: Class{Total: 5, Unavailable: 2}}, "-++-+", Unavailable{All: 2},
+			[]string{"now: 0 1", `MaxUnavailable 3/3 "maxUnavailable 3: 2 pods are unavailable already and 1 pod is updated now": 2 3 4`}},
+		{"rule 31, edge 4: the surge pod makes room",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}, New: Class{Total: 1}}, "+++", Unavailable{},
+			[]string{"now: 0",
+				`MaxUnavailable 1/1 "maxUnavailable 0 and 1 pod beyond replicas: 1 pod is updated now": 1`,
+				`Replicas 3/3 "replicas 3, partition 0: the update revision gets no more than 3 pods": 2`}},
+		{"rule 31, edge 4: no room before",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}}, "+++", Unavailable{},
+			[]string{"now: ", `MaxUnavailable 0/0 "maxUnavailable 0: no pod may be updated": 0 1 2`}},
+		{"rule 31: missing pods take their share",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 4}}, "++++", Unavailable{},
+			[]string{"now: 0", `MaxUnavailable 1/1 "maxUnavailable 2 less 1 missing pod: 1 pod is updated now": 1 2 3`}},
+		{"rule 31, example g: rollback",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 2, New: Class{Total: 4}, Old: Class{Total: 1}, RollBack: true}, "++++", Unavailable{},
+			[]string{"now: 0 1",
+				`MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 2`,
+				`Partition 1/4 "partition 4 of 5 replicas: 1 pod stays at the update revision": 3`}},
+		{"rule 31: rollback, unavailable at the current revision",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 1, New: Class{Total: 4}, Old: Class{Total: 1, Unavailable: 1}, RollBack: true}, "++++", Unavailable{All: 1, AtTarget: 1},
+			[]string{"now: ",
+				`MaxUnavailable 1/1 "maxUnavailable 1: 1 pod at the current revision is unavailable already": 0 1 2`,
+				`Partition 1/4 "partition 4 of 5 replicas: 1 pod stays at the update revision": 3`}},
+		{"rule 27: at the partition nothing moves",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, New: Class{Total: 2}, Old: Class{Total: 3}}, "+++", Unavailable{},
+			[]string{"now: ", `Partition 3/3 "partition 3: 3 pods stay at the old revision": 0 1 2`}},
+		{"rule 27, example k: the surplus old pod does not move",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 4}, New: Class{Total: 2}}, "++++", Unavailable{},
+			[]string{"now: ", `Replicas 2/2 "replicas 5, partition 3: the update revision gets no more than 2 pods": 0 1 2 3`}},
+		{"rule 31: all move", Tally{Replicas: 2, MaxUnavailable: 2, Old: Class{Total: 2}}, "++", Unavailable{}, []string{"now: 0 1"}},
+		{"no candidates", Tally{Replicas: 2, MaxUnavailable: 2, Old: Class{Total: 2}}, "", Unavailable{}, []string{"now: "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := answer(tt.tally.SelectForUpdate(line(tt.candidates), tt.unavailable))
+			if diff := cmp.Diff(tt.want, strings.Split(got, "\n")); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSelectForDeletion(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		tally  Tally
+		chosen string
+		want   []string
+	}{
+		{"rule 22, example b: the second waits",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 2}}, "++",
+			[]string{"now: 0", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is deleted now": 1`}},
+		{"rule 22, example d: the replacement is not available",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 1, Unavailable: 1}}, "+",
+			[]string{"now: ", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is unavailable already": 0`}},
+		{"rule 22, example e: not ready ones go freely",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 2}}, "--", []string{"now: 0 1"}},
+		{"rule 22: behind a ready one too",
+			Tally{Replicas: 5, MaxUnavailable: 0, New: Class{Total: 5, SpecifiedDelete: 3}}, "+-+",
+			[]string{"now: 1", `MaxUnavailable 1/0 "maxUnavailable 0: 1 pod is unavailable already": 0 2`}},
+		{"rule 22, difference: those not ready take their share",
+			Tally{Replicas: 5, MaxUnavailable: 2, New: Class{Total: 5, SpecifiedDelete: 3}}, "++-",
+			[]string{"now: 0 2", `MaxUnavailable 2/2 "maxUnavailable 2: 1 pod is unavailable already and 1 pod is deleted now": 1`}},
+		{"rule 22, edge 3, example h: before the surge pod is ready",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1, Unavailable: 1}}, "+",
+			[]string{"now: ", `MaxUnavailable 1/1 "maxUnavailable 0 and 1 pod beyond replicas: 1 pod is unavailable already": 0`}},
+		{"rule 22, example h: when it is",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1}}, "+", []string{"now: 0"}},
+		{"rule 22, edge 10: as many as there are too many",
+			Tally{Replicas: 4, MaxUnavailable: 0, New: Class{Total: 5, SpecifiedDelete: 1}}, "+", []string{"now: 0"}},
+		{"rule 23: scaling in, unavailable ones counted once",
+			Tally{Replicas: 3, MaxUnavailable: 1, New: Class{Total: 6, Unavailable: 1}}, "-++", []string{"now: 0 1 2"}},
+		{"rule 23: scaling in keeps maxUnavailable",
+			Tally{Replicas: 3, MaxUnavailable: 1, New: Class{Total: 6, Unavailable: 3}}, "+++",
+			[]string{"now: 0", `MaxUnavailable 4/4 "maxUnavailable 1 and 3 pods beyond replicas: 3 pods are unavailable already and 1 pod is deleted now": 1 2`}},
+		{"rule 22: none chosen", Tally{Replicas: 3, New: Class{Total: 3}}, "", []string{"now: "}},
+		{"rule 22: maxUnavailable 0",
+			Tally{Replicas: 3, New: Class{Total: 3, SpecifiedDelete: 1}}, "+",
+			[]string{"now: ", `MaxUnavailable 0/0 "maxUnavailable 0: no pod may be deleted": 0`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := answer(tt.tally.SelectForDeletion(line(tt.chosen)))
+			if diff := cmp.Diff(tt.want, strings.Split(got, "\n")); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBlocked(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		reason *Reason
+		want   string
+	}{
+		{"rule 23, edge 20: picked pods go before scaling in",
+			Tally{Replicas: 4, New: Class{Total: 8, SpecifiedDelete: 1}}.ScaleDownBlocked(),
+			"replicas 4: 1 pod is picked for deletion or being prepared for it, which goes before scaling in"},
+		{"rule 23, edge 20: so do pods in PreparingDelete",
+			Tally{Replicas: 4, New: Class{Total: 8, PreparingDelete: 1}, Old: Class{Total: 1, PreparingDelete: 1}}.ScaleDownBlocked(),
+			"replicas 4: 2 pods are picked for deletion or being prepared for it, which goes before scaling in"},
+		{"rule 23: nothing in the way",
+			Tally{Replicas: 4, New: Class{Total: 8, Unavailable: 3}}.ScaleDownBlocked(), ""},
+		{"rule 16, example n",
+			Tally{Replicas: 6, ScaleMaxUnavailable: 2, New: Class{Total: 3, Unavailable: 1}}.CreateBlocked(),
+			"scaleStrategy.maxUnavailable 2: 1 pod is unavailable already, so 1 of 3 missing pods is created now"},
+		{"rule 16: all are created",
+			Tally{Replicas: 6, ScaleMaxUnavailable: noLimit, New: Class{Total: 3, Unavailable: 1}}.CreateBlocked(), ""},
+		{"a reason without words is its rule", &Reason{Rule: RulePaused}, "Paused"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.reason.String(); got != tt.want {
+				t.Errorf("reason %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

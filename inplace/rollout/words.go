@@ -1,0 +1,97 @@
+package rollout
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// targetUnavailable is why no further pod may move to the target revision.
+func (t Tally) targetUnavailable(m Moves, unavailable, accepted int32) *Reason {
+	revision := "update"
+	if m.Update < 0 {
+		revision = "current"
+	}
+	return &Reason{
+		Rule: RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + accepted,
+		Message: t.maxUnavailableWords() + ": " + taken(unavailable, " at the "+revision+" revision", accepted, "updated"),
+	}
+}
+
+// allUnavailable is why no further available pod may move.
+func (t Tally) allUnavailable(m Moves, unavailable, disrupted int32) *Reason {
+	return &Reason{
+		Rule: RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + disrupted,
+		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", disrupted, "updated"),
+	}
+}
+
+// deleteReason is why no further ready pod may be deleted.
+func (t Tally) deleteReason(unavailable, used int32) *Reason {
+	return &Reason{
+		Rule: RuleMaxUnavailable, Limit: positive(t.maxUnavailable()), Observed: unavailable + used,
+		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", used, "deleted"),
+	}
+}
+
+// revisionReason is why no more pods have to move, whatever is available.
+func (t Tally) revisionReason(m Moves) *Reason {
+	if m.Update < 0 {
+		n := t.Replicas - t.Partition
+		return &Reason{Rule: RulePartition, Limit: t.Partition, Observed: n, Message: fmt.Sprintf(
+			"partition %d of %s: %s at the update revision",
+			t.Partition, count(t.Replicas, "replica", "replicas"), count(n, "pod stays", "pods stay"))}
+	}
+	diffOld, diffNew := t.revisionDiff()
+	if abs(diffOld) <= abs(diffNew) && t.Partition > 0 {
+		return &Reason{Rule: RulePartition, Limit: t.Partition, Observed: t.Partition, Message: fmt.Sprintf(
+			"partition %d: %s at the old revision", t.Partition, count(t.Partition, "pod stays", "pods stay"))}
+	}
+	return &Reason{Rule: RuleReplicas, Limit: t.Replicas - t.Partition, Observed: t.New.Total + m.Update, Message: fmt.Sprintf(
+		"replicas %d, partition %d: the update revision gets no more than %s",
+		t.Replicas, t.Partition, count(t.Replicas-t.Partition, "pod", "pods"))}
+}
+
+// maxUnavailableWords names the limit, and how the number of pods widens or
+// narrows it.
+func (t Tally) maxUnavailableWords() string {
+	words := "maxUnavailable " + strconv.Itoa(int(t.MaxUnavailable))
+	switch extra := t.extra(); {
+	case extra > 0:
+		words += " and " + count(extra, "pod", "pods") + " beyond replicas"
+	case extra < 0:
+		words += " less " + count(-extra, "missing pod", "missing pods")
+	}
+	return words
+}
+
+// taken says what uses a limit up: the pods that are unavailable, and those
+// that will be.
+func taken(unavailable int32, where string, chosen int32, fate string) string {
+	are := count(unavailable, "pod", "pods") + where + verb(unavailable) + " unavailable already"
+	going := count(chosen, "pod", "pods") + verb(chosen) + " " + fate + " now"
+	switch {
+	case chosen == 0 && unavailable == 0:
+		return "no pod may be " + fate
+	case chosen == 0:
+		return are
+	case unavailable == 0:
+		return going
+	default:
+		return are + " and " + going
+	}
+}
+
+func verb(n int32) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+// count puts a number before the right form of a phrase: "1 pod is", "2 pods are".
+func count[N int32 | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + many
+}

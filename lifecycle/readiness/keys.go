@@ -1,0 +1,147 @@
+package readiness
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Key names one wish to keep a pod out of service: who wants it and why.
+type Key struct {
+	// UserAgent is the writer, for example "Lifecycle".
+	UserAgent string `json:"userAgent"`
+	// Key tells the wishes of one writer apart, for example "preDeleteHook".
+	Key string `json:"key"`
+}
+
+// Add puts key on the KruisePodReady condition: the condition becomes False,
+// and Ready with it (see Withdraw). It returns whether it changed the patch.
+// Nothing changes where the pod lacks the readiness gate, or where the key is
+// in force already.
+//
+// The list of keys is shared with other writers, so a change makes the patch
+// conditional on the pod being as it was read (podpatch.Patch.IfUnchanged).
+func Add(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
+	if !HasGate(pod, v1alpha1.KruisePodReady) {
+		return false
+	}
+	var keys []Key
+	if c := p.Condition(pod, v1alpha1.KruisePodReady); c != nil {
+		keys = decode(c.Message)
+		if c.Status != corev1.ConditionTrue && slices.Contains(keys, key) {
+			return false
+		}
+	}
+	write(p, corev1.ConditionFalse, append(keys, key), now)
+	Withdraw(p, pod, now)
+	return true
+}
+
+// Remove takes key off the KruisePodReady condition, which becomes True when
+// no key of any writer is left. Ready is left to the kubelet. It returns
+// whether it changed the patch: it does not where the pod lacks the readiness
+// gate or the condition, or where the key is not listed. As with Add, a change
+// makes the patch conditional.
+func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
+	c := p.Condition(pod, v1alpha1.KruisePodReady)
+	if c == nil || !mentions(c.Message, key) || !HasGate(pod, v1alpha1.KruisePodReady) {
+		return false
+	}
+	keys := decode(c.Message)
+	if !slices.Contains(keys, key) {
+		return false
+	}
+	keys = slices.DeleteFunc(keys, func(k Key) bool { return k == key })
+	status := corev1.ConditionFalse
+	if len(keys) == 0 || c.Status == corev1.ConditionTrue {
+		status = corev1.ConditionTrue
+	}
+	write(p, status, keys, now)
+	return true
+}
+
+// Initial sets the KruisePodReady condition of a pod to True when the pod has
+// the readiness gate, has no such condition yet and is not being deleted. A
+// condition that exists is never touched, whatever its status. It returns
+// whether it changed the patch; a change makes the patch conditional, since
+// another writer may be adding its key at the same time.
+func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
+	if pod.DeletionTimestamp != nil || !HasGate(pod, v1alpha1.KruisePodReady) ||
+		p.Condition(pod, v1alpha1.KruisePodReady) != nil {
+		return false
+	}
+	p.SetCondition(corev1.PodCondition{
+		Type:               v1alpha1.KruisePodReady,
+		Status:             corev1.ConditionTrue,
+		LastTransitionTime: metav1.NewTime(now),
+	})
+	p.IfUnchanged = true
+	return true
+}
+
+// Keys returns the keys listed on the pod's KruisePodReady condition: who
+// keeps it out of service. A message that is no list of keys counts as empty.
+func Keys(pod *corev1.Pod) []Key {
+	c := Condition(pod, v1alpha1.KruisePodReady)
+	if c == nil {
+		return nil
+	}
+	return decode(c.Message)
+}
+
+func write(p *podpatch.Patch, status corev1.ConditionStatus, keys []Key, now time.Time) {
+	p.SetCondition(corev1.PodCondition{
+		Type:               v1alpha1.KruisePodReady,
+		Status:             status,
+		Message:            encode(keys),
+		LastTransitionTime: metav1.NewTime(now),
+	})
+	p.IfUnchanged = true
+}
+
+// mentions rules out most messages that do not list key, without decoding
+// them. The encoding of a key may escape characters, so only those count that
+// no encoder escapes.
+func mentions(message string, key Key) bool {
+	plain := key.Key
+	if i := strings.IndexFunc(plain, escapable); i >= 0 {
+		plain = plain[:i]
+	}
+	return strings.Contains(message, plain) && len(message) > len("[]")
+}
+
+func escapable(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
+}
+
+// decode reads a message; what is not a list of keys counts as empty.
+func decode(message string) []Key {
+	if message == "" || message == "[]" {
+		return nil
+	}
+	var keys []Key
+	if err := json.Unmarshal([]byte(message), &keys); err != nil {
+		return nil
+	}
+	return keys
+}
+
+// encode writes keys sorted and without duplicates. It sorts them in place.
+func encode(keys []Key) string {
+	if len(keys) == 0 {
+		return "[]"
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		return cmp.Compare(a.Key, b.Key)
+	})
+	data, _ := json.Marshal(slices.Compact(keys)) // strings always encode
+	return string(data)
+}

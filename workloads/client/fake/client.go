@@ -1,0 +1,86 @@
+// Package fake is a client of the workload kinds that needs no API server: it
+// keeps objects in memory. It is for unit tests.
+//
+// It does no more than client-go's own fakes: it validates and defaults
+// nothing, counts no generations and no resource versions, writes spec and
+// status alike whichever method is called, and knows no server-side apply.
+package fake
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/testing"
+
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Client is a client.Interface that keeps its objects in memory. NewClient
+// makes one. The embedded Fake records every call (Actions) and lets a test
+// answer calls itself (PrependReactor).
+type Client struct {
+	testing.Fake
+	tracker testing.ObjectTracker
+}
+
+var (
+	_ client.Interface   = (*Client)(nil)
+	_ testing.FakeClient = (*Client)(nil)
+)
+
+// NewClient makes a client that holds copies of the given objects. It panics
+// where an object is of no workload kind, or is given twice.
+func NewClient(objects ...runtime.Object) *Client {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		panic(fmt.Sprintf("fake client of the workload kinds: %v", err))
+	}
+	c := &Client{tracker: testing.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())}
+	for i, object := range objects {
+		if err := c.tracker.Add(object); err != nil {
+			panic(fmt.Sprintf("fake client of the workload kinds: object %d (%T): %v", i, object, err))
+		}
+	}
+	c.AddReactor("*", "*", testing.ObjectReaction(c.tracker))
+	c.AddWatchReactor("*", c.watch)
+	return c
+}
+
+func (c *Client) watch(action testing.Action) (bool, watch.Interface, error) {
+	var opts metav1.ListOptions
+	if a, ok := action.(testing.WatchActionImpl); ok {
+		opts = a.ListOptions
+	}
+	w, err := c.tracker.Watch(action.GetResource(), action.GetNamespace(), opts)
+	return true, w, err
+}
+
+// Tracker is the memory behind the client: a test can change objects there
+// without a recorded call.
+func (c *Client) Tracker() testing.ObjectTracker { return c.tracker }
+
+// IsWatchListSemanticsUnSupported tells client-go's reflector to list before
+// it watches: the object tracker cannot start a watch with what it holds.
+func (c *Client) IsWatchListSemanticsUnSupported() bool { return true }
+
+// CloneSets gives the client of the CloneSets of a namespace; the empty
+// namespace means all.
+func (c *Client) CloneSets(namespace string) client.CloneSetInterface {
+	return gentype.NewFakeClientWithList[*v1alpha1.CloneSet, *v1alpha1.CloneSetList](
+		&c.Fake, namespace,
+		v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
+		v1alpha1.SchemeGroupVersion.WithKind("CloneSet"),
+		func() *v1alpha1.CloneSet { return &v1alpha1.CloneSet{} },
+		func() *v1alpha1.CloneSetList { return &v1alpha1.CloneSetList{} },
+		func(dst, src *v1alpha1.CloneSetList) { dst.ListMeta = src.ListMeta },
+		func(list *v1alpha1.CloneSetList) []*v1alpha1.CloneSet { return gentype.ToPointerSlice(list.Items) },
+		func(list *v1alpha1.CloneSetList, items []*v1alpha1.CloneSet) {
+			list.Items = gentype.FromPointerSlice(items)
+		},
+	)
+}

@@ -1,0 +1,36 @@
+// Package cloneset keeps CloneSets: a number of interchangeable pods that are
+// updated in place where the change allows it, in portions that the spec sets.
+//
+// Every pass over a CloneSet has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
+// create, to delete and to change, and for each pod that should move and does
+// not, the rule and the number that hold it. Apply carries the plan out. So
+// every decision can be called in a unit test, shown before it happens, and
+// explained afterwards.
+//
+// A pass waits until the caches have seen what earlier passes wrote. Nothing
+// else is remembered between passes: a lost event or a pod that is gone before
+// it was seen cannot stop a CloneSet.
+//
+// # Differences
+//
+// Manifests, pods and revisions are those of OpenKruise 1.4. Where its
+// behaviour harms users, this package does otherwise:
+//
+//   - A pod that is recreated for an update is deleted at once, within the same
+//     limits, instead of being labelled as picked for deletion first. The label
+//     is only written where a preDelete hook holds the pod.
+//   - The readiness gate KruisePodReady is part of the pod as it is created. No
+//     pod webhook is needed for it.
+//   - A condition that appears, changes or goes is written to the status, even
+//     when no counter changes.
+//   - Where the name of a revision is too long for a label value, its hash is
+//     written alone, also without Features.ShortHash.
+//   - A claim whose former pod is still terminating is waited for without
+//     sending requests that must fail. A claim whose former pod has failed is
+//     kept aside while that pod exists, and the new pod gets claims of its own;
+//     it would block the CloneSet otherwise.
+//   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
+//   - One pod's failure does not stop the others of the same pass, except that
+//     creation slows down.
+package cloneset

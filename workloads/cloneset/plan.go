@@ -1,0 +1,174 @@
+package cloneset
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Plan is what to do about a CloneSet now: data, to be looked at, compared and
+// carried out. The same Snapshot gives the same Plan.
+type Plan struct {
+	// UpdateRevision is the revision of the present template, CurrentRevision
+	// the one that pods come from. They are the same when nothing is rolled out.
+	CurrentRevision, UpdateRevision *appsv1.ControllerRevision
+
+	// CreateRevision is UpdateRevision when it does not exist yet, else nil.
+	CreateRevision *appsv1.ControllerRevision
+	// RaiseRevision is UpdateRevision when it exists with a lower number than
+	// another revision (a roll-back), else nil. RaiseTo is its new number.
+	RaiseRevision *appsv1.ControllerRevision
+	RaiseTo       int64
+	// DeleteRevisions are beyond the history limit, oldest first.
+	DeleteRevisions []*appsv1.ControllerRevision
+
+	// Moves holds the numbers that the rest follows from.
+	Moves rollout.Moves
+
+	// Create lists the pods to create, in order.
+	Create []PodCreation
+	// Delete lists the pods to delete, in order.
+	Delete []PodDeletion
+	// Patch lists the pods to change, in order.
+	Patch []PodPatch
+	// DeleteClaims lists claims to delete whose pods are gone.
+	DeleteClaims []*corev1.PersistentVolumeClaim
+	// HandOver lists claims that shall be removed together with their pods.
+	HandOver []ClaimHandOver
+
+	// Waiting lists the pods that should move and do not, each with the
+	// reason. A wait without a pod stands for pods not created yet.
+	Waiting []rollout.Wait
+
+	// PreDownload is what to do about pulling images ahead.
+	PreDownload PreDownload
+
+	// Status is the status to write, or nil when the present one stands.
+	Status *v1alpha1.CloneSetStatus
+	// PodsToDelete is spec.scaleStrategy.podsToDelete without the names of
+	// pods that are gone. It is written when PrunePodsToDelete is true.
+	PodsToDelete      []string
+	PrunePodsToDelete bool
+
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+	// Problems are errors in the spec or in the data of single pods, each with
+	// what to do about it. The rest of the plan works around them.
+	Problems []Problem
+}
+
+// PodCreation is a pod to create, after the claims that it lacks.
+type PodCreation struct {
+	Pod    *corev1.Pod
+	Claims []*corev1.PersistentVolumeClaim
+}
+
+// PodDeletion is a pod to delete, together with its claims.
+type PodDeletion struct {
+	Pod    *corev1.Pod
+	Claims []*corev1.PersistentVolumeClaim
+	// ForUpdate says that the pod is deleted to be recreated at another revision.
+	ForUpdate bool
+}
+
+// PodPatch is a change to a pod.
+type PodPatch struct {
+	Pod *corev1.Pod
+	// Writes are the requests, in order; each only when the one before it succeeded.
+	Writes []podpatch.Write
+	// Kind says what the patch is for.
+	Kind PatchKind
+}
+
+// PatchKind says what a patch of a pod is for.
+type PatchKind string
+
+// What patches are for.
+const (
+	// PatchRefresh writes down what has become of a pod: an update that is
+	// complete, a hook that is met.
+	PatchRefresh PatchKind = "Refresh"
+	// PatchUpdateInPlace starts an in-place update, or its next step.
+	PatchUpdateInPlace PatchKind = "UpdateInPlace"
+	// PatchPrepare asks the owner of a hook to prepare a pod for its update or deletion.
+	PatchPrepare PatchKind = "Prepare"
+	// PatchKeep takes a pod back that was being prepared for deletion.
+	PatchKeep PatchKind = "Keep"
+	// PatchRelease gives up a pod whose labels no longer match the selector.
+	PatchRelease PatchKind = "Release"
+)
+
+// ClaimHandOver moves a claim from its CloneSet to the pod that used it last,
+// to be removed together with that pod.
+type ClaimHandOver struct {
+	Claim *corev1.PersistentVolumeClaim
+	Pod   *corev1.Pod
+}
+
+// Problem is an error that a plan works around.
+type Problem struct {
+	// Condition is the condition of the CloneSet that reports it.
+	Condition v1alpha1.CloneSetConditionType
+	// Err says what was wanted, what was found and what to do.
+	Err error
+	// Retry says that another pass may succeed without any event.
+	Retry bool
+}
+
+// NewPlan decides what to do about a CloneSet. It never fails: what is wrong
+// with the CloneSet or its pods is listed in Plan.Problems.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	if err := p.read(); err != nil {
+		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+		p.planStatus()
+		return p.plan
+	}
+	p.planRevisions()
+	if p.plan.UpdateRevision == nil {
+		p.planStatus()
+		return p.plan
+	}
+	p.classify()
+	p.planClaims()
+	p.count()
+	if s.Set.DeletionTimestamp == nil {
+		p.planScale()
+		p.planRefresh()
+		p.planUpdate()
+		p.planPreDownload()
+	}
+	p.finishPatches()
+	p.planStatus()
+	p.planPruning()
+	p.planHistory()
+	return p.plan
+}
+
+func (p *planner) problem(condition v1alpha1.CloneSetConditionType, err error) {
+	p.plan.Problems = append(p.plan.Problems, Problem{Condition: condition, Err: err})
+}
+
+// podProblem reports broken data of one pod.
+func (p *planner) podProblem(pod *pod, err error) {
+	p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf("pod %s: %w", pod.Name, err))
+}
+
+// requeueAfter asks for another pass after d at the latest.
+func (p *planner) requeueAfter(d time.Duration) {
+	if d > 0 && (p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter) {
+		p.plan.RequeueAfter = d
+	}
+}
+
+// wait records why a pod does not move; nil stands for a pod not created yet.
+func (p *planner) wait(pod *corev1.Pod, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+}

@@ -1,0 +1,184 @@
+package cloneset
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// planCreate creates pods, those of the current revision first. (rules 17 to 20)
+func (p *planner) planCreate() {
+	m := p.plan.Moves
+	if blocked := p.tally.CreateBlocked(); blocked != nil {
+		p.wait(nil, blocked)
+	}
+	ids := p.instanceIDs(int(m.Create))
+	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.UpdateRevision: &p.Set.Spec.Template}
+	for i, id := range ids {
+		from := p.plan.UpdateRevision
+		if i < int(m.CreateOld) {
+			from = p.plan.CurrentRevision
+		}
+		if templates[from] == nil {
+			template, err := revision.Template(from.Data.Raw)
+			if err != nil {
+				p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+					"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
+				return
+			}
+			templates[from] = template
+		}
+		p.plan.Create = append(p.plan.Create, p.newPod(id, from, templates[from]))
+	}
+	p.scaled = p.scaled || len(p.plan.Create) > 0
+}
+
+// newPod makes a pod of a revision, and the claims it lacks.
+func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) PodCreation {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       p.Set.Namespace,
+			Name:            p.Set.Name + "-" + id,
+			Labels:          cloned(template.Labels),
+			Annotations:     cloned(template.Annotations),
+			Finalizers:      slices.Clone(template.Finalizers),
+			OwnerReferences: []metav1.OwnerReference{p.ownerReference()},
+		},
+		Spec: *template.Spec.DeepCopy(),
+	}
+	for key, value := range p.revisionLabels(from.Name) {
+		pod.Labels[key] = value
+	}
+	pod.Labels[v1alpha1.CloneSetInstanceIDLabel] = id
+	pod.Labels[lifecyclev1alpha1.StateLabel] = string(lifecyclev1alpha1.StatePreparingNormal)
+	pod.Annotations[lifecyclev1alpha1.TimestampAnnotation] = p.Now.Format(time.RFC3339)
+	readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
+	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
+	return PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}
+}
+
+// revisionLabels are the labels that say which revision a pod has. The full
+// name is the rule; where it is too long for a label value, its hash stands alone.
+func (p *planner) revisionLabels(name string) map[string]string {
+	short := revision.ShortHash(name)
+	labels := map[string]string{corev1ControllerRevisionHash: name, podTemplateHashLabel: short}
+	if p.Features.ShortHash || len(name) > maxLabelValue {
+		labels[corev1ControllerRevisionHash] = short
+	}
+	return labels
+}
+
+const maxLabelValue = 63
+
+// addClaims mounts a claim of its own per claim template into the pod, and
+// returns the claims that do not exist yet.
+func (p *planner) addClaims(pod *corev1.Pod, id string) (missing []*corev1.PersistentVolumeClaim) {
+	for i := range p.Set.Spec.VolumeClaimTemplates {
+		claim := p.newClaim(&p.Set.Spec.VolumeClaimTemplates[i], id)
+		template := p.Set.Spec.VolumeClaimTemplates[i].Name
+		pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == template })
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{
+			Name: template,
+			VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
+			},
+		})
+		exists := slices.ContainsFunc(p.claims[id], func(c *corev1.PersistentVolumeClaim) bool { return c.Name == claim.Name })
+		if !exists {
+			missing = append(missing, claim)
+		}
+	}
+	return missing
+}
+
+func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, id string) *corev1.PersistentVolumeClaim {
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       p.Set.Namespace,
+			Name:            template.Name + "-" + p.Set.Name + "-" + id,
+			Labels:          cloned(template.Labels),
+			Annotations:     maps.Clone(template.Annotations),
+			Finalizers:      slices.Clone(template.Finalizers),
+			OwnerReferences: []metav1.OwnerReference{p.ownerReference()},
+		},
+		Spec: *template.Spec.DeepCopy(),
+	}
+	maps.Copy(claim.Labels, p.Set.Spec.Selector.MatchLabels)
+	claim.Labels[v1alpha1.CloneSetInstanceIDLabel] = id
+	return claim
+}
+
+func (p *planner) ownerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(p.Set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
+}
+
+func cloned(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(m)
+}
+
+// instanceIDs returns n ids for new pods, sorted: first those of claims that no
+// pod uses, then new ones. An id is left out while a pod of that name exists; a
+// claim whose pod is still terminating is waited for. (rules 18 and 35)
+func (p *planner) instanceIDs(n int) []string {
+	taken, terminating := map[string]bool{}, map[string]bool{}
+	for _, pod := range p.Snapshot.Pods {
+		id := strings.TrimPrefix(pod.Name, p.Set.Name+"-")
+		taken[id] = true
+		terminating[id] = pod.DeletionTimestamp != nil
+	}
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(p.claims)) {
+		switch {
+		case len(ids) == n:
+		case terminating[id]:
+			p.wait(nil, &rollout.Reason{
+				Rule: rollout.RuleClaimInUse, Message: "a new pod takes over the claims of pod " + p.Set.Name + "-" + id + ", which is still terminating",
+			})
+			n--
+		case !taken[id]:
+			ids = append(ids, id)
+			taken[id] = true
+		}
+	}
+	for sequence := 0; len(ids) < n; sequence++ {
+		id := p.newID(sequence)
+		if _, claimed := p.claims[id]; !taken[id] && !claimed {
+			ids = append(ids, id)
+			taken[id] = true
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// newID derives an id from what has been observed. A pass that is repeated
+// because it could not see its own creation asks for the same names again, and
+// so cannot create a pod twice.
+func (p *planner) newID(sequence int) string {
+	h := fnv.New64a()
+	fmt.Fprint(h, p.Set.UID, "/", p.Set.ResourceVersion, "/", p.Set.Generation, "/", sequence)
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	sum, id := h.Sum64(), make([]byte, 5)
+	for i := range id {
+		id[i] = alphabet[sum%uint64(len(alphabet))]
+		sum /= uint64(len(alphabet))
+	}
+	return string(id)
+}

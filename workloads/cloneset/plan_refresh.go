@@ -1,0 +1,58 @@
+package cloneset
+
+import (
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// planRefresh writes down what has become of each pod: conditions of a new pod
+// or of a finished update, the next batch of containers, hooks that are met,
+// and labels that older versions did not write. (rule 26)
+//
+// All of it about one pod goes into one patch. A pod that the scale step
+// changes is left to it.
+func (p *planner) planRefresh() {
+	for _, pod := range p.pods {
+		if pod.deleted || pod.patch != nil && pod.kind != PatchPrepare {
+			continue
+		}
+		p.refresh(pod)
+	}
+}
+
+func (p *planner) refresh(pod *pod) {
+	progress, err := inplace.Refresh(pod.Pod, p.Now)
+	if err != nil {
+		p.podProblem(pod, err)
+		return
+	}
+	p.requeueAfter(progress.RequeueAfter)
+	if !progress.Complete {
+		p.wait(pod.Pod, inPlaceReason(pod, progress))
+	}
+	patch := &progress.Patch
+	in := lifecycle.RefreshInput{AtTarget: pod.updated, InPlaceComplete: progress.Complete}
+	lifecycle.Refresh(patch, pod.Pod, p.Set.Spec.Lifecycle, in, p.Now)
+	readiness.Initial(patch, pod.Pod, p.Now)
+	if pod.Labels[podTemplateHashLabel] == "" && pod.Labels[corev1ControllerRevisionHash] != "" {
+		patch.SetLabel(podTemplateHashLabel, revision.ShortHash(pod.Labels[corev1ControllerRevisionHash]))
+	}
+	if patch.Empty() || pod.patch != nil {
+		return
+	}
+	pod.patch, pod.kind = patch, PatchRefresh
+	if len(patch.Images) > 0 {
+		pod.kind = PatchUpdateInPlace
+	}
+}
+
+func inPlaceReason(pod *pod, progress inplace.Progress) *rollout.Reason {
+	rule := rollout.RuleInPlaceUpdating
+	if inplace.InGrace(pod.Pod) {
+		rule = rollout.RuleGracePeriod
+	}
+	return &rollout.Reason{Rule: rule, Message: progress.Waiting}
+}

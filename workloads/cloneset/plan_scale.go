@@ -1,0 +1,157 @@
+package cloneset
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+)
+
+// planScale brings the number of pods to what is wanted. It takes the first of
+// these steps that changes anything: take back pods that prepare for deletion,
+// create pods, delete pods that have prepared, delete the picked ones, scale in.
+// (rules 15 to 24)
+func (p *planner) planScale() {
+	if p.planKeep(); p.scaled {
+		return
+	}
+	if p.plan.Moves.ScaleUp > 0 {
+		p.planCreate()
+		p.waitForCreation()
+		return
+	}
+	if p.deletePrepared(); p.scaled {
+		return
+	}
+	if p.deleteSpecified(); p.scaled {
+		return
+	}
+	p.scaleIn()
+}
+
+// planKeep takes back pods that prepare for their deletion, since more
+// replicas are wanted again. (rule 15)
+func (p *planner) planKeep() {
+	leaving := 0
+	for _, pod := range p.pods {
+		if pod.specified || pod.preparingDelete {
+			leaving++
+		}
+	}
+	need := lifecycle.CancelNeeded(int(p.limits.replicas), len(p.pods), leaving)
+	for _, pod := range p.pods {
+		if need == 0 {
+			return
+		}
+		if !pod.preparingDelete || pod.specified || !lifecycle.CancelAllowed(p.Set.Spec.Lifecycle) {
+			continue
+		}
+		if lifecycle.CancelDelete(pod.change(PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
+			p.scaled = true
+			need--
+		}
+	}
+}
+
+// waitForCreation says why picked and prepared pods stay for now: no pod is
+// deleted while others are missing. (rule 17)
+func (p *planner) waitForCreation() {
+	var reason *rollout.Reason
+	for _, pod := range p.pods {
+		if !pod.specified && !pod.preparingDelete {
+			continue
+		}
+		if reason == nil {
+			reason = &rollout.Reason{
+				Rule: rollout.RuleCreateFirst, Observed: p.plan.Moves.ScaleUp,
+				Message: fmt.Sprintf("replicas %d: %d pods are missing, and none is deleted before they are created",
+					p.limits.replicas, p.plan.Moves.ScaleUp),
+			}
+		}
+		p.wait(pod.Pod, reason)
+	}
+}
+
+// deletePrepared deletes pods in PreparingDelete that no hook holds. (rule 21)
+func (p *planner) deletePrepared() {
+	for _, pod := range p.pods {
+		if pod.preparingDelete {
+			p.delete(pod, false)
+		}
+	}
+}
+
+// deleteSpecified deletes the pods that somebody picked: those that are not
+// ready at once, the others within the budget. (rule 22)
+func (p *planner) deleteSpecified() {
+	var picked []*corev1.Pod
+	for _, pod := range p.pods {
+		if pod.specified && !pod.preparingDelete {
+			picked = append(picked, pod.Pod)
+		}
+	}
+	p.deleteWithinBudget(picked)
+}
+
+// scaleIn deletes surplus pods, those of the old revision first. (rule 23)
+func (p *planner) scaleIn() {
+	m := p.plan.Moves
+	if m.ScaleDown == 0 {
+		return
+	}
+	if blocked := p.tally.ScaleDownBlocked(); blocked != nil {
+		p.wait(nil, blocked)
+		return
+	}
+	var old, updated []*corev1.Pod
+	for _, pod := range p.pods {
+		if pod.updated {
+			updated = append(updated, pod.Pod)
+		} else {
+			old = append(old, pod.Pod)
+		}
+	}
+	order := rollout.DeletionOptions{
+		Available:   func(pod *corev1.Pod) bool { return p.byPod(pod).available },
+		Constraints: p.Set.Spec.Template.Spec.TopologySpreadConstraints,
+		Topology:    func(node, key string) string { return p.NodeLabels[node][key] },
+	}
+	fromOld := min(int(m.ScaleDownOld), len(old))
+	fromUpdated := min(int(m.ScaleDown)-fromOld, len(updated))
+	surplus := slices.Concat(
+		rollout.SortForDeletion(old, order)[:fromOld],
+		rollout.SortForDeletion(updated, order)[:fromUpdated])
+	p.deleteWithinBudget(surplus)
+}
+
+// deleteWithinBudget deletes pods that are not ready freely and ready ones
+// while the budget lasts. (rules 22 and 23)
+func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
+	chosen := make([]rollout.Candidate, len(pods))
+	for i, pod := range pods {
+		chosen[i] = rollout.Candidate{Pod: pod, Available: lifecycle.Available(pod, 0, p.Now)}
+	}
+	now, waiting := p.tally.SelectForDeletion(chosen)
+	for _, pod := range now {
+		p.delete(p.byPod(pod), false)
+	}
+	p.plan.Waiting = append(p.plan.Waiting, waiting...)
+}
+
+// delete deletes a pod with its claims, or has its hook asked to prepare it. (rule 24)
+func (p *planner) delete(pod *pod, forUpdate bool) {
+	now, held := lifecycle.BeginDelete(pod.change(PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
+	if now {
+		pod.deleted = true
+		p.scaled = true
+		p.plan.Delete = append(p.plan.Delete, PodDeletion{
+			Pod: pod.Pod, Claims: p.claims[instanceID(pod.Pod)], ForUpdate: forUpdate,
+		})
+		return
+	}
+	p.scaled = p.scaled || !pod.preparingDelete
+	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})
+}

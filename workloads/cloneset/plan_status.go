@@ -1,0 +1,112 @@
+package cloneset
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// planStatus computes the status from the pods as they were observed.
+func (p *planner) planStatus() {
+	status := p.Set.Status.DeepCopy()
+	status.ObservedGeneration = p.Set.Generation
+	if p.selector != nil {
+		status.LabelSelector = p.selector.String()
+	}
+	if p.plan.UpdateRevision != nil {
+		p.countStatus(status)
+	}
+	status.Conditions = conditions(p.Set.Status.Conditions, p.plan.Problems, p.now())
+	if !sameStatus(&p.Set.Status, status) {
+		p.plan.Status = status
+	}
+}
+
+func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
+	status.Replicas = int32(len(p.pods))
+	status.ReadyReplicas, status.AvailableReplicas = 0, 0
+	status.UpdatedReplicas, status.UpdatedReadyReplicas = 0, 0
+	for _, pod := range p.pods {
+		ready := lifecycle.Ready(pod.Pod)
+		if ready {
+			status.ReadyReplicas++
+		}
+		if pod.available {
+			status.AvailableReplicas++
+		}
+		if pod.updated {
+			status.UpdatedReplicas++
+			if ready {
+				status.UpdatedReadyReplicas++
+			}
+		}
+	}
+	status.ExpectedUpdatedReplicas = p.limits.replicas - p.limits.partition
+	status.UpdateRevision = p.plan.UpdateRevision.Name
+	status.CurrentRevision = p.plan.CurrentRevision.Name
+	if status.UpdatedReplicas == status.Replicas {
+		status.CurrentRevision = status.UpdateRevision
+	}
+}
+
+// sameStatus tells whether a status need not be written. When a condition
+// began is not worth a write of its own.
+func sameStatus(a, b *v1alpha1.CloneSetStatus) bool {
+	return a.ObservedGeneration == b.ObservedGeneration &&
+		a.Replicas == b.Replicas && a.ReadyReplicas == b.ReadyReplicas && a.AvailableReplicas == b.AvailableReplicas &&
+		a.UpdatedReplicas == b.UpdatedReplicas && a.UpdatedReadyReplicas == b.UpdatedReadyReplicas &&
+		a.ExpectedUpdatedReplicas == b.ExpectedUpdatedReplicas &&
+		a.UpdateRevision == b.UpdateRevision && a.CurrentRevision == b.CurrentRevision &&
+		a.LabelSelector == b.LabelSelector && sameCount(a.CollisionCount, b.CollisionCount) &&
+		slices.EqualFunc(a.Conditions, b.Conditions, func(a, b v1alpha1.CloneSetCondition) bool {
+			return a.Type == b.Type && a.Status == b.Status && a.Message == b.Message
+		})
+}
+
+func sameCount(a, b *int32) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// conditions says what is wrong, one condition per type with the first problem
+// of its kind. Conditions that stand keep their time.
+func conditions(old []v1alpha1.CloneSetCondition, problems []Problem, now metav1.Time) []v1alpha1.CloneSetCondition {
+	var out []v1alpha1.CloneSetCondition
+	for _, problem := range problems {
+		if slices.ContainsFunc(out, func(c v1alpha1.CloneSetCondition) bool { return c.Type == problem.Condition }) {
+			continue
+		}
+		c := v1alpha1.CloneSetCondition{
+			Type: problem.Condition, Status: corev1.ConditionTrue,
+			LastTransitionTime: now, Message: problem.Err.Error(),
+		}
+		for i := range old {
+			if old[i].Type == c.Type && old[i].Status == c.Status {
+				c.LastTransitionTime = old[i].LastTransitionTime
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// planPruning drops from podsToDelete the names of pods that are gone. (rule 3g)
+func (p *planner) planPruning() {
+	names := p.Set.Spec.ScaleStrategy.PodsToDelete
+	if len(names) == 0 {
+		return
+	}
+	present := make(map[string]bool, len(p.pods))
+	for _, pod := range p.pods {
+		present[pod.Name] = true
+	}
+	for _, name := range names {
+		if present[name] {
+			p.plan.PodsToDelete = append(p.plan.PodsToDelete, name)
+		}
+	}
+	p.plan.PrunePodsToDelete = len(p.plan.PodsToDelete) < len(names)
+}

@@ -1,0 +1,53 @@
+package cloneset
+
+import (
+	"errors"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// Set is the CloneSet. Required.
+	Set *v1alpha1.CloneSet
+	// Revisions are those that the CloneSet owns, and those without an owner
+	// that match its selector, in any order.
+	Revisions []*appsv1.ControllerRevision
+	// Pods are those that name the CloneSet as an owner, whatever their phase.
+	Pods []*corev1.Pod
+	// Claims are those that name the CloneSet as an owner.
+	Claims []*corev1.PersistentVolumeClaim
+	// NodeLabels holds the labels of nodes by node name. It is read where the
+	// template has topology spread constraints; nodes may be missing.
+	NodeLabels map[string]map[string]string
+	// Jobs names the image pull jobs that the CloneSet controls.
+	Jobs []string
+	// Now is the time for which to plan.
+	Now time.Time
+	// Features switches behaviour.
+	Features Features
+}
+
+// selector returns the CloneSet's selector.
+func (s *Snapshot) selector() (labels.Selector, error) {
+	if s.Set.Spec.Selector == nil {
+		return nil, errors.New("spec.selector: is missing; it must select the labels of the template")
+	}
+	return metav1.LabelSelectorAsSelector(s.Set.Spec.Selector)
+}
+
+// replicas is the number of pods wanted, 1 where the spec leaves it open.
+func (s *Snapshot) replicas() int32 {
+	if s.Set.Spec.Replicas == nil {
+		return 1
+	}
+	return *s.Set.Spec.Replicas
+}

@@ -1,0 +1,6 @@
+// Package workloads holds what the workload controllers of podwright share with
+// the cluster: the CustomResourceDefinitions of their kinds.
+//
+// The kinds themselves are in v1alpha1, their typed clients in client, and
+// every controller has a package of its own.
+package workloads

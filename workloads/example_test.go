@@ -1,0 +1,34 @@
+package workloads_test
+
+import (
+	"context"
+	"log"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/workloads"
+)
+
+// Install or update the CRDs when a manager starts.
+func ExampleCRDs() {
+	config, err := rest.InClusterConfig()
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	definitions := client.Resource(schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	})
+	for _, crd := range workloads.CRDs() {
+		options := metav1.ApplyOptions{FieldManager: "shop-operator", Force: true}
+		if _, err := definitions.Apply(context.Background(), crd.GetName(), crd, options); err != nil {
+			log.Fatalf("applying the CRD %s: %v", crd.GetName(), err)
+		}
+	}
+}
