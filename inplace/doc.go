@@ -50,6 +50,9 @@
 //   - Of a template's metadata only labels, annotations and finalizers count,
 //     since nothing else of it reaches a pod. A changed metadata.name of a
 //     template would otherwise be sent to the API server, which rejects it.
+//   - When a template loses its last annotation or finalizer, pods lose that
+//     one. A patch between the templates as a whole would take all the others
+//     that a pod has, too.
 //   - Templates are compared by meaning: 1Gi and 1073741824 are the same
 //     memory, and a template stored without metadata can be updated in place.
 //   - Image references are compared in full: a runtime that reports

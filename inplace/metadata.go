@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // metadataMap tells labels from annotations in a reference to pod metadata.
@@ -134,23 +133,57 @@ func restore(wanted, old, elsewhere map[string]string) {
 }
 
 // metadataPatch returns the strategic-merge patch between the metadata of two
-// pods, nil where they are the same.
+// templates, nil where they are the same (rule 9). Every key and finalizer is
+// named by itself, for a pod has others that are none of the template's.
 func metadataPatch(from, to metav1.ObjectMeta) ([]byte, error) {
-	if maps.Equal(from.Labels, to.Labels) && maps.Equal(from.Annotations, to.Annotations) &&
-		slices.Equal(from.Finalizers, to.Finalizers) {
+	meta := map[string]any{}
+	if changed := changedKeys(from.Labels, to.Labels); len(changed) > 0 {
+		meta["labels"] = changed
+	}
+	if changed := changedKeys(from.Annotations, to.Annotations); len(changed) > 0 {
+		meta["annotations"] = changed
+	}
+	if removed := without(from.Finalizers, to.Finalizers); len(removed) > 0 {
+		meta["$deleteFromPrimitiveList/finalizers"] = removed
+	}
+	if added := without(to.Finalizers, from.Finalizers); len(added) > 0 {
+		meta["finalizers"] = added
+		meta["$setElementOrder/finalizers"] = to.Finalizers
+	}
+	if len(meta) == 0 {
 		return nil, nil
 	}
-	before, err := json.Marshal(corev1.Pod{ObjectMeta: from})
+	patch, err := json.Marshal(map[string]any{"metadata": meta})
 	if err != nil {
-		return nil, fmt.Errorf("encode the old metadata: %w", err)
-	}
-	after, err := json.Marshal(corev1.Pod{ObjectMeta: to})
-	if err != nil {
-		return nil, fmt.Errorf("encode the new metadata: %w", err)
-	}
-	patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, corev1.Pod{})
-	if err != nil {
-		return nil, fmt.Errorf("compare the metadata: %w", err)
+		return nil, fmt.Errorf("encode the metadata patch: %w", err)
 	}
 	return patch, nil
+}
+
+// changedKeys returns the new values of the keys that differ, nil for one that
+// goes away.
+func changedKeys(from, to map[string]string) map[string]*string {
+	changed := map[string]*string{}
+	for key := range from {
+		if _, stays := to[key]; !stays {
+			changed[key] = nil
+		}
+	}
+	for key, value := range to {
+		if old, had := from[key]; !had || old != value {
+			changed[key] = &value
+		}
+	}
+	return changed
+}
+
+// without returns the elements of a list that are not in the other one.
+func without(list, other []string) []string {
+	var left []string
+	for _, element := range list {
+		if !slices.Contains(other, element) {
+			left = append(left, element)
+		}
+	}
+	return left
 }

@@ -81,7 +81,7 @@ func takeOverRefs(pod *corev1.Pod, waiting map[string]metav1.ObjectMeta, u *Upda
 		labels, annotations = addKeys(labels, ref.Labels), addKeys(annotations, ref.Annotations)
 	}
 	for name, ref := range waiting {
-		left := metav1.ObjectMeta{Labels: without(ref.Labels, labels), Annotations: without(ref.Annotations, annotations)}
+		left := metav1.ObjectMeta{Labels: unnamed(ref.Labels, labels), Annotations: unnamed(ref.Annotations, annotations)}
 		if len(left.Labels)+len(left.Annotations) == 0 {
 			continue
 		}
@@ -104,7 +104,8 @@ func addKeys(keys map[string]any, from map[string]string) map[string]any {
 	return keys
 }
 
-func without(from map[string]string, keys map[string]any) map[string]string {
+// unnamed returns the entries whose keys are not among the given ones.
+func unnamed(from map[string]string, keys map[string]any) map[string]string {
 	left := maps.Clone(from)
 	maps.DeleteFunc(left, func(key, _ string) bool {
 		_, found := keys[key]

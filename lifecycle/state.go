@@ -42,7 +42,9 @@ func SetInitialState(meta *metav1.ObjectMeta, state v1alpha1.StateType, now time
 // change. Where the pod is in that state already nothing changes, and the time
 // of the earlier change is kept.
 func SetState(p *podpatch.Patch, pod *corev1.Pod, state v1alpha1.StateType, now time.Time) {
-	if stateAfter(p, pod) == state {
+	if StateOf(pod) == state {
+		delete(p.Labels, v1alpha1.StateLabel)
+		delete(p.Annotations, v1alpha1.TimestampAnnotation)
 		return
 	}
 	p.SetLabel(v1alpha1.StateLabel, string(state))

@@ -28,6 +28,7 @@ func TestSetState(t *testing.T) {
 		{"rule 4: the label stands, the time is kept", newPod(normal), "", normal, nil},
 		{"rule 4: the state of the patch counts", newPod(normal), updating, preparingUpdate,
 			[]string{`{"metadata":{"annotations":{"lifecycle.apps.kruise.io/timestamp":"2024-05-01T12:00:00+02:00"},"labels":{"lifecycle.apps.kruise.io/state":"PreparingUpdate"},"uid":"u"}}`}},
+		{"rule 4: back to where the pod is", newPod(normal), updating, normal, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -109,17 +109,3 @@ func rearm(p *podpatch.Patch, pod *corev1.Pod, hook *v1alpha1.LifecycleHook, now
 	}
 	p.AddFinalizers = append(p.AddFinalizers, hook.FinalizersHandler...)
 }
-
-// ComparePrepared orders pods that wait for an in-place update: those in state
-// PreparingUpdate come first, all others are equal. Use it with a stable sort,
-// after every other order.
-func ComparePrepared(a, b *corev1.Pod) int {
-	return waiting(b) - waiting(a)
-}
-
-func waiting(pod *corev1.Pod) int {
-	if StateOf(pod) == v1alpha1.StatePreparingUpdate {
-		return 1
-	}
-	return 0
-}

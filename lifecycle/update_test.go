@@ -130,15 +130,6 @@ func TestRefreshThenUpdate(t *testing.T) {
 	}
 }
 
-func TestComparePrepared(t *testing.T) {
-	pods := []*corev1.Pod{newPod(normal), newPod(preparingUpdate), newPod(updated), newPod(""), newPod(preparingUpdate)}
-	want := []*corev1.Pod{pods[1], pods[4], pods[0], pods[2], pods[3]}
-	slices.SortStableFunc(pods, lifecycle.ComparePrepared)
-	if !slices.Equal(want, pods) {
-		t.Error("rule 16: want the pods in PreparingUpdate first, all else as it was")
-	}
-}
-
 func TestUpdateStepString(t *testing.T) {
 	for step, want := range map[lifecycle.UpdateStep]string{
 		lifecycle.UpdateNone: "None", lifecycle.UpdateStart: "Start", lifecycle.UpdateHold: "Hold", lifecycle.UpdateRearm: "Rearm", 9: "UpdateStep(9)",

@@ -7,16 +7,10 @@
 package podpatch
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // Patch is a set of wanted changes to one pod. The zero value changes nothing.
@@ -114,260 +108,30 @@ func set(m *map[string]*string, key string, value *string) {
 	(*m)[key] = value
 }
 
-// Writes returns the requests that bring the pod to what the patch asks for,
-// in the order in which they must be sent: the status first. Where only
-// conditions, labels and annotations change, one request does it. It returns
-// none when everything already stands.
-func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
-	meta, err := p.metadata(pod)
-	if err != nil {
-		return nil, err
-	}
-	spec := p.spec(pod)
-	conditions := p.conditions(pod)
-	whole := spec != nil || !fitsStatus(meta)
-
-	var writes []Write
-	if len(conditions) > 0 {
-		w := body{Metadata: map[string]any{}, Status: &statusBody{Conditions: conditions}}
-		if !whole {
-			w.Metadata = meta
-		}
-		if writes, err = w.append(writes, "status", pod, p.IfUnchanged); err != nil {
-			return nil, err
-		}
-	}
-	if whole || len(conditions) == 0 && len(meta) > 0 {
-		w := body{Metadata: meta, Spec: spec}
-		return w.append(writes, "", pod, p.IfUnchanged && len(writes) == 0)
-	}
-	return writes, nil
-}
-
-// fitsStatus tells whether the status endpoint takes all of the metadata.
-func fitsStatus(meta map[string]any) bool {
-	for field := range meta {
-		if field != "labels" && field != "annotations" {
-			return false
-		}
-	}
-	return true
-}
-
-type body struct {
-	Metadata map[string]any `json:"metadata"`
-	Spec     *specBody      `json:"spec,omitempty"`
-	Status   *statusBody    `json:"status,omitempty"`
-}
-
-type specBody struct {
-	Containers []containerBody `json:"containers"`
-}
-
-type containerBody struct {
-	Name  string `json:"name"`
-	Image string `json:"image"`
-}
-
-type statusBody struct {
-	Conditions []conditionBody `json:"conditions"`
-}
-
-// conditionBody clears the fields that the new condition leaves empty.
-type conditionBody struct {
-	Type               corev1.PodConditionType `json:"type"`
-	Status             corev1.ConditionStatus  `json:"status"`
-	Reason             *string                 `json:"reason"`
-	Message            *string                 `json:"message"`
-	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
-}
-
-func (b body) append(writes []Write, subresource string, pod *corev1.Pod, ifUnchanged bool) ([]Write, error) {
-	b.Metadata["uid"] = pod.UID
-	if ifUnchanged {
-		b.Metadata["resourceVersion"] = pod.ResourceVersion
-	}
-	data, err := json.Marshal(b)
-	if err != nil {
-		return nil, fmt.Errorf("encode a patch of pod %s/%s: %w", pod.Namespace, pod.Name, err)
-	}
-	return append(writes, Write{Subresource: subresource, Data: data}), nil
-}
-
-// metadata returns the metadata that the pod does not have yet.
-func (p *Patch) metadata(pod *corev1.Pod) (map[string]any, error) {
-	meta := map[string]any{}
+// Changes tells whether there is anything to write.
+func (p *Patch) Changes(pod *corev1.Pod) bool {
 	if p.Metadata != nil {
-		var general struct {
-			Metadata map[string]any `json:"metadata"`
-		}
-		if err := json.Unmarshal(p.Metadata, &general); err != nil {
-			return nil, fmt.Errorf("metadata patch of pod %s/%s is not JSON: %w", pod.Namespace, pod.Name, err)
-		}
-		if general.Metadata != nil {
-			meta = general.Metadata
-		}
+		writes, err := p.Writes(pod)
+		return err != nil || len(writes) > 0
 	}
-	mergeStrings(meta, "labels", p.Labels, pod.Labels)
-	mergeStrings(meta, "annotations", p.Annotations, pod.Annotations)
-	mergeFinalizers(meta, p.missingFinalizers(pod))
-	if p.ownedBy(pod, p.RemoveOwner) {
-		meta["ownerReferences"] = []map[string]any{{"$patch": "delete", "uid": p.RemoveOwner}}
-	}
-	return meta, nil
+	return differ(p.Labels, pod.Labels) || differ(p.Annotations, pod.Annotations) ||
+		slices.ContainsFunc(p.Conditions, func(c corev1.PodCondition) bool { return !stands(pod, &c) }) ||
+		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.replaces(&c) }) ||
+		len(p.missingFinalizers(pod)) > 0 || p.ownedBy(pod, p.RemoveOwner)
 }
 
-func (p *Patch) missingFinalizers(pod *corev1.Pod) []any {
-	var missing []any
-	for _, f := range p.AddFinalizers {
-		if !slices.Contains(pod.Finalizers, f) {
-			missing = append(missing, f)
-		}
-	}
-	return missing
-}
-
-func (p *Patch) ownedBy(pod *corev1.Pod, owner types.UID) bool {
-	return owner != "" && slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
-		return ref.UID == owner
-	})
-}
-
-// mergeFinalizers adds finalizers to those that meta adds already. Where meta
-// gives the order of the list, it must name them too.
-func mergeFinalizers(meta map[string]any, add []any) {
-	if len(add) == 0 {
-		return
-	}
-	const order = "$setElementOrder/finalizers"
-	for _, field := range []string{"finalizers", order} {
-		list, _ := meta[field].([]any)
-		if field == order && list == nil {
-			continue
-		}
-		for _, f := range add {
-			if !slices.Contains(list, f) {
-				list = append(list, f)
-			}
-		}
-		meta[field] = list
-	}
-}
-
-// mergeStrings puts the wanted values over those in meta[field] and drops what
-// the pod has already.
-func mergeStrings(meta map[string]any, field string, wanted map[string]*string, have map[string]string) {
-	given, found := meta[field]
-	if !found && len(wanted) == 0 {
-		return
-	}
-	out, directive := spellOut(given, found, have)
+func differ(wanted map[string]*string, have map[string]string) bool {
 	for key, value := range wanted {
-		if value == nil {
-			out[key] = nil
-		} else {
-			out[key] = *value
-		}
-	}
-	if !directive {
-		maps.DeleteFunc(out, func(key string, value any) bool {
-			old, found := have[key]
-			return found && value == old || !found && value == nil
-		})
-	}
-	if len(out) > 0 {
-		meta[field] = out
-	} else {
-		delete(meta, field)
-	}
-}
-
-// spellOut copies the labels or annotations of a merge patch. A null removes
-// the whole map: it is written out as the removal of each key, so that other
-// values can be put over it. The second result tells whether the patch holds a
-// directive, under which a value counts even where the pod has it already.
-func spellOut(given any, found bool, have map[string]string) (out map[string]any, directive bool) {
-	out = map[string]any{}
-	if found && given == nil {
-		for key := range have {
-			out[key] = nil
-		}
-	}
-	values, _ := given.(map[string]any)
-	for key, value := range values {
-		out[key] = value
-		directive = directive || strings.HasPrefix(key, "$")
-	}
-	return out, directive
-}
-
-func (p *Patch) spec(pod *corev1.Pod) *specBody {
-	var out []containerBody
-	for i := range pod.Spec.Containers {
-		c := &pod.Spec.Containers[i]
-		if image, ok := p.Images[c.Name]; ok && image != c.Image {
-			out = append(out, containerBody{Name: c.Name, Image: image})
-		}
-	}
-	if out == nil {
-		return nil
-	}
-	return &specBody{Containers: out}
-}
-
-func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
-	var out []conditionBody
-	for i := range p.Conditions {
-		c := &p.Conditions[i]
-		if stands(pod, c) {
-			continue
-		}
-		out = append(out, conditionBody{
-			Type: c.Type, Status: c.Status,
-			Reason: nonEmpty(c.Reason), Message: nonEmpty(c.Message),
-			LastTransitionTime: c.LastTransitionTime,
-		})
-	}
-	return out
-}
-
-func stands(pod *corev1.Pod, c *corev1.PodCondition) bool {
-	for i := range pod.Status.Conditions {
-		if have := &pod.Status.Conditions[i]; have.Type == c.Type {
-			return have.Status == c.Status && have.Reason == c.Reason && have.Message == c.Message
+		old, found := have[key]
+		if found != (value != nil) || found && old != *value {
+			return true
 		}
 	}
 	return false
 }
 
-func nonEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// Apply returns a copy of the pod as it will be after the patch. It is meant
-// for tests and for tools that show a plan; an API server does the same.
-func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
-	writes, err := p.Writes(pod)
-	if err != nil {
-		return nil, err
-	}
-	out := pod.DeepCopy()
-	for _, w := range writes {
-		before, err := json.Marshal(out)
-		if err != nil {
-			return nil, fmt.Errorf("encode pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		after, err := strategicpatch.StrategicMergePatch(before, w.Data, corev1.Pod{})
-		if err != nil {
-			return nil, fmt.Errorf("apply a patch to pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		out = &corev1.Pod{}
-		if err := json.Unmarshal(after, out); err != nil {
-			return nil, fmt.Errorf("decode pod %s/%s after its patch: %w", pod.Namespace, pod.Name, err)
-		}
-	}
-	return out, nil
+// replaces tells whether a container gets another image.
+func (p *Patch) replaces(c *corev1.Container) bool {
+	image, ok := p.Images[c.Name]
+	return ok && image != c.Image
 }

@@ -347,3 +347,40 @@ func BenchmarkWrites(b *testing.B) {
 		}
 	})
 }
+
+func TestChangesAgreesWithWrites(t *testing.T) {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			UID: "u", Labels: map[string]string{"a": "1"}, Finalizers: []string{"f"},
+			OwnerReferences: []metav1.OwnerReference{{UID: "owner"}},
+		},
+		Spec:   corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: "Gate", Status: corev1.ConditionTrue}}},
+	}
+	one, two := "1", "2"
+	for name, p := range map[string]podpatch.Patch{
+		"nothing":              {},
+		"standing label":       {Labels: map[string]*string{"a": &one}},
+		"other label":          {Labels: map[string]*string{"a": &two}},
+		"removed label":        {Labels: map[string]*string{"a": nil}},
+		"absent label":         {Labels: map[string]*string{"b": nil}},
+		"new annotation":       {Annotations: map[string]*string{"a": &one}},
+		"standing image":       {Images: map[string]string{"main": "nginx:1"}},
+		"other image":          {Images: map[string]string{"main": "nginx:2"}},
+		"unknown container":    {Images: map[string]string{"side": "nginx:2"}},
+		"standing condition":   {Conditions: []corev1.PodCondition{{Type: "Gate", Status: corev1.ConditionTrue}}},
+		"other condition":      {Conditions: []corev1.PodCondition{{Type: "Gate", Status: corev1.ConditionFalse}}},
+		"standing finalizer":   {AddFinalizers: []string{"f"}},
+		"new finalizer":        {AddFinalizers: []string{"g"}},
+		"owner":                {RemoveOwner: "owner"},
+		"somebody else":        {RemoveOwner: "stranger"},
+		"general and standing": {Metadata: []byte(`{"metadata":{"labels":{"a":"1"}}}`)},
+		"general":              {Metadata: []byte(`{"metadata":{"labels":{"a":"2"}}}`)},
+		"broken":               {Metadata: []byte(`{`)},
+	} {
+		writes, err := p.Writes(pod)
+		if want := err != nil || len(writes) > 0; p.Changes(pod) != want {
+			t.Errorf("%s: Changes is %v, Writes returns %d requests and error %v", name, !want, len(writes), err)
+		}
+	}
+}

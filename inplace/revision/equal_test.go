@@ -1,6 +1,7 @@
 package revision_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -95,13 +96,22 @@ func TestEqualNamesTheUnreadable(t *testing.T) {
 	}
 }
 
+// endlessQuantity tells whether data may hold a quantity like 1e-2147483648,
+// which k8s.io/apimachinery writes out in full before it rounds or compares it.
+func endlessQuantity(data []byte) bool {
+	return regexp.MustCompile(`[eE][+-]?[0-9]{4}`).Match(data)
+}
+
 func FuzzTemplate(f *testing.F) {
 	for _, name := range []string{"demo.json", "demo-defaults.json", "kubernetes-1.22-zero.json"} {
 		f.Add(golden(f, name))
 	}
-	f.Add([]byte(container(`"resources":{"limits":{"cpu":"1e3","memory":0.5}}`)))
+	f.Add([]byte(container(`"resources":{"limits":{"cpu":"1500m","memory":0.5}}`)))
 	f.Add([]byte(affinity(`"labelSelector":{},`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		if endlessQuantity(data) {
+			return
+		}
 		first, err := revision.Template(data)
 		if err != nil {
 			return
@@ -132,6 +142,9 @@ func FuzzEqual(f *testing.F) {
 	f.Add(golden(f, "demo.json"), golden(f, "demo-defaults.json"))
 	f.Add([]byte("{"), []byte(wrap(`{}`)))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
+		if endlessQuantity(a) || endlessQuantity(b) {
+			return
+		}
 		ab, errAB := revision.Equal(stored("a", string(a)), stored("b", string(b)))
 		ba, errBA := revision.Equal(stored("b", string(b)), stored("a", string(a)))
 		if ab != ba || (errAB == nil) != (errBA == nil) {

@@ -65,7 +65,7 @@ func deletionCost(pod *corev1.Pod) int32 {
 
 // rank sets the rank of keys that are sorted already, and returns whether they
 // have to be sorted again.
-func rank(keys []sortKey, o DeletionOptions) bool {
+func rank(keys []*sortKey, o DeletionOptions) bool {
 	byNode := crowding{keys: keys, ranks: make([]float64, len(keys))}
 	byNode.add(func(pod *corev1.Pod) string { return pod.Spec.NodeName }, unweighted)
 	if len(o.Constraints) == 0 {
@@ -114,7 +114,7 @@ func spreadWeight(places int) float64 { return math.Log(float64(places + 2)) }
 // crowding ranks pods by how many of their neighbours outlast them.
 type crowding struct {
 	// keys are sorted.
-	keys []sortKey
+	keys []*sortKey
 	// ranks belong to the pods of the given list, by their index in it.
 	ranks []float64
 }

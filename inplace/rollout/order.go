@@ -39,10 +39,11 @@ const (
 )
 
 // newSortKeys reads the keys that deletions and updates share.
-func newSortKeys(pods []*corev1.Pod) []sortKey {
-	keys := make([]sortKey, len(pods))
+func newSortKeys(pods []*corev1.Pod) []*sortKey {
+	backing, keys := make([]sortKey, len(pods)), make([]*sortKey, len(pods))
 	for i, pod := range pods {
-		k := &keys[i]
+		k := &backing[i]
+		keys[i] = k
 		k.pod, k.index = pod, int32(i)
 		k.created = seconds(pod.CreationTimestamp)
 		if pod.Spec.NodeName != "" {
@@ -90,11 +91,9 @@ func (k *sortKey) compare(other *sortKey) int {
 	return strings.Compare(k.pod.Name, other.pod.Name)
 }
 
-func sortKeys(keys []sortKey) {
-	slices.SortFunc(keys, func(a, b sortKey) int { return a.compare(&b) })
-}
+func sortKeys(keys []*sortKey) { slices.SortFunc(keys, (*sortKey).compare) }
 
-func podsOf(keys []sortKey) []*corev1.Pod {
+func podsOf(keys []*sortKey) []*corev1.Pod {
 	pods := make([]*corev1.Pod, len(keys))
 	for i := range keys {
 		pods[i] = keys[i].pod

@@ -174,6 +174,24 @@ func TestSortForDeletion(t *testing.T) {
 				newPod("b", onNode("y-1")), // 1 ln 4 + 0
 				newPod("d", onNode("x-2")), newPod("e", onNode("y-2")),
 			}},
+		{name: "rule 25: a constraint over more places weighs more",
+			options: DeletionOptions{Constraints: both, Topology: zones},
+			pods: []*corev1.Pod{
+				// Two zones: weight ln 4. Four hosts: weight ln 6.
+				newPod("b1", onNode("y-1")), // 1 ln 4 + 1 ln 6
+				newPod("a1", onNode("x-1")), // 2 ln 4
+				newPod("a2", onNode("x-2")), newPod("a3", onNode("x-3")), newPod("b2", onNode("y-1")),
+			}},
+		{name: "rule 25: but only by the logarithm of the places and 2",
+			options: DeletionOptions{Constraints: both, Topology: zones},
+			pods: []*corev1.Pod{
+				// Two zones: weight ln 4. Nine hosts: weight ln 11.
+				newPod("a1", onNode("x-1")), // 5 ln 4
+				newPod("b0", onNode("y-0")), // 3 ln 4 + 1 ln 11
+				newPod("a2", onNode("x-2")), newPod("a3", onNode("x-3")), newPod("a4", onNode("x-4")),
+				newPod("b1", onNode("y-1")), newPod("a5", onNode("x-5")), newPod("b2", onNode("y-2")),
+				newPod("a6", onNode("x-6")), newPod("b9", onNode("y-0")),
+			}},
 		{name: "rule 25: a node without the label belongs to no place",
 			options: DeletionOptions{Constraints: byZone, Topology: zones},
 			pods: []*corev1.Pod{

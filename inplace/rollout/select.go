@@ -38,37 +38,37 @@ type Unavailable struct {
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
 	m := t.Moves()
 	limit := min(int(max(m.Update, -m.Update)), len(candidates))
-	within, beyond := candidates[:limit], candidates[limit:]
+	n, stop := t.walk(m, candidates[:limit], unavailable)
 
+	move = make([]*corev1.Pod, 0, n)
+	for _, c := range candidates[:n] {
+		move = append(move, c.Pod)
+	}
+	wait = make([]Wait, 0, len(candidates)-n)
+	wait = appendWaits(wait, candidates[n:limit], stop)
+	if limit < len(candidates) {
+		wait = appendWaits(wait, candidates[limit:], t.revisionReason(m))
+	}
+	return move, wait
+}
+
+// walk returns how many of the candidates, from the first on, may become
+// unavailable now, and what stops the next.
+func (t Tally) walk(m Moves, candidates []Candidate, unavailable Unavailable) (n int, stop *Reason) {
 	var accepted, disrupted int32 // disrupted are accepted pods that were available
-	var stop *Reason
-	for _, c := range within {
-		switch {
-		case unavailable.AtTarget+accepted >= m.UpdateMaxUnavailable:
-			stop = t.targetUnavailable(m, unavailable.AtTarget, accepted)
-		case c.Available && unavailable.All+disrupted >= m.UpdateMaxUnavailable:
-			stop = t.allUnavailable(m, unavailable.All, disrupted)
-		}
-		if stop != nil {
-			break
+	for _, c := range candidates {
+		if unavailable.AtTarget+accepted >= m.UpdateMaxUnavailable {
+			return int(accepted), t.targetUnavailable(m, unavailable.AtTarget, accepted)
 		}
 		if c.Available {
+			if unavailable.All+disrupted >= m.UpdateMaxUnavailable {
+				return int(accepted), t.allUnavailable(m, unavailable.All, disrupted)
+			}
 			disrupted++
 		}
 		accepted++
 	}
-
-	n := int(accepted)
-	move = make([]*corev1.Pod, 0, n)
-	for _, c := range within[:n] {
-		move = append(move, c.Pod)
-	}
-	wait = make([]Wait, 0, len(candidates)-n)
-	wait = appendWaits(wait, within[n:], stop)
-	if len(beyond) > 0 {
-		wait = appendWaits(wait, beyond, t.revisionReason(m))
-	}
-	return move, wait
+	return int(accepted), nil
 }
 
 // SelectForDeletion says which of the pods chosen for deletion go now, and why

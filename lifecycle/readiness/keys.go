@@ -1,10 +1,7 @@
 package readiness
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,7 +49,7 @@ func Add(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 // makes the patch conditional.
 func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 	c := p.Condition(pod, v1alpha1.KruisePodReady)
-	if c == nil || !mentions(c.Message, key) || !HasGate(pod, v1alpha1.KruisePodReady) {
+	if c == nil || !HasGate(pod, v1alpha1.KruisePodReady) || !mayList(c.Message, key) {
 		return false
 	}
 	keys := decode(c.Message)
@@ -105,43 +102,4 @@ func write(p *podpatch.Patch, status corev1.ConditionStatus, keys []Key, now tim
 		LastTransitionTime: metav1.NewTime(now),
 	})
 	p.IfUnchanged = true
-}
-
-// mentions rules out most messages that do not list key, without decoding
-// them. The encoding of a key may escape characters, so only those count that
-// no encoder escapes.
-func mentions(message string, key Key) bool {
-	plain := key.Key
-	if i := strings.IndexFunc(plain, escapable); i >= 0 {
-		plain = plain[:i]
-	}
-	return strings.Contains(message, plain) && len(message) > len("[]")
-}
-
-func escapable(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
-}
-
-// decode reads a message; what is not a list of keys counts as empty.
-func decode(message string) []Key {
-	if message == "" || message == "[]" {
-		return nil
-	}
-	var keys []Key
-	if err := json.Unmarshal([]byte(message), &keys); err != nil {
-		return nil
-	}
-	return keys
-}
-
-// encode writes keys sorted and without duplicates. It sorts them in place.
-func encode(keys []Key) string {
-	if len(keys) == 0 {
-		return "[]"
-	}
-	slices.SortFunc(keys, func(a, b Key) int {
-		return cmp.Compare(a.Key, b.Key)
-	})
-	data, _ := json.Marshal(slices.Compact(keys)) // strings always encode
-	return string(data)
 }

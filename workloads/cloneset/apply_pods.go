@@ -96,7 +96,11 @@ func (a *applier) patchPod(ctx context.Context, p *PodPatch) error {
 			return err
 		}
 	}
-	for _, w := range p.Writes {
+	writes, err := p.Patch.Writes(p.Pod)
+	if err != nil {
+		return err
+	}
+	for _, w := range writes {
 		var subresources []string
 		if w.Subresource != "" {
 			subresources = []string{w.Subresource}

@@ -81,8 +81,9 @@ type PodDeletion struct {
 // PodPatch is a change to a pod.
 type PodPatch struct {
 	Pod *corev1.Pod
-	// Writes are the requests, in order; each only when the one before it succeeded.
-	Writes []podpatch.Write
+	// Patch is the change; its Writes are the requests, each to be sent only
+	// when the one before it succeeded.
+	Patch *podpatch.Patch
 	// Kind says what the patch is for.
 	Kind PatchKind
 }

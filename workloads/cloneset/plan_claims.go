@@ -12,6 +12,9 @@ import (
 // planClaims groups the claims by instance and, where claims are not to be
 // reused, lets those go whose pod is gone. (rules 18 and 36)
 func (p *planner) planClaims() {
+	if len(p.Claims) == 0 {
+		return
+	}
 	p.claims = map[string][]*corev1.PersistentVolumeClaim{}
 	inactive := map[string]*corev1.Pod{}
 	activeID := map[string]bool{}

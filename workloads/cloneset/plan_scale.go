@@ -67,7 +67,7 @@ func (p *planner) waitForCreation() {
 		if reason == nil {
 			reason = &rollout.Reason{
 				Rule: rollout.RuleCreateFirst, Observed: p.plan.Moves.ScaleUp,
-				Message: fmt.Sprintf("replicas %d: %d pods are missing, and none is deleted before they are created",
+				Message: fmt.Sprintf("replicas %d: no pod is deleted before the missing ones (%d) are created",
 					p.limits.replicas, p.plan.Moves.ScaleUp),
 			}
 		}

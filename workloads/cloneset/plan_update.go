@@ -22,10 +22,11 @@ func (p *planner) planUpdate() {
 	if p.plan.Moves.Update == 0 {
 		return
 	}
-	target, candidates := p.plan.UpdateRevision, p.updateCandidates()
+	target := p.plan.UpdateRevision
 	if p.plan.Moves.Update < 0 {
 		target = p.plan.CurrentRevision
 	}
+	candidates := p.updateCandidates(target)
 	switch {
 	case p.scaled:
 		p.waitAll(candidates, &rollout.Reason{
@@ -52,14 +53,23 @@ func (p *planner) planUpdate() {
 }
 
 // updateCandidates are the pods at the other revision that may move: not those
-// that are about to be deleted, nor those within a grace period. (rules 23, 27)
-func (p *planner) updateCandidates() []*corev1.Pod {
+// that are about to be deleted, those within a grace period, and those that
+// must not be recreated and cannot be updated otherwise. (rules 23 and 27)
+func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.Pod {
 	back := p.plan.Moves.Update < 0
+	inPlaceOnly := p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	var candidates []*corev1.Pod
 	for _, pod := range p.pods {
-		if pod.updated == back && !pod.preparingDelete && !pod.deleted && !inplace.InGrace(pod.Pod) {
-			candidates = append(candidates, pod.Pod)
+		if pod.updated != back || pod.preparingDelete || pod.deleted || inplace.InGrace(pod.Pod) {
+			continue
 		}
+		if inPlaceOnly {
+			if v := p.verdict(pod, target); v.update == nil {
+				p.wait(pod.Pod, v.forbidden)
+				continue
+			}
+		}
+		candidates = append(candidates, pod.Pod)
 	}
 	return candidates
 }
@@ -110,21 +120,14 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 			Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
 		return
 	}
-	strategy := p.Set.Spec.UpdateStrategy.Type
-	if strategy != v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType &&
-		strategy != v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
-		p.recreate(pod)
-		return
+	switch p.Set.Spec.UpdateStrategy.Type {
+	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
+		if v := p.verdict(pod, target); v.update != nil {
+			p.updateInPlace(pod, v.update, target)
+			return
+		}
 	}
-	v := p.verdict(pod, target)
-	switch {
-	case v.update != nil:
-		p.updateInPlace(pod, v.update, target)
-	case strategy == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
-		p.wait(pod.Pod, v.forbidden)
-	default:
-		p.recreate(pod)
-	}
+	p.recreate(pod)
 }
 
 // verdict says whether the pods of one revision can be updated in place.

@@ -175,20 +175,12 @@ func (p *planner) byPod(shared *corev1.Pod) *pod {
 	return p.index[shared]
 }
 
-// finishPatches turns what the steps collected about each pod into requests.
+// finishPatches lists what the steps collected about each pod.
 func (p *planner) finishPatches() {
 	for _, pods := range [][]*pod{p.pods, p.released} {
 		for _, pod := range pods {
-			if pod.patch == nil || pod.deleted {
-				continue
-			}
-			writes, err := pod.patch.Writes(pod.Pod)
-			if err != nil {
-				p.podProblem(pod, err)
-				continue
-			}
-			if len(writes) > 0 {
-				p.plan.Patch = append(p.plan.Patch, PodPatch{Pod: pod.Pod, Writes: writes, Kind: pod.kind})
+			if pod.patch != nil && !pod.deleted && pod.patch.Changes(pod.Pod) {
+				p.plan.Patch = append(p.plan.Patch, PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
 			}
 		}
 	}

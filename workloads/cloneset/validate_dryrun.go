@@ -89,11 +89,14 @@ func templateErrors(err error, claims map[int]int) (field.ErrorList, bool) {
 // message of a cause starts with its type and value, so they are not said again.
 func templateError(cause metav1.StatusCause, claims map[int]int) *field.Error {
 	kind := field.ErrorType(cause.Type)
-	detail, ok := strings.CutPrefix(cause.Message, kind.String()+": ")
+	detail, ok := strings.CutPrefix(cause.Message, kind.String())
 	if !ok {
 		kind = field.ErrorTypeInvalid // A cause that is not made of a field error.
 	}
-	return &field.Error{Type: kind, Field: templateField(cause.Field, claims), BadValue: field.OmitValueType{}, Detail: detail}
+	return &field.Error{
+		Type: kind, Field: templateField(cause.Field, claims),
+		BadValue: field.OmitValueType{}, Detail: strings.TrimPrefix(detail, ": "),
+	}
 }
 
 // templateField leads from a field of a PodTemplate to that of a CloneSet.

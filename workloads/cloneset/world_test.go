@@ -86,6 +86,9 @@ func (w *world) carryOut(plan *Plan) {
 	for _, claim := range plan.DeleteClaims {
 		w.removeClaim(claim.Name)
 	}
+	for _, h := range plan.HandOver {
+		w.removeClaim(h.Claim.Name) // it is the pod's from now on
+	}
 	for _, p := range plan.Patch {
 		w.patch(p)
 	}
@@ -128,7 +131,14 @@ func (w *world) patch(p PodPatch) {
 	if i < 0 {
 		w.t.Fatalf("the plan patches pod %s, which does not exist", p.Pod.Name)
 	}
-	for _, write := range p.Writes {
+	writes, err := p.Patch.Writes(w.pods[i])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(writes) == 0 {
+		w.t.Fatalf("the plan patches pod %s (%s) without a change", p.Pod.Name, p.Kind)
+	}
+	for _, write := range writes {
 		before, err := json.Marshal(w.pods[i])
 		if err != nil {
 			w.t.Fatal(err)
@@ -241,6 +251,9 @@ func (w *world) aliases(pods []*corev1.Pod) string {
 	var names []string
 	for _, p := range pods {
 		names = append(names, w.aliasOf(p.Name))
+	}
+	if len(names) == 0 {
+		return "new pods"
 	}
 	return strings.Join(names, " ")
 }

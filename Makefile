@@ -1,0 +1,86 @@
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Folders that hold API types, and areas that have CRDs generated from them.
+API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1))
+CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds))))
+
+# Everything that "make generate" writes.
+GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*'
+
+define generate-crds
+	rm -f $(1)/crds/*.yaml
+	bin/controller-gen crd $(patsubst %,paths=./%,$(filter $(1)/%,$(API_DIRS))) output:crd:dir=$(1)/crds
+
+endef
+
+heading = @printf '\n== %s\n' '$(1)'
+
+.PHONY: help
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Watch pods update in place on a local API server. Takes KIND=..., NODE=... and ARGS="--flag ...".
+	cd examples && go run ./evaluate $(if $(KIND),--kind=$(KIND)) $(if $(NODE),--node=$(NODE)) $(ARGS)
+
+.PHONY: test
+test: test-library test-examples ## Run all tests.
+
+.PHONY: test-library
+test-library: ## Run the tests of the library: minutes at most, no cluster.
+	$(call heading,test: library)
+	go test ./...
+
+.PHONY: test-examples
+test-examples: ## Run the tests of the examples, against a real API server.
+	$(call heading,test: examples)
+	cd examples && go test -count=1 ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks of the library.
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: tools
+tools: ## Build the development tools into bin/.
+	@mkdir -p bin
+	go build -C internal/tools -o ../../bin/ tool
+
+.PHONY: generate
+generate: tools ## Generate deepcopy functions and CRDs from the API types.
+	bin/controller-gen object $(API_DIRS:%=paths=./%)
+	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
+
+.PHONY: check-generate
+check-generate: ## Fail if a generated file is not what "make generate" makes.
+	$(call heading,check-generate)
+	@state=$$(mktemp -d); trap 'rm -rf "$$state"' EXIT; mkdir "$$state/before" "$$state/after"; \
+	$(GENERATED) | tar cf - -T - | tar xf - -C "$$state/before"; \
+	$(MAKE) --no-print-directory generate; \
+	$(GENERATED) | tar cf - -T - | tar xf - -C "$$state/after"; \
+	if ! diff -ruN "$$state/before" "$$state/after"; then \
+		echo 'Generated files were out of date (the difference is above). They are right now: add them to your commit.' >&2; exit 1; \
+	fi
+
+.PHONY: lint
+lint: lint-format lint-library lint-examples ## Check formatting, and run go vet and staticcheck.
+
+.PHONY: lint-format
+lint-format:
+	$(call heading,lint: gofmt)
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
+		echo "Not formatted; run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; \
+	fi
+
+.PHONY: lint-library
+lint-library: tools
+	$(call heading,lint: library)
+	go vet ./...
+	bin/staticcheck ./...
+
+.PHONY: lint-examples
+lint-examples: tools
+	$(call heading,lint: examples)
+	cd examples && go vet ./...
+	cd examples && ../bin/staticcheck ./...

@@ -1,0 +1,251 @@
+package inplace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+const started = "False StartInPlaceUpdate"
+
+func TestBeginWrites(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		pod      *corev1.Pod
+		u        *inplace.Update
+		wantKind []string
+	}{
+		{"rules 11 and 12: status first, then the pod", running(template()), calculate(t, template(), template(image(0, "c1:2"))), []string{"status", ""}},
+		{"rule 11, edge 15: no gate, no status write", running(template(), noGate), calculate(t, template(), template(image(0, "c1:2"))), []string{""}},
+		{"rule 4: only records, which the status write takes along", running(template()), calculate(t, template(), template()), []string{"status"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := inplace.Begin(tt.pod, tt.u, inplace.BeginOptions{Now: start()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			writes, err := p.Writes(tt.pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, w := range writes {
+				got = append(got, w.Subresource)
+			}
+			if diff := cmp.Diff(tt.wantKind, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBeginConditions(t *testing.T) {
+	const message = `the status of pod readiness gate "InPlaceUpdateReady" is not "True", but False`
+	u := calculate(t, template(), template(image(0, "c1:2")))
+	extraGate := func(pod *corev1.Pod) {
+		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: "Other"})
+	}
+	for _, tt := range []struct {
+		name           string
+		pod            *corev1.Pod
+		inPlace, ready string
+	}{
+		{"rule 11: Ready goes with it", running(template()), started, "False ReadinessGatesNotReady " + message},
+		{
+			"rule 11: every failing gate is named", running(template(), extraGate), started,
+			"False ReadinessGatesNotReady " + message + `, corresponding condition of pod readiness gate "Other" does not exist.`,
+		},
+		{
+			"rule 11: containers not ready, Ready is left alone",
+			running(template(), func(pod *corev1.Pod) { pod.Status.Conditions[1].Status = "False" }), started, "True",
+		},
+		{
+			"rule 11: no Ready condition, none is made",
+			running(template(), func(pod *corev1.Pod) { pod.Status.Conditions = pod.Status.Conditions[1:] }), started, "none",
+		},
+		{"rule 11, edge 15: no gate", running(template(), noGate), "none", "True"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := begin(t, tt.pod, u, 0)
+			if c := condition(got, v1alpha1.InPlaceUpdateReady); c != tt.inPlace {
+				t.Errorf("InPlaceUpdateReady: got %s, want %s", c, tt.inPlace)
+			}
+			if c := condition(got, corev1.PodReady); c != tt.ready {
+				t.Errorf("Ready: got %s, want %s", c, tt.ready)
+			}
+		})
+	}
+	first := begin(t, running(template()), u, 0)
+	if since := first.Status.Conditions[2].LastTransitionTime; !since.Time.Equal(start()) {
+		t.Errorf("rule 11: the condition is False since %s", since)
+	}
+	p, err := inplace.Begin(first, u, inplace.BeginOptions{Now: after(60)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if since := p.Conditions[0].LastTransitionTime; !since.Time.Equal(start()) {
+		t.Errorf("rule 28: a second update moved the transition to %s", since)
+	}
+}
+
+// The state is compared as bytes: other programs read it.
+func TestBeginState(t *testing.T) {
+	const head = `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",`
+	const batch = `"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":`
+	envK := env(0, "K", "metadata.labels['k']")
+	twoImages := template(image(0, "c1:2"), image(1, "c2:2"))
+	for _, tt := range []struct {
+		name  string
+		pod   *corev1.Pod
+		u     *inplace.Update
+		grace int32
+		want  string
+	}{
+		{
+			"rule 13: an image", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0,
+			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},` + batch + `["c1"]}]}`,
+		},
+		{
+			"rule 13: no container status, nothing recorded",
+			running(template(), func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), calculate(t, template(), template(image(0, "c1:2"))), 0,
+			head + `"lastContainerStatuses":null,` + batch + `["c1"]}]}`,
+		},
+		{
+			"rule 13: no image ID yet",
+			running(template(), func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ImageID = "" }), calculate(t, template(), template(image(0, "c1:2"))), 0,
+			head + `"lastContainerStatuses":{"c1":{}},` + batch + `["c1"]}]}`,
+		},
+		{
+			"rule 13: an image that stands already is not recorded",
+			running(template(image(0, "c1:2"))), calculate(t, template(), template(image(0, "c1:2"))), 0,
+			head + `"lastContainerStatuses":null,` + batch + `["c1"]}]}`,
+		},
+		{
+			"rules 4 and 17: nothing changes, a batch of none", running(template()), calculate(t, template(), template()), 0,
+			head + `"lastContainerStatuses":null,` + batch + `[]}]}`,
+		},
+		{
+			"rule 7: env from metadata", running(template(envK)), calculate(t, template(envK), template(envK, label("k", "w"))), 0,
+			head + `"lastContainerStatuses":null,"updateEnvFromMetadata":true,` + batch + `["c1"]}]}`,
+		},
+		{
+			"rule 17: a batch waits", running(template(), priority(0, "10"), priority(1, "0")), calculate(t, template(), twoImages), 0,
+			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},"nextContainerImages":{"c2":"c2:2"},` +
+				`"preCheckBeforeNext":{"containersRequiredReady":["c1"]},` + batch + `["c1"]}]}`,
+		},
+		{
+			"rule 15: metadata waits", running(template(envK), priority(0, "0"), priority(1, "10")),
+			calculate(t, template(envK), template(envK, label("k", "w"), image(1, "c2:2"))), 0,
+			head + `"lastContainerStatuses":{"c2":{"imageID":"id of c2:1"}},"updateEnvFromMetadata":true,` +
+				`"nextContainerRefMetadata":{"c1":{"labels":{"k":"w"}}},` +
+				`"preCheckBeforeNext":{"containersRequiredReady":["c2"]},` + batch + `["c2"]}]}`,
+		},
+		{
+			"rule 19: grace, nothing is recorded yet", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 30,
+			head + `"lastContainerStatuses":null}`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := begin(t, tt.pod, tt.u, tt.grace)
+			if diff := cmp.Diff(tt.want, got.Annotations[v1alpha1.StateAnnotation]); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBeginPod(t *testing.T) {
+	envK := env(0, "K", "metadata.labels['k']")
+	pod := running(template(envK), func(pod *corev1.Pod) { pod.Annotations[v1alpha1.LegacyStateAnnotation] = `{"revision":"demo-ancient"}` })
+	before := pod.DeepCopy()
+	got := begin(t, pod, calculate(t, template(envK), template(envK, image(1, "c2:2"), label("k", "w"), annotate("a", "c"))), 0)
+	if diff := cmp.Diff("c1:1 c2:2 c3:1", images(got)); diff != "" {
+		t.Errorf("rule 12: images: %s", diff)
+	}
+	if got.Labels["k"] != "w" || got.Annotations["a"] != "c" {
+		t.Errorf("rule 12: labels %v, annotations %v", got.Labels, got.Annotations)
+	}
+	if _, found := got.Annotations[v1alpha1.LegacyStateAnnotation]; found {
+		t.Error("the state under its old name was kept")
+	}
+	if diff := cmp.Diff(before, pod); diff != "" {
+		t.Errorf("the pod was changed: %s", diff)
+	}
+}
+
+func TestBeginIsConditional(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		to   *corev1.PodTemplateSpec
+		want bool
+	}{
+		{"rule 14: image IDs must be those that were read", template(image(0, "c1:2")), true},
+		{"rule 14: labels need no condition", template(label("k", "w")), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := inplace.Begin(running(template()), calculate(t, template(), tt.to), inplace.BeginOptions{Now: start()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.IfUnchanged != tt.want {
+				t.Errorf("got %t, want %t", p.IfUnchanged, tt.want)
+			}
+		})
+	}
+}
+
+func TestBeginGrace(t *testing.T) {
+	envK := env(0, "K", "metadata.labels['k']")
+	to := template(envK, image(1, "c2:2"), label("k", "w"), annotate("a", "c"))
+	pod := begin(t, running(template(envK)), calculate(t, template(envK), to), 30)
+	if images(pod) != "c1:1 c2:1 c3:1" || pod.Labels["k"] != "v" || pod.Annotations["a"] != "b" {
+		t.Errorf("rule 19: something changed before its time: %s %v %v", images(pod), pod.Labels, pod.Annotations)
+	}
+	want := `{"revision":"demo-new","containerImages":{"c2":"c2:2"},"containerRefMetadata":{"c1":{"labels":{"k":"w"}}},` +
+		`"metaDataPatch":"eyJtZXRhZGF0YSI6eyJhbm5vdGF0aW9ucyI6eyJhIjoiYyJ9fX0=","updateEnvFromMetadata":true,"graceSeconds":30}`
+	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.GraceAnnotation]); diff != "" {
+		t.Errorf("rule 19: -want +got:\n%s", diff)
+	}
+	if condition(pod, v1alpha1.InPlaceUpdateReady) != started || pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "demo-new" {
+		t.Errorf("rule 19: condition %s, labels %v", condition(pod, v1alpha1.InPlaceUpdateReady), pod.Labels)
+	}
+	if !inplace.InGrace(pod) {
+		t.Error("rule 23: the pod is not in its grace period")
+	}
+}
+
+func TestBeginErrors(t *testing.T) {
+	note := func(key, value string) *corev1.Pod {
+		return running(template(), func(pod *corev1.Pod) { pod.Annotations[key] = value })
+	}
+	u := calculate(t, template(), template(image(2, "c3:2")))
+	for _, tt := range []struct {
+		name string
+		pod  *corev1.Pod
+		u    *inplace.Update
+		want string
+	}{
+		{"no update", running(template()), nil, "Begin needs an update"},
+		{"rule 23, edge 13: in its grace period", note(v1alpha1.GraceAnnotation, `{}`), u, "grace period"},
+		{"rule 23: under the old name", note(v1alpha1.LegacyGraceAnnotation, `{}`), u, "grace period"},
+		{"edge 14: broken state", note(v1alpha1.StateAnnotation, `{`), u, "annotation apps.kruise.io/inplace-update-state is not readable"},
+		{"edge 14: broken state under the old name", note(v1alpha1.LegacyStateAnnotation, `{`), u, "annotation inplace-update-state is not readable"},
+		{
+			"a container that the pod does not have",
+			running(template(func(t *corev1.PodTemplateSpec) { t.Spec.Containers = t.Spec.Containers[:2] })), u, `container "c3", which the pod does not have`,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := inplace.Begin(tt.pod, tt.u, inplace.BeginOptions{Now: start()})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "pod default/demo-abcde") {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,236 @@
+package inplace_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+// start is when updates begin in tests.
+func start() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
+
+func after(seconds int) time.Time { return start().Add(time.Duration(seconds) * time.Second) }
+
+// change alters a template.
+type change func(*corev1.PodTemplateSpec)
+
+// template returns a template of the containers c1, c2 and c3 with images
+// c1:1, c2:1 and c3:1, a label k=v and an annotation a=b.
+func template(changes ...change) *corev1.PodTemplateSpec {
+	t := &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{
+		Labels:      map[string]string{"app": "demo", "k": "v"},
+		Annotations: map[string]string{"a": "b"},
+	}}
+	for _, name := range []string{"c1", "c2", "c3"} {
+		t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: name, Image: name + ":1"})
+	}
+	for _, c := range changes {
+		c(t)
+	}
+	return t
+}
+
+func image(i int, image string) change {
+	return func(t *corev1.PodTemplateSpec) { t.Spec.Containers[i].Image = image }
+}
+
+func label(key, value string) change {
+	return func(t *corev1.PodTemplateSpec) { t.Labels[key] = value }
+}
+
+func annotate(key, value string) change {
+	return func(t *corev1.PodTemplateSpec) {
+		if t.Annotations == nil {
+			t.Annotations = map[string]string{}
+		}
+		t.Annotations[key] = value
+	}
+}
+
+func noAnnotations(t *corev1.PodTemplateSpec) { t.Annotations = nil }
+
+// env makes the environment of container i refer to a field such as metadata.labels['k'].
+func env(i int, name, fieldPath string) change {
+	return func(t *corev1.PodTemplateSpec) {
+		c := &t.Spec.Containers[i]
+		c.Env = append(c.Env, corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{FieldPath: fieldPath},
+		}})
+	}
+}
+
+func rev(t testing.TB, name string, template *corev1.PodTemplateSpec) *appsv1.ControllerRevision {
+	t.Helper()
+	data, err := revision.Data(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+	r.Data.Raw = data
+	return r
+}
+
+func calculate(t testing.TB, from, to *corev1.PodTemplateSpec) *inplace.Update {
+	t.Helper()
+	u, obstacles, err := inplace.Calculate(rev(t, "demo-old", from), rev(t, "demo-new", to), inplace.CalculateOptions{EnvFromMetadata: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u == nil {
+		t.Fatal("not possible in place: ", obstacles)
+	}
+	return u
+}
+
+// running returns a pod of the template that runs well and has the readiness gate.
+func running(t *corev1.PodTemplateSpec, changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: *t.Spec.DeepCopy()}
+	pod.Namespace, pod.Name, pod.UID, pod.ResourceVersion = "default", "demo-abcde", "uid-1", "7"
+	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "demo-old"
+	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1alpha1.InPlaceUpdateReady}}
+	pod.Status.Phase = corev1.PodRunning
+	for _, condition := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady, v1alpha1.InPlaceUpdateReady} {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+			Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(after(-100)),
+		})
+	}
+	for _, c := range pod.Spec.Containers {
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name})
+	}
+	kubelet(pod)
+	for _, c := range changes {
+		c(pod)
+	}
+	return pod
+}
+
+func noGate(pod *corev1.Pod) {
+	pod.Spec.ReadinessGates = nil
+	pod.Status.Conditions = pod.Status.Conditions[:2]
+}
+
+// priority gives container i a launch priority.
+func priority(i int, value string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		c := &pod.Spec.Containers[i]
+		c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
+			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "p_" + value},
+		}})
+	}
+}
+
+// kubelet restarts what must restart: all containers run and report what the pod says.
+func kubelet(pod *corev1.Pod) {
+	for i := range pod.Spec.Containers {
+		c, s := &pod.Spec.Containers[i], &pod.Status.ContainerStatuses[i]
+		if s.Image != c.Image {
+			s.Image, s.ImageID = c.Image, "id of "+c.Image
+			s.ContainerID = "containerd://" + c.Image
+		}
+		s.Ready = true
+	}
+}
+
+// agent reports on the pod's containers as the node agent does, with the
+// hashes of what the pod says.
+func agent(t testing.TB, pod *corev1.Pod) {
+	t.Helper()
+	var meta v1alpha1.RuntimeContainersMeta
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		hash, err := inplace.EnvHash(inplace.ExpectedEnv(pod, c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta.Containers = append(meta.Containers, v1alpha1.RuntimeContainer{
+			Name: c.Name, ContainerID: pod.Status.ContainerStatuses[i].ContainerID,
+			Hashes: v1alpha1.RuntimeContainerHashes{PlainHash: 1, ExtractedEnvFromMetadataHash: hash},
+		})
+	}
+	report(t, pod, meta)
+}
+
+func report(t testing.TB, pod *corev1.Pod, meta v1alpha1.RuntimeContainersMeta) {
+	t.Helper()
+	data, err := json.Marshal(meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation] = string(data)
+}
+
+func readMeta(t testing.TB, pod *corev1.Pod) v1alpha1.RuntimeContainersMeta {
+	t.Helper()
+	var meta v1alpha1.RuntimeContainersMeta
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation]), &meta); err != nil {
+		t.Fatal(err)
+	}
+	return meta
+}
+
+// apply returns the pod after the patch, with the revision label of the workload.
+func apply(t testing.TB, pod *corev1.Pod, p podpatch.Patch) *corev1.Pod {
+	t.Helper()
+	out, err := p.Apply(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// begin starts an update and gives the pod the label of the revision.
+func begin(t testing.TB, pod *corev1.Pod, u *inplace.Update, graceSeconds int32) *corev1.Pod {
+	t.Helper()
+	p, err := inplace.Begin(pod, u, inplace.BeginOptions{Now: start(), GracePeriodSeconds: graceSeconds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.SetLabel(appsv1.ControllerRevisionHashLabelKey, u.Revision)
+	return apply(t, pod, p)
+}
+
+func refresh(t testing.TB, pod *corev1.Pod, now time.Time) (*corev1.Pod, inplace.Progress) {
+	t.Helper()
+	progress, err := inplace.Refresh(pod, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apply(t, pod, progress.Patch), progress
+}
+
+func state(t testing.TB, pod *corev1.Pod) v1alpha1.State {
+	t.Helper()
+	var s v1alpha1.State
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.StateAnnotation]), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func images(pod *corev1.Pod) string {
+	var out []string
+	for _, c := range pod.Spec.Containers {
+		out = append(out, c.Image)
+	}
+	return strings.Join(out, " ")
+}
+
+// condition returns status, reason and message of a condition, "none" without one.
+func condition(pod *corev1.Pod, t corev1.PodConditionType) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == t {
+			return strings.TrimSpace(string(c.Status) + " " + c.Reason + " " + c.Message)
+		}
+	}
+	return "none"
+}

@@ -1,0 +1,120 @@
+package podpatch
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// metadata returns the metadata that the pod does not have yet.
+func (p *Patch) metadata(pod *corev1.Pod) (map[string]any, error) {
+	meta := map[string]any{}
+	if p.Metadata != nil {
+		var general struct {
+			Metadata map[string]any `json:"metadata"`
+		}
+		if err := json.Unmarshal(p.Metadata, &general); err != nil {
+			return nil, fmt.Errorf("metadata patch of pod %s/%s is not JSON: %w", pod.Namespace, pod.Name, err)
+		}
+		if general.Metadata != nil {
+			meta = general.Metadata
+		}
+	}
+	mergeStrings(meta, "labels", p.Labels, pod.Labels)
+	mergeStrings(meta, "annotations", p.Annotations, pod.Annotations)
+	mergeFinalizers(meta, p.missingFinalizers(pod))
+	if p.ownedBy(pod, p.RemoveOwner) {
+		meta["ownerReferences"] = []map[string]any{{"$patch": "delete", "uid": p.RemoveOwner}}
+	}
+	return meta, nil
+}
+
+func (p *Patch) missingFinalizers(pod *corev1.Pod) []any {
+	var missing []any
+	for _, f := range p.AddFinalizers {
+		if !slices.Contains(pod.Finalizers, f) {
+			missing = append(missing, f)
+		}
+	}
+	return missing
+}
+
+func (p *Patch) ownedBy(pod *corev1.Pod, owner types.UID) bool {
+	return owner != "" && slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
+		return ref.UID == owner
+	})
+}
+
+// mergeFinalizers adds finalizers to those that meta adds already. Where meta
+// gives the order of the list, it must name them too.
+func mergeFinalizers(meta map[string]any, add []any) {
+	if len(add) == 0 {
+		return
+	}
+	const order = "$setElementOrder/finalizers"
+	for _, field := range []string{"finalizers", order} {
+		list, _ := meta[field].([]any)
+		if field == order && list == nil {
+			continue
+		}
+		for _, f := range add {
+			if !slices.Contains(list, f) {
+				list = append(list, f)
+			}
+		}
+		meta[field] = list
+	}
+}
+
+// mergeStrings puts the wanted values over those in meta[field] and drops what
+// the pod has already.
+func mergeStrings(meta map[string]any, field string, wanted map[string]*string, have map[string]string) {
+	given, found := meta[field]
+	if !found && len(wanted) == 0 {
+		return
+	}
+	out, directive := spellOut(given, found, have)
+	for key, value := range wanted {
+		if value == nil {
+			out[key] = nil
+		} else {
+			out[key] = *value
+		}
+	}
+	if !directive {
+		maps.DeleteFunc(out, func(key string, value any) bool {
+			old, found := have[key]
+			return found && value == old || !found && value == nil
+		})
+	}
+	if len(out) > 0 {
+		meta[field] = out
+	} else {
+		delete(meta, field)
+	}
+}
+
+// spellOut copies the labels or annotations of a merge patch. A null removes
+// the whole map: it is written out as the removal of each key, so that other
+// values can be put over it. The second result tells whether the patch holds a
+// directive, under which a value counts even where the pod has it already.
+func spellOut(given any, found bool, have map[string]string) (out map[string]any, directive bool) {
+	out = map[string]any{}
+	if found && given == nil {
+		for key := range have {
+			out[key] = nil
+		}
+	}
+	values, _ := given.(map[string]any)
+	for key, value := range values {
+		out[key] = value
+		directive = directive || strings.HasPrefix(key, "$")
+	}
+	return out, directive
+}

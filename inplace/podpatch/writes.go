@@ -1,0 +1,161 @@
+package podpatch
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+)
+
+// Writes returns the requests that bring the pod to what the patch asks for,
+// in the order in which they must be sent: the status first. Where only
+// conditions, labels and annotations change, one request does it. It returns
+// none when everything already stands.
+func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
+	meta, err := p.metadata(pod)
+	if err != nil {
+		return nil, err
+	}
+	spec := p.spec(pod)
+	conditions := p.conditions(pod)
+	whole := spec != nil || !fitsStatus(meta)
+
+	var writes []Write
+	if len(conditions) > 0 {
+		w := body{Metadata: map[string]any{}, Status: &statusBody{Conditions: conditions}}
+		if !whole {
+			w.Metadata = meta
+		}
+		if writes, err = w.append(writes, "status", pod, p.IfUnchanged); err != nil {
+			return nil, err
+		}
+	}
+	if whole || len(conditions) == 0 && len(meta) > 0 {
+		w := body{Metadata: meta, Spec: spec}
+		return w.append(writes, "", pod, p.IfUnchanged && len(writes) == 0)
+	}
+	return writes, nil
+}
+
+// fitsStatus tells whether the status endpoint takes all of the metadata.
+func fitsStatus(meta map[string]any) bool {
+	for field := range meta {
+		if field != "labels" && field != "annotations" {
+			return false
+		}
+	}
+	return true
+}
+
+type body struct {
+	Metadata map[string]any `json:"metadata"`
+	Spec     *specBody      `json:"spec,omitempty"`
+	Status   *statusBody    `json:"status,omitempty"`
+}
+
+type specBody struct {
+	Containers []containerBody `json:"containers"`
+}
+
+type containerBody struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+type statusBody struct {
+	Conditions []conditionBody `json:"conditions"`
+}
+
+// conditionBody clears the fields that the new condition leaves empty.
+type conditionBody struct {
+	Type               corev1.PodConditionType `json:"type"`
+	Status             corev1.ConditionStatus  `json:"status"`
+	Reason             *string                 `json:"reason"`
+	Message            *string                 `json:"message"`
+	LastTransitionTime metav1.Time             `json:"lastTransitionTime"`
+}
+
+func (b body) append(writes []Write, subresource string, pod *corev1.Pod, ifUnchanged bool) ([]Write, error) {
+	b.Metadata["uid"] = pod.UID
+	if ifUnchanged {
+		b.Metadata["resourceVersion"] = pod.ResourceVersion
+	}
+	data, err := json.Marshal(b)
+	if err != nil {
+		return nil, fmt.Errorf("encode a patch of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return append(writes, Write{Subresource: subresource, Data: data}), nil
+}
+
+func (p *Patch) spec(pod *corev1.Pod) *specBody {
+	var out []containerBody
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		if p.replaces(c) {
+			out = append(out, containerBody{Name: c.Name, Image: p.Images[c.Name]})
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return &specBody{Containers: out}
+}
+
+func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
+	var out []conditionBody
+	for i := range p.Conditions {
+		c := &p.Conditions[i]
+		if stands(pod, c) {
+			continue
+		}
+		out = append(out, conditionBody{
+			Type: c.Type, Status: c.Status,
+			Reason: nonEmpty(c.Reason), Message: nonEmpty(c.Message),
+			LastTransitionTime: c.LastTransitionTime,
+		})
+	}
+	return out
+}
+
+func stands(pod *corev1.Pod, c *corev1.PodCondition) bool {
+	for i := range pod.Status.Conditions {
+		if have := &pod.Status.Conditions[i]; have.Type == c.Type {
+			return have.Status == c.Status && have.Reason == c.Reason && have.Message == c.Message
+		}
+	}
+	return false
+}
+
+func nonEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Apply returns a copy of the pod as it will be after the patch. It is meant
+// for tests and for tools that show a plan; an API server does the same.
+func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
+	writes, err := p.Writes(pod)
+	if err != nil {
+		return nil, err
+	}
+	out := pod.DeepCopy()
+	for _, w := range writes {
+		before, err := json.Marshal(out)
+		if err != nil {
+			return nil, fmt.Errorf("encode pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		after, err := strategicpatch.StrategicMergePatch(before, w.Data, corev1.Pod{})
+		if err != nil {
+			return nil, fmt.Errorf("apply a patch to pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+		out = &corev1.Pod{}
+		if err := json.Unmarshal(after, out); err != nil {
+			return nil, fmt.Errorf("decode pod %s/%s after its patch: %w", pod.Namespace, pod.Name, err)
+		}
+	}
+	return out, nil
+}
