@@ -1,13 +1,11 @@
 package client
 
 import (
-	"fmt"
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -22,8 +20,7 @@ type Interface interface {
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.
 type Client struct {
-	v1alpha1 rest.Interface
-	codec    runtime.ParameterCodec
+	v1alpha1 *typedclient.REST
 }
 
 var _ Interface = (*Client)(nil)
@@ -35,40 +32,17 @@ var _ Interface = (*Client)(nil)
 // and QPS 0 means 5 requests per second; a negative QPS means no limit. The
 // configuration is not changed.
 func NewForConfig(config *rest.Config) (*Client, error) {
-	httpClient, err := rest.HTTPClientFor(withUserAgent(config))
-	if err != nil {
-		return nil, fmt.Errorf("making an HTTP client for the workload kinds: %w", err)
-	}
-	return NewForConfigAndClient(config, httpClient)
+	return NewForConfigAndClient(config, nil)
 }
 
 // NewForConfigAndClient is NewForConfig with an HTTP client of the caller's,
 // so that several API clients share connections. The HTTP client brings its
 // own transport: TLS settings, credentials and user agent of the configuration
-// are not used.
+// are not used. A nil HTTP client stands for one of its own.
 func NewForConfigAndClient(config *rest.Config, httpClient *http.Client) (*Client, error) {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("registering the workload kinds: %w", err)
-	}
-	config = withUserAgent(config)
-	config.APIPath = "/apis"
-	config.GroupVersion = &v1alpha1.SchemeGroupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	config.ContentType = runtime.ContentTypeJSON
-	config.AcceptContentTypes = runtime.ContentTypeJSON
-	restClient, err := rest.RESTClientForConfigAndClient(config, httpClient)
+	c, err := typedclient.NewREST(config, httpClient, v1alpha1.SchemeGroupVersion, v1alpha1.AddToScheme)
 	if err != nil {
-		return nil, fmt.Errorf("making a REST client for %s: %w", v1alpha1.SchemeGroupVersion, err)
+		return nil, err
 	}
-	return &Client{v1alpha1: restClient, codec: runtime.NewParameterCodec(scheme)}, nil
-}
-
-// withUserAgent copies a configuration and fills in the user agent.
-func withUserAgent(config *rest.Config) *rest.Config {
-	config = rest.CopyConfig(config)
-	if config.UserAgent == "" {
-		config.UserAgent = rest.DefaultKubernetesUserAgent()
-	}
-	return config
+	return &Client{v1alpha1: c}, nil
 }

@@ -34,7 +34,7 @@ type CloneSetInterface interface {
 // CloneSets gives the client of the CloneSets of a namespace.
 func (c *Client) CloneSets(namespace string) CloneSetInterface {
 	return gentype.NewClientWithList[*v1alpha1.CloneSet, *v1alpha1.CloneSetList](
-		"clonesets", c.v1alpha1, c.codec, namespace,
+		"clonesets", c.v1alpha1, c.v1alpha1.Codec, namespace,
 		func() *v1alpha1.CloneSet { return &v1alpha1.CloneSet{} },
 		func() *v1alpha1.CloneSetList { return &v1alpha1.CloneSetList{} },
 	)

@@ -1,14 +1,11 @@
 package client
 
 import (
-	"context"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -20,17 +17,5 @@ import (
 // of a namespace quickly only with the indexer
 // cache.NamespaceIndex: cache.MetaNamespaceIndexFunc.
 func NewCloneSetInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	listWatch := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			return c.CloneSets(namespace).List(ctx, opts)
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return c.CloneSets(namespace).Watch(ctx, opts)
-		},
-	}
-	return cache.NewSharedIndexInformerWithOptions(
-		cache.ToListWatcherWithWatchListSemantics(listWatch, c),
-		&v1alpha1.CloneSet{},
-		cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers},
-	)
+	return typedclient.NewInformer(c.CloneSets(namespace), c, &v1alpha1.CloneSet{}, resync, indexers)
 }

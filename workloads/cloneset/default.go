@@ -12,8 +12,8 @@ import (
 // DefaultOptions tunes Default.
 type DefaultOptions struct {
 	// TemplateNoDefaults leaves the pod template and the claim templates as
-	// they were sent. A set that has been stored with defaults keeps them only
-	// if its manifest has them. Default false.
+	// they were sent. To replace a stored template that has defaults by one
+	// without is then a change of the template. Default false.
 	TemplateNoDefaults bool
 }
 

@@ -30,6 +30,14 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
+//   - Picked pods that are not ready count against maxUnavailable too, so that
+//     ready ones that are picked beside them wait.
+//   - A template is validated by the API server itself, by a dry run, so that it
+//     is judged by the release that has to accept the pods. Where that gives no
+//     verdict, the CloneSet is allowed with a warning.
+//   - An update that leaves the spec as it is, is never refused; a template that
+//     did not change is not judged again.
+//   - A negative percentage as partition is refused, also where it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -64,8 +64,7 @@ func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *c
 		pod.Labels[key] = value
 	}
 	pod.Labels[v1alpha1.CloneSetInstanceIDLabel] = id
-	pod.Labels[lifecyclev1alpha1.StateLabel] = string(lifecyclev1alpha1.StatePreparingNormal)
-	pod.Annotations[lifecyclev1alpha1.TimestampAnnotation] = p.Now.Format(time.RFC3339)
+	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StatePreparingNormal, p.Now)
 	readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
 	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
 	return PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}

@@ -19,7 +19,7 @@ import (
 // planUpdate moves pods to the update revision or, when the partition was
 // raised, back to the current one. (rules 27 to 34)
 func (p *planner) planUpdate() {
-	if p.plan.Moves.Update == 0 {
+	if p.plan.Moves.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}
 	target := p.plan.UpdateRevision
@@ -36,14 +36,18 @@ func (p *planner) planUpdate() {
 		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.paused is true"})
 		return
 	}
-	ordered, err := rollout.SortForUpdate(candidates, rollout.UpdateOptions{
-		Priority: p.Set.Spec.UpdateStrategy.PriorityStrategy,
-		Scatter:  p.Set.Spec.UpdateStrategy.ScatterStrategy,
-		All:      p.allPods(),
-	})
-	if err != nil {
-		p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf("spec.updateStrategy.priorityStrategy: %w", err))
-		return
+	ordered := candidates
+	if p.plan.Moves.Update != 0 { // otherwise all wait for the same reason
+		var err error
+		ordered, err = rollout.SortForUpdate(candidates, rollout.UpdateOptions{
+			Priority: p.Set.Spec.UpdateStrategy.PriorityStrategy,
+			Scatter:  p.Set.Spec.UpdateStrategy.ScatterStrategy,
+			All:      p.allPods(),
+		})
+		if err != nil {
+			p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf("spec.updateStrategy.priorityStrategy: %w", err))
+			return
+		}
 	}
 	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.UpdateRevision))
 	for _, pod := range move {

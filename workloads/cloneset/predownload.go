@@ -1,15 +1,117 @@
 package cloneset
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
 
-// ImagePullJobs creates and deletes the jobs that pull images to nodes.
-type ImagePullJobs interface{}
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/cache"
+
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/predownload"
+	"github.com/podwright/podwright/internal/predownload/pulljobs"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// ImagePullJobs creates, finds and deletes the jobs that pull images to nodes.
+// NewImagePullJobs makes one. Its methods are called by several goroutines.
+type ImagePullJobs interface {
+	// Owned names the jobs of the namespace that the owner with that UID
+	// controls and that are not being deleted. It is called in every pass and
+	// reads a cache.
+	Owned(namespace string, owner types.UID) ([]string, error)
+	// Create creates a job. It returns the API server's error, for which
+	// functions such as apierrors.IsAlreadyExists hold.
+	Create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error
+	// Delete deletes a job that Owned has named. One that is gone already is
+	// no error.
+	Delete(ctx context.Context, namespace, name string) error
+}
+
+// NewImagePullJobs returns the ImagePullJobs that finds jobs in the cache of an
+// informer, which the client package of the distribution kinds makes, and
+// writes with the client. It adds an index to the informer, so that must not
+// have been started before. The caller runs it, and waits until it is filled
+// before a Controller runs: jobs that the cache does not show are not deleted.
+func NewImagePullJobs(c distributionclient.Interface, informer cache.SharedIndexInformer) (ImagePullJobs, error) {
+	if c == nil || informer == nil {
+		return nil, errors.New("cloneset: image pull jobs need a client of the distribution kinds and an informer of ImagePullJobs, found nil")
+	}
+	store, err := pulljobs.NewStore(c, informer)
+	if err != nil {
+		return nil, fmt.Errorf("cloneset: %w", err)
+	}
+	return store, nil
+}
 
 // PreDownload is what to do about pulling images ahead of an in-place update.
-type PreDownload struct{}
+// It is decided once per revision; a label on the revision records the outcome.
+// The zero value is nothing. A Reason without a Label is a wait.
+type PreDownload struct {
+	// Create lists the jobs to create, one per container whose image changes.
+	Create []*distributionv1alpha1.ImagePullJob
+	// Label is the label to set to "true" on the update revision once all
+	// jobs are created; empty for none.
+	Label string
+	// Delete names the jobs to delete, since the update is over.
+	Delete []string
+	// Reason says in words why no images are pulled ahead, or not yet.
+	Reason string
+}
 
-func (p *planner) planPreDownload() {}
+// observeJobs reads which jobs there are, where they matter.
+func (r *Reconciler) observeJobs(s *Snapshot) (err error) {
+	if r.jobs == nil || !s.Features.PreDownload {
+		return nil
+	}
+	if s.Jobs, err = r.jobs.Owned(s.Set.Namespace, s.Set.UID); err != nil {
+		return fmt.Errorf("find the image pull jobs of CloneSet %s/%s: %w", s.Set.Namespace, s.Set.Name, err)
+	}
+	return nil
+}
 
-func (r *Reconciler) observeJobs(*Snapshot) error { return nil }
+// planPreDownload decides whether to pull the images of the update revision to
+// the nodes of the pods that are still to be updated. (inplace rules 29 to 32)
+func (p *planner) planPreDownload() {
+	if !p.Features.PreDownload {
+		return
+	}
+	strategy := &p.Set.Spec.UpdateStrategy
+	in := predownload.Input{
+		Workload: p.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Selector: p.Set.Spec.Selector,
+		Updating: p.plan.CurrentRevision.Name != p.plan.UpdateRevision.Name,
+		From:     []*appsv1.ControllerRevision{p.plan.CurrentRevision}, To: p.plan.UpdateRevision,
+		InPlace: strategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType ||
+			strategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
+		Replicas: p.limits.replicas, Partition: p.limits.partition,
+		MaxUnavailable: intstr.FromString(v1alpha1.DefaultCloneSetMaxUnavailable),
+		Jobs:           p.Jobs,
+	}
+	if strategy.MaxUnavailable != nil {
+		in.MaxUnavailable = *strategy.MaxUnavailable
+	}
+	for _, pod := range p.pods {
+		if in.Updating && pod.updated && lifecycle.Ready(pod.Pod) {
+			in.UpdatedReady++
+		}
+	}
+	p.plan.PreDownload = PreDownload(predownload.Decide(&in))
+}
 
-func (a *applier) preDownload(context.Context) error { return nil }
+// preDownload creates or deletes the jobs, and labels the revision.
+func (a *applier) preDownload(ctx context.Context) error {
+	if a.jobs == nil {
+		return nil
+	}
+	carrier := pulljobs.Carrier{
+		Jobs: a.jobs, Namespace: a.set.Namespace, Revisions: a.kubernetes.AppsV1(), Event: a.event,
+		Wrote: func(labelled metav1.Object) { a.wrote(ResourceRevisions, labelled) },
+	}
+	return carrier.CarryOut(ctx, a.plan.UpdateRevision, predownload.Decision(a.plan.PreDownload))
+}

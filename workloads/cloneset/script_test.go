@@ -196,14 +196,10 @@ func (w *world) hook(name, label string) {
 // settle lets kubelet and controller act in turns until neither has anything to do.
 func (w *world) settle(out *strings.Builder) {
 	for range 100 {
-		before := w.version
 		for _, pod := range w.pods {
 			w.kubelet(pod.Name)
 		}
 		if !w.pass(out) {
-			return
-		}
-		if w.version == before {
 			return
 		}
 	}
@@ -217,11 +213,11 @@ func (w *world) pass(out *strings.Builder) bool {
 	var b strings.Builder
 	w.show(plan, &b)
 	w.carryOut(plan)
-	if b.Len() == 0 {
-		return false
+	if b.Len() > 0 {
+		fmt.Fprintf(out, "pass\n%s", b.String())
 	}
-	fmt.Fprintf(out, "pass\n%s", b.String())
-	return len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.DeleteClaims)+len(plan.HandOver) > 0 || plan.Status != nil
+	return plan.CreateRevision != nil || plan.RaiseRevision != nil || plan.Status != nil || plan.PrunePodsToDelete ||
+		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.DeleteClaims)+len(plan.HandOver)+len(plan.DeleteRevisions) > 0
 }
 
 func (w *world) show(plan *Plan, out *strings.Builder) {

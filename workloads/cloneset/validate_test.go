@@ -168,6 +168,7 @@ func TestValidateUpdate(t *testing.T) {
 		{"removed claim templates are judged", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`, "template", template("", `,"volumeMounts":[{"name":"data"}]`)},
 			[]string{"template", template("", `,"volumeMounts":[{"name":"data"}]`)}, []string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
 		{"replicas: negative", nil, []string{"replicas", `-1`}, []string{"Invalid spec.replicas"}},
+		{"edge 6: the partition can be raised back", []string{"updateStrategy", `{"partition":0}`}, []string{"updateStrategy", `{"partition":5}`}, nil},
 
 		{"InPlaceOnly: image", nil, []string{"updateStrategy", inPlaceOnly, "template", newImage}, nil},
 		{"InPlaceOnly: labels and annotations", nil, []string{"updateStrategy", inPlaceOnly, "template", template(`,"annotations":{"a":"b"}`, "")}, nil},

@@ -22,7 +22,7 @@ import (
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// spec is the JSON of a set with a valid spec and some more fields.
+// specWith is the JSON of a valid set with some more fields in its spec.
 func specWith(fields string) string {
 	if fields != "" {
 		fields += ","

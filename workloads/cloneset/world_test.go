@@ -33,6 +33,7 @@ type world struct {
 	features  Features
 	version   int
 	alias     map[string]string // pod name to p1, p2, …
+	created   int
 }
 
 func newWorld(t *testing.T) *world {
@@ -122,7 +123,8 @@ func (w *world) create(c PodCreation) {
 	pod.CreationTimestamp = metav1.NewTime(w.now)
 	pod.ResourceVersion = w.bump()
 	pod.Status.Phase = corev1.PodPending
-	w.alias[pod.Name] = fmt.Sprintf("p%d", len(w.alias)+1)
+	w.created++
+	w.alias[pod.Name] = fmt.Sprintf("p%d", w.created)
 	w.pods = append(w.pods, pod)
 }
 

@@ -7,15 +7,11 @@
 package fake
 
 import (
-	"fmt"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/testing"
 
+	"github.com/podwright/podwright/internal/typedclient/memory"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -36,28 +32,9 @@ var (
 // NewClient makes a client that holds copies of the given objects. It panics
 // where an object is of no workload kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		panic(fmt.Sprintf("fake client of the workload kinds: %v", err))
-	}
-	c := &Client{tracker: testing.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())}
-	for i, object := range objects {
-		if err := c.tracker.Add(object); err != nil {
-			panic(fmt.Sprintf("fake client of the workload kinds: object %d (%T): %v", i, object, err))
-		}
-	}
-	c.AddReactor("*", "*", testing.ObjectReaction(c.tracker))
-	c.AddWatchReactor("*", c.watch)
+	c := &Client{}
+	c.tracker = memory.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
 	return c
-}
-
-func (c *Client) watch(action testing.Action) (bool, watch.Interface, error) {
-	var opts metav1.ListOptions
-	if a, ok := action.(testing.WatchActionImpl); ok {
-		opts = a.ListOptions
-	}
-	w, err := c.tracker.Watch(action.GetResource(), action.GetNamespace(), opts)
-	return true, w, err
 }
 
 // Tracker is the memory behind the client: a test can change objects there

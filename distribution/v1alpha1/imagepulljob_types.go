@@ -1,0 +1,183 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// ImagePullJobSpec says which image to pull to which nodes.
+type ImagePullJobSpec struct {
+	// Image is the image to pull. Without a tag it means the tag latest.
+	Image string `json:"image"`
+
+	// PullSecrets names the secrets of the job's namespace with the
+	// credentials of the registry. Default: none, the image is public.
+	// +optional
+	PullSecrets []string `json:"pullSecrets,omitempty"`
+
+	// Selector selects nodes. It excludes podSelector. Default, where
+	// podSelector is missing too: all nodes.
+	// +optional
+	Selector *ImagePullJobNodeSelector `json:"selector,omitempty"`
+
+	// PodSelector selects pods of the job's namespace by label; the image is
+	// pulled to the nodes that they are scheduled to. It excludes selector.
+	// +optional
+	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
+
+	// Parallelism is how many nodes pull at the same time. Default 1; 0
+	// pauses the job, and so does a percentage, which counts as 0.
+	// +optional
+	Parallelism *intstr.IntOrString `json:"parallelism,omitempty"`
+
+	// PullPolicy bounds the attempts of one node.
+	// +optional
+	PullPolicy *PullPolicy `json:"pullPolicy,omitempty"`
+
+	// CompletionPolicy says when the job is over.
+	CompletionPolicy CompletionPolicy `json:"completionPolicy"`
+
+	// SandboxConfig is handed to the container runtime with every pull.
+	// +optional
+	SandboxConfig *SandboxConfig `json:"sandboxConfig,omitempty"`
+}
+
+// ImagePullJobNodeSelector selects nodes by name or by label, not by both.
+type ImagePullJobNodeSelector struct {
+	// Names are the names of nodes. Those that do not exist are passed over.
+	// +optional
+	Names []string `json:"names,omitempty"`
+
+	// MatchLabels are labels that the nodes must have.
+	// +optional
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+
+	// MatchExpressions are requirements that the labels of the nodes must meet.
+	// +optional
+	MatchExpressions []ImagePullJobNodeSelectorRequirement `json:"matchExpressions,omitempty"`
+}
+
+// ImagePullJobNodeSelectorRequirement is a metav1.LabelSelectorRequirement, to
+// which it can be converted. It is a type of its own because the schema of
+// metav1's says how lists are merged, and that of existing clusters does not.
+type ImagePullJobNodeSelectorRequirement struct {
+	// Key is the key of the label.
+	Key string `json:"key"`
+
+	// Operator is In, NotIn, Exists or DoesNotExist.
+	Operator metav1.LabelSelectorOperator `json:"operator"`
+
+	// Values are the values for In and NotIn; Exists and DoesNotExist have none.
+	// +optional
+	Values []string `json:"values,omitempty"`
+}
+
+// PullPolicy bounds the attempts of one node to pull an image.
+type PullPolicy struct {
+	// TimeoutSeconds is the time in seconds that one attempt may take. Default 600.
+	// +optional
+	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+
+	// BackoffLimit is how often a failed attempt is repeated. Default 3.
+	// +optional
+	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+}
+
+// CompletionPolicyType says whether an ImagePullJob ends.
+type CompletionPolicyType string
+
+const (
+	// Always ends the job when every node has succeeded or failed. The default.
+	Always CompletionPolicyType = "Always"
+	// Never keeps the job going, so that nodes that join later pull the image too.
+	Never CompletionPolicyType = "Never"
+)
+
+// CompletionPolicy says when an ImagePullJob is over.
+type CompletionPolicy struct {
+	// Type is Always (default) or Never.
+	// +optional
+	Type CompletionPolicyType `json:"type,omitempty"`
+
+	// ActiveDeadlineSeconds is the time in seconds after which the job ends
+	// as it is; nodes that have not succeeded by then have failed. Not with
+	// the type Never. Default: no limit.
+	// +optional
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
+
+	// TTLSecondsAfterFinished is the time in seconds after which a finished
+	// job is deleted. Not with the type Never. Default: it is kept.
+	// +optional
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+}
+
+// SandboxConfig is metadata of the pod sandbox that an image is pulled for.
+// Some container runtimes choose by it how they pull.
+type SandboxConfig struct {
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// ImagePullJobStatus is the observed state of an ImagePullJob.
+type ImagePullJobStatus struct {
+	// StartTime is when the job was first seen by its controller.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// CompletionTime is when the job ended; nil while it goes on.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// Desired is the number of nodes that the image is for.
+	Desired int32 `json:"desired"`
+
+	// Active is the number of nodes that pull.
+	// +optional
+	Active int32 `json:"active,omitempty"`
+
+	// Succeeded is the number of nodes that have the image.
+	// +optional
+	Succeeded int32 `json:"succeeded,omitempty"`
+
+	// Failed is the number of nodes that have given up.
+	// +optional
+	Failed int32 `json:"failed,omitempty"`
+
+	// Message says in words how far the job is.
+	// +optional
+	Message string `json:"message,omitempty"`
+
+	// FailedNodes names the nodes that have given up.
+	// +optional
+	FailedNodes []string `json:"failedNodes,omitempty"`
+}
+
+// ImagePullJob pulls an image to nodes before a pod needs it there.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="TOTAL",type="integer",JSONPath=".status.desired",description="The number of nodes to pull to."
+// +kubebuilder:printcolumn:name="ACTIVE",type="integer",JSONPath=".status.active",description="The number of nodes that pull."
+// +kubebuilder:printcolumn:name="SUCCEED",type="integer",JSONPath=".status.succeeded",description="The number of nodes that have the image."
+// +kubebuilder:printcolumn:name="FAILED",type="integer",JSONPath=".status.failed",description="The number of nodes that have given up."
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="MESSAGE",type="string",JSONPath=".status.message",description="How far the job is."
+type ImagePullJob struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   ImagePullJobSpec   `json:"spec,omitempty"`
+	Status ImagePullJobStatus `json:"status,omitempty"`
+}
+
+// ImagePullJobList is a list of ImagePullJobs.
+//
+// +kubebuilder:object:root=true
+type ImagePullJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []ImagePullJob `json:"items"`
+}

@@ -1,0 +1,46 @@
+// Package crdfiles reads the CustomResourceDefinitions that areas embed.
+package crdfiles
+
+import (
+	"fmt"
+	"io/fs"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// MustRead is Read for files that are part of the calling package and that a
+// test of it reads: it panics where one of them cannot be read.
+func MustRead(files fs.FS) []*unstructured.Unstructured {
+	crds, err := Read(files)
+	if err != nil {
+		panic(fmt.Sprintf("embedded CRDs: %v", err))
+	}
+	return crds
+}
+
+// Read decodes every crds/*.yaml, in the order of the file names. An error
+// names the file.
+func Read(files fs.FS) ([]*unstructured.Unstructured, error) {
+	names, err := fs.Glob(files, "crds/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	crds := make([]*unstructured.Unstructured, 0, len(names))
+	for _, name := range names {
+		data, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		json, err := yaml.YAMLToJSON(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: want one YAML document: %w", name, err)
+		}
+		crd := &unstructured.Unstructured{}
+		if err := crd.UnmarshalJSON(json); err != nil {
+			return nil, fmt.Errorf("%s: want a Kubernetes object: %w", name, err)
+		}
+		crds = append(crds, crd)
+	}
+	return crds, nil
+}

@@ -1,0 +1,239 @@
+package layers
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The modules that a layer may import directly. What those need in turn is
+// theirs to decide, and enters a layer only through them.
+var (
+	apiModules  = modules("k8s.io/api", "k8s.io/apimachinery")
+	pureModules = modules("k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils")
+	// Controllers and webhooks may use client-go, and whatever client-go and the
+	// modules above need anyhow.
+	clientModules = modules("k8s.io/api", "k8s.io/apimachinery", "k8s.io/utils", "k8s.io/client-go")
+)
+
+// furtherModules may be imported by controllers and webhooks too, each for the
+// reason given: a well-kept library that the field uses for exactly this.
+var furtherModules = map[string]string{}
+
+// bannedModules must not be needed by anything in this module, not even by a
+// dependency: who embeds a controller would have to carry them.
+var bannedModules = modules("sigs.k8s.io/controller-runtime", "k8s.io/kubernetes")
+
+// areas are the folders whose controllers stand side by side: of another area,
+// none imports anything but API types and their typed clients.
+var areas = modules("workloads", "sidecar", "availability", "distribution", "nodeagent")
+
+func modules(names ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, name := range names {
+		out[name] = true
+	}
+	return out
+}
+
+var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
+
+// clientFolder matches the typed clients of an area, and their fakes.
+var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
+
+// layer says where a package of this module stands: "api", "client", "pure",
+// "internal", "root", or the name of its area. A folder that has no place gives "".
+func layer(path string) string {
+	path = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+	top, _, _ := strings.Cut(path, "/")
+	switch {
+	case path == "":
+		return "root"
+	case versionFolder.MatchString(path):
+		return "api"
+	case top == "inplace" || top == "lifecycle":
+		return "pure"
+	case areas[top] && clientFolder.MatchString(path):
+		return "client"
+	case top == "internal" || areas[top]:
+		return top
+	}
+	return ""
+}
+
+// mayImport says whether a layer may import a package of this module that
+// stands in another layer. Downwards only: areas, then plumbing (internal and
+// typed clients), then pure, then api.
+func mayImport(from, to string) bool {
+	plumbing := from == "internal" || from == "client"
+	switch to {
+	case "api":
+		return true
+	case "pure":
+		return from == "pure" || plumbing || areas[from]
+	case "internal", "client":
+		return plumbing || areas[from]
+	}
+	return from == to && areas[from]
+}
+
+// importProblems lists the imports that break a rule, sorted.
+func importProblems(g graph, further map[string]string) []string {
+	client := g.needs(clientModules)
+	var problems []string
+	used := map[string]bool{}
+	for path, p := range g {
+		if bannedModules[p.modulePath()] {
+			problems = append(problems, fmt.Sprintf("%s is needed, and must not be: move what needs it to the examples", path))
+		}
+		if p.modulePath() != module {
+			continue
+		}
+		from := layer(path)
+		if from == "" {
+			problems = append(problems, fmt.Sprintf("%s stands in a folder that has no place in the layout", path))
+			continue
+		}
+		for _, imported := range p.Imports {
+			to := g[imported]
+			if to == nil || to.Standard {
+				continue
+			}
+			m := to.modulePath()
+			used[m] = true
+			if m == module && !mayImport(from, layer(imported)) {
+				problems = append(problems, fmt.Sprintf("%s (%s) imports %s (%s): imports go downwards only, and never to a controller of another area", path, from, imported, layer(imported)))
+			}
+			if m != module && !mayUse(from, m, client, further) {
+				problems = append(problems, fmt.Sprintf("%s (%s) imports %s: the module %s is beyond the budget of this layer", path, from, imported, m))
+			}
+		}
+	}
+	for m, reason := range further {
+		if !used[m] {
+			problems = append(problems, fmt.Sprintf("nothing imports %s, allowed for %q: take it off the list", m, reason))
+		}
+	}
+	return slices.Sorted(slices.Values(problems))
+}
+
+// mayUse says whether a layer may import a package of another module.
+func mayUse(from, m string, client map[string]bool, further map[string]string) bool {
+	switch from {
+	case "api":
+		return apiModules[m]
+	case "pure":
+		return pureModules[m]
+	case "root":
+		return false
+	}
+	return client[m] || further[m] != ""
+}
+
+func TestImportProblems(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		edges   string // "from > to to ..." by line; a leading slash stands for this module
+		further map[string]string
+		want    []string
+	}{
+		{name: "everything allowed", edges: `
+			/workloads/cloneset > /workloads/v1alpha1 /distribution/v1alpha1 /inplace/rollout /lifecycle /internal/parallel k8s.io/client-go/rest klog
+			/workloads/cloneset > /distribution/client
+			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
+			/internal/parallel > /inplace k8s.io/client-go/rest
+			/lifecycle > /inplace /lifecycle/v1alpha1 k8s.io/utils/ptr
+			/inplace/rollout > /inplace/v1alpha1 /lifecycle k8s.io/api/core strings
+			/workloads/v1alpha1 > /inplace/v1alpha1 k8s.io/apimachinery/meta`},
+		{name: "an area imports another's controller", edges: "/workloads/cloneset > /distribution/spread",
+			want: []string{"/workloads/cloneset (workloads) imports /distribution/spread (distribution): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports a typed client", edges: "/inplace > /workloads/client",
+			want: []string{"/inplace (pure) imports /workloads/client (client): imports go downwards only, and never to a controller of another area"}},
+		{name: "a typed client imports its controller", edges: "/workloads/client > /workloads/cloneset",
+			want: []string{"/workloads/client (client) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/parallel",
+			want: []string{"/inplace (pure) imports /internal/parallel (internal): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports an area", edges: "/lifecycle > /workloads/cloneset",
+			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
+		{name: "plumbing imports an area", edges: "/internal/parallel > /workloads/cloneset",
+			want: []string{"/internal/parallel (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
+		{name: "API types import arithmetic", edges: "/workloads/v1alpha1 > /inplace",
+			want: []string{"/workloads/v1alpha1 (api) imports /inplace (pure): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports a client", edges: "/inplace > k8s.io/client-go/rest",
+			want: []string{"/inplace (pure) imports k8s.io/client-go/rest: the module k8s.io/client-go is beyond the budget of this layer"}},
+		{name: "arithmetic imports what apimachinery needs", edges: "/inplace > klog",
+			want: []string{"/inplace (pure) imports klog: the module klog is beyond the budget of this layer"}},
+		{name: "API types import k8s.io/utils", edges: "/inplace/v1beta1 > k8s.io/utils/ptr",
+			want: []string{"/inplace/v1beta1 (api) imports k8s.io/utils/ptr: the module k8s.io/utils is beyond the budget of this layer"}},
+		{name: "the map of the library imports something", edges: " / > k8s.io/api/core",
+			want: []string{" (root) imports k8s.io/api/core: the module k8s.io/api is beyond the budget of this layer"}},
+		{name: "an area imports an unknown library", edges: "/workloads/cronjob > cron",
+			want: []string{"/workloads/cronjob (workloads) imports cron: the module cron is beyond the budget of this layer"}},
+		{name: "an area imports a library with a reason", edges: "/workloads/cronjob > cron", further: map[string]string{"cron": "schedules"}},
+		{name: "a reason without a library", edges: "/workloads/cronjob > strings", further: map[string]string{"cron": "schedules"},
+			want: []string{`nothing imports cron, allowed for "schedules": take it off the list`}},
+		{name: "a banned library, imported", edges: "/workloads/cloneset > sigs.k8s.io/controller-runtime/client",
+			want: []string{
+				"/workloads/cloneset (workloads) imports sigs.k8s.io/controller-runtime/client: the module sigs.k8s.io/controller-runtime is beyond the budget of this layer",
+				"sigs.k8s.io/controller-runtime/client is needed, and must not be: move what needs it to the examples"}},
+		{name: "a banned library, needed by an allowed one", edges: "/workloads/cloneset > cron\ncron > k8s.io/kubernetes/pkg", further: map[string]string{"cron": "schedules"},
+			want: []string{"k8s.io/kubernetes/pkg is needed, and must not be: move what needs it to the examples"}},
+		{name: "a folder without a place", edges: "/pkg/things > strings",
+			want: []string{"/pkg/things stands in a folder that has no place in the layout"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			// client-go brings klog along.
+			got := importProblems(parseGraph(test.edges+"\nk8s.io/client-go/rest > klog"), test.further)
+			for i := range got {
+				got[i] = strings.ReplaceAll(got[i], module, "")
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// parseGraph reads a graph in the notation of TestImportProblems.
+func parseGraph(edges string) graph {
+	g := graph{}
+	node := func(path string) *pkg {
+		if strings.HasPrefix(path, "/") {
+			path = strings.TrimSuffix(module+path, "/")
+		}
+		if g[path] == nil {
+			parts := strings.Split(path, "/")
+			g[path] = &pkg{ImportPath: path, Standard: path == "strings", Module: &struct{ Path string }{parts[0]}}
+			if strings.HasPrefix(path, module) {
+				g[path].Module.Path = module
+			} else if len(parts) > 1 {
+				g[path].Module.Path = parts[0] + "/" + parts[1]
+			}
+		}
+		return g[path]
+	}
+	for line := range strings.Lines(edges) {
+		from, to, ok := strings.Cut(line, ">")
+		if !ok {
+			continue
+		}
+		p := node(strings.TrimSpace(from))
+		for _, imported := range strings.Fields(to) {
+			p.Imports = append(p.Imports, node(imported).ImportPath)
+		}
+	}
+	return g
+}
+
+func TestNeeds(t *testing.T) {
+	g := parseGraph("k8s.io/api/core > a\na > b k8s.io/api/core\nc > d")
+	got := slices.Sorted(maps.Keys(g.needs(modules("k8s.io/api"))))
+	if diff := cmp.Diff([]string{"a", "b", "k8s.io/api"}, got); diff != "" {
+		t.Errorf("modules (-want +got):\n%s", diff)
+	}
+}

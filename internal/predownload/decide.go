@@ -1,0 +1,146 @@
+package predownload
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+// Input is what the decision about a workload depends on. Nothing in it is
+// changed, and nothing of it is part of the Decision.
+type Input struct {
+	// Workload is read for its name, namespace, UID and annotations; Kind is
+	// its kind. It controls the jobs.
+	Workload metav1.Object
+	Kind     schema.GroupVersionKind
+	// Selector selects the workload's pods.
+	Selector *metav1.LabelSelector
+
+	// Updating tells whether pods are to move from one revision to another.
+	Updating bool
+	// To is the revision that they move to, From those that they come from:
+	// one, or with PodPerNode any number.
+	To   *appsv1.ControllerRevision
+	From []*appsv1.ControllerRevision
+
+	// InPlace tells whether the update strategy updates pods in place.
+	InPlace bool
+	// PodPerNode is for a workload that runs one pod on every node (a
+	// DaemonSet). It pulls images ahead of any kind of update and with any
+	// number of pods, and does not wait for updated pods.
+	PodPerNode bool
+
+	// Replicas is the number of pods wanted, Partition how many of them stay at
+	// their revision, UpdatedReady how many are ready at the revision To.
+	Replicas, Partition, UpdatedReady int32
+	// MaxUnavailable is how many pods may be unavailable at a time: a number,
+	// or a percentage of the replicas, rounded down here.
+	MaxUnavailable intstr.IntOrString
+
+	// Jobs names the jobs that the workload controls.
+	Jobs []string
+}
+
+// Decision is what to do about pulling images ahead. Its zero value is
+// nothing. A Reason without a Label is a wait.
+type Decision struct {
+	// Create lists jobs, in the order of the containers.
+	Create []*distributionv1alpha1.ImagePullJob
+	// Label is the label to set to "true" on the revision To once all jobs
+	// are created; empty for none.
+	Label string
+	// Delete names jobs.
+	Delete []string
+	// Reason says in words why no images are pulled ahead, or not yet.
+	Reason string
+}
+
+// minReplicas is the largest number of replicas for which it is not worth while.
+const minReplicas = 3
+
+// Decide decides about a workload. (inplace rules 29 to 32)
+func Decide(in *Input) Decision {
+	if !in.Updating {
+		return Decision{Delete: in.Jobs}
+	}
+	if decided(in.To) {
+		return Decision{}
+	}
+	if reason := in.wait(); reason != "" {
+		return Decision{Reason: reason}
+	}
+	if reason := in.needless(); reason != "" {
+		return Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: reason}
+	}
+	jobs, err := in.jobs()
+	if err != nil {
+		return Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: err.Error()}
+	}
+	return Decision{Create: jobs, Label: inplacev1alpha1.PreDownloadCreatedLabel}
+}
+
+// decided tells whether a revision carries the outcome already. (rule 29)
+func decided(r *appsv1.ControllerRevision) bool {
+	_, created := r.Labels[inplacev1alpha1.PreDownloadCreatedLabel]
+	_, ignored := r.Labels[inplacev1alpha1.PreDownloadIgnoredLabel]
+	return created || ignored
+}
+
+// wait says which updated pods have to be ready first. An annotation that
+// cannot be read counts as missing. (rule 31)
+func (in *Input) wait() string {
+	const key = inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation
+	value, given := in.Workload.GetAnnotations()[key]
+	if !given || in.PodPerNode {
+		return ""
+	}
+	need, err := rollout.Count(key, intstr.Parse(value), in.Replicas, rollout.RoundUp)
+	if err != nil || in.UpdatedReady >= need {
+		return ""
+	}
+	return fmt.Sprintf("annotation %s: images are pulled ahead once %d pods (%s) are updated and ready; there are %d",
+		key, need, value, in.UpdatedReady)
+}
+
+// needless says why pulling images ahead would not help. (rule 29)
+func (in *Input) needless() string {
+	if !in.PodPerNode {
+		if !in.InPlace {
+			return "the update strategy recreates pods instead of updating them in place"
+		}
+		if in.Replicas <= minReplicas {
+			return fmt.Sprintf("there are only %d replicas, and images are pulled ahead for more than %d", in.Replicas, minReplicas)
+		}
+	}
+	atOnce, err := rollout.Count("maxUnavailable", in.MaxUnavailable, in.Replicas, rollout.RoundDown)
+	if err == nil && in.Partition == 0 && atOnce >= in.Replicas {
+		return fmt.Sprintf("all %d pods are updated at once: partition is 0 and maxUnavailable is %s",
+			in.Replicas, in.MaxUnavailable.String())
+	}
+	if in.PodPerNode {
+		return ""
+	}
+	return in.obstacle()
+}
+
+// obstacle says why the pods cannot be updated in place; empty where they can.
+func (in *Input) obstacle() string {
+	for _, from := range in.From {
+		update, obstacles, err := inplace.Calculate(from, in.To, inplace.CalculateOptions{})
+		switch {
+		case err != nil:
+			return "whether the pods can be updated in place is unknown: " + err.Error()
+		case update == nil:
+			return "the pods cannot be updated in place: " + obstacles[0].String()
+		}
+	}
+	return ""
+}

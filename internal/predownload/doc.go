@@ -1,0 +1,18 @@
+// Package predownload decides whether the images of a new revision are pulled
+// to the nodes before the pods there are updated, and makes the jobs for it.
+//
+// It decides once per revision; the outcome is a label on the
+// ControllerRevision. All of it is a pure function: the package pulljobs
+// carries decisions out.
+//
+// # Differences
+//
+// Where the behaviour of OpenKruise 1.4 harms users, this package does otherwise:
+//
+//   - A revision name that is too long for a label value is left out of the
+//     job's pod selector, which it would make invalid. No pod can carry it.
+//   - A job name that would be too long for an object is shortened in the
+//     workload's part of it.
+//   - A negative parallelism and a timeout of less than a second, which would
+//     pull nothing, count as not given.
+package predownload

@@ -1,0 +1,36 @@
+package typedclient
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+)
+
+// ListWatcher is the part of a typed client that an informer needs.
+type ListWatcher[L runtime.Object] interface {
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+}
+
+// NewInformer makes an informer of the objects that a typed client lists. The
+// example is an empty object of their kind. The client is asked whether it can
+// start a watch with what there is; a fake one cannot.
+func NewInformer[L runtime.Object](
+	objects ListWatcher[L], client any, example runtime.Object,
+	resync time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
+	listWatch := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+			return objects.List(ctx, opts)
+		},
+		WatchFuncWithContext: objects.Watch,
+	}
+	return cache.NewSharedIndexInformerWithOptions(
+		cache.ToListWatcherWithWatchListSemantics(listWatch, client), example,
+		cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers},
+	)
+}
