@@ -68,8 +68,12 @@ func Remove(p *podpatch.Patch, pod *corev1.Pod, key Key, now time.Time) bool {
 // Initial sets the KruisePodReady condition of a pod to True when the pod has
 // the readiness gate, has no such condition yet and is not being deleted. A
 // condition that exists is never touched, whatever its status. It returns
-// whether it changed the patch; a change makes the patch conditional, since
-// another writer may be adding its key at the same time.
+// whether it changed the patch.
+//
+// Once the pod is running, another writer may be adding its key at the same
+// time: the patch becomes conditional. A pod that has not started serves
+// nobody and so has no other writer, but scheduler and kubelet write to it all
+// the time: a condition would only make the patch fail.
 func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 	if pod.DeletionTimestamp != nil || !HasGate(pod, v1alpha1.KruisePodReady) ||
 		p.Condition(pod, v1alpha1.KruisePodReady) != nil {
@@ -80,7 +84,9 @@ func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 		Status:             corev1.ConditionTrue,
 		LastTransitionTime: metav1.NewTime(now),
 	})
-	p.IfUnchanged = true
+	if pod.Status.Phase == corev1.PodRunning {
+		p.IfUnchanged = true
+	}
 	return true
 }
 

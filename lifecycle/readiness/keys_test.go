@@ -78,10 +78,18 @@ func changed(t *testing.T, p *podpatch.Patch, got bool) change {
 		}
 	}
 	any := len(p.Conditions) > 0
-	if got != any || p.IfUnchanged != any {
-		t.Errorf("patch changed: %v; want the result and IfUnchanged to say the same, got %v and %v", any, got, p.IfUnchanged)
+	if got != any {
+		t.Errorf("patch changed: %v; want the result to say the same, got %v", any, got)
 	}
 	return c
+}
+
+// conditional checks that a patch is refused when the pod has changed.
+func conditional(t *testing.T, p *podpatch.Patch, want bool) {
+	t.Helper()
+	if p.IfUnchanged != want {
+		t.Errorf("IfUnchanged is %v, want %v", p.IfUnchanged, want)
+	}
 }
 
 func TestAdd(t *testing.T) {
@@ -116,6 +124,7 @@ func TestAdd(t *testing.T) {
 			if diff := cmp.Diff(tt.want, changed(t, &p, got)); diff != "" {
 				t.Errorf("change (-want +got):\n%s", diff)
 			}
+			conditional(t, &p, got)
 			if diff := cmp.Diff(unchanged, tt.pod); diff != "" {
 				t.Errorf("the pod was changed:\n%s", diff)
 			}
@@ -153,6 +162,7 @@ func TestRemove(t *testing.T) {
 			if diff := cmp.Diff(tt.want, changed(t, &p, got)); diff != "" {
 				t.Errorf("change (-want +got):\n%s", diff)
 			}
+			conditional(t, &p, got)
 			after := apply(t, &p, tt.pod)
 			if readiness.Remove(&podpatch.Patch{}, after, lifecycleC, now) {
 				t.Error("removing the key again changes something")
@@ -240,12 +250,15 @@ func TestInitial(t *testing.T) {
 	terminating := gated("-", "")
 	deleted := metav1.NewTime(now)
 	terminating.DeletionTimestamp = &deleted
+	running := gated("-", "")
+	running.Status.Phase = corev1.PodRunning
 	tests := []struct {
 		name string
 		pod  *corev1.Pod
 		want change
 	}{
 		{"rule 3: condition missing", gated("-", ""), change{Status: "True"}},
+		{"rule 3: condition missing, others may write it", running, change{Status: "True"}},
 		{"rule 3: True stays", gated("True", ""), change{}},
 		{"rule 3: False stays", gated("False", "["+keyA+"]"), change{}},
 		{"rule 3: no gate", ungated(gated("-", "")), change{}},
@@ -258,6 +271,7 @@ func TestInitial(t *testing.T) {
 			if diff := cmp.Diff(tt.want, changed(t, &p, got)); diff != "" {
 				t.Errorf("change (-want +got):\n%s", diff)
 			}
+			conditional(t, &p, got && tt.pod.Status.Phase == corev1.PodRunning)
 		})
 	}
 }
