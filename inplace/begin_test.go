@@ -82,14 +82,14 @@ func TestBeginConditions(t *testing.T) {
 		})
 	}
 	first := begin(t, running(template()), u, 0)
-	if since := first.Status.Conditions[2].LastTransitionTime; !since.Time.Equal(start()) {
+	if since := since(first, v1alpha1.InPlaceUpdateReady); !since.Equal(start()) {
 		t.Errorf("rule 11: the condition is False since %s", since)
 	}
 	p, err := inplace.Begin(first, u, inplace.BeginOptions{Now: after(60)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if since := p.Conditions[0].LastTransitionTime; !since.Time.Equal(start()) {
+	if since := p.Condition(first, v1alpha1.InPlaceUpdateReady).LastTransitionTime; !since.Time.Equal(start()) {
 		t.Errorf("rule 28: a second update moved the transition to %s", since)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Complete tells whether the pod has taken the whole of its last in-place
-// update (rule 25), and if not, what it waits for. A pod that was never
+// update (inplace rule 25), and if not, what it waits for. A pod that was never
 // updated in place is complete. The error says which record of the pod cannot
 // be read.
 //
@@ -37,7 +37,7 @@ func Complete(pod *corev1.Pod) (bool, string, error) {
 }
 
 // containersWaiting says what keeps the containers changed so far from being
-// complete (rule 24); empty when nothing does.
+// complete (inplace rule 24); empty when nothing does.
 func containersWaiting(pod *corev1.Pod, state *v1alpha1.State) (string, error) {
 	meta, err := readMeta(pod)
 	if err != nil {
@@ -60,6 +60,9 @@ func containersWaiting(pod *corev1.Pod, state *v1alpha1.State) (string, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(state.LastContainerStatuses)) {
+		if _, later := state.NextContainerImages[name]; later {
+			continue // Its image is replaced anyway, and may be one that never runs.
+		}
 		if waiting := imageWaiting(pod, name, state.LastContainerStatuses[name]); waiting != "" {
 			return waiting, nil
 		}

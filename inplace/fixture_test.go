@@ -96,6 +96,9 @@ func calculate(t testing.TB, from, to *corev1.PodTemplateSpec) *inplace.Update {
 func running(t *corev1.PodTemplateSpec, changes ...func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: *t.Spec.DeepCopy()}
 	pod.Namespace, pod.Name, pod.UID, pod.ResourceVersion = "default", "demo-abcde", "uid-1", "7"
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
 	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "demo-old"
 	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1alpha1.InPlaceUpdateReady}}
 	pod.Status.Phase = corev1.PodRunning
@@ -233,4 +236,14 @@ func condition(pod *corev1.Pod, t corev1.PodConditionType) string {
 		}
 	}
 	return "none"
+}
+
+// since returns the time of a condition's last transition.
+func since(pod *corev1.Pod, t corev1.PodConditionType) time.Time {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == t {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
 }

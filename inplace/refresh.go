@@ -28,7 +28,7 @@ type Progress struct {
 	Waiting string
 }
 
-// Refresh carries an in-place update on (rules 18, 20 to 22 and 24 to 26): it
+// Refresh carries an in-place update on (inplace rules 18, 20 to 22 and 24 to 26): it
 // makes the change when the grace period is over, starts the next batch of
 // containers when the batch before it is done, and puts the pod back into
 // service at the end. It is called for every pod in every pass, and costs
@@ -75,8 +75,12 @@ func settled(pod *corev1.Pod) bool {
 	if !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
 		return !found
 	}
-	return inService(pod) && !strings.Contains(state, `"nextContainer`)
+	return inService(pod) && !strings.Contains(state, partOfNextContainer)
 }
+
+// partOfNextContainer stands in every state in which containers wait. It begins
+// with a letter that is rare in a state, which makes the search for it fast.
+const partOfNextContainer = "xtContainer"
 
 // inService tells whether the condition stands as it does outside of updates.
 func inService(pod *corev1.Pod) bool {
@@ -84,7 +88,7 @@ func inService(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue && c.Reason == "" && c.Message == ""
 }
 
-// refreshGrace makes the waiting change when its time has come (rules 20 to 22).
+// refreshGrace makes the waiting change when its time has come (inplace rules 20 to 22).
 func refreshGrace(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	if state == nil {
 		return Progress{}, podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to give the change up",
@@ -121,7 +125,7 @@ func wholeSeconds(d time.Duration) time.Duration {
 }
 
 // refreshBatch starts the next batch when the containers of the one before it
-// are ready (rule 18).
+// are ready (inplace rule 18).
 func refreshBatch(pod *corev1.Pod, state *v1alpha1.State, rest change, now time.Time) (Progress, error) {
 	next := strings.Join(rest.containers(), ", ")
 	if state.PreCheckBeforeNext != nil {

@@ -35,7 +35,7 @@ func takeOver(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.S
 		return err
 	}
 	for name, last := range old.LastContainerStatuses {
-		if _, changes := wanted.images[name]; changes || imageWaiting(pod, name, last) == "" {
+		if imageWaiting(pod, name, last) == "" {
 			continue
 		}
 		if state.LastContainerStatuses == nil {

@@ -27,6 +27,8 @@
 //   - newer fields are part of the revision. A workload whose template already
 //     holds such fields gets one new revision when it is taken over, for its
 //     pods have never had them;
+//   - integers are exact. OpenKruise rounds those beyond 2^53;
+//   - metadata.clusterName of a template, which Kubernetes has removed, is dropped;
 //   - unreadable data of a revision is an error that names the revision, and
 //     only where no other revision answers the question.
 package revision

@@ -42,7 +42,7 @@ type Options struct {
 	// informers and ignores it.
 	Reader Reader
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
-	// update. Default nil: no image is pulled ahead.
+	// update; NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs ImagePullJobs
 	// Budget is asked before a pod is taken out of service by an update.
 	// Default nil: every update is allowed.

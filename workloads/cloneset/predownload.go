@@ -13,6 +13,7 @@ import (
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/predownload"
 	"github.com/podwright/podwright/internal/predownload/pulljobs"
 	"github.com/podwright/podwright/lifecycle"
@@ -96,12 +97,20 @@ func (p *planner) planPreDownload() {
 	if strategy.MaxUnavailable != nil {
 		in.MaxUnavailable = *strategy.MaxUnavailable
 	}
-	for _, pod := range p.pods {
-		if in.Updating && pod.updated && lifecycle.Ready(pod.Pod) {
-			in.UpdatedReady++
-		}
+	if _, waits := p.Set.Annotations[inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation]; waits && in.Updating {
+		in.UpdatedReady = p.updatedReady()
 	}
 	p.plan.PreDownload = PreDownload(predownload.Decide(&in))
+}
+
+// updatedReady counts what status.updatedReadyReplicas will say.
+func (p *planner) updatedReady() (n int32) {
+	for _, pod := range p.pods {
+		if pod.updated && lifecycle.Ready(pod.Pod) {
+			n++
+		}
+	}
+	return n
 }
 
 // preDownload creates or deletes the jobs, and labels the revision.

@@ -1,0 +1,228 @@
+package cloneset
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionfake "github.com/podwright/podwright/distribution/client/fake"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// rollingOut is a world of 5 pods at nginx:1 whose template says nginx:2.
+func rollingOut(t *testing.T) *world {
+	w := newWorld(t)
+	w.features.PreDownload = true
+	w.spec("replicas", "5")
+	w.spec("type", string(v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType))
+	w.settle(&strings.Builder{})
+	w.spec("image", "nginx:2")
+	return w
+}
+
+// labelUpdateRevision does what a plan wants to be done after the jobs are created.
+func (w *world) labelUpdateRevision(plan *Plan) {
+	for i, r := range w.revisions {
+		if r.Name == plan.UpdateRevision.Name {
+			w.revisions[i] = r.DeepCopy()
+			w.revisions[i].Labels[plan.PreDownload.Label] = "true"
+		}
+	}
+}
+
+// outcome is a PreDownload with the jobs by container and image.
+type outcome struct {
+	Create        []string
+	Label, Reason string
+	Delete        []string
+}
+
+func outcomeOf(plan *Plan) outcome {
+	p := plan.PreDownload
+	o := outcome{Label: p.Label, Reason: p.Reason, Delete: p.Delete}
+	for _, job := range p.Create {
+		o.Create = append(o.Create, strings.TrimPrefix(job.Name, plan.UpdateRevision.Name)+"="+job.Spec.Image)
+	}
+	return o
+}
+
+func TestPlanPreDownload(t *testing.T) {
+	pulls := outcome{Create: []string{"-main=nginx:2"}, Label: inplacev1alpha1.PreDownloadCreatedLabel}
+	ignores := func(reason string) outcome {
+		return outcome{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: reason}
+	}
+	annotate := func(value string) func(*world) {
+		return func(w *world) {
+			w.set.Annotations = map[string]string{inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation: value}
+		}
+	}
+	for _, test := range []struct {
+		name string
+		set  func(*world)
+		want outcome
+	}{
+		{"rule 29: an update in place", func(*world) {}, pulls},
+		{"rule 29: InPlaceOnly", func(w *world) { w.spec("type", "InPlaceOnly") }, pulls},
+		{"rule 29: the feature is off", func(w *world) { w.features.PreDownload = false }, outcome{}},
+		{"rule 29: the type ReCreate, which is the default", func(w *world) { w.spec("type", "") },
+			ignores("the update strategy recreates pods instead of updating them in place")},
+		{"rule 29: 3 replicas", func(w *world) { w.spec("replicas", "3") },
+			ignores("there are only 3 replicas, and images are pulled ahead for more than 3")},
+		{"rule 29: all pods at once", func(w *world) { w.spec("maxUnavailable", "5") },
+			ignores("all 5 pods are updated at once: partition is 0 and maxUnavailable is 5")},
+		{"rule 29: all pods but one", func(w *world) { w.spec("maxUnavailable", "5"); w.spec("partition", "1") }, pulls},
+		{"rule 29: not possible in place", func(w *world) { w.spec("env", "x") },
+			ignores("the pods cannot be updated in place: add /spec/containers/0/env (container \"main\"): of a running container only the image can be replaced")},
+		{"rule 31: no pod is updated yet", annotate("1"),
+			outcome{Reason: "annotation apps.kruise.io/image-predownload-min-updated-ready-pods: images are pulled ahead once 1 pods (1) are updated and ready; there are 0"}},
+		{"rule 31: one pod is updated and ready", func(w *world) {
+			annotate("20%")(w)
+			w.spec("partition", "4")
+			w.settle(&strings.Builder{})
+		}, pulls},
+		{"rule 32: the template is rolled back", func(w *world) { w.spec("image", "nginx:1") }, outcome{Delete: []string{"job"}}},
+		{"rule 32: the CloneSet is being deleted", func(w *world) { w.set.DeletionTimestamp = &metav1.Time{Time: w.now} }, outcome{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := rollingOut(t)
+			test.set(w)
+			snapshot := w.snapshot()
+			snapshot.Jobs = []string{"job"}
+			plan := NewPlan(snapshot)
+			if diff := cmp.Diff(test.want, outcomeOf(plan)); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPreDownloadIsDecidedOnce(t *testing.T) {
+	w := rollingOut(t)
+	plan := NewPlan(w.snapshot())
+	if plan.PreDownload.Label == "" {
+		t.Fatal("rule 29: nothing was decided in the first pass of the update")
+	}
+	w.carryOut(plan)
+	w.labelUpdateRevision(plan)
+	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, PreDownload{}) {
+		t.Errorf("rule 29: with the label on the revision, the next pass plans %+v", got)
+	}
+	w.settle(&strings.Builder{})
+	snapshot := w.snapshot()
+	snapshot.Jobs = []string{"job"}
+	if diff := cmp.Diff(PreDownload{Delete: []string{"job"}}, NewPlan(snapshot).PreDownload); diff != "" {
+		t.Errorf("rule 32: after the update (-want +got):\n%s", diff)
+	}
+}
+
+// jobsOf is an ImagePullJobs that controls the named jobs and fails with err.
+type jobsOf struct {
+	ImagePullJobs
+	names []string
+	err   error
+	made  []string
+}
+
+func (j *jobsOf) Owned(namespace string, owner types.UID) ([]string, error) {
+	if namespace != "default" || owner != "uid-web" {
+		return nil, errors.New("asked for another owner")
+	}
+	return j.names, j.err
+}
+
+func (j *jobsOf) Create(_ context.Context, job *distributionv1alpha1.ImagePullJob) error {
+	j.made = append(j.made, job.Name)
+	return j.err
+}
+
+func TestObserveJobs(t *testing.T) {
+	two := &jobsOf{names: []string{"a", "b"}}
+	for _, test := range []struct {
+		name     string
+		jobs     ImagePullJobs
+		features Features
+		want     []string
+		fails    bool
+	}{
+		{"rule 32: the jobs of the CloneSet", two, Features{PreDownload: true}, []string{"a", "b"}, false},
+		{"the feature is off", two, Features{}, nil, false},
+		{"there are no ImagePullJobs", nil, Features{PreDownload: true}, nil, false},
+		{"the cache fails", &jobsOf{err: errors.New("no")}, Features{PreDownload: true}, nil, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newWorld(t).snapshot()
+			s.Features = test.features
+			err := (&Reconciler{jobs: test.jobs}).observeJobs(s)
+			if diff := cmp.Diff(test.want, s.Jobs); (err != nil) != test.fails || diff != "" {
+				t.Errorf("error %v, jobs (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestApplyPreDownload(t *testing.T) {
+	w := rollingOut(t)
+	plan := NewPlan(w.snapshot())
+	existing := plan.UpdateRevision.DeepCopy()
+	existing.ResourceVersion = "7"
+	kubernetes := fake.NewClientset(existing)
+	recorder := record.NewFakeRecorder(10)
+	jobs := &jobsOf{}
+	key := types.NamespacedName{Namespace: "default", Name: "web"}
+	a := &applier{Reconciler: &Reconciler{kubernetes: kubernetes, jobs: jobs, recorder: recorder}, set: w.set, key: key, plan: plan}
+
+	if err := a.preDownload(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{plan.UpdateRevision.Name + "-main"}, jobs.made); diff != "" {
+		t.Errorf("rule 30: jobs (-want +got):\n%s", diff)
+	}
+	labelled, err := kubernetes.AppsV1().ControllerRevisions("default").Get(context.Background(), existing.Name, metav1.GetOptions{})
+	if err != nil || labelled.Labels[inplacev1alpha1.PreDownloadCreatedLabel] != "true" {
+		t.Errorf("rule 30: error %v, labels of the revision %v", err, labelled.Labels)
+	}
+	if got := <-recorder.Events; !strings.HasPrefix(got, "Normal CreatedImagePullJob ") {
+		t.Errorf("event %q", got)
+	}
+	stale := func(Resource) string { return "1" }
+	if pending := a.writes.Pending(key, stale); !strings.Contains(pending, string(ResourceRevisions)) {
+		t.Errorf("the next pass waits for %q, want the labelled revision", pending)
+	}
+}
+
+func TestApplyWithoutImagePullJobs(t *testing.T) {
+	plan := &Plan{UpdateRevision: &appsv1.ControllerRevision{}, PreDownload: PreDownload{Label: "x"}}
+	if err := (&applier{Reconciler: &Reconciler{}, plan: plan}).preDownload(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewImagePullJobs(t *testing.T) {
+	c := distributionfake.NewClient()
+	informer := distributionclient.NewImagePullJobInformer(c, "", 0, cache.Indexers{})
+	jobs, err := NewImagePullJobs(c, informer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := jobs.Owned("default", "uid-web"); err != nil || names != nil {
+		t.Errorf("an empty cache holds %v, %v", names, err)
+	}
+	if _, err := NewImagePullJobs(c, informer); err != nil {
+		t.Errorf("two controllers cannot share an informer: %v", err)
+	}
+	if _, err := NewImagePullJobs(nil, nil); err == nil {
+		t.Error("no error without a client")
+	}
+}
