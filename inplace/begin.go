@@ -21,30 +21,30 @@ type BeginOptions struct {
 }
 
 // Begin starts an in-place update of a pod (inplace rules 11 to 13, 15 to 17, 19 and
-// 28). It returns what to write: the pod out of service, then the record of
-// the update together with the first batch of the change or, with a grace
-// period, with the change that waits. The caller adds the revision labels of
-// its workload, and what its lifecycle asks for, to the same patch.
+// 28). It puts into the patch what to write: the pod out of service, then the
+// record of the update together with the first batch of the change or, with a
+// grace period, with the change that waits. The caller adds the revision labels
+// of its workload, and what its lifecycle asks for, to the same patch.
 //
 // An update may begin while an earlier one is still running; what the earlier
 // one has not done yet is taken over, as long as the new one leaves it as it is.
 // A pod in its grace period is refused: see InGrace. So is a pod that lacks a
-// container of the update, and one whose records are not readable. Nothing is
-// written to the pod given.
-func Begin(pod *corev1.Pod, u *Update, o BeginOptions) (podpatch.Patch, error) {
+// container of the update, and one whose records are not readable: then the
+// patch stays as it is.
+func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error {
 	if u == nil {
-		return podpatch.Patch{}, podError(pod, "Begin needs an update, got nil; Calculate gives none where the pod must be recreated")
+		return podError(pod, "Begin needs an update, got nil; Calculate gives none where the pod must be recreated")
 	}
 	if InGrace(pod) {
-		return podpatch.Patch{}, podError(pod, "it is in the grace period of an earlier in-place update, whose change would be lost; wait until Refresh has applied it")
+		return podError(pod, "it is in the grace period of an earlier in-place update, whose change would be lost; wait until Refresh has applied it")
 	}
 	wanted, missing := change{u.Images, u.RefMetadata}.known(pod)
 	if missing != "" {
-		return podpatch.Patch{}, podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
+		return podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
 	}
 	old, err := readState(pod)
 	if err != nil {
-		return podpatch.Patch{}, err
+		return err
 	}
 	state := &v1alpha1.State{
 		Revision:              u.Revision,
@@ -53,18 +53,15 @@ func Begin(pod *corev1.Pod, u *Update, o BeginOptions) (podpatch.Patch, error) {
 	}
 	if old != nil {
 		if err := takeOver(pod, old, u, state, wanted); err != nil {
-			return podpatch.Patch{}, err
+			return err
 		}
 	}
-	var p podpatch.Patch
-	withdraw(&p, pod, o.Now)
+	withdraw(p, pod, o.Now)
 	if o.GracePeriodSeconds > 0 {
-		err = beginGrace(&p, pod, u, state, wanted, o.GracePeriodSeconds)
-	} else {
-		p.Metadata = u.MetadataPatch
-		err = writeBatch(&p, pod, state, wanted, o.Now)
+		return beginGrace(p, pod, u, state, wanted, o.GracePeriodSeconds)
 	}
-	return p, err
+	p.Metadata = u.MetadataPatch
+	return writeBatch(p, pod, state, wanted, o.Now)
 }
 
 // withdraw takes a pod with the readiness gate out of service (inplace rule 11).

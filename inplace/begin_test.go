@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
@@ -26,8 +27,8 @@ func TestBeginWrites(t *testing.T) {
 		{"rule 4: only records, which the status write takes along", running(template()), calculate(t, template(), template()), []string{"status"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := inplace.Begin(tt.pod, tt.u, inplace.BeginOptions{Now: start()})
-			if err != nil {
+			var p podpatch.Patch
+			if err := inplace.Begin(&p, tt.pod, tt.u, inplace.BeginOptions{Now: start()}); err != nil {
 				t.Fatal(err)
 			}
 			writes, err := p.Writes(tt.pod)
@@ -85,8 +86,8 @@ func TestBeginConditions(t *testing.T) {
 	if since := since(first, v1alpha1.InPlaceUpdateReady); !since.Equal(start()) {
 		t.Errorf("rule 11: the condition is False since %s", since)
 	}
-	p, err := inplace.Begin(first, u, inplace.BeginOptions{Now: after(60)})
-	if err != nil {
+	var p podpatch.Patch
+	if err := inplace.Begin(&p, first, u, inplace.BeginOptions{Now: after(60)}); err != nil {
 		t.Fatal(err)
 	}
 	if since := p.Condition(first, v1alpha1.InPlaceUpdateReady).LastTransitionTime; !since.Time.Equal(start()) {
@@ -189,8 +190,8 @@ func TestBeginIsConditional(t *testing.T) {
 		{"rule 14: labels need no condition", template(label("k", "w")), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := inplace.Begin(running(template()), calculate(t, template(), tt.to), inplace.BeginOptions{Now: start()})
-			if err != nil {
+			var p podpatch.Patch
+			if err := inplace.Begin(&p, running(template()), calculate(t, template(), tt.to), inplace.BeginOptions{Now: start()}); err != nil {
 				t.Fatal(err)
 			}
 			if p.IfUnchanged != tt.want {
@@ -242,7 +243,7 @@ func TestBeginErrors(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := inplace.Begin(tt.pod, tt.u, inplace.BeginOptions{Now: start()})
+			err := inplace.Begin(&podpatch.Patch{}, tt.pod, tt.u, inplace.BeginOptions{Now: start()})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "pod default/demo-abcde") {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
 )
 
 // settledPods have been updated in place once, as most pods of a cluster.
@@ -28,9 +29,10 @@ func BenchmarkRefreshSettled(b *testing.B) {
 		b.Run(fmt.Sprintf("%d pods", n), func(b *testing.B) {
 			pods := settledPods(b, n)
 			b.ReportAllocs()
+			var p podpatch.Patch
 			for b.Loop() {
 				for _, pod := range pods {
-					if progress, err := inplace.Refresh(pod, start()); err != nil || !progress.Complete {
+					if progress, err := inplace.Refresh(&p, pod, start()); err != nil || !progress.Complete {
 						b.Fatal(progress, err)
 					}
 				}
@@ -44,7 +46,7 @@ func BenchmarkRefreshUpdating(b *testing.B) {
 	agent(b, pod)
 	b.ReportAllocs()
 	for b.Loop() {
-		if progress, err := inplace.Refresh(pod, after(1)); err != nil || progress.Complete {
+		if progress, err := inplace.Refresh(&podpatch.Patch{}, pod, after(1)); err != nil || progress.Complete {
 			b.Fatal(progress, err)
 		}
 	}
@@ -54,7 +56,7 @@ func BenchmarkBegin(b *testing.B) {
 	pod, u := running(template()), calculate(b, template(), template(image(0, "c1:2")))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := inplace.Begin(pod, u, inplace.BeginOptions{Now: start()}); err != nil {
+		if err := inplace.Begin(&podpatch.Patch{}, pod, u, inplace.BeginOptions{Now: start()}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -82,8 +84,9 @@ func TestRefreshSettledDoesNotAllocate(t *testing.T) {
 	pod := begin(t, running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0)
 	kubelet(pod)
 	pod, _ = refresh(t, pod, after(10))
+	var p podpatch.Patch
 	if n := testing.AllocsPerRun(100, func() {
-		if progress, err := inplace.Refresh(pod, start()); err != nil || !progress.Complete {
+		if progress, err := inplace.Refresh(&p, pod, start()); err != nil || !progress.Complete {
 			t.Fatal(progress, err)
 		}
 	}); n != 0 {

@@ -101,27 +101,27 @@ func Example() {
 		fmt.Println()
 	}
 
-	progress, err := inplace.Refresh(pod, start)
-	if err != nil {
+	var patch podpatch.Patch
+	if _, err := inplace.Refresh(&patch, pod, start); err != nil {
 		fmt.Println(err)
 		return
 	}
-	show("a new pod", progress.Patch)
+	show("a new pod", patch)
 
 	update, obstacles, err := inplace.Calculate(from, to, inplace.CalculateOptions{})
 	if err != nil || update == nil {
 		fmt.Println(obstacles, err)
 		return
 	}
-	patch, err := inplace.Begin(pod, update, inplace.BeginOptions{Now: start})
-	if err != nil {
+	patch = podpatch.Patch{}
+	if err := inplace.Begin(&patch, pod, update, inplace.BeginOptions{Now: start}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	patch.SetLabel(appsv1.ControllerRevisionHashLabelKey, to.Name)
 	show("begun", patch)
 
-	progress, err = inplace.Refresh(pod, start.Add(time.Second))
+	progress, err := inplace.Refresh(&podpatch.Patch{}, pod, start.Add(time.Second))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -133,12 +133,12 @@ func Example() {
 	}
 	show("the kubelet has restarted the container", podpatch.Patch{})
 
-	progress, err = inplace.Refresh(pod, start.Add(5*time.Second))
-	if err != nil {
+	patch = podpatch.Patch{}
+	if _, err := inplace.Refresh(&patch, pod, start.Add(5*time.Second)); err != nil {
 		fmt.Println(err)
 		return
 	}
-	show("complete", progress.Patch)
+	show("complete", patch)
 	// Output:
 	// a new pod: image nginx:1.21, runs sha256:aaa, InPlaceUpdateReady=True
 	// begun: image nginx:1.22, runs sha256:aaa, InPlaceUpdateReady=False

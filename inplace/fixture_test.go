@@ -194,8 +194,8 @@ func apply(t testing.TB, pod *corev1.Pod, p podpatch.Patch) *corev1.Pod {
 // begin starts an update and gives the pod the label of the revision.
 func begin(t testing.TB, pod *corev1.Pod, u *inplace.Update, graceSeconds int32) *corev1.Pod {
 	t.Helper()
-	p, err := inplace.Begin(pod, u, inplace.BeginOptions{Now: start(), GracePeriodSeconds: graceSeconds})
-	if err != nil {
+	var p podpatch.Patch
+	if err := inplace.Begin(&p, pod, u, inplace.BeginOptions{Now: start(), GracePeriodSeconds: graceSeconds}); err != nil {
 		t.Fatal(err)
 	}
 	p.SetLabel(appsv1.ControllerRevisionHashLabelKey, u.Revision)
@@ -204,11 +204,12 @@ func begin(t testing.TB, pod *corev1.Pod, u *inplace.Update, graceSeconds int32)
 
 func refresh(t testing.TB, pod *corev1.Pod, now time.Time) (*corev1.Pod, inplace.Progress) {
 	t.Helper()
-	progress, err := inplace.Refresh(pod, now)
+	var p podpatch.Patch
+	progress, err := inplace.Refresh(&p, pod, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apply(t, pod, progress.Patch), progress
+	return apply(t, pod, p), progress
 }
 
 func state(t testing.TB, pod *corev1.Pod) v1alpha1.State {

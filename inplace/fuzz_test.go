@@ -70,8 +70,8 @@ func updateLeadsTo(t *testing.T, a, b []byte, u *inplace.Update) {
 		ObjectMeta: metav1.ObjectMeta{Labels: old.Labels},
 		Spec:       corev1.PodSpec{Containers: old.Spec.Containers},
 	}
-	p, err := inplace.Begin(pod, u, inplace.BeginOptions{Now: start()})
-	if err != nil {
+	var p podpatch.Patch
+	if err := inplace.Begin(&p, pod, u, inplace.BeginOptions{Now: start()}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range old.Spec.Containers {
@@ -131,17 +131,18 @@ func FuzzRefresh(f *testing.F) {
 		}
 		now := after(int(seconds % 1e6))
 		for range 10 {
-			progress, err := inplace.Refresh(pod, now)
+			var p podpatch.Patch
+			progress, err := inplace.Refresh(&p, pod, now)
 			if err != nil {
 				return
 			}
 			if progress.Complete == (progress.Waiting != "") || progress.RequeueAfter < 0 {
 				t.Fatalf("complete %t, waiting %q, again after %s", progress.Complete, progress.Waiting, progress.RequeueAfter)
 			}
-			if cmp.Equal(podpatch.Patch{}, progress.Patch) {
+			if cmp.Equal(podpatch.Patch{}, p) {
 				return
 			}
-			next, err := progress.Patch.Apply(pod)
+			next, err := p.Apply(pod)
 			if err != nil {
 				return // A metadata patch that somebody else has written, and that is none.
 			}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
@@ -116,8 +117,8 @@ func (w *world) update(from *corev1.PodTemplateSpec, name string) *corev1.PodTem
 	to := w.template()
 	u := calculate(w.t, from, to)
 	u.Revision = name
-	p, err := inplace.Begin(w.pod, u, inplace.BeginOptions{Now: after(w.now), GracePeriodSeconds: int32(w.rand.IntN(4)) - 1})
-	if err != nil {
+	var p podpatch.Patch
+	if err := inplace.Begin(&p, w.pod, u, inplace.BeginOptions{Now: after(w.now), GracePeriodSeconds: int32(w.rand.IntN(4)) - 1}); err != nil {
 		w.t.Fatal(err)
 	}
 	p.SetLabel(appsv1.ControllerRevisionHashLabelKey, name)

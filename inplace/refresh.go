@@ -16,8 +16,6 @@ import (
 
 // Progress is how far the in-place update of a pod has come.
 type Progress struct {
-	// Patch is what to write next; the zero Patch where nothing is to be written.
-	Patch podpatch.Patch
 	// RequeueAfter is when to look again although nothing happens to the pod:
 	// what is left of the grace period, in whole seconds. Zero: no need to.
 	RequeueAfter time.Duration
@@ -28,14 +26,14 @@ type Progress struct {
 	Waiting string
 }
 
-// Refresh carries an in-place update on (inplace rules 18, 20 to 22 and 24 to 26): it
-// makes the change when the grace period is over, starts the next batch of
-// containers when the batch before it is done, and puts the pod back into
-// service at the end. It is called for every pod in every pass, and costs
-// nothing for a pod that has nothing to do.
+// Refresh carries an in-place update on (inplace rules 18, 20 to 22 and 24 to
+// 26): it makes the change when the grace period is over, starts the next batch
+// of containers when the batch before it is done, and puts the pod back into
+// service at the end; what is to be written goes into the patch. It is called
+// for every pod in every pass, and costs nothing for a pod that has nothing to do.
 //
 // The error says which record of the pod cannot be read, or is missing.
-func Refresh(pod *corev1.Pod, now time.Time) (Progress, error) {
+func Refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
 	if settled(pod) {
 		return Progress{Complete: true}, nil
 	}
@@ -44,7 +42,7 @@ func Refresh(pod *corev1.Pod, now time.Time) (Progress, error) {
 		return Progress{}, err
 	}
 	if InGrace(pod) {
-		return refreshGrace(pod, state, now)
+		return refreshGrace(p, pod, state, now)
 	}
 	if state != nil {
 		waiting, err := containersWaiting(pod, state)
@@ -53,16 +51,13 @@ func Refresh(pod *corev1.Pod, now time.Time) (Progress, error) {
 		}
 		rest, _ := change{state.NextContainerImages, state.NextContainerRefMetadata}.known(pod)
 		if !rest.empty() {
-			return refreshBatch(pod, state, rest, now)
+			return refreshBatch(p, pod, state, rest, now)
 		}
 	}
-	progress := Progress{Complete: true}
-	if readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
-		if !inService(pod) {
-			setCondition(&progress.Patch, pod, corev1.ConditionTrue, "", now)
-		}
+	if readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && !inService(pod) {
+		setCondition(p, pod, corev1.ConditionTrue, "", now)
 	}
-	return progress, nil
+	return Progress{Complete: true}, nil
 }
 
 // settled recognises, without decoding anything, the pods on which there is
@@ -89,7 +84,7 @@ func inService(pod *corev1.Pod) bool {
 }
 
 // refreshGrace makes the waiting change when its time has come (inplace rules 20 to 22).
-func refreshGrace(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
+func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	if state == nil {
 		return Progress{}, podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to give the change up",
 			v1alpha1.GraceAnnotation, v1alpha1.StateAnnotation)
@@ -101,7 +96,7 @@ func refreshGrace(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progre
 	var progress Progress
 	if label := pod.Labels[appsv1.ControllerRevisionHashLabelKey]; !revision.Matches(label, grace.Revision) {
 		progress.Waiting = fmt.Sprintf("the change to revision %s is given up, the pod belongs to revision %q now", grace.Revision, label)
-		removeGrace(&progress.Patch)
+		removeGrace(p)
 		return progress, nil
 	}
 	period := time.Duration(grace.GraceSeconds) * time.Second
@@ -115,9 +110,9 @@ func refreshGrace(pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progre
 		return Progress{}, podError(pod, "annotation %s changes container %q, which the pod does not have; recreate the pod", v1alpha1.GraceAnnotation, missing)
 	}
 	progress.Waiting = "the grace period is over, the change is written"
-	progress.Patch.Metadata = grace.MetaDataPatch
-	removeGrace(&progress.Patch)
-	return progress, writeBatch(&progress.Patch, pod, state, rest, now)
+	p.Metadata = grace.MetaDataPatch
+	removeGrace(p)
+	return progress, writeBatch(p, pod, state, rest, now)
 }
 
 func wholeSeconds(d time.Duration) time.Duration {
@@ -126,7 +121,7 @@ func wholeSeconds(d time.Duration) time.Duration {
 
 // refreshBatch starts the next batch when the containers of the one before it
 // are ready (inplace rule 18).
-func refreshBatch(pod *corev1.Pod, state *v1alpha1.State, rest change, now time.Time) (Progress, error) {
+func refreshBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, rest change, now time.Time) (Progress, error) {
 	next := strings.Join(rest.containers(), ", ")
 	if state.PreCheckBeforeNext != nil {
 		for _, name := range state.PreCheckBeforeNext.ContainersRequiredReady {
@@ -135,10 +130,7 @@ func refreshBatch(pod *corev1.Pod, state *v1alpha1.State, rest change, now time.
 			}
 		}
 	}
-	var progress Progress
-	err := writeBatch(&progress.Patch, pod, state, rest, now)
-	progress.Waiting = "the next batch is written, of " + next
-	return progress, err
+	return Progress{Waiting: "the next batch is written, of " + next}, writeBatch(p, pod, state, rest, now)
 }
 
 // InGrace tells whether a change of the pod waits for its grace period. No

@@ -49,8 +49,9 @@ func TestRefreshConditions(t *testing.T) {
 			if c := condition(got, corev1.PodReady); !strings.HasPrefix(c, tt.ready) {
 				t.Errorf("rule 26: Ready is the kubelet's: got %s, want %s", c, tt.ready)
 			}
-			if _, again := refresh(t, got, after(61)); tt.complete && len(again.Patch.Conditions) > 0 {
-				t.Errorf("the next pass writes again: %v", again.Patch)
+			var again podpatch.Patch
+			if _, err := inplace.Refresh(&again, got, after(61)); err != nil || tt.complete && len(again.Conditions) > 0 {
+				t.Errorf("the next pass writes again: %v, %v", again, err)
 			}
 		})
 	}
@@ -82,9 +83,13 @@ func TestRefreshBatches(t *testing.T) {
 	}
 	pod.Status.ContainerStatuses[0].Ready = true
 	pod.Status.ContainerStatuses[2].Ready = false
-	pod, progress = refresh(t, pod, after(30))
-	if images(pod) != "c1:2 c2:2 c3:1" || progress.Complete || !progress.Patch.IfUnchanged {
-		t.Errorf("rule 18: the next batch, edge 10: whatever the others do: %s, %v", images(pod), progress)
+	var next podpatch.Patch
+	if progress, err := inplace.Refresh(&next, pod, after(30)); err != nil || progress.Complete || !next.IfUnchanged {
+		t.Errorf("rule 18: the next batch is written only to the pod as it was read: %v, %v, %v", progress, next, err)
+	}
+	pod = apply(t, pod, next)
+	if images(pod) != "c1:2 c2:2 c3:1" {
+		t.Errorf("rule 18: the next batch, edge 10: whatever the others do: %s", images(pod))
 	}
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",` +
 		`"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"},"c2":{"imageID":"id of c2:1"}},` +
@@ -230,11 +235,12 @@ func TestRefreshErrors(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := inplace.Refresh(tt.pod, after(60))
+			var got podpatch.Patch
+			_, err := inplace.Refresh(&got, tt.pod, after(60))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "pod default/demo-abcde") {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
-			if diff := cmp.Diff(podpatch.Patch{}, got.Patch); diff != "" {
+			if diff := cmp.Diff(podpatch.Patch{}, got); diff != "" {
 				t.Errorf("something is to be written: %s", diff)
 			}
 		})

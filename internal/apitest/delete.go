@@ -1,6 +1,8 @@
 package apitest
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,7 +89,8 @@ func (s *Server) CollectGarbage() (collected int) {
 	defer s.lock.Unlock()
 	for {
 		found := 0
-		for _, r := range s.resources {
+		for _, path := range slices.Sorted(maps.Keys(s.resources)) {
+			r := s.resources[path]
 			for _, object := range r.sorted() {
 				if object.GetDeletionTimestamp() == nil && s.abandoned(object) {
 					s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}))

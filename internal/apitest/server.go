@@ -41,7 +41,7 @@ func New(c clock.PassiveClock, resources ...Resource) *Server {
 	if c == nil {
 		c = clock.RealClock{}
 	}
-	s := &Server{clock: c, resources: map[string]*storage{}}
+	s := &Server{clock: c, resources: map[string]*storage{}, version: 1}
 	s.changed = sync.NewCond(&s.lock)
 	for _, r := range append(builtIn(), resources...) {
 		s.resources[r.path()] = &storage{

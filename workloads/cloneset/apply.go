@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -27,6 +29,8 @@ type applier struct {
 	key  types.NamespacedName
 	plan *Plan
 	gate budgetGate
+	// version is the resourceVersion of the CloneSet after the last own write.
+	version string
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
 	failures []Problem
@@ -37,18 +41,18 @@ type applier struct {
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{
 		Reconciler: r, set: s.Set, plan: plan, gate: budgetGate{budget: r.budget},
-		key: types.NamespacedName{Namespace: s.Set.Namespace, Name: s.Set.Name},
+		key: types.NamespacedName{Namespace: s.Set.Namespace, Name: s.Set.Name}, version: s.Set.ResourceVersion,
 	}
 	if settled, err := a.revisions(ctx); !settled || err != nil {
 		return staleRetry, err
 	}
 	var errs []error
-	for _, step := range []func(context.Context) error{a.claims, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
+	for _, step := range []func(context.Context) error{a.letClaimsGo, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
 		errs = append(errs, step(ctx))
 	}
 	errs = append(errs, a.status(ctx, s), a.prune(ctx), a.history(ctx))
 	requeueAfter = plan.RequeueAfter
-	if a.gate.refused.Load() && (requeueAfter == 0 || requeueAfter > budgetRetry) {
+	if a.gate.refused && (requeueAfter == 0 || requeueAfter > budgetRetry) {
 		requeueAfter = budgetRetry
 	}
 	return requeueAfter, errors.Join(errs...)
@@ -81,7 +85,8 @@ func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 
 // revisionExists looks at the revision that has the name already. With the
 // same content it will be found in the next pass. With another content two
-// templates have the same hash: the next pass counts one collision more.
+// templates have the same hash: the next pass counts one collision more. So it
+// does where the revision is one that no pass over this CloneSet will find.
 func (a *applier) revisionExists(ctx context.Context, wanted *appsv1.ControllerRevision) error {
 	found, err := a.kubernetes.AppsV1().ControllerRevisions(wanted.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
 	if err != nil {
@@ -91,8 +96,7 @@ func (a *applier) revisionExists(ctx context.Context, wanted *appsv1.ControllerR
 	if err != nil {
 		return err
 	}
-	owner := metav1.GetControllerOf(found)
-	if equal && (owner == nil || owner.UID == a.set.UID) {
+	if equal && a.finds(found) {
 		a.wrote(ResourceRevisions, found)
 		return nil
 	}
@@ -105,8 +109,17 @@ func (a *applier) revisionExists(ctx context.Context, wanted *appsv1.ControllerR
 	return a.writeStatus(ctx, status)
 }
 
-// claims lets go of claims whose pods are gone.
-func (a *applier) claims(ctx context.Context) error {
+// finds tells whether Reader.Revisions will return a revision.
+func (a *applier) finds(r *appsv1.ControllerRevision) bool {
+	if len(r.OwnerReferences) > 0 {
+		return slices.ContainsFunc(r.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == a.set.UID })
+	}
+	selector, err := metav1.LabelSelectorAsSelector(a.set.Spec.Selector)
+	return err == nil && selector.Matches(labels.Set(r.Labels))
+}
+
+// letClaimsGo lets go of claims whose pods are gone.
+func (a *applier) letClaimsGo(ctx context.Context) error {
 	return errors.Join(
 		parallel.Each(ctx, len(a.plan.HandOver), parallelWrites, func(i int) error {
 			return a.handOver(ctx, a.plan.HandOver[i])
@@ -123,23 +136,22 @@ func (a *applier) handOver(ctx context.Context, h ClaimHandOver) error {
 	if err != nil {
 		return err
 	}
-	claim, err := a.kubernetes.CoreV1().PersistentVolumeClaims(h.Claim.Namespace).
-		Patch(ctx, h.Claim.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
+	version, err := a.claims.Patch(ctx, h.Claim, "", types.StrategicMergePatchType, data)
 	if err != nil {
 		a.event(corev1.EventTypeWarning, "FailedUpdate", "hand claim %s over to pod %s: %v", h.Claim.Name, h.Pod.Name, err)
 		return fmt.Errorf("hand claim %s over to pod %s: %w", h.Claim.Name, h.Pod.Name, err)
 	}
-	a.wrote(ResourceClaims, claim)
+	a.wroteAt(ResourceClaims, version)
 	return nil
 }
 
 func (a *applier) deleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	version, err := a.deletePVC(ctx, claim)
+	version, err := a.claims.Delete(ctx, claim)
 	if err != nil {
 		a.event(corev1.EventTypeWarning, "FailedDelete", "delete claim %s: %v", claim.Name, err)
 		return fmt.Errorf("delete claim %s: %w", claim.Name, err)
 	}
-	a.writes.Wrote(a.key, ResourceClaims, version)
+	a.wroteAt(ResourceClaims, version)
 	return nil
 }
 
@@ -148,14 +160,11 @@ func (a *applier) prune(ctx context.Context) error {
 	if !a.plan.PrunePodsToDelete {
 		return nil
 	}
-	data, err := prunePatch(a.set, a.plan.PodsToDelete)
+	data, err := prunePatch(a.set.UID, a.version, a.plan.PodsToDelete)
 	if err != nil {
 		return err
 	}
 	set, err := a.workloads.CloneSets(a.set.Namespace).Patch(ctx, a.set.Name, types.MergePatchType, data, metav1.PatchOptions{})
-	if apierrors.IsConflict(err) {
-		return nil // the CloneSet has changed: its next pass prunes
-	}
 	if err != nil {
 		return fmt.Errorf("prune spec.scaleStrategy.podsToDelete: %w", err)
 	}
@@ -169,32 +178,24 @@ func (a *applier) history(ctx context.Context) error {
 		err := a.kubernetes.AppsV1().ControllerRevisions(r.Namespace).Delete(ctx, r.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion},
 		})
-		if err != nil && !gone(err) {
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			errs = append(errs, fmt.Errorf("delete ControllerRevision %s: %w", r.Name, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// gone tells whether an error means that the object no longer exists: a conflict is
-// another object of the same name, since every write names the UID.
-func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
-
 // wrote remembers a write, so that the next pass waits until the cache shows it.
 func (a *applier) wrote(resource Resource, written metav1.Object) {
-	a.writes.Wrote(a.key, resource, written.GetResourceVersion())
+	a.wroteAt(resource, written.GetResourceVersion())
+}
+
+func (a *applier) wroteAt(resource Resource, resourceVersion string) {
+	a.own.Wrote(a.key, resource, resourceVersion)
 }
 
 func (a *applier) event(kind, reason, format string, args ...any) {
 	if a.recorder != nil {
 		a.recorder.Eventf(a.set, kind, reason, format, args...)
 	}
-}
-
-// failed notes an error to be reported in the status.
-func (a *applier) failed(condition v1alpha1.CloneSetConditionType, err error) error {
-	if err != nil {
-		a.failures = append(a.failures, Problem{Condition: condition, Err: err})
-	}
-	return err
 }

@@ -29,7 +29,7 @@ func (a *applier) createPods(ctx context.Context) error {
 
 func (a *applier) createPod(ctx context.Context, c PodCreation) error {
 	for _, claim := range c.Claims {
-		created, err := a.kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Create(ctx, claim, metav1.CreateOptions{})
+		version, err := a.claims.Create(ctx, claim)
 		if apierrors.IsAlreadyExists(err) {
 			continue
 		}
@@ -37,17 +37,33 @@ func (a *applier) createPod(ctx context.Context, c PodCreation) error {
 			a.event(corev1.EventTypeWarning, "FailedCreate", "create claim %s: %v", claim.Name, err)
 			return fmt.Errorf("create claim %s: %w", claim.Name, err)
 		}
-		a.wrote(ResourceClaims, created)
+		a.wroteAt(ResourceClaims, version)
 		a.event(corev1.EventTypeNormal, "SuccessfulCreate", "created claim %s", claim.Name)
 	}
-	created, err := a.kubernetes.CoreV1().Pods(c.Pod.Namespace).Create(ctx, c.Pod, metav1.CreateOptions{})
+	version, err := a.pods.Create(ctx, c.Pod)
+	if apierrors.IsAlreadyExists(err) || err != nil && uncertain(err) {
+		if found := a.created(ctx, c.Pod); found != nil {
+			a.wrote(ResourcePods, found)
+			return nil
+		}
+	}
 	if err != nil {
 		a.event(corev1.EventTypeWarning, "FailedCreate", "create pod %s: %v", c.Pod.Name, err)
 		return fmt.Errorf("create pod %s: %w", c.Pod.Name, err)
 	}
-	a.wrote(ResourcePods, created)
-	a.event(corev1.EventTypeNormal, "SuccessfulCreate", "created pod %s", created.Name)
+	a.wroteAt(ResourcePods, version)
+	a.event(corev1.EventTypeNormal, "SuccessfulCreate", "created pod %s", c.Pod.Name)
 	return nil
+}
+
+// created finds the pod whose creation an earlier request may have made
+// although its answer was lost; nil where there is none.
+func (a *applier) created(ctx context.Context, pod *corev1.Pod) *corev1.Pod {
+	found, err := a.kubernetes.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	if err != nil || !metav1.IsControlledBy(found, a.set) {
+		return nil
+	}
+	return found
 }
 
 // deletePods deletes pods with their claims. (rule 24)
@@ -68,13 +84,15 @@ func (a *applier) deletePod(ctx context.Context, d PodDeletion) error {
 	if d.ForUpdate {
 		success, failure = "SuccessfulUpdatePodReCreate", "FailedUpdatePodReCreate"
 	}
-	version, err := a.Reconciler.deletePod(ctx, d.Pod)
+	version, err := a.pods.Delete(ctx, d.Pod)
 	if err != nil {
 		a.event(corev1.EventTypeWarning, failure, "delete pod %s: %v", d.Pod.Name, err)
 		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, err)
 	}
-	a.writes.Wrote(a.key, ResourcePods, version)
-	a.event(corev1.EventTypeNormal, success, "deleted pod %s", d.Pod.Name)
+	if version != "" { // otherwise somebody else has deleted it
+		a.wroteAt(ResourcePods, version)
+		a.event(corev1.EventTypeNormal, success, "deleted pod %s", d.Pod.Name)
+	}
 	var errs []error
 	for _, claim := range d.Claims {
 		errs = append(errs, a.deleteClaim(ctx, claim))
@@ -101,22 +119,17 @@ func (a *applier) patchPod(ctx context.Context, p *PodPatch) error {
 		return err
 	}
 	for _, w := range writes {
-		var subresources []string
-		if w.Subresource != "" {
-			subresources = []string{w.Subresource}
-		}
-		patched, err := a.kubernetes.CoreV1().Pods(p.Pod.Namespace).
-			Patch(ctx, p.Pod.Name, types.StrategicMergePatchType, w.Data, metav1.PatchOptions{}, subresources...)
-		if apierrors.IsNotFound(err) {
+		version, err := a.pods.Patch(ctx, p.Pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+		if err != nil && gone(err) {
 			return nil // the cache will show it
 		}
 		if err != nil {
-			if p.Kind == PatchUpdateInPlace {
+			if p.Kind == PatchUpdateInPlace && !apierrors.IsConflict(err) {
 				a.event(corev1.EventTypeWarning, "FailedUpdatePodInPlace", "update pod %s in place: %v", p.Pod.Name, err)
 			}
 			return fmt.Errorf("patch pod %s (%s): %w", p.Pod.Name, p.Kind, err)
 		}
-		a.wrote(ResourcePods, patched)
+		a.wroteAt(ResourcePods, version)
 	}
 	if p.Kind == PatchUpdateInPlace {
 		a.event(corev1.EventTypeNormal, "SuccessfulUpdatePodInPlace", "started to update pod %s in place to revision %s",

@@ -43,6 +43,7 @@ func (a *applier) writeStatus(ctx context.Context, status *v1alpha1.CloneSetStat
 		return fmt.Errorf("write the status: %w", err)
 	}
 	a.wrote(ResourceCloneSets, written)
+	a.version = written.ResourceVersion
 	return nil
 }
 
@@ -73,9 +74,9 @@ func statusPatch(set *v1alpha1.CloneSet, status *v1alpha1.CloneSetStatus) ([]byt
 }
 
 // prunePatch is a merge patch that replaces podsToDelete and nothing else.
-func prunePatch(set *v1alpha1.CloneSet, names []string) ([]byte, error) {
+func prunePatch(uid types.UID, resourceVersion string, names []string) ([]byte, error) {
 	return json.Marshal(map[string]any{
-		"metadata": object{set.UID, set.ResourceVersion},
+		"metadata": object{uid, resourceVersion},
 		"spec":     map[string]any{"scaleStrategy": map[string]any{"podsToDelete": names}},
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
@@ -121,10 +120,16 @@ func (c *Controller) watch(o *Options) error {
 	return nil
 }
 
-// settleTime is how long events about pods and claims are collected before a
-// pass: most come in swarms, and a pass looks at all pods.
-const settleTime = 10 * time.Millisecond
+// Events about pods and claims come in swarms, and a pass looks at all pods.
+// So they are collected before a pass: the longer it takes to plan, the longer.
+// Planning thus takes about a twentieth of one core at most, per CloneSet.
+const (
+	leastSettleTime = 10 * time.Millisecond
+	mostSettleTime  = 500 * time.Millisecond
+	settleFactor    = 20
+)
 
-func (c *Controller) enqueueOwner(owner types.NamespacedName) { c.loop.AddAfter(owner, settleTime) }
-
-var _ = corev1.NamespaceAll
+func (c *Controller) enqueueOwner(owner types.NamespacedName) {
+	settle := settleFactor * c.Reconciler.planning.last(owner)
+	c.loop.AddAfter(owner, min(max(settle, leastSettleTime), mostSettleTime))
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -88,6 +89,8 @@ func (o *Options) validate() error {
 	var errs []error
 	if o.Kubernetes == nil {
 		errs = append(errs, errors.New("cloneset: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
+	} else if rest, ok := o.Kubernetes.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
+		errs = append(errs, errors.New("cloneset: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport"))
 	}
 	if o.Workloads == nil {
 		errs = append(errs, errors.New("cloneset: Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one"))

@@ -2,6 +2,7 @@ package cloneset
 
 import (
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
@@ -15,16 +16,24 @@ import (
 // All of it about one pod goes into one patch. A pod that the scale step
 // changes is left to it.
 func (p *planner) planRefresh() {
+	scratch := &podpatch.Patch{}
 	for _, pod := range p.pods {
-		if pod.deleted || pod.patch != nil && pod.kind != PatchPrepare {
+		if pod.patch != nil || pod.deleted {
 			continue
 		}
-		p.refresh(pod)
+		if p.refresh(pod, scratch); !scratch.Empty() {
+			pod.patch, pod.kind = scratch, PatchRefresh
+			if len(scratch.Images) > 0 {
+				pod.kind = PatchUpdateInPlace
+			}
+			scratch = &podpatch.Patch{}
+		}
 	}
 }
 
-func (p *planner) refresh(pod *pod) {
-	progress, err := inplace.Refresh(pod.Pod, p.Now)
+// refresh puts into the patch what is to be written down about a pod.
+func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
+	progress, err := inplace.Refresh(patch, pod.Pod, p.Now)
 	if err != nil {
 		p.podProblem(pod, err)
 		return
@@ -33,19 +42,11 @@ func (p *planner) refresh(pod *pod) {
 	if !progress.Complete {
 		p.wait(pod.Pod, inPlaceReason(pod, progress))
 	}
-	patch := &progress.Patch
 	in := lifecycle.RefreshInput{AtTarget: pod.updated, InPlaceComplete: progress.Complete}
 	lifecycle.Refresh(patch, pod.Pod, p.Set.Spec.Lifecycle, in, p.Now)
 	readiness.Initial(patch, pod.Pod, p.Now)
-	if pod.Labels[podTemplateHashLabel] == "" && pod.Labels[corev1ControllerRevisionHash] != "" {
-		patch.SetLabel(podTemplateHashLabel, revision.ShortHash(pod.Labels[corev1ControllerRevisionHash]))
-	}
-	if patch.Empty() || pod.patch != nil {
-		return
-	}
-	pod.patch, pod.kind = patch, PatchRefresh
-	if len(patch.Images) > 0 {
-		pod.kind = PatchUpdateInPlace
+	if label := pod.Labels[corev1ControllerRevisionHash]; label != "" && pod.Labels[podTemplateHashLabel] == "" {
+		patch.SetLabel(podTemplateHashLabel, revision.ShortHash(label))
 	}
 }
 

@@ -153,5 +153,8 @@ func (p *planner) delete(pod *pod, forUpdate bool) {
 		return
 	}
 	p.scaled = p.scaled || !pod.preparingDelete
+	if pod.patch.Empty() && !forUpdate {
+		pod.patch = nil
+	}
 	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})
 }

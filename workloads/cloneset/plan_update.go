@@ -183,32 +183,25 @@ func (p *planner) revision(label string) *appsv1.ControllerRevision {
 // updateInPlace starts an in-place update, or has the pod's hook asked to
 // prepare it. (lifecycle rule 9)
 func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1.ControllerRevision) {
+	options := inplace.BeginOptions{Now: p.Now}
+	if s := p.Set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
+		options.GracePeriodSeconds = s.GracePeriodSeconds
+	}
 	patch := pod.change(PatchPrepare)
 	step, held := lifecycle.BeginUpdate(patch, pod.Pod, p.Set.Spec.Lifecycle, false, p.Now)
 	if step != lifecycle.UpdateStart {
 		p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleInPlaceUpdateHook, Message: held})
 		return
 	}
-	options := inplace.BeginOptions{Now: p.Now}
-	if s := p.Set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
-		options.GracePeriodSeconds = s.GracePeriodSeconds
-	}
-	begin, err := inplace.Begin(pod.Pod, update, options)
-	if err != nil {
+	pod.kind = PatchUpdateInPlace
+	if err := inplace.Begin(patch, pod.Pod, update, options); err != nil {
 		pod.patch = nil
 		p.podProblem(pod, err)
 		return
 	}
-	for key, value := range patch.Labels {
-		begin.SetLabel(key, *value)
-	}
-	for key, value := range patch.Annotations {
-		begin.SetAnnotation(key, *value)
-	}
 	for key, value := range p.revisionLabels(target.Name) {
-		begin.SetLabel(key, value)
+		patch.SetLabel(key, value)
 	}
-	pod.patch, pod.kind = &begin, PatchUpdateInPlace
 	p.requeueAfter(time.Duration(options.GracePeriodSeconds) * time.Second)
 }
 

@@ -197,7 +197,7 @@ func TestApplyPreDownload(t *testing.T) {
 		t.Errorf("event %q", got)
 	}
 	stale := func(Resource) string { return "1" }
-	if pending := a.writes.Pending(key, stale); !strings.Contains(pending, string(ResourceRevisions)) {
+	if pending := a.own.Pending(key, stale); !strings.Contains(pending, string(ResourceRevisions)) {
 		t.Errorf("the next pass waits for %q, want the labelled revision", pending)
 	}
 }

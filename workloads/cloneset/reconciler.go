@@ -3,7 +3,7 @@ package cloneset
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +13,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/deletion"
 	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/writes"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -31,13 +31,16 @@ type Budget interface {
 type Reconciler struct {
 	kubernetes kubernetes.Interface
 	workloads  client.Interface
+	pods       writes.Resource
+	claims     writes.Resource
 	reader     Reader
 	jobs       ImagePullJobs
 	budget     Budget
 	clock      clock.PassiveClock
 	recorder   record.EventRecorder
 	features   Features
-	writes     ownwrites.Tracker
+	own        ownwrites.Tracker
+	planning   planTimes
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -55,7 +58,9 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	return &Reconciler{
 		kubernetes: o.Kubernetes, workloads: o.Workloads, reader: o.Reader,
-		jobs: o.Jobs, budget: o.Budget,
+		pods:   writes.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: "pods"},
+		claims: writes.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: "persistentvolumeclaims"},
+		jobs:   o.Jobs, budget: o.Budget,
 		clock: o.Clock, recorder: o.Recorder, features: o.Features,
 	}, nil
 }
@@ -73,7 +78,7 @@ const (
 // after a back-off. It does nothing while the caches have not seen what its
 // earlier passes wrote.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if pending := r.writes.Pending(key, r.reader.Seen); pending != "" {
+	if pending := r.own.Pending(key, r.reader.Seen); pending != "" {
 		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
 		return staleRetry, nil
 	}
@@ -82,11 +87,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 		return 0, err
 	}
 	if snapshot == nil {
-		r.writes.Forget(key)
+		r.own.Forget(key)
+		r.planning.forget(key)
 		return 0, nil
 	}
+	start := r.clock.Now()
 	plan := NewPlan(snapshot)
+	r.planning.took(key, r.clock.Since(start))
 	return r.apply(ctx, snapshot, plan)
+}
+
+// planTimes remembers how long the last plan of each CloneSet took.
+type planTimes struct{ byKey sync.Map }
+
+func (t *planTimes) took(key types.NamespacedName, d time.Duration) { t.byKey.Store(key, d) }
+func (t *planTimes) forget(key types.NamespacedName)                { t.byKey.Delete(key) }
+
+func (t *planTimes) last(key types.NamespacedName) time.Duration {
+	d, _ := t.byKey.Load(key)
+	took, _ := d.(time.Duration)
+	return took
 }
 
 // Plan returns what the next pass over a CloneSet would do, without doing it;
@@ -99,19 +119,11 @@ func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) {
 	return NewPlan(snapshot), nil
 }
 
-// deletePod deletes a pod and returns the resourceVersion of its deletion.
-func (r *Reconciler) deletePod(ctx context.Context, pod *corev1.Pod) (string, error) {
-	return deletion.Delete(ctx, r.kubernetes.CoreV1().RESTClient(), "pods", pod, &corev1.Pod{})
-}
-
-func (r *Reconciler) deletePVC(ctx context.Context, claim *corev1.PersistentVolumeClaim) (string, error) {
-	return deletion.Delete(ctx, r.kubernetes.CoreV1().RESTClient(), "persistentvolumeclaims", claim, &corev1.PersistentVolumeClaim{})
-}
-
-// budgetGate asks the budget about pods, until it has refused one.
+// budgetGate asks the budget about pods, one at a time, until it has refused one.
 type budgetGate struct {
 	budget  Budget
-	refused atomic.Bool
+	lock    sync.Mutex
+	refused bool
 }
 
 // allow tells whether a pod may be updated.
@@ -119,12 +131,12 @@ func (g *budgetGate) allow(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if g.budget == nil {
 		return true, nil
 	}
-	if g.refused.Load() {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	if g.refused {
 		return false, nil
 	}
 	allowed, err := g.budget.AllowUpdate(ctx, pod)
-	if !allowed || err != nil {
-		g.refused.Store(true)
-	}
+	g.refused = !allowed || err != nil
 	return allowed, err
 }
