@@ -109,3 +109,12 @@ type Wait struct {
 	// Reason is why.
 	Reason *Reason
 }
+
+// String names the pod and the reason, as in "web-3: maxUnavailable 2: 2 pods
+// are unavailable already".
+func (w Wait) String() string {
+	if w.Pod == nil {
+		return "new pods: " + w.Reason.String()
+	}
+	return w.Pod.Name + ": " + w.Reason.String()
+}

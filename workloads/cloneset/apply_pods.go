@@ -30,7 +30,7 @@ func (a *applier) createPods(ctx context.Context) error {
 func (a *applier) createPod(ctx context.Context, c PodCreation) error {
 	for _, claim := range c.Claims {
 		version, err := a.claims.Create(ctx, claim)
-		if apierrors.IsAlreadyExists(err) {
+		if apierrors.IsAlreadyExists(err) || err != nil && uncertain(err) && a.claimCreated(ctx, claim) {
 			continue
 		}
 		if err != nil {
@@ -64,6 +64,16 @@ func (a *applier) created(ctx context.Context, pod *corev1.Pod) *corev1.Pod {
 		return nil
 	}
 	return found
+}
+
+// claimCreated is the same for a claim.
+func (a *applier) claimCreated(ctx context.Context, claim *corev1.PersistentVolumeClaim) bool {
+	found, err := a.kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{})
+	if err != nil || !metav1.IsControlledBy(found, a.set) {
+		return false
+	}
+	a.wrote(ResourceClaims, found)
+	return true
 }
 
 // deletePods deletes pods with their claims. (rule 24)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
@@ -30,6 +31,10 @@ type Controller struct {
 func New(o Options) (*Controller, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
+	}
+	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
+		return nil, errors.New("cloneset: the feature AtomicFIFO of client-go is off; informers then cannot tell " +
+			"how far they are, and a pass could not know whether it sees its own writes. Remove KUBE_FEATURE_AtomicFIFO=false")
 	}
 	c := &Controller{}
 	c.fillInformers(&o)

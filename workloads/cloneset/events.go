@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -94,16 +95,12 @@ func podChangeMatters(before, after *corev1.Pod) bool {
 		before.Status.Phase != after.Status.Phase ||
 		before.Spec.NodeName != after.Spec.NodeName ||
 		!maps.Equal(before.Labels, after.Labels) ||
-		annotationsMatter(before.Annotations, after.Annotations) ||
+		!maps.Equal(before.Annotations, after.Annotations) ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
 		conditionsMatter(before, after) ||
 		!slices.EqualFunc(before.Spec.Containers, after.Spec.Containers, func(a, b corev1.Container) bool { return a.Image == b.Image }) ||
 		!slices.EqualFunc(before.Status.ContainerStatuses, after.Status.ContainerStatuses, sameContainer)
 }
-
-// annotationsMatter compares the annotations that decide about an update, and
-// the rest only by way of the environment hash, which reads any of them.
-func annotationsMatter(before, after map[string]string) bool { return !maps.Equal(before, after) }
 
 func sameContainer(a, b corev1.ContainerStatus) bool {
 	return a.Name == b.Name && a.Ready == b.Ready && a.Image == b.Image && a.ImageID == b.ImageID &&
@@ -116,7 +113,7 @@ func conditionsMatter(before, after *corev1.Pod) bool {
 	for _, t := range []corev1.PodConditionType{
 		corev1.PodReady, corev1.ContainersReady, inplacev1alpha1.InPlaceUpdateReady, lifecyclev1alpha1.KruisePodReady,
 	} {
-		if !sameCondition(condition(before, t), condition(after, t)) {
+		if !sameCondition(readiness.Condition(before, t), readiness.Condition(after, t)) {
 			return true
 		}
 	}
@@ -134,21 +131,12 @@ func sameCondition(a, b *corev1.PodCondition) bool {
 // the message of a withdrawn Ready.
 func gatesMatter(before, after *corev1.Pod) bool {
 	for _, gate := range after.Spec.ReadinessGates {
-		a, b := condition(before, gate.ConditionType), condition(after, gate.ConditionType)
+		a, b := readiness.Condition(before, gate.ConditionType), readiness.Condition(after, gate.ConditionType)
 		if (a == nil) != (b == nil) || a != nil && a.Status != b.Status {
 			return true
 		}
 	}
 	return false
-}
-
-func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if pod.Status.Conditions[i].Type == t {
-			return &pod.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 // claimChangeMatters tells whether a plan may differ after a change of a claim.

@@ -1,0 +1,42 @@
+// Package podwright is a library of Kubernetes workload controllers. It does
+// what OpenKruise 1.4 does, on the same API groups, with the same annotations,
+// labels, conditions and revision data; but there is nothing to install: a
+// platform team imports it into a controller manager or a node agent of its own,
+// or imports the arithmetic alone.
+//
+// This package holds no code. The map:
+//
+// # To run a controller
+//
+//   - [github.com/podwright/podwright/workloads/cloneset] keeps CloneSets:
+//     stateless pods that are updated in place where the change allows it.
+//     cloneset.New takes client-go clients and returns a controller to run;
+//     cloneset.NewReconciler puts the same passes into another framework;
+//     cloneset.Webhook defaults and validates.
+//   - [github.com/podwright/podwright/workloads/client] has typed clients,
+//     informers and listers; package workloads has the CRDs as Go values.
+//
+// # To ask what would happen
+//
+// Every decision is a pure function: no client, no clock, no randomness.
+//
+//   - [github.com/podwright/podwright/inplace] answers whether a template change
+//     restarts containers or recreates the pod, and leads one pod through an
+//     in-place update.
+//   - [github.com/podwright/podwright/inplace/rollout] answers which pods move
+//     next and why the others wait: partition, maxUnavailable, maxSurge,
+//     priority, deletion cost, topology, scatter.
+//   - [github.com/podwright/podwright/inplace/revision] makes and compares
+//     revisions of a pod template; [github.com/podwright/podwright/inplace/podpatch]
+//     turns changes to a pod into the fewest requests.
+//   - [github.com/podwright/podwright/lifecycle] has the hooks that let a
+//     controller of yours take part before a pod is deleted or updated, and
+//     [github.com/podwright/podwright/lifecycle/readiness] the readiness gates
+//     behind them.
+//   - cloneset.NewPlan makes a whole plan for a CloneSet from a snapshot of it.
+//
+// # To look at it
+//
+// The module in examples has a demo on a real API server, a manager to copy, a
+// controller-runtime integration, and the tests against a real control plane.
+package podwright
