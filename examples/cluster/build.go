@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	controlPlanePackage = "github.com/podwright/podwright/examples/cluster/controlplane"
+	controlPlaneEnv     = "PODWRIGHT_CONTROLPLANE"
+	kubernetesVersion   = "v1.37.1"
+)
+
+// controlPlane returns the path of the binary that holds the components, built if need be.
+func controlPlane(ctx context.Context, path string, log *lockedWriter) (string, error) {
+	if path == "" {
+		path = os.Getenv(controlPlaneEnv)
+	}
+	if path != "" {
+		path, err := filepath.Abs(path)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return "", fmt.Errorf("control plane binary: %w", err)
+		}
+		return path, nil
+	}
+	return Build(ctx, log.w)
+}
+
+// Build compiles the control plane binary into the user's cache directory, unless it is there and up to date, and returns its
+// path. It writes progress to log, which may be nil. It needs the go command; with cold caches it takes some minutes and
+// downloads what the module cache does not hold.
+func Build(ctx context.Context, log io.Writer) (string, error) {
+	module, err := moduleDir(ctx)
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("cache directory for the control plane binary: %w", err)
+	}
+	// Each checkout has its own, so that two of them do not overwrite each other's in turn.
+	key := sha256.Sum256([]byte(module))
+	dir := filepath.Join(cache, "podwright", fmt.Sprintf("%x", key[:8]))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("cache directory for the control plane binary: %w", err)
+	}
+	p := newProgress(log)
+	defer p.finish()
+	unlock, err := lock(ctx, filepath.Join(dir, "lock"), p)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	binary := filepath.Join(dir, "controlplane")
+	return binary, compile(ctx, module, binary, p)
+}
+
+// compile runs go build, which knows best what is up to date: when all is, this takes half a second.
+func compile(ctx context.Context, module, binary string, p *progress) error {
+	version := func(name, value string) string { return " -X k8s.io/component-base/version." + name + "=" + value }
+	number := strings.Split(strings.TrimPrefix(kubernetesVersion, "v"), ".")
+	flags := "-s -w" + version("gitVersion", kubernetesVersion) +
+		version("gitMajor", number[0]) + version("gitMinor", number[1])
+	command := exec.CommandContext(ctx, "go", "build", "-v", "-ldflags", flags, "-o", binary, controlPlanePackage)
+	command.Dir = module
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	command.Stderr = p
+	// Let go build clean up behind itself.
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = 10 * time.Second
+	p.total = func() int { return countPackages(ctx, module) }
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("build the control plane in %s: %w\n%s", module, err, p.complaints())
+	}
+	return nil
+}
+
+// moduleDir finds the source of the module examples: beside this file where it was compiled, or as the go command sees it from
+// the working directory.
+func moduleDir(ctx context.Context) (string, error) {
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		dir := filepath.Dir(filepath.Dir(file))
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+	}
+	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", controlPlanePackage).Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+		}
+		return "", fmt.Errorf("find the source of %s: run this inside the module examples, or set %s to a built binary: %w",
+			controlPlanePackage, controlPlaneEnv, err)
+	}
+	return string(bytes.TrimSpace(out)), nil
+}
+
+// countPackages returns how many packages the binary is made of, or 0 if that cannot be told.
+func countPackages(ctx context.Context, module string) int {
+	command := exec.CommandContext(ctx, "go", "list", "-deps", controlPlanePackage)
+	command.Dir = module
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := command.Output()
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(out, []byte("\n"))
+}
+
+// lock waits until no other process builds into the same place. The lock goes with the process that holds it.
+func lock(ctx context.Context, path string, p *progress) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { file.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			file.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		p.status("another process builds the control plane; waiting for it")
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// start runs a component and returns when it serves. It fails with the end of the component's log when the process ends first.
+func (c *Cluster) start(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	p, err := c.spawn(name)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", name, err)
+	}
+	for {
+		last := c.ready(ctx, name)
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("%s did not come up: %w; the end of %s:\n%s", name, p.outcome(), p.logFile, p.logTail())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w (%w); the end of %s:\n%s", name, last, ctx.Err(), p.logFile, p.logTail())
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// spawn starts the process of a component and watches it.
+func (c *Cluster) spawn(name string) (*process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return nil, errStopped
+	}
+	if p := c.processes[name]; p != nil && p.alive() {
+		return nil, fmt.Errorf("it already runs as process %d", p.pid())
+	}
+	arguments, err := c.arguments(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		name:      name,
+		binary:    c.binary,
+		arguments: append([]string{name}, arguments...),
+		dir:       c.dir,
+		logFile:   filepath.Join(c.dir, name+".log"),
+		exited:    make(chan struct{}),
+	}
+	_ = os.Remove(filepath.Join(c.dir, readyFile(name)))
+	switch name {
+	case Etcd:
+		// If this program dies, someone has to remove the temporary directory: the child that writes most of it.
+		if c.options.Dir == "" {
+			p.environment = []string{"PODWRIGHT_REMOVE_DIR=" + c.dir}
+			p.outlives = true
+		}
+	case Kwok:
+		c.kwokRuns++
+	}
+	if err := c.launcher.start(p); err != nil {
+		return nil, err
+	}
+	c.processes[name] = p
+	go c.watch(p)
+	return p, nil
+}
+
+// watch tells of a component that ends without having been told to.
+func (c *Cluster) watch(p *process) {
+	<-p.exited
+	if !p.told.Load() {
+		c.log.printf("%s ended: %v; the end of %s:\n%s\n", p.name, p.outcome(), p.logFile, p.logTail())
+	}
+}
+
+// running returns the process of a component, or an error if there is none.
+func (c *Cluster) running(name string) (*process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.processes[name]; p != nil {
+		return p, nil
+	}
+	if _, err := c.arguments(name); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s has not been started", name)
+}
+
+// halt asks a component to end and kills it after the grace period. It returns when the process is gone.
+func (c *Cluster) halt(name string, grace time.Duration) {
+	p, err := c.running(name)
+	if err != nil {
+		return
+	}
+	p.told.Store(true)
+	if grace > 0 {
+		_ = p.signal(syscall.SIGTERM)
+		// A stopped process does not see the signal before it is continued.
+		_ = p.signal(syscall.SIGCONT)
+		select {
+		case <-p.exited:
+			return
+		case <-time.After(grace):
+		}
+	}
+	_ = p.signal(syscall.SIGKILL)
+	<-p.exited
+}
+
+// Done returns a channel that is closed when the component's present process has ended, however it ended. For an unknown
+// component the channel is closed already.
+func (c *Cluster) Done(component string) <-chan struct{} {
+	p, err := c.running(component)
+	if err != nil {
+		closed := make(chan struct{})
+		close(closed)
+		return closed
+	}
+	return p.exited
+}
+
+// Kill ends a component with SIGKILL and returns when its process is gone. It is no error if it was gone already.
+func (c *Cluster) Kill(component string) error {
+	if _, err := c.running(component); err != nil {
+		return err
+	}
+	c.halt(component, 0)
+	return nil
+}
+
+// Restart starts a component again, on the same port and data, and returns when it is ready. One that still runs is first
+// asked to end, and killed if it does not within two seconds.
+func (c *Cluster) Restart(ctx context.Context, component string) error {
+	if _, err := c.running(component); err != nil {
+		return err
+	}
+	c.halt(component, stopGrace)
+	return c.start(ctx, component)
+}
+
+// Pause stops a component where it stands (SIGSTOP), as a machine does that swaps or a process that is starved. Its
+// connections stay open.
+func (c *Cluster) Pause(component string) error {
+	p, err := c.running(component)
+	if err != nil {
+		return err
+	}
+	return p.signal(syscall.SIGSTOP)
+}
+
+// Resume lets a paused component go on (SIGCONT).
+func (c *Cluster) Resume(component string) error {
+	p, err := c.running(component)
+	if err != nil {
+		return err
+	}
+	return p.signal(syscall.SIGCONT)
+}

@@ -1,0 +1,134 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Files in the cluster's directory.
+const (
+	tokenFile             = "tokens.csv"
+	caFile                = "ca.crt"
+	serviceAccountKeyFile = "service-accounts.key"
+	auditPolicyFile       = "audit-policy.json"
+	stagesFile            = "stages.json"
+)
+
+// readyFile is written by a component that does not serve HTTP, to say that it is ready.
+func readyFile(component string) string { return component + ".ready" }
+
+const adminUser = "admin"
+
+func kubeconfigFile(user string) string { return user + ".kubeconfig" }
+
+// users are the clients of the API server: their names, as an audit log shows them, and their groups. All have all rights;
+// waiting for the roles of each to appear would only make the start slower.
+var users = map[string]string{
+	adminUser:         "podwright:admin",
+	ControllerManager: "system:kube-controller-manager",
+	Scheduler:         "system:kube-scheduler",
+	Kwok:              "podwright:kwok",
+}
+
+// writeCredentials writes a random token for every user and the key that signs service account tokens. A key that lies in
+// the directory already is kept, so that tokens in a reused cluster stay valid.
+func (c *Cluster) writeCredentials() error {
+	c.tokens = map[string]string{}
+	var tokens bytes.Buffer
+	for user, name := range users {
+		c.tokens[user] = rand.Text()
+		fmt.Fprintf(&tokens, "%s,%s,%s,system:masters\n", c.tokens[user], name, name)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, tokenFile), tokens.Bytes(), 0o600); err != nil {
+		return err
+	}
+	keyFile := filepath.Join(c.dir, serviceAccountKeyFile)
+	if _, err := os.Stat(keyFile); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return err
+	}
+	block := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	return os.WriteFile(keyFile, block, 0o600)
+}
+
+// writeKubeconfigs writes one kubeconfig for every user, and the CA file. The API server must be ready: it makes the CA.
+func (c *Cluster) writeKubeconfigs() (err error) {
+	if c.ca, err = readCA(c.certificate(APIServer)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, caFile), c.ca, 0o600); err != nil {
+		return err
+	}
+	for user := range users {
+		config := clientcmdapi.NewConfig()
+		config.Clusters["podwright"] = &clientcmdapi.Cluster{Server: c.url(APIServer), CertificateAuthorityData: c.ca}
+		config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: c.tokens[user]}
+		config.Contexts["podwright"] = &clientcmdapi.Context{Cluster: "podwright", AuthInfo: user}
+		config.CurrentContext = "podwright"
+		if err := clientcmd.WriteToFile(*config, filepath.Join(c.dir, kubeconfigFile(user))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCA returns the CA certificate out of a file that begins with the certificate it has signed.
+func readCA(file string) ([]byte, error) {
+	rest, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return nil, fmt.Errorf("no CA certificate in %s", file)
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("certificate in %s: %w", file, err)
+		}
+		if certificate.IsCA {
+			return pem.EncodeToMemory(block), nil
+		}
+	}
+}
+
+// auditPolicy logs every answered request once, without bodies.
+const auditPolicy = `{
+  "apiVersion": "audit.k8s.io/v1",
+  "kind": "Policy",
+  "omitStages": ["RequestReceived", "ResponseStarted"],
+  "rules": [{"level": "Metadata"}]
+}
+`
+
+// writeConfiguration writes the files that components take as configuration.
+func (c *Cluster) writeConfiguration() error {
+	if err := os.WriteFile(filepath.Join(c.dir, auditPolicyFile), []byte(auditPolicy), 0o600); err != nil {
+		return err
+	}
+	stages, err := stages(c.options.StartDelay)
+	if err != nil {
+		return fmt.Errorf("stages for KWOK: %w", err)
+	}
+	return os.WriteFile(filepath.Join(c.dir, stagesFile), stages, 0o600)
+}

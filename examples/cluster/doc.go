@@ -1,0 +1,29 @@
+// Package cluster runs a real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager and
+// kube-scheduler, built from their Go modules, and nodes simulated by KWOK. It needs a Go toolchain and nothing else: no
+// container runtime, no root, no downloaded binaries.
+//
+//	c, err := cluster.Start(ctx, cluster.Options{Log: os.Stderr})
+//	if err != nil { … }
+//	defer c.Stop()
+//	client := kubernetes.NewForConfigOrDie(c.Config())
+//
+// The first start on a machine compiles the components, which takes some minutes; later ones take seconds.
+//
+// # What the simulated nodes do
+//
+// A pod bound to a node becomes Running, with container statuses, an IP and the conditions a kubelet sets. Readiness gates
+// are left to their owners; Ready follows them and the containers' ready fields. A changed container image restarts that
+// container in place: new image, imageID and containerID, restartCount + 1, same pod, same IP. A container whose status is
+// set to terminated (a crash played by a test) is started again as restartPolicy says. Pods with another restartPolicy
+// than Always run for a second and succeed. Deleted pods go when they have no finalizers.
+//
+// Images are not pulled, but some names mean something:
+//   - "/bad" in the name or the tag ":bad": cannot be pulled, the container waits in ImagePullBackOff;
+//   - "/fail" or ":fail": exits with code 1, in pods that run to completion;
+//   - "/forever" or ":forever": does not exit, in pods that run to completion.
+//
+// # What happens when the program dies
+//
+// Every child process holds one end of a pipe and exits when the other end closes, which the kernel does for whatever
+// reason the program ends: return, panic, Ctrl-C, kill -9. A temporary directory is then removed by the last of them.
+package cluster

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package cluster
+
+import "syscall"
+
+// processAttributes puts a child into a process group of its own, out of reach of the terminal's Ctrl-C. When the parent
+// dies, the kernel wakes stopped members of the then orphaned group, and they see the end of their pipe.
+func processAttributes(bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

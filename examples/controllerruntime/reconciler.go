@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// AddReconciler adds a controller of controller-runtime that makes the passes of
+// the CloneSet controller. It watches more than it has to: each change of a pod
+// leads to a pass, also one that cannot change the plan.
+func AddReconciler(ctx context.Context, m ctrl.Manager) error {
+	options, err := clients(m)
+	if err != nil {
+		return err
+	}
+	if options.Reader, err = newCacheReader(ctx, m); err != nil {
+		return err
+	}
+	passes, err := cloneset.NewReconciler(options)
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(m).
+		Named("cloneset-controller").
+		WithOptions(controller.Options{MaxConcurrentReconciles: 3}).
+		For(&v1alpha1.CloneSet{}).
+		Owns(&corev1.Pod{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.ControllerRevision{}).
+		Complete(reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+			after, err := passes.Reconcile(ctx, request.NamespacedName)
+			return reconcile.Result{RequeueAfter: after}, err
+		}))
+}

@@ -1,0 +1,363 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/manager/app"
+	"github.com/podwright/podwright/examples/manager/crds"
+	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// world is a control plane and clients of it.
+type world struct {
+	*testing.T
+	config     app.Config
+	kubernetes kubernetes.Interface
+	workloads  client.Interface
+	dynamic    dynamic.Interface
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first start builds the control plane
+	defer cancel()
+	control, err := cluster.Start(ctx, cluster.Options{Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := control.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := &world{T: t}
+	w.kubernetes = kubernetes.NewForConfigOrDie(control.Config())
+	w.dynamic = dynamic.NewForConfigOrDie(control.Config())
+	if w.workloads, err = client.NewForConfig(control.Config()); err != nil {
+		t.Fatal(err)
+	}
+	if w.config, err = app.NewConfig(func(string) string { return "" }); err != nil {
+		t.Fatal(err)
+	}
+	w.config.REST, w.config.CreateOwnNamespace = control.Config(), true
+	w.config.MetricsAddr, w.config.HealthProbeAddr = "127.0.0.1:0", "127.0.0.1:0"
+	w.config.Webhook.Host, w.config.Webhook.BindAddress, w.config.Webhook.Port = "127.0.0.1", "127.0.0.1", 0
+	w.config.Webhook.CertWriter = "secret"
+	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 3*time.Second, 2*time.Second
+	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
+	return w
+}
+
+// manager is one that runs in this process.
+type manager struct {
+	app.Addresses
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+// start returns once a manager leads.
+func (w *world) start(config app.Config) *manager {
+	w.Helper()
+	m, err := app.New(config)
+	if err != nil {
+		w.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.Context())
+	running := &manager{m.Addresses, cancel, make(chan error, 1)}
+	go func() { running.ended <- m.Run(ctx) }()
+	w.eventually("readiness", func() error { return running.expect("http://"+running.HealthProbe+"/readyz", "ok") })
+	w.eventually("leadership", func() error {
+		return running.expect("http://"+running.Metrics+"/metrics", "\nkruise_manager_is_leader 1")
+	})
+	return running
+}
+
+// stop returns what Run returns.
+func (m *manager) stop() error {
+	m.cancel()
+	return <-m.ended
+}
+
+// expect gets a page and looks for a text in it.
+func (m *manager) expect(url, text string) error {
+	select {
+	case err := <-m.ended:
+		m.ended <- err
+		return fmt.Errorf("the manager has ended: %w", err)
+	default:
+	}
+	response, err := http.Get(url)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK || !strings.Contains(string(body), text) {
+		return fmt.Errorf("%s answers %s without %q", url, response.Status, text)
+	}
+	return nil
+}
+
+// eventually waits until there is no error.
+func (w *world) eventually(what string, try func() error) {
+	w.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		last = try()
+		return last == nil, nil
+	})
+	if err != nil {
+		w.Fatalf("%s: %v: %v", what, err, last)
+	}
+}
+
+// holder returns who holds the Lease.
+func (w *world) holder() string {
+	w.Helper()
+	lease, err := w.kubernetes.CoordinationV1().Leases("kruise-system").Get(w.Context(), "kruise-manager", metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return ptr.Deref(lease.Spec.HolderIdentity, "")
+}
+
+// versions returns the resourceVersions of all that a manager writes at its start.
+func (w *world) versions() map[string]string {
+	w.Helper()
+	versions := map[string]string{}
+	note := func(object metav1.Object, err error) {
+		w.Helper()
+		if err != nil {
+			w.Fatal(err)
+		}
+		versions[object.GetName()] = object.GetResourceVersion()
+	}
+	ctx, admission := w.Context(), w.kubernetes.AdmissionregistrationV1()
+	secret, err := w.kubernetes.CoreV1().Secrets("kruise-system").Get(ctx, "kruise-webhook-certs", metav1.GetOptions{})
+	note(secret, err)
+	mutating, err := admission.MutatingWebhookConfigurations().Get(ctx, registration.MutatingName, metav1.GetOptions{})
+	note(mutating, err)
+	validating, err := admission.ValidatingWebhookConfigurations().Get(ctx, registration.ValidatingName, metav1.GetOptions{})
+	note(validating, err)
+	for _, definition := range workloads.CRDs() {
+		resource := v1alpha1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+		resource.Group, resource.Version = "apiextensions.k8s.io", "v1"
+		crd, err := w.dynamic.Resource(resource).Get(ctx, definition.GetName(), metav1.GetOptions{})
+		note(crd, err)
+		if err := crds.NotEstablished(crd); err != nil {
+			w.Errorf("%s: %v", definition.GetName(), err)
+		}
+	}
+	return versions
+}
+
+func cloneSet(name string) *v1alpha1.CloneSet {
+	labels := map[string]string{"app": name}
+	return &v1alpha1.CloneSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: v1alpha1.CloneSetSpec{
+			Replicas: ptr.To[int32](2),
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1.27"}}},
+			},
+		},
+	}
+}
+
+func TestManagerOnARealControlPlane(t *testing.T) {
+	w := newWorld(t)
+	w.withoutCRDs()
+	w.config.InstallCRDs = true
+	w.config.FeatureGates = "PreDownloadImageForInPlaceUpdate=true" // brings a CRD and a cache of its own
+	first := w.start(w.config)
+	w.webhooksWork()
+	w.podsRun("sample")
+	w.eventually("metrics", func() error {
+		return first.expect("http://"+first.Metrics+"/metrics", `controller_runtime_reconcile_total{controller="cloneset-controller",result="success"} `)
+	})
+	before := w.versions()
+	if err := first.stop(); err != nil {
+		t.Errorf("§4: an orderly end gives %v", err)
+	}
+	if holder := w.holder(); holder != "" {
+		t.Errorf("§4: the Lease is still held by %q after the end", holder)
+	}
+
+	// The same port, or the URL of the webhooks would be another one.
+	if _, err := fmt.Sscanf(first.Webhook, "127.0.0.1:%d", &w.config.Webhook.Port); err != nil {
+		t.Fatal(err)
+	}
+	second := w.start(w.config)
+	if diff := cmp.Diff(before, w.versions()); diff != "" {
+		t.Errorf("§5: a restart writes (-before +after):\n%s", diff)
+	}
+	w.handEditIsReverted()
+	w.leaseIsLost(second)
+	w.takesOverAConfiguration()
+}
+
+// A controller starts when its CRD appears.
+func (w *world) withoutCRDs() {
+	w.Helper()
+	waiting := w.start(w.config)
+	if err := crds.Install(w.Context(), w.dynamic, workloads.CRDs()); err != nil {
+		w.Fatal(err)
+	}
+	w.podsRun("early")
+	if err := waiting.stop(); err != nil {
+		w.Error(err)
+	}
+}
+
+// The API server asks the webhooks.
+func (w *world) webhooksWork() {
+	w.Helper()
+	sets := w.workloads.CloneSets("default")
+	wrong := cloneSet("wrong")
+	wrong.Spec.Template.Labels = map[string]string{"app": "another"}
+	_, err := sets.Create(w.Context(), wrong, metav1.CreateOptions{})
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "spec.template.metadata.labels") {
+		w.Errorf("§5.1: a CloneSet that does not select its pods is answered with %v, want code 422 and the field", err)
+	}
+	protected := cloneSet("protected")
+	protected.Spec.Replicas = ptr.To[int32](0)
+	protected.Labels = map[string]string{"policy.kruise.io/delete-protection": "Always"}
+	created, err := sets.Create(w.Context(), protected, metav1.CreateOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if got := created.Spec.Template.Spec.RestartPolicy; got != corev1.RestartPolicyAlways {
+		w.Errorf("§5.1: the mutating webhook has not set the restartPolicy: %q", got)
+	}
+	if err := sets.Delete(w.Context(), "protected", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+		w.Errorf("§5.1: deleting a protected CloneSet gives %v, want Forbidden", err)
+	}
+}
+
+// The controller works.
+func (w *world) podsRun(name string) {
+	w.Helper()
+	sets := w.workloads.CloneSets("default")
+	if _, err := sets.Create(w.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	w.eventually("two ready pods of "+name, func() error {
+		set, err := sets.Get(w.Context(), name, metav1.GetOptions{})
+		if err == nil && set.Status.ReadyReplicas != 2 {
+			err = fmt.Errorf("status: %+v", set.Status)
+		}
+		return err
+	})
+}
+
+func (w *world) handEditIsReverted() {
+	w.Helper()
+	configurations := w.kubernetes.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	_, err := configurations.Patch(w.Context(), registration.ValidatingName, types.MergePatchType, []byte(`{"webhooks":null}`), metav1.PatchOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.eventually("§5: a hand edit is reverted", func() error {
+		configuration, err := configurations.Get(w.Context(), registration.ValidatingName, metav1.GetOptions{})
+		if err == nil && len(configuration.Webhooks) != 1 {
+			err = fmt.Errorf("%d webhooks", len(configuration.Webhooks))
+		}
+		return err
+	})
+}
+
+// A manager whose Lease another one holds ends with an error.
+func (w *world) leaseIsLost(m *manager) {
+	w.Helper()
+	thief := []byte(`{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":5}}`)
+	_, err := w.kubernetes.CoordinationV1().Leases("kruise-system").Patch(w.Context(), "kruise-manager", types.MergePatchType, thief, metav1.PatchOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	select {
+	case err = <-m.ended:
+	case <-time.After(time.Minute):
+		w.Fatal("a manager goes on without its Lease")
+	}
+	if err == nil || !strings.Contains(err.Error(), "Lease is lost") {
+		w.Errorf("§4: losing the Lease gives %v", err)
+	}
+	if holder := w.holder(); holder != "somebody-else" {
+		w.Errorf("§4: the Lease of the next leader was taken away: it is held by %q", holder)
+	}
+}
+
+// A configuration installed with OpenKruise's manifests keeps its list as the
+// template, and loses the entries that nobody serves.
+func (w *world) takesOverAConfiguration() {
+	w.Helper()
+	configurations := w.kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	if err := configurations.Delete(w.Context(), registration.MutatingName, metav1.DeleteOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	entry := func(name, path, resource string) admissionregistrationv1.MutatingWebhook {
+		return admissionregistrationv1.MutatingWebhook{
+			Name: name, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1", "v1beta1"},
+			FailurePolicy: ptr.To(admissionregistrationv1.Ignore), // nobody serves it yet
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{
+				Service: &admissionregistrationv1.ServiceReference{Namespace: "kruise-system", Name: "kruise-webhook-service", Path: &path},
+			},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{resource}},
+			}},
+		}
+	}
+	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: registration.MutatingName},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{
+			entry("mpod.kb.io", "/mutate-pod", "pods"),
+			entry("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", "clonesets"),
+		},
+	}
+	if _, err := configurations.Create(w.Context(), installed, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	third := w.start(w.config)
+	stands, err := configurations.Get(w.Context(), registration.MutatingName, metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(stands.Webhooks) != 1 || stands.Webhooks[0].Name != "mcloneset.kb.io" || stands.Webhooks[0].ClientConfig.URL == nil {
+		w.Errorf("§5: want mcloneset.kb.io alone, by URL: %+v", stands.Webhooks)
+	}
+	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"mpod.kb.io"`) {
+		w.Errorf("§5: the template lacks what was installed: %s", template)
+	}
+	if err := third.stop(); err != nil {
+		w.Error(err)
+	}
+}

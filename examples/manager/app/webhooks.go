@@ -1,0 +1,163 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/manager/metrics"
+	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/workloads/cloneset"
+)
+
+// admissionHandlers returns the webhooks that are served, by path. Pods are
+// asked for one by one: they matter only to the rare change of podsToDelete, so
+// replicas that do not lead keep no cache of pods.
+func admissionHandlers(client kubernetes.Interface, gates features.Gates) map[string]http.Handler {
+	sets := &cloneset.Webhook{
+		TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
+		DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
+		Pods: func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+			return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		},
+		Templates: cloneset.DryRun(client.CoreV1()),
+	}
+	return sets.Handlers()
+}
+
+// webhookServer serves admission webhooks with certificates that may change
+// while it runs.
+type webhookServer struct {
+	*server
+	mux     *http.ServeMux
+	current atomic.Pointer[identity]
+}
+
+// identity is a bundle ready for use.
+type identity struct {
+	bundle certificates.Bundle
+	pair   tls.Certificate
+	roots  *x509.CertPool
+}
+
+func newWebhookServer(w Webhook) (*webhookServer, error) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	server, err := listen("webhooks", net.JoinHostPort(w.BindAddress, strconv.Itoa(w.Port)), mux)
+	if err != nil {
+		return nil, err
+	}
+	return &webhookServer{server: server, mux: mux}, nil
+}
+
+// handle serves the webhooks. It is called before run.
+func (s *webhookServer) handle(handlers map[string]http.Handler, m *metrics.Metrics) {
+	for path, handler := range handlers {
+		s.mux.Handle(path, m.Webhook(path, handler))
+	}
+}
+
+// use takes the certificates for new connections.
+func (s *webhookServer) use(bundle certificates.Bundle) error {
+	if current := s.current.Load(); current != nil && bytes.Equal(current.bundle.Cert, bundle.Cert) && bytes.Equal(current.bundle.CACert, bundle.CACert) {
+		return nil
+	}
+	pair, err := bundle.KeyPair()
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(bundle.CACert)
+	s.current.Store(&identity{bundle, pair, roots})
+	return nil
+}
+
+func (s *webhookServer) run(ctx context.Context) error {
+	return s.server.run(ctx, &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			current := s.current.Load()
+			if current == nil {
+				return nil, errors.New("the webhook server has no certificate yet")
+			}
+			return &current.pair, nil
+		},
+	})
+}
+
+// check makes a request to the server as the API server would, trusting the
+// current CA only.
+func (s *webhookServer) check(ctx context.Context) error {
+	current := s.current.Load()
+	if current == nil {
+		return errors.New("there is no certificate yet")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, port, err := net.SplitHostPort(s.address())
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: current.roots},
+		// The name is that of the certificate, the address that of the listener.
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, s.dialAddress())
+		},
+	}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://localhost:"+port+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the webhook server answers %s", response.Status)
+	}
+	return nil
+}
+
+// dialAddress is the address of the listener, or the loopback one where it
+// listens on all.
+func (s *webhookServer) dialAddress() string {
+	address, _ := s.listener.Addr().(*net.TCPAddr)
+	if address == nil || address.IP.IsUnspecified() {
+		_, port, _ := net.SplitHostPort(s.address())
+		return net.JoinHostPort("localhost", port)
+	}
+	return address.String()
+}
+
+// target says how the API server reaches the webhooks.
+func (s *webhookServer) target(c *Config, handlers map[string]http.Handler) registration.Target {
+	target := registration.Target{
+		Namespace: c.OwnNamespace, Service: c.Webhook.Service,
+		Serves: func(path string) bool { return handlers[path] != nil },
+	}
+	if c.Webhook.Host != "" {
+		_, port, _ := net.SplitHostPort(s.address())
+		target.URL = "https://" + net.JoinHostPort(c.Webhook.Host, port)
+	}
+	return target
+}

@@ -1,0 +1,55 @@
+package crds
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+func TestNotEstablished(t *testing.T) {
+	type conditions = []any
+	condition := func(kind, status, message string) any {
+		return map[string]any{"type": kind, "status": status, "message": message}
+	}
+	cases := map[string]struct {
+		conditions conditions
+		want       string // "": established
+	}{
+		"established":      {conditions{condition("NamesAccepted", "True", ""), condition("Established", "True", "")}, ""},
+		"new":              {nil, "no condition Established yet"},
+		"not yet":          {conditions{condition("Established", "False", "installing")}, "Established is False: installing"},
+		"a name is taken":  {conditions{condition("NamesAccepted", "False", `"clone" is in use`)}, `NamesAccepted is False: "clone" is in use`},
+		"of another shape": {conditions{"x"}, "no condition Established yet"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			definition := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}}
+			err := NotEstablished(definition)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("NotEstablished gives %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestServed(t *testing.T) {
+	client := fake.NewClientset()
+	client.Resources = []*metav1.APIResourceList{{
+		GroupVersion: "apps.kruise.io/v1alpha1", APIResources: []metav1.APIResource{{Name: "clonesets"}},
+	}}
+	for resource, want := range map[schema.GroupVersionResource]bool{
+		{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "clonesets"}:   true,
+		{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "daemonsets"}:  false,
+		{Group: "policy.kruise.io", Version: "v1alpha1", Resource: "clonesets"}: false,
+	} {
+		got, err := Served(t.Context(), discovery.ToDiscoveryInterfaceWithContext(client.Discovery()), resource)
+		if err != nil || got != want {
+			t.Errorf("Served(%s) gives %v, %v, want %v", resource, got, err, want)
+		}
+	}
+}

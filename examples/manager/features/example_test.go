@@ -1,0 +1,23 @@
+package features_test
+
+import (
+	"fmt"
+
+	"github.com/podwright/podwright/examples/manager/features"
+)
+
+// A gate that another one needs cannot be on without it.
+func ExampleParse() {
+	gates, err := features.Parse("KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true,CloneSetShortHash=true", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("short hash:", gates.Enabled(features.CloneSetShortHash))
+	fmt.Println("env from metadata:", gates.Enabled(features.InPlaceUpdateEnvFromMetadata))
+	fmt.Println("forced off:", gates.ForcedOff)
+	// Output:
+	// short hash: true
+	// env from metadata: false
+	// forced off: [InPlaceUpdateEnvFromMetadata]
+}
