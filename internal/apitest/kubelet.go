@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -69,7 +70,11 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 		}
 		return k.Sync(ctx, pod.Namespace, pod.Name)
 	}
+	before := pod.Status.DeepCopy()
 	k.run(pod)
+	if equality.Semantic.DeepEqual(before, &pod.Status) {
+		return nil
+	}
 	_, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
 }

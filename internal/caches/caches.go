@@ -71,14 +71,26 @@ func Orphans[T any](indexer cache.Indexer, namespace string) ([]T, error) {
 // orphansOf stands in the index for the missing owner; no UID holds a slash.
 func orphansOf(namespace string) string { return "orphans/" + namespace }
 
-// Trim drops from an object, before it enters a cache, what no controller of
-// podwright reads: managed fields and, on nodes, images and volumes.
+// Trim drops from an object, before it enters a cache of podwright's own, what
+// no controller of podwright reads: managed fields; of pods what only scheduler
+// and kubelet need; of nodes images and volumes. That is half of a pod.
 func Trim(obj any) (any, error) {
 	if object, ok := obj.(metav1.Object); ok {
 		object.SetManagedFields(nil)
 	}
-	if node, ok := obj.(*corev1.Node); ok {
-		node.Status.Images, node.Status.VolumesInUse, node.Status.VolumesAttached = nil, nil, nil
+	switch object := obj.(type) {
+	case *corev1.Pod:
+		trimPod(object)
+	case *corev1.Node:
+		object.Status.Images, object.Status.VolumesInUse, object.Status.VolumesAttached = nil, nil, nil
 	}
 	return obj, nil
+}
+
+// trimPod keeps containers as they are: hashes are computed over them.
+func trimPod(pod *corev1.Pod) {
+	pod.Spec.Volumes, pod.Spec.Tolerations, pod.Spec.Affinity = nil, nil, nil
+	pod.Spec.TopologySpreadConstraints, pod.Spec.NodeSelector = nil, nil
+	pod.Spec.HostAliases, pod.Spec.DNSConfig, pod.Spec.ImagePullSecrets = nil, nil, nil
+	pod.Status.HostIPs, pod.Status.PodIPs = nil, nil
 }

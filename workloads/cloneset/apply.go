@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,6 +31,7 @@ type applier struct {
 	key  types.NamespacedName
 	plan *Plan
 	gate budgetGate
+	told sync.Map // reason to the number of events in this pass
 	// version is the resourceVersion of the CloneSet after the last own write.
 	version string
 	// failures collects what to report in the status, besides the errors that
@@ -194,8 +197,17 @@ func (a *applier) wroteAt(resource Resource, resourceVersion string) {
 	a.own.Wrote(a.key, resource, resourceVersion)
 }
 
+// eventsPerReason limits the events of one pass. The recorder of client-go lets
+// an object have a burst of 25 and drops the rest, but only after it has worked
+// on them.
+const eventsPerReason = 25
+
 func (a *applier) event(kind, reason, format string, args ...any) {
-	if a.recorder != nil {
+	if a.recorder == nil {
+		return
+	}
+	told, _ := a.told.LoadOrStore(reason, new(atomic.Int32))
+	if told.(*atomic.Int32).Add(1) <= eventsPerReason {
 		a.recorder.Eventf(a.set, kind, reason, format, args...)
 	}
 }

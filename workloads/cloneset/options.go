@@ -32,7 +32,7 @@ type Options struct {
 	// CloneSets, Pods, Claims, Revisions and Nodes are informers that the
 	// caller shares and runs. The controller adds an index to them, so they
 	// must not have been started before New. Where one is nil, the controller
-	// makes and runs its own. Nodes are only needed for the rank of pods under topology
+	// makes and runs its own, whose objects it keeps small. Nodes are only needed for the rank of pods under topology
 	// spread constraints; with NoNodes they are not watched at all.
 	CloneSets, Pods, Claims, Revisions, Nodes cache.SharedIndexInformer
 	// NoNodes leaves nodes alone: where topology spread constraints rank pods
