@@ -74,9 +74,9 @@ func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *c
 // name is the rule; where it is too long for a label value, its hash stands alone.
 func (p *planner) revisionLabels(name string) map[string]string {
 	short := revision.ShortHash(name)
-	labels := map[string]string{corev1ControllerRevisionHash: name, podTemplateHashLabel: short}
+	labels := map[string]string{revisionLabel: name, templateHashLabel: short}
 	if p.Features.ShortHash || len(name) > maxLabelValue {
-		labels[corev1ControllerRevisionHash] = short
+		labels[revisionLabel] = short
 	}
 	return labels
 }

@@ -45,8 +45,8 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
 	in := lifecycle.RefreshInput{AtTarget: pod.updated, InPlaceComplete: progress.Complete}
 	lifecycle.Refresh(patch, pod.Pod, p.Set.Spec.Lifecycle, in, p.Now)
 	readiness.Initial(patch, pod.Pod, p.Now)
-	if label := pod.Labels[corev1ControllerRevisionHash]; label != "" && pod.Labels[podTemplateHashLabel] == "" {
-		patch.SetLabel(podTemplateHashLabel, revision.ShortHash(label))
+	if label := pod.Labels[revisionLabel]; label != "" && pod.Labels[templateHashLabel] == "" {
+		patch.SetLabel(templateHashLabel, revision.ShortHash(label))
 	}
 }
 

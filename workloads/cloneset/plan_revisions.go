@@ -9,11 +9,11 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// corev1ControllerRevisionHash is the label that holds a pod's revision.
-const corev1ControllerRevisionHash = appsv1.ControllerRevisionHashLabelKey
+// revisionLabel is the label that holds a pod's revision.
+const revisionLabel = appsv1.ControllerRevisionHashLabelKey
 
-// podTemplateHashLabel is the label that holds the short hash of a pod's revision.
-const podTemplateHashLabel = "pod-template-hash"
+// templateHashLabel is the label that holds the short hash of a pod's revision.
+const templateHashLabel = "pod-template-hash"
 
 // planRevisions finds the revision of the present template, or makes it, and
 // the one that pods come from. (CR3 to CR5)
@@ -58,7 +58,7 @@ func (p *planner) planHistory() {
 		revision.ShortHash(p.plan.UpdateRevision.Name):  true,
 	}
 	for _, pod := range p.pods {
-		live[revision.ShortHash(pod.Labels[corev1ControllerRevisionHash])] = true
+		live[revision.ShortHash(pod.Labels[revisionLabel])] = true
 	}
 	p.plan.DeleteRevisions = revision.Surplus(p.Revisions, func(name string) bool {
 		return live[revision.ShortHash(name)]

@@ -142,7 +142,7 @@ type verdict struct {
 
 // verdict compares the revision of a pod with the target, once per revision. (inplace rule 1)
 func (p *planner) verdict(pod *pod, target *appsv1.ControllerRevision) *verdict {
-	label := pod.Labels[corev1ControllerRevisionHash]
+	label := pod.Labels[revisionLabel]
 	if v := p.verdicts[label]; v != nil {
 		return v
 	}

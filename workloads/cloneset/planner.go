@@ -112,7 +112,7 @@ func (p *planner) classify() {
 			p.released = append(p.released, pod)
 			continue
 		}
-		label := shared.Labels[corev1ControllerRevisionHash]
+		label := shared.Labels[revisionLabel]
 		updated, known := atUpdate[label]
 		if !known {
 			updated = revision.Matches(label, p.plan.UpdateRevision.Name)

@@ -169,7 +169,7 @@ func checkPodsOnce(rt *rapid.T, plan *Plan) {
 // decisions is what a plan does, in a form that can be compared.
 func decisions(plan *Plan) (out []string) {
 	for _, c := range plan.Create {
-		out = append(out, "create "+c.Pod.Name+" "+c.Pod.Labels[corev1ControllerRevisionHash])
+		out = append(out, "create "+c.Pod.Name+" "+c.Pod.Labels[revisionLabel])
 	}
 	for _, d := range plan.Delete {
 		out = append(out, "delete "+d.Pod.Name)

@@ -230,7 +230,7 @@ func (w *world) show(plan *Plan, out *strings.Builder) {
 	byRevision := map[string]int{}
 	var order []string
 	for _, c := range plan.Create {
-		name := c.Pod.Labels[corev1ControllerRevisionHash]
+		name := c.Pod.Labels[revisionLabel]
 		if len(c.Claims) > 0 {
 			name += " with claims"
 		}
@@ -315,7 +315,7 @@ func (w *world) showPods(out *strings.Builder) {
 			what = "available"
 		}
 		fmt.Fprintf(out, "%s %s %s restarts=%d %s %s\n", w.aliasOf(pod.Name),
-			pod.Labels[corev1ControllerRevisionHash], image, restarts, lifecycle.StateOf(pod), what)
+			pod.Labels[revisionLabel], image, restarts, lifecycle.StateOf(pod), what)
 	}
 }
 
