@@ -1,0 +1,106 @@
+// Command evaluate shows podwright at work: it starts a real control plane on
+// this machine, runs the manager, and updates the pods of a CloneSet in place
+// before the user's eyes. In the end it says what it has checked of it.
+//
+//	go run ./evaluate
+//
+// It needs the go command and nothing else. With the environment variable
+// KUBECONFIG or the flag --kubeconfig it works in that cluster instead, in a
+// namespace of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/podwright/podwright/examples/evaluate/display"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130 // as a shell reports a program that Ctrl-C has ended
+)
+
+// options are the flags.
+type options struct {
+	// Kind of workload.
+	Kind string
+	// Exit ends the program after the checks.
+	Exit bool
+	// Kubeconfig is the cluster to work in; empty: one of its own.
+	Kubeconfig string
+	// InstallCRDs installs what CRDs a given cluster lacks.
+	InstallCRDs bool
+	// Patience is how long a step may take.
+	Patience time.Duration
+}
+
+// kinds are the kinds of workloads that there is a demo of.
+var kinds = []string{"cloneset"}
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(arguments []string) int {
+	o, err := parse(arguments, os.Getenv("KUBECONFIG"))
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return exitOK
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "evaluate: %v; --help shows the flags\n", err)
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+
+	d := &demo{options: o, screen: display.NewScreen(os.Stdout)}
+	err = d.run(ctx)
+	switch {
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// parse reads the command line.
+func parse(arguments []string, kubeconfig string) (options, error) {
+	var o options
+	flags := pflag.NewFlagSet("evaluate", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.Usage = func() {
+		fmt.Printf("Shows pods that are updated in place, on a real API server.\n\nUsage: go run ./evaluate [flags]\n\n%s", flags.FlagUsages())
+	}
+	flags.StringVar(&o.Kind, "kind", kinds[0], "kind of workload to show: "+strings.Join(kinds, ", "))
+	flags.BoolVar(&o.Exit, "exit", false, "end after the checks; the exit code is 1 if one failed")
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", kubeconfig, "work in this cluster, in a namespace that is removed in the end ($KUBECONFIG); empty starts a cluster on this machine")
+	flags.BoolVar(&o.InstallCRDs, "install-crds", false, "install the CRDs in a given cluster that lacks them; they stay")
+	flags.DurationVar(&o.Patience, "patience", 2*time.Minute, "how long a step may take before the demo gives up")
+	if err := flags.Parse(arguments); err != nil {
+		return o, err
+	}
+	if extra := flags.Args(); len(extra) > 0 {
+		return o, fmt.Errorf("unexpected arguments %q: want flags only", extra)
+	}
+	if o.Kind = strings.ToLower(o.Kind); !slices.Contains(kinds, o.Kind) {
+		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, strings.Join(kinds, ", "))
+	}
+	if o.Patience <= 0 {
+		return o, fmt.Errorf("--patience=%v: want more than 0", o.Patience)
+	}
+	return o, nil
+}

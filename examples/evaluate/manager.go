@@ -1,0 +1,158 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/examples/evaluate/display"
+	"github.com/podwright/podwright/examples/manager/app"
+	"github.com/podwright/podwright/examples/manager/crds"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// installCRDs makes the API server serve the CRDs of the library. In a cluster
+// that is not the demo's own, those that are there stay as they are.
+func installCRDs(ctx context.Context, p *place, install bool, screen *display.Screen) error {
+	definitions := workloads.CRDs()
+	if !p.own {
+		served, err := isServed(ctx, p)
+		if err != nil || served {
+			return err
+		}
+		if !install {
+			return errors.New("the cluster does not serve clonesets.apps.kruise.io: install the CRDs with the flag --install-crds, " +
+				"or with: kubectl apply --server-side -f workloads/crds")
+		}
+	}
+	client, err := dynamic.NewForConfig(p.config)
+	if err != nil {
+		return err
+	}
+	end := screen.Begin("installing the CRDs")
+	if err := crds.Install(ctx, client, definitions); err != nil {
+		end("")
+		return err
+	}
+	end("the CRDs are installed: " + names(definitions))
+	return nil
+}
+
+func isServed(ctx context.Context, p *place) (bool, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(p.config)
+	if err != nil {
+		return false, err
+	}
+	return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(client), v1alpha1.SchemeGroupVersion.WithResource("clonesets"))
+}
+
+func names(definitions []*unstructured.Unstructured) string {
+	text := ""
+	for i, definition := range definitions {
+		if i > 0 {
+			text += ", "
+		}
+		text += definition.GetName()
+	}
+	return text
+}
+
+// logFile receives the manager's log.
+func (p *place) logFile() string { return filepath.Join(p.dir, "manager.log") }
+
+var errManagerEnded = errors.New("the manager has ended")
+
+// startManager runs the manager in this process until the context is done, and
+// returns when it is ready. When it ends before that, fail is told why.
+func startManager(ctx context.Context, p *place, running *sync.WaitGroup, fail func(error)) error {
+	log, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("log file of the manager: %w", err)
+	}
+	klog.LogToStderr(false)
+	klog.SetOutput(log)
+
+	config, err := managerConfig(p)
+	if err != nil {
+		return err
+	}
+	manager, err := app.New(config)
+	if err != nil {
+		return err
+	}
+	running.Go(func() {
+		defer klog.Flush()
+		err := manager.Run(ctx)
+		if ctx.Err() == nil {
+			fail(fmt.Errorf("%w: %w", errManagerEnded, cmp.Or(err, errors.New("it was not told to"))))
+		}
+	})
+	return awaitReady(ctx, "http://"+manager.Addresses.HealthProbe+"/readyz")
+}
+
+// managerConfig is that of a manager outside of the cluster, the only one there.
+func managerConfig(p *place) (app.Config, error) {
+	config, err := app.NewConfig(func(string) string { return "" })
+	if err != nil {
+		return config, err
+	}
+	config.REST = p.config
+	config.LeaderElection.Enabled = false
+	config.MetricsAddr, config.HealthProbeAddr = "0", "127.0.0.1:0"
+	if p.own {
+		config.Webhook.Host, config.Webhook.BindAddress, config.Webhook.Port = "127.0.0.1", "127.0.0.1", 0
+		config.Webhook.CertDir = filepath.Join(p.dir, "webhook-certs")
+	} else {
+		config.Namespace = p.namespace
+		config.Webhook.Enabled = false // it would concern all namespaces
+	}
+	return config, nil
+}
+
+// awaitReady asks a manager until it is ready.
+func awaitReady(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		last := ask(ctx, url)
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the manager to be ready: %w; its last answer: %w", context.Cause(ctx), last)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func ask(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
+		return fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
+	}
+	return nil
+}
