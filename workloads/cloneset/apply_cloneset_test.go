@@ -1,0 +1,165 @@
+package cloneset
+
+import (
+	"encoding/json"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/internal/apitest"
+)
+
+// TestRevisions is about names of revisions that are taken. (CR5)
+func TestRevisions(t *testing.T) {
+	// taken creates a revision in place of the one that the CloneSet needs.
+	taken := func(c *cluster, edit func(*appsv1.ControllerRevision)) string {
+		c.t.Helper()
+		plan, err := c.reconciler.Plan(web)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		r := plan.CreateRevision.DeepCopy()
+		edit(r)
+		if _, err := c.kube.AppsV1().ControllerRevisions("default").Create(c.t.Context(), r, metav1.CreateOptions{}); err != nil {
+			c.t.Fatal(err)
+		}
+		return r.Name
+	}
+	for _, test := range []struct {
+		name      string
+		edit      func(*appsv1.ControllerRevision)
+		collision int32
+	}{
+		{"CR5: other data collides", func(r *appsv1.ControllerRevision) {
+			r.Data = runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"$patch":"replace","spec":{"containers":[{"image":"other","name":"main","resources":{}}]}}}}`)}
+			r.OwnerReferences, r.Labels = nil, nil
+		}, 1},
+		{"CR5: equal data is used", func(*appsv1.ControllerRevision) {}, 0},
+		{"CR4, CR5: equal data of nobody is used", func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil }, 0},
+		{"CR4: equal data of nobody that the selector does not select collides", func(r *appsv1.ControllerRevision) {
+			r.OwnerReferences, r.Labels = nil, nil
+		}, 1},
+		{"CR4: equal data of another owner collides", func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" }, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(2, "")
+				c.Hold("controllerrevisions")
+				name := taken(c, test.edit)
+				c.mustPass()
+				c.Release("controllerrevisions")
+				c.settle()
+				status := c.get().Status
+				if got := deref(status.CollisionCount); got != test.collision {
+					t.Errorf("collisionCount %d, want %d", got, test.collision)
+				}
+				if (status.UpdateRevision == name) != (test.collision == 0) || status.UpdatedReadyReplicas != 2 {
+					t.Errorf("the taken name is %s, status %+v", name, status)
+				}
+			})
+		})
+	}
+}
+
+func deref(count *int32) int32 {
+	if count == nil {
+		return 0
+	}
+	return *count
+}
+
+// TestCloneSetWrites is about writes of the CloneSet itself.
+func TestCloneSetWrites(t *testing.T) {
+	t.Run("a status is not written over a spec that has changed in between", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(2, "")
+			var once atomic.Bool
+			c.FailBefore(func(r apitest.Request) error {
+				if r.User == controllerUser && r.String() == "patch clonesets/status" && once.CompareAndSwap(false, true) {
+					c.edit(`{"spec":{"replicas":3}}`)
+				}
+				return nil
+			})
+			if _, _, err := c.pass(); !apierrors.IsConflict(firstStatus(err)) {
+				t.Errorf("error %v, want a conflict", err)
+			}
+			c.settle()
+			if status := c.get().Status; status.ObservedGeneration != 2 || status.ReadyReplicas != 3 || len(status.Conditions) > 0 {
+				t.Errorf("status %+v", status)
+			}
+		})
+	})
+	t.Run("rule 3g: podsToDelete loses the names of pods that are gone, and nothing else changes", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(3, `{"spec":{"newer":{"a":[1]},"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","newer":true}],"newer":"x"}}}}`)
+			c.settle()
+			before, names := c.raw(), c.podNames()
+			c.edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + names[1] + `"]}}}`)
+			c.settle()
+			if diff := cmp.Diff([]string{names[0], names[2]}, c.podNames()); diff != "" {
+				t.Errorf("pods (-want +got):\n%s", diff)
+			}
+			before["replicas"] = 2.0
+			before["scaleStrategy"] = map[string]any{}
+			after := c.raw()
+			if left, _ := after["scaleStrategy"].(map[string]any)["podsToDelete"].([]any); len(left) > 0 {
+				t.Errorf("podsToDelete %v", left)
+			}
+			after["scaleStrategy"] = map[string]any{}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("rule 3g: the pass that sees the pod go writes the status and prunes", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(3, "")
+			c.settle()
+			c.edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.podNames()[1] + `"]}}}`)
+			c.mustPass() // deletes
+			if diff := cmp.Diff([]string{"1 patch clonesets", "1 patch clonesets/status"}, c.mustPass()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if left := c.get().Spec.ScaleStrategy.PodsToDelete; len(left) > 0 {
+				t.Errorf("podsToDelete %v", left)
+			}
+		})
+	})
+	t.Run("rule 3g: pruning is repeated when the user was faster", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(3, "")
+			c.settle()
+			c.edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.podNames()[1] + `"]}}}`)
+			c.mustPass()
+			var once atomic.Bool
+			c.FailBefore(func(r apitest.Request) error {
+				if r.User == controllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
+					c.edit(`{"metadata":{"annotations":{"a":"b"}}}`)
+				}
+				return nil
+			})
+			if _, _, err := c.pass(); !apierrors.IsConflict(firstStatus(err)) {
+				t.Errorf("error %v, want a conflict", err)
+			}
+		})
+	})
+}
+
+// raw returns the stored spec.
+func (c *cluster) raw() map[string]any {
+	c.t.Helper()
+	data, err := c.kube.CoreV1().RESTClient().Get().AbsPath(cloneSetsPath + "/web").DoRaw(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var set struct{ Spec map[string]any }
+	if err := json.Unmarshal(data, &set); err != nil {
+		c.t.Fatal(err)
+	}
+	return set.Spec
+}

@@ -1,0 +1,86 @@
+package cloneset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// failed notes an error to be reported in the status, and returns it.
+func (a *applier) failed(condition v1alpha1.CloneSetConditionType, err error) error {
+	if report := summary(err); report != nil {
+		a.failures = append(a.failures, Problem{Condition: condition, Err: report})
+	}
+	return err
+}
+
+// shownFailures is how many failures one condition spells out.
+const shownFailures = 3
+
+// summary is what a condition says about joined errors. It is short, and the
+// same whichever of them came first: the same failures cost no second write.
+// Conflicts are no failures: the pass is repeated on what the object is by then.
+func summary(err error) error {
+	var messages []string
+	for _, e := range separate(err) {
+		if !apierrors.IsConflict(e) {
+			messages = append(messages, e.Error())
+		}
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	slices.Sort(messages)
+	if more := len(messages) - shownFailures; more > 0 {
+		messages = append(messages[:shownFailures], fmt.Sprintf("and %d more", more))
+	}
+	return errors.New(strings.Join(messages, "; "))
+}
+
+// separate lists the errors that have been joined.
+func separate(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, separate(e)...)
+	}
+	return all
+}
+
+// gone tells whether the object of a write no longer exists. Every write names
+// the UID of its object: where another object has taken the name, a deletion is a
+// conflict, and a patch is refused since it would change the UID.
+func gone(err error) bool {
+	return apierrors.IsNotFound(err) || replaced(err)
+}
+
+func replaced(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}
+
+// uncertain tells whether a write may have been made in spite of the error:
+// there was no answer, or the server did not come to an end with it.
+func uncertain(err error) bool {
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) || status.Status().Code >= 500
+}

@@ -1,0 +1,340 @@
+package cloneset
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// situations are CloneSets in the midst of something, so that between them the
+// planner reads all that it ever reads.
+func situations(t *testing.T) map[string]*world {
+	all := map[string]*world{}
+	situation := func(name, setup, change string, then func(*world)) {
+		w := newWorld(t)
+		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+		w.set.Spec.Template.Labels["tier"] = "front"
+		w.set.Spec.Template.Spec.Containers = []corev1.Container{
+			{Name: "main", Image: "nginx:1", Env: []corev1.EnvVar{launchPriority("10"), {Name: "TIER", ValueFrom: &corev1.EnvVarSource{
+				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['tier']"}}}}},
+			{Name: "side", Image: "side:1", Env: []corev1.EnvVar{launchPriority("5")}},
+		}
+		w.change("replicas=4 type=InPlaceIfPossible maxUnavailable=2 " + setup)
+		for range 4 {
+			w.step()
+		}
+		w.change(change)
+		if then != nil {
+			then(w)
+		}
+		all[name] = w
+	}
+	situation("at rest", "", "", nil)
+	situation("an update begins", "", "image=nginx:2", nil)
+	situation("an update is under way", "", "image=nginx:2", func(w *world) { w.carryOut(NewPlan(w.snapshot())) })
+	situation("an update is taken note of", "", "image=nginx:2", (*world).step)
+	situation("recreation", "", "type=ReCreate image=nginx:2", nil)
+	situation("InPlaceOnly", "", "type=InPlaceOnly env=x", nil)
+	situation("surge", "maxUnavailable=0 maxSurge=1", "image=nginx:2", (*world).step)
+	situation("scale-in", "", "replicas=3", nil)
+	situation("minReadySeconds", "minReadySeconds=30", "replicas=3", nil)
+	situation("specified deletion", "maxUnavailable=1", "delete=p1,p2", nil)
+	situation("claims", "claims=data", "disablePVCReuse=true", nil)
+	situation("scale-out with claims", "claims=data", "replicas=6", nil)
+	situation("a claim whose pod is gone", "claims=data", "", func(w *world) { w.remove(w.pods[0].Name) })
+	situation("a claim that is not to be used again", "claims=data", "disablePVCReuse=true", func(w *world) { w.remove(w.pods[0].Name) })
+	situation("a rollback", "", "image=nginx:2", func(w *world) {
+		w.step()
+		w.change("image=nginx:1")
+	})
+	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *world) {
+		w.step()
+		w.step()
+	})
+	situation("hooks", "preDelete=hold inPlaceUpdate=hold preNormal=ready", "image=nginx:2", (*world).step)
+	situation("hooks that hold a deletion", "preDelete=app", "replicas=2", func(w *world) { w.set.Spec.Lifecycle.PreDelete.LabelsHandler["app"] = "web"; w.step() })
+	situation("hooks by finalizer", "", "image=nginx:2", func(w *world) {
+		w.set.Spec.Lifecycle = &lifecyclev1alpha1.Lifecycle{
+			InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{FinalizersHandler: []string{"example.com/hold"}, MarkPodNotReady: true}}
+		for _, pod := range w.pods {
+			w.edit(pod.Name, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
+		}
+	})
+	situation("a grace period", "", "image=nginx:2", func(w *world) {
+		w.set.Spec.UpdateStrategy.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 60}
+		w.step()
+	})
+	situation("containers in batches", "", "image=nginx:2", func(w *world) {
+		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
+		w.carryOut(NewPlan(w.snapshot()))
+		w.kubelets()
+	})
+	situation("an environment from labels", "", "", func(w *world) {
+		w.set.Spec.Template.Labels["tier"] = "back"
+		w.carryOut(NewPlan(w.snapshot()))
+		w.reportContainers()
+	})
+	situation("topology spread", "", "replicas=2", func(w *world) {
+		w.set.Spec.Template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "zone", MaxSkew: 1}}
+	})
+	situation("priority and scatter", "", "image=nginx:2", func(w *world) {
+		w.set.Spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: "new"}}}
+		w.set.Spec.UpdateStrategy.ScatterStrategy = inplacev1alpha1.UpdateScatterStrategy{{Key: "app", Value: "web"}}
+	})
+	return all
+}
+
+func (w *world) change(spec string) {
+	for _, kv := range strings.Fields(spec) {
+		key, value, _ := strings.Cut(kv, "=")
+		w.spec(key, value)
+	}
+}
+
+func launchPriority(n string) corev1.EnvVar {
+	return corev1.EnvVar{Name: inplacev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: inplacev1alpha1.ContainerBarrierKeyPrefix + n}}}
+}
+
+// step lets the kubelets and then the controller act once.
+func (w *world) step() {
+	w.kubelets()
+	w.carryOut(NewPlan(w.snapshot()))
+}
+
+func (w *world) kubelets() {
+	for _, pod := range w.pods {
+		w.kubelet(pod.Name)
+		w.edit(pod.Name, func(p *corev1.Pod) { w.condition(p, "example.com/gate", corev1.ConditionTrue); w.recompute(p) })
+	}
+	w.now = w.now.Add(time.Minute)
+}
+
+// reportContainers has the node agents report that all containers run what
+// their pods say.
+func (w *world) reportContainers() {
+	for _, pod := range w.pods {
+		var meta inplacev1alpha1.RuntimeContainersMeta
+		for i := range pod.Spec.Containers {
+			c := &pod.Spec.Containers[i]
+			hash, err := inplace.EnvHash(inplace.ExpectedEnv(pod, c))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			meta.Containers = append(meta.Containers, inplacev1alpha1.RuntimeContainer{
+				Name: c.Name, Hashes: inplacev1alpha1.RuntimeContainerHashes{ExtractedEnvFromMetadataHash: hash}})
+		}
+		data, err := json.Marshal(meta)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.edit(pod.Name, func(p *corev1.Pod) {
+			p.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation] = string(data)
+		})
+	}
+}
+
+// describe is everything that a plan says, whatever object it says it about.
+func describe(p *Plan) string {
+	var b strings.Builder
+	show := func(v any) {
+		data, err := json.Marshal(v)
+		fmt.Fprintf(&b, "%s %v\n", data, err)
+	}
+	for _, r := range append([]*appsv1.ControllerRevision{p.CurrentRevision, p.UpdateRevision, p.CreateRevision, p.RaiseRevision}, p.DeleteRevisions...) {
+		if r != nil {
+			fmt.Fprintln(&b, r.Name)
+		}
+	}
+	show([]any{p.RaiseTo, p.Moves, p.Create, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
+	for _, d := range p.Delete {
+		fmt.Fprintln(&b, d.Pod.Name, d.ForUpdate, len(d.Claims))
+	}
+	for _, patch := range p.Patch {
+		show([]any{patch.Pod.Name, patch.Kind, patch.Patch})
+	}
+	for _, claim := range p.DeleteClaims {
+		fmt.Fprintln(&b, claim.Name)
+	}
+	for _, h := range p.HandOver {
+		fmt.Fprintln(&b, h.Claim.Name, h.Pod.Name)
+	}
+	for _, wait := range p.Waiting {
+		if wait.Pod != nil {
+			fmt.Fprintln(&b, wait.Pod.Name)
+		}
+		show(wait.Reason)
+	}
+	for _, problem := range p.Problems {
+		fmt.Fprintln(&b, problem.Condition, problem.Err)
+	}
+	return b.String()
+}
+
+// find checks that every change of an object that changes a plan matters, and
+// notes the fields whose changes do, with what in front.
+func find[T any](t *testing.T, read map[string]bool, what string, object *T, copyOf func(*T) *T, can *regexp.Regexp,
+	plan func(*T) string, matters func(before, after *T) bool) {
+	t.Helper()
+	before := plan(object)
+	for _, m := range mutations(object) {
+		if !can.MatchString(m.path) {
+			continue
+		}
+		after := copyOf(object)
+		m.apply(reflect.ValueOf(after))
+		ok := matters(object, after)
+		if ok && read[what+m.path] || plan(after) == before {
+			continue
+		}
+		read[what+m.path] = true
+		if !ok {
+			t.Errorf("a change of %s changes the plan, and does not matter", m.path)
+		}
+	}
+}
+
+// changeable are the fields of a pod that its API lets anybody change. Changes
+// of owners are looked at apart from podChangeMatters.
+var changeable = regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)` +
+	`|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
+	`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
+
+func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	read := map[string]bool{}
+	for name, w := range situations(t) {
+		s := w.snapshot()
+		s.NodeLabels = map[string]map[string]string{"node-1": {"zone": "a"}, "node-2": {"zone": "a"}, "node-3": {"zone": "b"}}
+		for _, i := range []int{0, len(s.Pods) - 1} {
+			pod := s.Pods[i]
+			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
+				plan := func(p *corev1.Pod) string {
+					with := *s
+					with.Pods = append([]*corev1.Pod{}, s.Pods...)
+					with.Pods[i] = p
+					return describe(NewPlan(&with))
+				}
+				find(t, read, "", pod, (*corev1.Pod).DeepCopy, changeable, plan, podChangeMatters)
+			})
+		}
+	}
+	for _, path := range []string{ // else the situations are too dull to tell anything
+		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Finalizers", ".ObjectMeta.Labels[controller-revision-hash]",
+		".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]", ".ObjectMeta.Labels[new]", ".ObjectMeta.Annotations[apps.kruise.io/inplace-update-state]",
+		".ObjectMeta.Annotations[apps.kruise.io/inplace-update-grace]", ".Spec.NodeName", ".Status.Phase",
+		".Status.Conditions[].Status", ".Status.Conditions[].Type", ".Status.Conditions[].LastTransitionTime",
+		".Status.ContainerStatuses[].ImageID", ".Status.ContainerStatuses[].Image", ".Status.ContainerStatuses[].RestartCount",
+		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ContainerID", ".Status.ContainerStatuses[].Name",
+	} {
+		if !read[path] {
+			t.Errorf("no situation shows that %s is read", path)
+		}
+	}
+}
+
+func TestPodHeartbeatsDoNotMatter(t *testing.T) {
+	w := situations(t)["an update is under way"]
+	now := metav1.NewTime(w.now.Add(time.Hour))
+	for name, change := range map[string]func(*corev1.Pod){
+		"resourceVersion":      func(p *corev1.Pod) { p.ResourceVersion = "999" },
+		"generation":           func(p *corev1.Pod) { p.Generation++ },
+		"managedFields":        func(p *corev1.Pod) { p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}} },
+		"addresses":            func(p *corev1.Pod) { p.Status.PodIP, p.Status.HostIP = "10.0.0.1", "10.1.0.1" },
+		"more addresses":       func(p *corev1.Pod) { p.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.1"}} },
+		"start time":           func(p *corev1.Pod) { p.Status.StartTime = &now },
+		"observed generation":  func(p *corev1.Pod) { p.Status.ObservedGeneration++ },
+		"class":                func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBurstable },
+		"reason and message":   func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "a", "b" },
+		"probe time":           func(p *corev1.Pod) { p.Status.Conditions[0].LastProbeTime = now },
+		"condition generation": func(p *corev1.Pod) { p.Status.Conditions[0].ObservedGeneration++ },
+		"another condition": func(p *corev1.Pod) {
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "example.com/other", Status: "False"})
+		},
+		"resize status": func(p *corev1.Pod) { p.Status.Resize = "Deferred" },
+		"init containers": func(p *corev1.Pod) {
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init"}}
+		},
+		"time in which a container runs": func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: now}
+		},
+	} {
+		pod := w.pods[0]
+		after := pod.DeepCopy()
+		change(after)
+		if reflect.DeepEqual(pod, after) {
+			t.Errorf("%s: the test changes nothing", name)
+		}
+		if podChangeMatters(pod, after) {
+			t.Errorf("a change of %s matters", name)
+		}
+	}
+}
+
+func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
+	metadata := regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`)
+	read := map[string]bool{}
+	for _, w := range situations(t) {
+		s := w.snapshot()
+		for i, claim := range s.Claims {
+			plan := func(c *corev1.PersistentVolumeClaim) string {
+				with := *s
+				with.Claims = append([]*corev1.PersistentVolumeClaim{}, s.Claims...)
+				with.Claims[i] = c
+				return describe(NewPlan(&with))
+			}
+			can := regexp.MustCompile(metadata.String() + `|^\.(Spec|Status)`)
+			find(t, read, "claim", claim, (*corev1.PersistentVolumeClaim).DeepCopy, can, plan, claimChangeMatters)
+		}
+		for i, revision := range s.Revisions {
+			plan := func(r *appsv1.ControllerRevision) string {
+				with := *s
+				with.Revisions = append([]*appsv1.ControllerRevision{}, s.Revisions...)
+				with.Revisions[i] = r
+				return describe(NewPlan(&with))
+			}
+			can := regexp.MustCompile(metadata.String() + `|^\.Revision`)
+			find(t, read, "revision", revision, (*appsv1.ControllerRevision).DeepCopy, can, plan, revisionChangeMatters)
+		}
+	}
+	for _, path := range []string{"claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.Labels[" + v1alpha1.CloneSetInstanceIDLabel + "]", "revision.Revision"} {
+		if !read[path] {
+			t.Errorf("no situation shows that %s is read", path)
+		}
+	}
+}
+
+func TestCloneSetChanges(t *testing.T) {
+	for _, w := range situations(t) {
+		s := w.snapshot()
+		can := regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`)
+		find(t, map[string]bool{}, "", s.Set, (*v1alpha1.CloneSet).DeepCopy, can, func(set *v1alpha1.CloneSet) string {
+			with := *s
+			with.Set = set
+			return describe(NewPlan(&with))
+		}, cloneSetChangeMatters)
+		for _, m := range mutations(s.Set) {
+			if !strings.HasPrefix(m.path, ".Status") {
+				continue
+			}
+			after := s.Set.DeepCopy()
+			m.apply(reflect.ValueOf(after))
+			after.ResourceVersion += "0"
+			if cloneSetChangeMatters(s.Set, after) {
+				t.Errorf("a change of %s alone matters", m.path)
+			}
+		}
+	}
+}
