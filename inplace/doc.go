@@ -7,7 +7,7 @@
 // what has to be written. [Begin] starts the update of one pod, [Refresh]
 // carries it on until the pod is back in service, and [Complete] tells whether
 // it is done. All of them are pure functions: they read objects that they
-// never change, and return what to write as a [podpatch.Patch].
+// never change, and put what to write into a [podpatch.Patch].
 //
 // # How a pod is updated
 //
