@@ -34,6 +34,9 @@ type applier struct {
 	told sync.Map // reason to the number of events in this pass
 	// version is the resourceVersion of the CloneSet after the last own write.
 	version string
+	// unsure says that a pod may have been created whose creation was not
+	// confirmed. The next pass must ask for the same name again.
+	unsure atomic.Bool
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
 	failures []Problem
@@ -46,14 +49,17 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		Reconciler: r, set: s.Set, plan: plan, gate: budgetGate{budget: r.budget},
 		key: types.NamespacedName{Namespace: s.Set.Namespace, Name: s.Set.Name}, version: s.Set.ResourceVersion,
 	}
-	if settled, err := a.revisions(ctx); !settled || err != nil {
-		return staleRetry, err
+	if settled, err := a.revisions(ctx); err != nil {
+		_ = a.failed(v1alpha1.CloneSetConditionFailedUpdate, err)
+		return 0, errors.Join(err, a.status(ctx, s, nil))
+	} else if !settled {
+		return staleRetry, nil
 	}
 	var errs []error
 	for _, step := range []func(context.Context) error{a.letClaimsGo, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
 		errs = append(errs, step(ctx))
 	}
-	errs = append(errs, a.status(ctx, s), a.prune(ctx), a.history(ctx))
+	errs = append(errs, a.status(ctx, s, plan.Status), a.prune(ctx), a.history(ctx))
 	requeueAfter = plan.RequeueAfter
 	if a.gate.refused && (requeueAfter == 0 || requeueAfter > budgetRetry) {
 		requeueAfter = budgetRetry

@@ -29,7 +29,7 @@ func summary(err error) error {
 	var messages []string
 	for _, e := range separate(err) {
 		if !apierrors.IsConflict(e) {
-			messages = append(messages, e.Error())
+			messages = append(messages, report(e))
 		}
 	}
 	if len(messages) == 0 {
@@ -40,6 +40,25 @@ func summary(err error) error {
 		messages = append(messages[:shownFailures], fmt.Sprintf("and %d more", more))
 	}
 	return errors.New(strings.Join(messages, "; "))
+}
+
+// creationError is the failure to create a pod of a generated name.
+type creationError struct {
+	name string
+	err  error
+}
+
+func (e *creationError) Error() string { return "create pod " + e.name + ": " + e.err.Error() }
+func (e *creationError) Unwrap() error { return e.err }
+
+// report is what a condition says about an error. It leaves out the name of a
+// pod that does not exist, which is another one the next time.
+func report(err error) string {
+	var creation *creationError
+	if errors.As(err, &creation) {
+		return "create a pod: " + strings.ReplaceAll(creation.err.Error(), creation.name, "…")
+	}
+	return err.Error()
 }
 
 // separate lists the errors that have been joined.

@@ -42,14 +42,18 @@ func (a *applier) createPod(ctx context.Context, c PodCreation) error {
 	}
 	version, err := a.pods.Create(ctx, c.Pod)
 	if apierrors.IsAlreadyExists(err) || err != nil && uncertain(err) {
-		if found := a.created(ctx, c.Pod); found != nil {
+		found, lookupErr := a.created(ctx, c.Pod)
+		if found != nil {
 			a.wrote(ResourcePods, found)
 			return nil
+		}
+		if lookupErr != nil {
+			a.unsure.Store(true)
 		}
 	}
 	if err != nil {
 		a.event(corev1.EventTypeWarning, "FailedCreate", "create pod %s: %v", c.Pod.Name, err)
-		return fmt.Errorf("create pod %s: %w", c.Pod.Name, err)
+		return &creationError{name: c.Pod.Name, err: err}
 	}
 	a.wroteAt(ResourcePods, version)
 	a.event(corev1.EventTypeNormal, "SuccessfulCreate", "created pod %s", c.Pod.Name)
@@ -57,13 +61,17 @@ func (a *applier) createPod(ctx context.Context, c PodCreation) error {
 }
 
 // created finds the pod whose creation an earlier request may have made
-// although its answer was lost; nil where there is none.
-func (a *applier) created(ctx context.Context, pod *corev1.Pod) *corev1.Pod {
+// although its answer was lost; nil where there is none. An error means that
+// there may be one.
+func (a *applier) created(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
 	found, err := a.kubernetes.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
-	if err != nil || !metav1.IsControlledBy(found, a.set) {
-		return nil
+	if apierrors.IsNotFound(err) {
+		return nil, nil
 	}
-	return found
+	if err != nil || !metav1.IsControlledBy(found, a.set) {
+		return nil, err
+	}
+	return found, nil
 }
 
 // claimCreated is the same for a claim.
@@ -81,6 +89,9 @@ func (a *applier) deletePods(ctx context.Context) error {
 	err := parallel.Each(ctx, len(a.plan.Delete), parallelWrites, func(i int) error {
 		return a.deletePod(ctx, a.plan.Delete[i])
 	})
+	if err != nil && a.plan.Delete[0].ForUpdate { // a pass deletes for one or the other
+		return a.failed(v1alpha1.CloneSetConditionFailedUpdate, err)
+	}
 	return a.failed(v1alpha1.CloneSetConditionFailedScale, err)
 }
 

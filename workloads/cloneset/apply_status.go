@@ -11,9 +11,13 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// status writes the planned status, and what went wrong since.
-func (a *applier) status(ctx context.Context, s *Snapshot) error {
-	status := a.plan.Status
+// status writes the planned status, nil where the present one stands, and what
+// went wrong since. It writes nothing where that would change the names of new
+// pods: they follow from the CloneSet's version.
+func (a *applier) status(ctx context.Context, s *Snapshot, status *v1alpha1.CloneSetStatus) error {
+	if a.unsure.Load() {
+		return nil
+	}
 	if len(a.failures) > 0 {
 		if status == nil {
 			status = a.set.Status.DeepCopy()

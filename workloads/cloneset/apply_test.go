@@ -57,7 +57,7 @@ func TestOnePodFails(t *testing.T) {
 		{"rule 33: a deletion for an update", func(c *cluster) {
 			c.edit(`{"spec":{"updateStrategy":{"type":"ReCreate"},"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`)
 		}, "delete pods", []string{"1 create controllerrevisions", "5 delete pods", "1 patch clonesets/status"},
-			"FailedUpdatePodReCreate", "FailedScale"},
+			"FailedUpdatePodReCreate", "FailedUpdate"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
@@ -130,8 +130,8 @@ func TestCreationFails(t *testing.T) {
 			c.mustFailPass(apierrors.IsForbidden)
 			for range 3 {
 				c.mustFailPass(apierrors.IsForbidden)
-				if n := c.Count(controllerUser)["create pods"]; n != 1 {
-					t.Errorf("%d requests to create pods", n)
+				if diff := cmp.Diff(map[string]int{"create pods": 1}, c.Count(controllerUser)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			}
 			if got := c.conditions(); len(got) != 1 || !strings.HasPrefix(got[0], "FailedScale: ") || !strings.Contains(got[0], "exceeded quota") {

@@ -119,8 +119,6 @@ type Problem struct {
 	Condition v1alpha1.CloneSetConditionType
 	// Err says what was wanted, what was found and what to do.
 	Err error
-	// Retry says that another pass may succeed without any event.
-	Retry bool
 }
 
 // NewPlan decides what to do about a CloneSet. It never fails: what is wrong

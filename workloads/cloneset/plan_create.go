@@ -156,9 +156,11 @@ func (p *planner) instanceIDs(n int) []string {
 			taken[id] = true
 		}
 	}
+	for _, claim := range p.Claims { // also those that are terminating
+		taken[claim.Labels[v1alpha1.CloneSetInstanceIDLabel]] = true
+	}
 	for sequence := 0; len(ids) < n; sequence++ {
-		id := p.newID(sequence)
-		if _, claimed := p.claims[id]; !taken[id] && !claimed {
+		if id := p.newID(sequence); !taken[id] {
 			ids = append(ids, id)
 			taken[id] = true
 		}
