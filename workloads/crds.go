@@ -16,6 +16,10 @@ var crdFiles embed.FS
 // applied to a cluster, in any order. Every call returns new objects, which the
 // caller may change.
 //
+// No definition names a conversion webhook. Where clients use a version in which
+// objects are not stored, let conversion.SetWebhook add one, or they lose what
+// that version lacks.
+//
 // They hold the API server to the rules that a manifest must keep, so that a
 // wrong one is refused even where no webhook runs.
 func CRDs() []*unstructured.Unstructured { return crdfiles.MustRead(crdFiles) }

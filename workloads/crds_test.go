@@ -14,7 +14,7 @@ func TestCRDs(t *testing.T) {
 		}
 		got = append(got, crd.GetName())
 	}
-	if diff := cmp.Diff([]string{"clonesets.apps.kruise.io"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"clonesets.apps.kruise.io", "statefulsets.apps.kruise.io"}, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }

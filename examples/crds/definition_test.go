@@ -40,7 +40,11 @@ func internal(t *testing.T, crd *unstructured.Unstructured) *apiextensions.Custo
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(external, out, nil); err != nil {
 		t.Fatal(err)
 	}
-	out.Status.StoredVersions = []string{external.Spec.Versions[0].Name}
+	for _, v := range external.Spec.Versions {
+		if v.Storage {
+			out.Status.StoredVersions = append(out.Status.StoredVersions, v.Name)
+		}
+	}
 	return out
 }
 

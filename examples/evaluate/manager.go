@@ -28,7 +28,7 @@ import (
 // installCRDs makes the API server serve the CRDs of the library. In a cluster
 // that is not the demo's own, those that are there stay as they are.
 func installCRDs(ctx context.Context, p *place, install bool, screen *display.Screen) error {
-	definitions := workloads.CRDs()
+	definitions := crds.Of(workloads.CRDs(), v1alpha1.SchemeGroupVersion.WithResource("clonesets"))
 	if !p.own {
 		served, err := isServed(ctx, p)
 		if err != nil || served {
@@ -36,7 +36,7 @@ func installCRDs(ctx context.Context, p *place, install bool, screen *display.Sc
 		}
 		if !install {
 			return errors.New("the cluster does not serve clonesets.apps.kruise.io: install the CRDs with the flag --install-crds, " +
-				"or with: kubectl apply --server-side -f workloads/crds")
+				"or with: kubectl apply --server-side -f workloads/crds/apps.kruise.io_clonesets.yaml")
 		}
 	}
 	client, err := dynamic.NewForConfig(p.config)

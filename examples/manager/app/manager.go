@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -201,7 +202,11 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, client kuber
 	if err != nil {
 		return err
 	}
-	definitions := workloads.CRDs()
+	var resources []schema.GroupVersionResource
+	for _, controller := range m.controllers(config) {
+		resources = append(resources, controller.resource)
+	}
+	definitions := crds.Of(workloads.CRDs(), resources...)
 	if m.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
 		definitions = append(definitions, distribution.CRDs()...)
 	}

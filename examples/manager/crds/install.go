@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,16 @@ import (
 )
 
 var resource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// Of returns the definitions of some resources: a manager installs what it
+// looks after, and nothing that nobody serves.
+func Of(definitions []*unstructured.Unstructured, resources ...schema.GroupVersionResource) []*unstructured.Unstructured {
+	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
+		return !slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool {
+			return d.GetName() == r.GroupResource().String()
+		})
+	})
+}
 
 // Install applies the definitions (server-side apply, also over fields that
 // somebody else has set) and waits until the API server serves them all, for

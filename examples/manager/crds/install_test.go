@@ -53,3 +53,22 @@ func TestServed(t *testing.T) {
 		}
 	}
 }
+
+func TestOf(t *testing.T) {
+	named := func(names ...string) (definitions []*unstructured.Unstructured) {
+		for _, name := range names {
+			definition := &unstructured.Unstructured{}
+			definition.SetName(name)
+			definitions = append(definitions, definition)
+		}
+		return definitions
+	}
+	served := schema.GroupVersionResource{Group: "g.io", Version: "v1", Resource: "foos"}
+	got := Of(named("foos.g.io", "bars.g.io", "foos.other.io"), served)
+	if len(got) != 1 || got[0].GetName() != "foos.g.io" {
+		t.Errorf("got %v", got)
+	}
+	if got := Of(named("foos.g.io")); len(got) != 0 {
+		t.Errorf("nothing is served, got %v", got)
+	}
+}

@@ -7,6 +7,8 @@
 package fake
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/typedclient/memory"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Client is a client.Interface that keeps its objects in memory. NewClient
@@ -29,12 +32,17 @@ var (
 	_ testing.FakeClient = (*Client)(nil)
 )
 
-// NewClient makes a client that holds copies of the given objects. It panics
-// where an object is of no workload kind, or is given twice.
+// NewClient makes a client that holds copies of the given objects, each in the
+// version of its client: StatefulSets are found in v1beta1 only. It panics where
+// an object is of no workload kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.tracker = memory.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
+	c.tracker = memory.Serve(&c.Fake, addToScheme, objects)
 	return c
+}
+
+func addToScheme(scheme *runtime.Scheme) error {
+	return errors.Join(v1alpha1.AddToScheme(scheme), v1beta1.AddToScheme(scheme))
 }
 
 // Tracker is the memory behind the client: a test can change objects there
@@ -57,6 +65,23 @@ func (c *Client) CloneSets(namespace string) client.CloneSetInterface {
 		func(dst, src *v1alpha1.CloneSetList) { dst.ListMeta = src.ListMeta },
 		func(list *v1alpha1.CloneSetList) []*v1alpha1.CloneSet { return gentype.ToPointerSlice(list.Items) },
 		func(list *v1alpha1.CloneSetList, items []*v1alpha1.CloneSet) {
+			list.Items = gentype.FromPointerSlice(items)
+		},
+	)
+}
+
+// StatefulSets gives the client of the StatefulSets of a namespace; the empty
+// namespace means all.
+func (c *Client) StatefulSets(namespace string) client.StatefulSetInterface {
+	return gentype.NewFakeClientWithList[*v1beta1.StatefulSet, *v1beta1.StatefulSetList](
+		&c.Fake, namespace,
+		v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
+		v1beta1.SchemeGroupVersion.WithKind("StatefulSet"),
+		func() *v1beta1.StatefulSet { return &v1beta1.StatefulSet{} },
+		func() *v1beta1.StatefulSetList { return &v1beta1.StatefulSetList{} },
+		func(dst, src *v1beta1.StatefulSetList) { dst.ListMeta = src.ListMeta },
+		func(list *v1beta1.StatefulSetList) []*v1beta1.StatefulSet { return gentype.ToPointerSlice(list.Items) },
+		func(list *v1beta1.StatefulSetList, items []*v1beta1.StatefulSet) {
 			list.Items = gentype.FromPointerSlice(items)
 		},
 	)

@@ -1,0 +1,46 @@
+package conversion_test
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/conversion"
+)
+
+// A StatefulSet goes through the hands of a client that knows v1alpha1 only.
+func ExampleStatefulSet() {
+	stored := []byte(`{"apiVersion":"apps.kruise.io/v1beta1","kind":"StatefulSet","metadata":{"name":"web"},"spec":{"replicas":3,"reserveOrdinals":[1]}}`)
+
+	read, err := conversion.StatefulSet(stored, "apps.kruise.io/v1alpha1")
+	fmt.Println(string(read), err)
+
+	written, err := conversion.StatefulSet(read, "apps.kruise.io/v1beta1")
+	fmt.Println(string(written), err)
+	// Output:
+	// {"apiVersion":"apps.kruise.io/v1alpha1","kind":"StatefulSet","metadata":{"annotations":{"podwright.github.io/v1beta1-fields":"{\"spec\":{\"reserveOrdinals\":[1]}}"},"name":"web"},"spec":{"replicas":3}} <nil>
+	// {"apiVersion":"apps.kruise.io/v1beta1","kind":"StatefulSet","metadata":{"name":"web"},"spec":{"replicas":3,"reserveOrdinals":[1]}} <nil>
+}
+
+// Serve conversion, and name the webhook in the definitions before they are
+// installed.
+func Example() {
+	mux := http.NewServeMux()
+	mux.Handle(conversion.Path, conversion.Handler())
+	go func() { log.Println(http.ListenAndServeTLS(":9443", "tls.crt", "tls.key", mux)) }()
+
+	client := admissionregistrationv1.WebhookClientConfig{
+		Service:  &admissionregistrationv1.ServiceReference{Namespace: "shop", Name: "shop-operator"},
+		CABundle: []byte("-----BEGIN CERTIFICATE-----\n…"),
+	}
+	definitions := workloads.CRDs()
+	for _, crd := range definitions {
+		if err := conversion.SetWebhook(crd, client); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Apply the definitions, as the example of workloads.CRDs does.
+}
