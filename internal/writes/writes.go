@@ -60,6 +60,24 @@ func (r Resource) Delete(ctx context.Context, object Object) (resourceVersion st
 	return resourceVersion, err
 }
 
+// Version returns the present resourceVersion of an object.
+func (r Resource) Version(ctx context.Context, namespace, name string) (resourceVersion string, err error) {
+	return send(ctx, r.Client.Get().Namespace(namespace).Resource(r.Name).Name(name))
+}
+
+// Newest returns the resourceVersion that the resource has come to in a
+// namespace: a cache that has come so far shows every write that was made before.
+func (r Resource) Newest(ctx context.Context, namespace string) (resourceVersion string, err error) {
+	raw, err := r.Client.Get().Namespace(namespace).Resource(r.Name).Param("limit", "1").
+		SetHeader("Accept", onlyListMetadata).Do(ctx).Raw()
+	if err != nil {
+		return "", err
+	}
+	return versionOf(raw)
+}
+
+const onlyListMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
 // onlyMetadata asks for the metadata of the written object, in the cheapest
 // encoding that the server has.
 const onlyMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
@@ -74,7 +92,7 @@ func send(ctx context.Context, request *rest.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	version, err := resourceVersion(raw)
+	version, err := versionOf(raw)
 	if err != nil {
 		return "", fmt.Errorf("read the answer to a write: %w", err)
 	}
@@ -91,8 +109,8 @@ var metadata = func() runtime.Decoder {
 
 var protobufPrefix = []byte("k8s\x00")
 
-// resourceVersion reads the version of an object in JSON or protobuf.
-func resourceVersion(raw []byte) (string, error) {
+// versionOf reads the version of an object in JSON or protobuf, or of a list in JSON.
+func versionOf(raw []byte) (string, error) {
 	if !bytes.HasPrefix(raw, protobufPrefix) {
 		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(raw, &object); err != nil {

@@ -34,9 +34,6 @@ type applier struct {
 	told sync.Map // reason to the number of events in this pass
 	// version is the resourceVersion of the CloneSet after the last own write.
 	version string
-	// unsure says that a pod may have been created whose creation was not
-	// confirmed. The next pass must ask for the same name again.
-	unsure atomic.Bool
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
 	failures []Problem
@@ -51,7 +48,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	if settled, err := a.revisions(ctx); err != nil {
 		_ = a.failed(v1alpha1.CloneSetConditionFailedUpdate, err)
-		return 0, errors.Join(err, a.status(ctx, s, nil))
+		return 0, worthRetrying([]error{err, a.status(ctx, s, nil)})
 	} else if !settled {
 		return staleRetry, nil
 	}
@@ -64,7 +61,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if a.gate.refused && (requeueAfter == 0 || requeueAfter > budgetRetry) {
 		requeueAfter = budgetRetry
 	}
-	return requeueAfter, errors.Join(errs...)
+	return requeueAfter, worthRetrying(errs)
 }
 
 // revisions writes the update revision, before any pod refers to it. It
@@ -158,7 +155,7 @@ func (a *applier) deleteClaim(ctx context.Context, claim *corev1.PersistentVolum
 	version, err := a.claims.Delete(ctx, claim)
 	if err != nil {
 		a.event(corev1.EventTypeWarning, "FailedDelete", "delete claim %s: %v", claim.Name, err)
-		return fmt.Errorf("delete claim %s: %w", claim.Name, err)
+		return fmt.Errorf("delete claim %s: %w", claim.Name, a.unanswered(ResourceClaims, claim.Name, err))
 	}
 	a.wroteAt(ResourceClaims, version)
 	return nil

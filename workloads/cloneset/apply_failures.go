@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -97,9 +98,24 @@ func replaced(err error) bool {
 	return false
 }
 
-// uncertain tells whether a write may have been made in spite of the error:
-// there was no answer, or the server did not come to an end with it.
-func uncertain(err error) bool {
+// unanswered returns the error, and remembers that the write may have been made
+// where there was no answer, or the server did not come to an end with it.
+func (a *applier) unanswered(resource Resource, name string, err error) error {
 	var status apierrors.APIStatus
-	return !errors.As(err, &status) || status.Status().Code >= 500
+	if !errors.As(err, &status) || status.Status().Code >= 500 {
+		a.own.Lost(a.key, resource, name)
+	}
+	return err
+}
+
+// worthRetrying drops the errors that another pass cannot avoid: in a namespace
+// that is being deleted nothing can be created any more.
+func worthRetrying(errs []error) error {
+	var left []error
+	for _, err := range separate(errors.Join(errs...)) {
+		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			left = append(left, err)
+		}
+	}
+	return errors.Join(left...)
 }

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/parallel"
@@ -30,58 +29,27 @@ func (a *applier) createPods(ctx context.Context) error {
 func (a *applier) createPod(ctx context.Context, c PodCreation) error {
 	for _, claim := range c.Claims {
 		version, err := a.claims.Create(ctx, claim)
-		if apierrors.IsAlreadyExists(err) || err != nil && uncertain(err) && a.claimCreated(ctx, claim) {
+		if apierrors.IsAlreadyExists(err) {
 			continue
 		}
 		if err != nil {
 			a.event(corev1.EventTypeWarning, "FailedCreate", "create claim %s: %v", claim.Name, err)
-			return fmt.Errorf("create claim %s: %w", claim.Name, err)
+			return fmt.Errorf("create claim %s: %w", claim.Name, a.unanswered(ResourceClaims, claim.Name, err))
 		}
 		a.wroteAt(ResourceClaims, version)
 		a.event(corev1.EventTypeNormal, "SuccessfulCreate", "created claim %s", claim.Name)
 	}
 	version, err := a.pods.Create(ctx, c.Pod)
-	if apierrors.IsAlreadyExists(err) || err != nil && uncertain(err) {
-		found, lookupErr := a.created(ctx, c.Pod)
-		if found != nil {
-			a.wrote(ResourcePods, found)
-			return nil
-		}
-		if lookupErr != nil {
-			a.unsure.Store(true)
-		}
+	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
+		a.own.Lost(a.key, ResourcePods, c.Pod.Name)
 	}
 	if err != nil {
 		a.event(corev1.EventTypeWarning, "FailedCreate", "create pod %s: %v", c.Pod.Name, err)
-		return &creationError{name: c.Pod.Name, err: err}
+		return &creationError{name: c.Pod.Name, err: a.unanswered(ResourcePods, c.Pod.Name, err)}
 	}
 	a.wroteAt(ResourcePods, version)
 	a.event(corev1.EventTypeNormal, "SuccessfulCreate", "created pod %s", c.Pod.Name)
 	return nil
-}
-
-// created finds the pod whose creation an earlier request may have made
-// although its answer was lost; nil where there is none. An error means that
-// there may be one.
-func (a *applier) created(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	found, err := a.kubernetes.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil || !metav1.IsControlledBy(found, a.set) {
-		return nil, err
-	}
-	return found, nil
-}
-
-// claimCreated is the same for a claim.
-func (a *applier) claimCreated(ctx context.Context, claim *corev1.PersistentVolumeClaim) bool {
-	found, err := a.kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{})
-	if err != nil || !metav1.IsControlledBy(found, a.set) {
-		return false
-	}
-	a.wrote(ResourceClaims, found)
-	return true
 }
 
 // deletePods deletes pods with their claims. (rule 24)
@@ -108,7 +76,7 @@ func (a *applier) deletePod(ctx context.Context, d PodDeletion) error {
 	version, err := a.pods.Delete(ctx, d.Pod)
 	if err != nil {
 		a.event(corev1.EventTypeWarning, failure, "delete pod %s: %v", d.Pod.Name, err)
-		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, err)
+		return fmt.Errorf("delete pod %s: %w", d.Pod.Name, a.unanswered(ResourcePods, d.Pod.Name, err))
 	}
 	if version != "" { // otherwise somebody else has deleted it
 		a.wroteAt(ResourcePods, version)
@@ -148,7 +116,7 @@ func (a *applier) patchPod(ctx context.Context, p *PodPatch) error {
 			if p.Kind == PatchUpdateInPlace && !apierrors.IsConflict(err) {
 				a.event(corev1.EventTypeWarning, "FailedUpdatePodInPlace", "update pod %s in place: %v", p.Pod.Name, err)
 			}
-			return fmt.Errorf("patch pod %s (%s): %w", p.Pod.Name, p.Kind, err)
+			return fmt.Errorf("patch pod %s (%s): %w", p.Pod.Name, p.Kind, a.unanswered(ResourcePods, p.Pod.Name, err))
 		}
 		a.wroteAt(ResourcePods, version)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,12 +13,8 @@ import (
 )
 
 // status writes the planned status, nil where the present one stands, and what
-// went wrong since. It writes nothing where that would change the names of new
-// pods: they follow from the CloneSet's version.
+// went wrong since.
 func (a *applier) status(ctx context.Context, s *Snapshot, status *v1alpha1.CloneSetStatus) error {
-	if a.unsure.Load() {
-		return nil
-	}
 	if len(a.failures) > 0 {
 		if status == nil {
 			status = a.set.Status.DeepCopy()
@@ -43,6 +40,9 @@ func (a *applier) writeStatus(ctx context.Context, status *v1alpha1.CloneSetStat
 	}
 	written, err := a.workloads.CloneSets(a.set.Namespace).
 		Patch(ctx, a.set.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil // the CloneSet has been deleted
+	}
 	if err != nil {
 		return fmt.Errorf("write the status: %w", err)
 	}

@@ -3,10 +3,12 @@ package cloneset
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
@@ -78,6 +80,11 @@ const (
 // after a back-off. It does nothing while the caches have not seen what its
 // earlier passes wrote.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	if err := r.own.Settle(key, func(resource Resource, name string) (string, error) {
+		return r.find(ctx, key, resource, name)
+	}); err != nil {
+		return 0, err
+	}
 	if pending := r.own.Pending(key, r.reader.Seen); pending != "" {
 		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
 		return staleRetry, nil
@@ -95,6 +102,36 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	plan := NewPlan(snapshot)
 	r.planning.took(key, r.clock.Since(start))
 	return r.apply(ctx, snapshot, plan)
+}
+
+// find returns the version at which a cache shows what became of a write that
+// had no answer. Where the pod or claim is gone and the cache still shows it,
+// that is how far the API server has come by now.
+func (r *Reconciler) find(ctx context.Context, key types.NamespacedName, resource Resource, name string) (resourceVersion string, err error) {
+	of := r.pods
+	if resource == ResourceClaims {
+		of = r.claims
+	}
+	resourceVersion, err = of.Version(ctx, key.Namespace, name)
+	if !apierrors.IsNotFound(err) {
+		return resourceVersion, err
+	}
+	if shown, err := r.shown(key, resource, name); !shown || err != nil {
+		return "", err
+	}
+	return of.Newest(ctx, key.Namespace)
+}
+
+// shown tells whether the cache holds a pod or a claim of a CloneSet.
+func (r *Reconciler) shown(key types.NamespacedName, resource Resource, name string) (bool, error) {
+	s, err := r.observe(key)
+	if s == nil || err != nil {
+		return false, err
+	}
+	if resource == ResourceClaims {
+		return slices.ContainsFunc(s.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name }), nil
+	}
+	return slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == name }), nil
 }
 
 // planTimes remembers how long the last plan of each CloneSet took.

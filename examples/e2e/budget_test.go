@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestBudgetsAreJudged makes sure that the judge of the other tests would find what it is there for.
+func TestBudgetsAreJudged(t *testing.T) {
+	t.Parallel()
+	pod := func(edit func(*corev1.Pod)) *corev1.Pod {
+		p := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "web-1", UID: "1",
+				OwnerReferences: []metav1.OwnerReference{{Kind: "CloneSet", Name: "web", Controller: new(true)}}},
+			Spec: corev1.PodSpec{
+				Containers:     []corev1.Container{{Name: "main", Image: "web:1"}},
+				ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "gate"}},
+			},
+			Status: corev1.PodStatus{
+				Phase:             corev1.PodRunning,
+				Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: "True"}, {Type: "gate", Status: "True"}},
+				ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "web:1", Ready: true}},
+			},
+		}
+		edit(p)
+		return p
+	}
+	for _, test := range []struct {
+		name   string
+		edit   func(*corev1.Pod)
+		broken bool
+	}{
+		{"a pod in service", func(*corev1.Pod) {}, false},
+		{"not Ready", func(p *corev1.Pod) { p.Status.Conditions[0].Status = "False" }, true},
+		{"Ready, but its gate is closed", func(p *corev1.Pod) { p.Status.Conditions[1].Status = "False" }, true},
+		{"Ready, but the kubelet will restart it", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "web:2" }, true},
+		{"Ready, but its container is not", func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Ready = false }, true},
+		{"Ready, but being deleted", func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, true},
+		{"Ready, but failed", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
+		{"of another owner", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "other" }, true},
+	} {
+		b := &budget{minAvailable: 1, maxPods: 1}
+		b.judge("web", map[types.UID]*corev1.Pod{"1": pod(test.edit)}, "1")
+		if broken := len(b.violations) > 0; broken != test.broken {
+			t.Errorf("%s: expected broken=%v, observed %v", test.name, test.broken, b.violations)
+		}
+	}
+	b := &budget{minAvailable: 1, maxPods: 1}
+	b.judge("web", map[types.UID]*corev1.Pod{"1": pod(func(*corev1.Pod) {}), "2": pod(func(p *corev1.Pod) { p.UID = "2" })}, "1")
+	if len(b.violations) != 1 {
+		t.Errorf("two pods where one is allowed: expected a violation, observed %v", b.violations)
+	}
+}

@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// leaderElection makes a dead leader be replaced within three seconds.
+var leaderElection = []string{
+	"--leader-elect", "--leader-election-id=e2e", "--leader-election-lease-duration=3s",
+	"--leader-election-renew-deadline=2s", "--leader-election-retry-period=500ms",
+}
+
+func (p *process) leads() bool {
+	metrics, err := p.get(p.metrics, "/metrics")
+	return err == nil && strings.Contains(metrics, "\nkruise_manager_is_leader 1")
+}
+
+// Two managers: the one that leads is killed in the middle of a rollout, and the other one finishes it.
+func TestTheOtherManagerTakesOver(t *testing.T) {
+	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
+		t.Run(string(how), func(t *testing.T) {
+			s := newScene(t)
+			s.run(cloneSet("web", 12, strategy(how, 2)))
+			before := s.owned("web")
+			first, second := s.twoManagers(how)
+
+			s.expect("web", 10, 12)
+			s.edit("web", image("web:2"))
+			s.killAt(first, moment{updated: 4})
+			s.awaitAsking("the second manager leads", func() string {
+				if !second.leads() {
+					return "it does not"
+				}
+				return ""
+			})
+			s.awaitSettled("web")
+			s.keptBudget("web")
+			s.updatedOnce(before, how)
+		})
+	}
+}
+
+// twoManagers replaces the shared manager by one that leads and one that waits.
+func (s *scene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *process) {
+	s.Helper()
+	manager.kill()
+	s.Cleanup(func() { manager.revive(s.T) })
+	// It has the webhooks' address of the shared manager, to which later flags of the same name win.
+	leader = &process{name: manager.name, metrics: manager.metrics, health: manager.health, logFile: manager.logFile,
+		arguments: append(manager.arguments[:len(manager.arguments):len(manager.arguments)], leaderElection...)}
+	other, err := newManager("second-"+strings.ToLower(string(how)), append(leaderElection, "--enable-webhooks=false")...)
+	if err != nil {
+		s.fatalf("%v", err)
+	}
+	for _, p := range []*process{leader, other} {
+		s.Cleanup(func() {
+			p.kill()
+			if s.Failed() {
+				s.Logf("the log of %s:\n%s", p.name, p.logTail(s.namespace))
+			}
+		})
+		if err := p.start(); err != nil {
+			s.fatalf("%v", err)
+		}
+		if p == leader {
+			s.awaitAsking("the first manager leads", func() string {
+				if !leader.leads() {
+					return "it does not"
+				}
+				return ""
+			})
+		}
+	}
+	s.awaitAsking("the second manager is ready", func() string {
+		if _, err := other.get(other.health, "/readyz"); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	if other.leads() {
+		s.errorf("expected one leader, observed that the second manager leads too")
+	}
+	return leader, other
+}

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+const (
+	// hold is a label of hooks, holdFinalizer a finalizer of hooks.
+	hold          = "example.com/hold"
+	holdFinalizer = "example.com/hold"
+)
+
+func hooks(l lifecyclev1alpha1.Lifecycle) func(*v1alpha1.CloneSet) {
+	return func(set *v1alpha1.CloneSet) { set.Spec.Lifecycle = &l }
+}
+
+func templateLabel(key, value string) func(*v1alpha1.CloneSet) {
+	return func(set *v1alpha1.CloneSet) { set.Spec.Template.Labels[key] = value }
+}
+
+// awaitState waits until a pod of the set is in a lifecycle state, and returns it.
+func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
+	s.Helper()
+	s.await(fmt.Sprintf("a pod of %s in the state %s", set, state), func() string {
+		states := map[string]string{}
+		for _, pod := range s.owned(set) {
+			states[pod.Name] = pod.Labels[lifecyclev1alpha1.StateLabel]
+			if states[pod.Name] == string(state) {
+				found = pod
+				return ""
+			}
+		}
+		return fmt.Sprint(states)
+	})
+	return found
+}
+
+func TestPreDeleteHook(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
+		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
+	s.edit("web", replicas(2))
+	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
+	s.edit("web", replicas(3))
+	s.awaitPod(leaving.Name, "rule 14: it is taken back", func(pod *corev1.Pod) string {
+		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !inService(pod) {
+			return describe(pod, false)
+		}
+		return ""
+	})
+	s.awaitSettled("web")
+	s.deletedOnly()
+	s.created(3)
+
+	s.edit("web", replicas(2))
+	leaving = s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
+	s.awaitStatus("web", "rule 13: the pod is kept, and is not available", func(set *v1alpha1.CloneSet) string {
+		if set.Status.Replicas != 3 || set.Status.ReadyReplicas != 3 || set.Status.AvailableReplicas != 2 {
+			return fmt.Sprintf("status %+v", set.Status)
+		}
+		return ""
+	})
+	s.label(leaving.Name, hold, nil)
+	s.awaitGone(leaving, "rule 13: no longer held")
+	s.awaitSettled("web")
+	s.deletedOnly(leaving.Name)
+
+	s.edit("web", replicas(1))
+	leaving = s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
+	s.edit("web", func(set *v1alpha1.CloneSet) { set.Spec.Lifecycle = nil })
+	s.awaitGone(leaving, "edge 9: the hook is gone from the spec")
+}
+
+func TestPreNormalHook(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.create(cloneSet("web", 2,
+		hooks(lifecyclev1alpha1.Lifecycle{PreNormal: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"example.com/registered": "yes"}}})))
+	s.awaitStatus("web", "edge 5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
+		if set.Status.ReadyReplicas != 2 || set.Status.AvailableReplicas != 0 {
+			return fmt.Sprintf("status %+v", set.Status)
+		}
+		return ""
+	})
+	for i, pod := range s.owned("web") {
+		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StatePreparingNormal) {
+			s.errorf("rule 8: pod %s: expected PreparingNormal, observed %q", pod.Name, state)
+		}
+		s.label(pod.Name, "example.com/registered", "yes")
+		s.awaitStatus("web", fmt.Sprintf("rule 8: %d available pods", i+1), func(set *v1alpha1.CloneSet) string {
+			if int(set.Status.AvailableReplicas) != i+1 {
+				return fmt.Sprintf("status %+v", set.Status)
+			}
+			return ""
+		})
+	}
+	s.awaitSettled("web")
+}
+
+// The hook of a finalizer takes a pod out of service before its update, and lets it in again after it.
+func TestMarkPodNotReady(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.run(cloneSet("web", 1, strategy(inPlace, 1), func(set *v1alpha1.CloneSet) {
+		set.Spec.Template.Finalizers = []string{holdFinalizer}
+	}, hooks(lifecyclev1alpha1.Lifecycle{InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{
+		FinalizersHandler: []string{holdFinalizer}, MarkPodNotReady: true,
+	}})))
+	before := s.owned("web")
+	name := before[0].Name
+	s.edit("web", image("web:2"))
+	out := s.awaitPod(name, "rule 25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || inService(pod) {
+			return describe(pod, false)
+		}
+		return ""
+	})
+	if image := out.Spec.Containers[0].Image; image != "web:1" {
+		s.errorf("rule 3: expected the old image while the hook holds, observed %s", image)
+	}
+	gate, ready := condition(out, lifecyclev1alpha1.KruisePodReady), condition(out, corev1.PodReady)
+	if want := `[{"userAgent":"Lifecycle","key":"preUpdateHook"}]`; gate.Status != corev1.ConditionFalse || gate.Message != want {
+		s.errorf("readiness rule 5: expected KruisePodReady False with %s, observed %+v", want, gate)
+	}
+	if want := `the status of pod readiness gate "KruisePodReady" is not "True", but False`; ready.Reason != "ReadinessGatesNotReady" || ready.Message != want {
+		s.errorf("readiness rule 6: expected Ready False with %s, observed %+v", want, ready)
+	}
+
+	s.patchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
+	s.awaitPod(name, "rules 11 and 25: updated, waiting for its hook, and in service again", func(pod *corev1.Pod) string {
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateUpdated) || !inService(pod) {
+			return describe(pod, false)
+		}
+		return ""
+	})
+	s.patchPod(name, map[string]any{"metadata": map[string]any{"finalizers": []string{holdFinalizer}}})
+	s.awaitSettled("web")
+	after := s.awaitState("web", lifecyclev1alpha1.StateNormal)
+	if gate := condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
+		s.errorf("readiness rule 9: expected KruisePodReady True with [], observed %+v", gate)
+	}
+	s.updatedOnce(before, inPlace)
+	s.patchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
+}
+
+// Several writers share the gate: what another one has written stays, and keeps the pod out of service.
+func TestReadinessIsShared(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.run(cloneSet("web", 1, strategy(inPlace, 1)))
+	pod := s.owned("web")[0]
+	const other = `[{"userAgent":"Drill","key":"one"}]`
+	s.patchPod(pod.Name, map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
+		"type": lifecyclev1alpha1.KruisePodReady, "status": "False", "message": other,
+	}}}}, "status")
+	s.awaitPod(pod.Name, "out of service", func(pod *corev1.Pod) string {
+		if condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
+			return describe(pod, false)
+		}
+		return ""
+	})
+	s.edit("web", image("web:2"))
+	updated := s.awaitPod(pod.Name, "updated", func(pod *corev1.Pod) string {
+		if containerStatus(pod, "main").Image != "web:2" || pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateNormal) {
+			return describe(pod, false)
+		}
+		return ""
+	})
+	if diff := cmp.Diff([]readiness.Key{{UserAgent: "Drill", Key: "one"}}, readiness.Keys(updated)); diff != "" || inService(updated) {
+		s.errorf("readiness rule 3: expected the key of the other writer and no traffic, observed %s\n%s", describe(updated, false), diff)
+	}
+}

@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// The tests that kill something are not parallel.
+
+func TestManagerIsKilledInMidRollout(t *testing.T) {
+	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
+		t.Run(string(how), func(t *testing.T) {
+			s := newScene(t)
+			s.run(cloneSet("web", 20, strategy(how, 3), claimTemplate("data")))
+			before := s.owned("web")
+			s.expect("web", 17, 20)
+			s.edit("web", image("web:2"))
+			s.killManagerAt(moments(t, []int{1, 4, 7, 10, 13, 16}))
+			s.awaitSettled("web")
+			s.keptBudget("web")
+			s.updatedOnce(before, how)
+			var claims []string
+			for _, pod := range s.owned("web") {
+				claims = append(claims, claimOf(pod))
+			}
+			s.awaitClaims("rule 24: a claim for every pod, and none without", claims)
+		})
+	}
+}
+
+// moment is when a manager is killed: after so many pods have been updated and so many more changes of pods have been seen,
+// some time later. A change is seen a millisecond after it was written, so without a delay the next write is still under way.
+type moment struct {
+	updated, changes int
+	after, dead      time.Duration
+}
+
+// moments makes moments of thresholds: each a little later, by chance. The seed is logged.
+func moments(t *testing.T, thresholds []int) []moment {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed of the moments: %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	var all []moment
+	for i, threshold := range thresholds {
+		m := moment{updated: threshold + random.IntN(2), dead: time.Duration(random.IntN(500)) * time.Millisecond}
+		if i%2 == 0 {
+			m.changes = 1 + random.IntN(8)
+		} else {
+			m.after = time.Duration(random.IntN(200)) * time.Millisecond
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// killManagerAt kills the manager at each moment, and starts it again.
+func (s *scene) killManagerAt(moments []moment) {
+	s.Helper()
+	s.Cleanup(func() { manager.revive(s.T) })
+	for _, m := range moments {
+		s.killAt(manager, m)
+		time.Sleep(m.dead)
+		if err := manager.start(); err != nil {
+			s.fatalf("start the manager again: %v", err)
+		}
+	}
+}
+
+// killAt kills a manager at a moment. It fails where the rollout is over by then.
+func (s *scene) killAt(p *process, m moment) {
+	s.Helper()
+	s.await(fmt.Sprintf("%d updated pods", m.updated), func() string {
+		if n := s.updated("web"); n < m.updated {
+			return fmt.Sprintf("%d", n)
+		}
+		return ""
+	})
+	seen := len(s.history.lines())
+	s.await(fmt.Sprintf("%d more changes", m.changes), func() string {
+		if n := len(s.history.lines()) - seen; n < m.changes {
+			return fmt.Sprintf("%d", n)
+		}
+		return ""
+	})
+	time.Sleep(m.after) // not to wait for something, but to strike at any moment
+	p.kill()
+	updated, serving, all := s.updated("web"), s.inService("web"), int(*s.set("web").Spec.Replicas)
+	s.Logf("killed %s when %d pods were updated, %d changes and %v later: now %d are, %d of %d pods in service",
+		p.name, m.updated, m.changes, m.after, updated, serving, all)
+	if updated == all && serving == all {
+		s.errorf("expected the kill in the middle of the rollout, observed that all %d pods are updated and in service", all)
+	}
+}
+
+// updated counts the pods whose template has the image web:2.
+func (s *scene) updated(set string) (n int) {
+	for _, pod := range s.owned(set) {
+		if pod.Spec.Containers[0].Image == "web:2" {
+			n++
+		}
+	}
+	return n
+}
+
+// updatedOnce fails where the update from before to now did more than it had to: in place, every pod is the same and its
+// container was restarted once; otherwise every pod was replaced by exactly one other.
+func (s *scene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
+	s.Helper()
+	if how == inPlace {
+		s.unmoved(before, "web")
+		s.restarted("web", "main", "web:2", 1)
+		s.restarted("web", "side", "proxy:1", 0)
+		s.deletedOnly()
+		s.created(len(before))
+		return
+	}
+	if n := s.updated("web"); n != len(before) {
+		s.errorf("expected %d pods of web:2, observed %d", len(before), n)
+	}
+	s.deletedOnly(names(before)...)
+	s.created(2 * len(before))
+}
+
+// deletedOnly fails where other pods than these have been deleted.
+func (s *scene) deletedOnly(wanted ...string) {
+	s.Helper()
+	deleted := s.history.deleted()
+	if fmt.Sprint(deleted) != fmt.Sprint(wanted) {
+		s.errorf("expected these %d pods to be deleted: %v\nobserved these %d: %v", len(wanted), wanted, len(deleted), deleted)
+	}
+}
+
+// created fails where more or fewer pods have been created in all.
+func (s *scene) created(wanted int) {
+	s.Helper()
+	s.history.mu.Lock()
+	defer s.history.mu.Unlock()
+	if n := len(s.history.pods); n != wanted {
+		s.errorf("expected %d pods to be created in all, observed %d", wanted, n)
+	}
+}

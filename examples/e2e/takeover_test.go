@@ -1,0 +1,204 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// What OpenKruise 1.4 has left in the cluster. The bytes of the revision are those that it computes for this template, and
+// its name is the hash of these bytes.
+const (
+	takenOverSet = `
+apiVersion: apps.kruise.io/v1alpha1
+kind: CloneSet
+metadata:
+  name: demo
+spec:
+  replicas: 3
+  revisionHistoryLimit: 10
+  scaleStrategy: {}
+  selector: {matchLabels: {app: demo}}
+  template:
+    metadata: {creationTimestamp: null, labels: {app: demo}}
+    spec:
+      containers:
+      - {image: "nginx:1.21", imagePullPolicy: Always, name: main, resources: {}, terminationMessagePath: /dev/termination-log, terminationMessagePolicy: File}
+      dnsPolicy: ClusterFirst
+      restartPolicy: Always
+      schedulerName: default-scheduler
+      securityContext: {}
+      terminationGracePeriodSeconds: 30
+  updateStrategy: {maxSurge: 0, maxUnavailable: 1, partition: 0, type: InPlaceIfPossible, inPlaceUpdateStrategy: {}}
+status:
+  availableReplicas: 3
+  collisionCount: 0
+  currentRevision: demo-75d46fb977
+  expectedUpdatedReplicas: 3
+  labelSelector: app=demo
+  observedGeneration: 1
+  readyReplicas: 3
+  replicas: 3
+  updateRevision: demo-75d46fb977
+  updatedReadyReplicas: 3
+  updatedReplicas: 3
+`
+	takenOverRevision = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"demo"}},"spec":{"containers":[{"image":"nginx:1.21","imagePullPolicy":"Always","name":"main","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`
+
+	// The pod of this name was created by an OpenKruise that did not yet write pod-template-hash and KruisePodReady, the
+	// other one was updated in place once.
+	oldPod, updatedPod = "demo-bbbbb", "demo-ccccc"
+)
+
+func TestTakeOver(t *testing.T) {
+	s := newScene(t)
+	s.Cleanup(func() { manager.revive(s.T) })
+	manager.kill()
+	s.withoutWebhooks()
+	set := s.leaveSet()
+	s.leaveRevision(set)
+	for _, name := range []string{"demo-2xkq7", oldPod, updatedPod} {
+		s.leavePod(set, name)
+	}
+	s.await("the pods are in service before the takeover", func() string {
+		if n := s.inService("demo"); n != 3 {
+			return fmt.Sprintf("%d are", n)
+		}
+		return ""
+	})
+	before := s.owned("demo")
+	s.expect("demo", 3, 4)
+	if err := manager.start(); err != nil {
+		s.fatalf("start the manager: %v", err)
+	}
+
+	s.awaitPod(oldPod, "rule 26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
+		if got := pod.Labels["pod-template-hash"]; got != "75d46fb977" {
+			return fmt.Sprintf("pod-template-hash is %q", got)
+		}
+		return ""
+	})
+	s.edit("demo", replicas(4)) // whatever the manager wants to change, it changes before this is done
+	s.awaitStatus("demo", "the set is settled with a fourth pod", unsettled)
+	s.keptBudget("demo") // nobody was out of service at any moment
+	s.restarted("demo", "main", "nginx:1.21", 0)
+	s.deletedOnly()
+	s.created(4)
+	if status := s.set("demo").Status; status.CurrentRevision != "demo-75d46fb977" || status.UpdateRevision != "demo-75d46fb977" || len(s.revisions.all()) != 1 {
+		s.errorf("CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, names(s.revisions.all()))
+	}
+
+	// And it is ours now: the next update is one in place.
+	s.edit("demo", image("nginx:1.22"))
+	s.awaitSettled("demo")
+	s.deletedOnly()
+	for _, pod := range before {
+		s.awaitPod(pod.Name, "updated in place", func(now *corev1.Pod) string {
+			if status := containerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
+				return describe(now, false)
+			}
+			return ""
+		})
+	}
+}
+
+// withoutWebhooks lets CloneSets be written while no manager runs. The manager registers its webhooks again when it starts.
+func (s *scene) withoutWebhooks() {
+	s.Helper()
+	admission := core.AdmissionregistrationV1()
+	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), registration.MutatingName, metav1.DeleteOptions{})
+	if err == nil {
+		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), registration.ValidatingName, metav1.DeleteOptions{})
+	}
+	if err != nil {
+		s.fatalf("remove the webhook configurations: %v", err)
+	}
+	s.awaitAsking("the API server has forgotten the webhooks", func() string {
+		_, err := workloads.CloneSets(s.namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+}
+
+// leaveSet stores the CloneSet and its status, with the very fields that OpenKruise has written.
+func (s *scene) leaveSet() *v1alpha1.CloneSet {
+	s.Helper()
+	var object map[string]any
+	if err := yaml.Unmarshal([]byte(takenOverSet), &object); err != nil {
+		s.Fatal(err)
+	}
+	status := object["status"]
+	delete(object, "status")
+	sets := untyped.Resource(cloneSets).Namespace(s.namespace)
+	created, err := sets.Create(s.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
+	if err != nil {
+		s.fatalf("create CloneSet demo: %v", err)
+	}
+	created.Object["status"] = status
+	if _, err := sets.UpdateStatus(s.Context(), created, metav1.UpdateOptions{}); err != nil {
+		s.fatalf("write the status of CloneSet demo: %v", err)
+	}
+	return s.set("demo")
+}
+
+func owner(set *v1alpha1.CloneSet) []metav1.OwnerReference {
+	return []metav1.OwnerReference{*metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))}
+}
+
+func (s *scene) leaveRevision(set *v1alpha1.CloneSet) {
+	s.Helper()
+	_, err := core.AppsV1().ControllerRevisions(s.namespace).Create(s.Context(), &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "demo-75d46fb977", OwnerReferences: owner(set),
+			Labels: map[string]string{"app": "demo", "controller.kubernetes.io/hash": "75d46fb977"},
+		},
+		Data:     runtime.RawExtension{Raw: []byte(takenOverRevision)},
+		Revision: 1,
+	}, metav1.CreateOptions{})
+	if err != nil {
+		s.fatalf("create the ControllerRevision: %v", err)
+	}
+}
+
+func (s *scene) leavePod(set *v1alpha1.CloneSet, name string) {
+	s.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, OwnerReferences: owner(set),
+			Labels: map[string]string{
+				"app": "demo", "controller-revision-hash": "demo-75d46fb977", "pod-template-hash": "75d46fb977",
+				"apps.kruise.io/cloneset-instance-id": name[len("demo-"):], "lifecycle.apps.kruise.io/state": "Normal",
+			},
+			Annotations: map[string]string{"lifecycle.apps.kruise.io/timestamp": "2023-06-01T10:00:00Z"},
+		},
+		Spec: *set.Spec.Template.Spec.DeepCopy(),
+	}
+	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}}
+	conditions := []any{map[string]any{"type": "InPlaceUpdateReady", "status": "True"}}
+	switch name {
+	case oldPod:
+		delete(pod.Labels, "pod-template-hash")
+	case updatedPod:
+		pod.Annotations["apps.kruise.io/inplace-update-state"] = `{"revision":"demo-75d46fb977","updateTimestamp":"2023-06-01T10:00:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:0000"}},"containerBatchesRecord":[{"timestamp":"2023-06-01T10:00:00Z","containers":["main"]}]}`
+		fallthrough
+	default:
+		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: "KruisePodReady"})
+		conditions = append(conditions, map[string]any{"type": "KruisePodReady", "status": "True"})
+	}
+	pods := core.CoreV1().Pods(s.namespace)
+	if _, err := pods.Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
+		s.fatalf("create pod %s: %v", name, err)
+	}
+	s.patchPod(name, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
+}

@@ -1,0 +1,59 @@
+package e2e
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// unmoved fails where a pod is not the one it was: another object, on another node, with another address.
+func (s *scene) unmoved(before []*corev1.Pod, set string) {
+	s.Helper()
+	now := map[string]*corev1.Pod{}
+	for _, pod := range s.owned(set) {
+		now[pod.Name] = pod
+	}
+	if len(now) != len(before) {
+		s.errorf("expected the %d pods %v, observed %v", len(before), names(before), names(s.owned(set)))
+	}
+	for _, old := range before {
+		pod := now[old.Name]
+		if pod == nil {
+			s.errorf("expected pod %s to stay, observed that it is gone", old.Name)
+			continue
+		}
+		if pod.UID != old.UID || pod.Spec.NodeName != old.Spec.NodeName || pod.Status.PodIP != old.Status.PodIP {
+			s.errorf("pod %s: expected UID %s on %s at %s, observed %s on %s at %s", pod.Name,
+				old.UID, old.Spec.NodeName, old.Status.PodIP, pod.UID, pod.Spec.NodeName, pod.Status.PodIP)
+		}
+		if all := s.history.addressesOf(pod); len(all) != 1 {
+			s.errorf("pod %s: expected one address all the time, observed %v", pod.Name, all)
+		}
+	}
+}
+
+// restarted fails where a container of the pods has another image or has been restarted more or less often.
+func (s *scene) restarted(set, container, image string, restarts int32) {
+	s.Helper()
+	for _, pod := range s.owned(set) {
+		status := containerStatus(pod, container)
+		if status.Image != image || status.RestartCount != restarts {
+			s.errorf("pod %s, container %s: expected %s and %d restarts, observed %s and %d", pod.Name, container,
+				image, restarts, status.Image, status.RestartCount)
+		}
+	}
+}
+
+func TestInPlaceUpdate(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.run(cloneSet("web", 5, strategy(inPlace, 2)))
+	before := s.owned("web")
+	s.expect("web", 3, 5)
+	s.edit("web", image("web:2"))
+	s.awaitSettled("web")
+	s.keptBudget("web")
+	s.unmoved(before, "web")
+	s.restarted("web", "main", "web:2", 1)
+	s.restarted("web", "side", "proxy:1", 0)
+}
