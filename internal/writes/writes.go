@@ -10,10 +10,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 )
@@ -99,32 +99,52 @@ func send(ctx context.Context, request *rest.Request) (string, error) {
 	return version, nil
 }
 
-var metadata = func() runtime.Decoder {
-	scheme := runtime.NewScheme()
-	if err := metav1.AddMetaToScheme(scheme); err != nil {
-		panic(err) // the types of apimachinery itself
-	}
-	return serializer.NewCodecFactory(scheme).UniversalDeserializer()
-}()
-
 var protobufPrefix = []byte("k8s\x00")
 
-// versionOf reads the version of an object in JSON or protobuf, or of a list in JSON.
+// The numbers of the fields that lead to the version, in the protobuf encoding
+// of Kubernetes: the envelope's content, its metadata, and their version.
+const (
+	fieldRaw             protowire.Number = 2
+	fieldMetadata        protowire.Number = 1
+	fieldResourceVersion protowire.Number = 6
+)
+
+// versionOf reads the version of an object in JSON or protobuf, or of a list in
+// JSON. It decodes nothing else: the managed fields beside it are many.
 func versionOf(raw []byte) (string, error) {
-	if !bytes.HasPrefix(raw, protobufPrefix) {
+	message, encoded := bytes.CutPrefix(raw, protobufPrefix)
+	if !encoded {
 		var object metav1.PartialObjectMetadata
 		if err := json.Unmarshal(raw, &object); err != nil {
 			return "", err
 		}
 		return object.ResourceVersion, nil
 	}
-	object, _, err := metadata.Decode(raw, nil, nil)
-	if err != nil {
-		return "", err
+	var err error
+	for _, number := range []protowire.Number{fieldRaw, fieldMetadata, fieldResourceVersion} {
+		if message, err = field(message, number); err != nil {
+			return "", err
+		}
 	}
-	found, ok := object.(metav1.Object)
-	if !ok {
-		return "", fmt.Errorf("it holds a %T where the metadata of an object is wanted", object)
+	return string(message), nil
+}
+
+// field returns the bytes of a field of a protobuf message, nil where it has none.
+func field(message []byte, wanted protowire.Number) ([]byte, error) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		message = message[n:]
+		if number == wanted && kind == protowire.BytesType {
+			value, n := protowire.ConsumeBytes(message)
+			return value, protowire.ParseError(min(n, 0))
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		message = message[n:]
 	}
-	return found.GetResourceVersion(), nil
+	return nil, nil
 }

@@ -79,12 +79,12 @@ func signalContext() (context.Context, func()) {
 	}
 }
 
-// trimHeap collects garbage a third more often than Go does by default. Most of the
+// trimHeap collects garbage a quarter more often than Go does by default. Most of the
 // heap are caches, which live long: so the memory that lies idle between
-// collections shrinks by a quarter, for a few percent of CPU time. GOGC overrides it.
+// collections shrinks by a fifth, for a few percent of CPU time. GOGC overrides it.
 func trimHeap(getenv func(string) string) {
 	if getenv("GOGC") == "" {
-		debug.SetGCPercent(75)
+		debug.SetGCPercent(80)
 	}
 }
 
