@@ -25,7 +25,7 @@ import (
 	"github.com/podwright/podwright/workloads"
 )
 
-// The terms of §4: certificates and registration must succeed in this time, and
+// Certificates and registration must succeed in this time, and
 // then the webhook server is asked this often whether it serves.
 const (
 	registrationTimeout = 20 * time.Second

@@ -22,7 +22,7 @@ type Bundle struct {
 	Key, Cert     []byte
 }
 
-// The terms of §5: certificates are made for ten years. A server certificate
+// Certificates are made for ten years. A server certificate
 // is renewed half a year before it ends, and signed by the authority at hand if
 // that lasts another year.
 const (
