@@ -48,6 +48,7 @@ func (a *applier) writeStatus(ctx context.Context, status *v1alpha1.CloneSetStat
 	}
 	a.wrote(ResourceCloneSets, written)
 	a.version = written.ResourceVersion
+	a.statuses.set(a.key, written.ResourceVersion)
 	return nil
 }
 

@@ -135,6 +135,6 @@ const (
 )
 
 func (c *Controller) enqueueOwner(owner types.NamespacedName) {
-	settle := settleFactor * c.Reconciler.planning.last(owner)
+	settle := settleFactor * c.Reconciler.planning.get(owner)
 	c.loop.AddAfter(owner, min(max(settle, leastSettleTime), mostSettleTime))
 }

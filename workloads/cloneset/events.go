@@ -17,7 +17,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// cloneSetEvents asks for a pass when a CloneSet changes in anything but its status.
+// cloneSetEvents asks for a pass when a CloneSet changes, but not when all that
+// changed is the status that the controller itself wrote.
 func (c *Controller) cloneSetEvents() cache.ResourceEventHandler {
 	add := func(obj any) {
 		if set, ok := obj.(*v1alpha1.CloneSet); ok {
@@ -27,7 +28,8 @@ func (c *Controller) cloneSetEvents() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: add,
 		UpdateFunc: func(before, after any) {
-			if cloneSetChangeMatters(before.(*v1alpha1.CloneSet), after.(*v1alpha1.CloneSet)) {
+			b, a := before.(*v1alpha1.CloneSet), after.(*v1alpha1.CloneSet)
+			if cloneSetChangeMatters(b, a) || c.statusOverwritten(b, a) {
 				add(after)
 			}
 		},
@@ -78,8 +80,15 @@ func last(obj any) any {
 	return obj
 }
 
+// statusOverwritten tells whether somebody else has written the status.
+func (c *Controller) statusOverwritten(before, after *v1alpha1.CloneSet) bool {
+	key := types.NamespacedName{Namespace: after.Namespace, Name: after.Name}
+	return c.Reconciler.statuses.get(key) != after.ResourceVersion &&
+		!equality.Semantic.DeepEqual(before.Status, after.Status)
+}
+
 // cloneSetChangeMatters tells whether a plan may differ after a change of the
-// CloneSet. Its own status is no such change.
+// CloneSet beside its status.
 func cloneSetChangeMatters(before, after *v1alpha1.CloneSet) bool {
 	return before.UID != after.UID || before.Generation != after.Generation ||
 		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||

@@ -42,7 +42,8 @@ type Reconciler struct {
 	recorder   record.EventRecorder
 	features   Features
 	own        ownwrites.Tracker
-	planning   planTimes
+	planning   lastOf[time.Duration] // how long planning took
+	statuses   lastOf[string]        // the version of the last own write of the status
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -96,11 +97,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	if snapshot == nil {
 		r.own.Forget(key)
 		r.planning.forget(key)
+		r.statuses.forget(key)
 		return 0, nil
 	}
 	start := r.clock.Now()
 	plan := NewPlan(snapshot)
-	r.planning.took(key, r.clock.Since(start))
+	r.planning.set(key, r.clock.Since(start))
 	return r.apply(ctx, snapshot, plan)
 }
 
@@ -134,16 +136,17 @@ func (r *Reconciler) shown(key types.NamespacedName, resource Resource, name str
 	return slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == name }), nil
 }
 
-// planTimes remembers how long the last plan of each CloneSet took.
-type planTimes struct{ byKey sync.Map }
+// lastOf remembers one value per CloneSet: how long its last plan took, for example.
+type lastOf[T any] struct{ byKey sync.Map }
 
-func (t *planTimes) took(key types.NamespacedName, d time.Duration) { t.byKey.Store(key, d) }
-func (t *planTimes) forget(key types.NamespacedName)                { t.byKey.Delete(key) }
+func (l *lastOf[T]) set(key types.NamespacedName, value T) { l.byKey.Store(key, value) }
+func (l *lastOf[T]) forget(key types.NamespacedName)       { l.byKey.Delete(key) }
 
-func (t *planTimes) last(key types.NamespacedName) time.Duration {
-	d, _ := t.byKey.Load(key)
-	took, _ := d.(time.Duration)
-	return took
+// get returns the zero value where nothing is remembered.
+func (l *lastOf[T]) get(key types.NamespacedName) T {
+	value, _ := l.byKey.Load(key)
+	t, _ := value.(T)
+	return t
 }
 
 // Plan returns what the next pass over a CloneSet would do, without doing it;
