@@ -10,8 +10,6 @@ type Rule string
 const (
 	// RulePaused: the update is paused.
 	RulePaused Rule = "Paused"
-	// RuleOnDelete: the strategy updates a pod only when somebody deletes it.
-	RuleOnDelete Rule = "OnDelete"
 	// RulePartition: the partition keeps the pod at its revision.
 	RulePartition Rule = "Partition"
 	// RuleReplicas: enough pods are at the wanted revision; this one is surplus.
@@ -19,8 +17,6 @@ const (
 	// RuleMaxUnavailable: too many pods are unavailable. Also holds back the
 	// deletion of ready pods.
 	RuleMaxUnavailable Rule = "MaxUnavailable"
-	// RulePodUnavailableBudget: a PodUnavailableBudget refuses.
-	RulePodUnavailableBudget Rule = "PodUnavailableBudget"
 	// RuleInPlaceUpdateHook: the inPlaceUpdate hook holds the pod before its update.
 	RuleInPlaceUpdateHook Rule = "InPlaceUpdateHook"
 	// RuleUpdatedHook: the pod is updated and waits for its inPlaceUpdate hook
@@ -29,16 +25,11 @@ const (
 	// RuleGracePeriod: the pod is not ready already, and its containers change
 	// when the grace period is over.
 	RuleGracePeriod Rule = "GracePeriod"
-	// RuleContainerBatch: some containers are updated, the others wait for
-	// these to be ready.
-	RuleContainerBatch Rule = "ContainerBatch"
 	// RuleInPlaceUpdating: the node has not finished the in-place update.
 	RuleInPlaceUpdating Rule = "InPlaceUpdating"
 	// RuleInPlaceOnly: the change cannot be made in place, and the strategy
 	// forbids to recreate the pod.
 	RuleInPlaceOnly Rule = "InPlaceOnly"
-	// RulePreparingDelete: the pod is about to be deleted and is not updated any more.
-	RulePreparingDelete Rule = "PreparingDelete"
 	// RuleScaleFirst: pods are being created or deleted; the update goes on afterwards.
 	RuleScaleFirst Rule = "ScaleFirst"
 	// RuleRefreshFirst: the state of pods is being written; the update goes on afterwards.
@@ -62,18 +53,6 @@ const (
 	RulePreDeleteHook Rule = "PreDeleteHook"
 	// RulePreNormalHook: the new pod waits for its preNormal hook to be met.
 	RulePreNormalHook Rule = "PreNormalHook"
-	// RuleOrderedReady: a pod before this one, in order, is not ready.
-	RuleOrderedReady Rule = "OrderedReady"
-)
-
-// What holds back everything.
-const (
-	// RuleCacheBehind: own writes are not yet seen in the cache.
-	RuleCacheBehind Rule = "CacheBehind"
-	// RuleDeleting: the workload is being deleted.
-	RuleDeleting Rule = "Deleting"
-	// RuleEarlierFailure: the step ended at another pod's failure.
-	RuleEarlierFailure Rule = "EarlierFailure"
 )
 
 // Reason says why a pod does not move: the rule, its number, and words. Pods

@@ -7,6 +7,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // planRefresh writes down what has become of each pod: conditions of a new pod
@@ -43,10 +44,30 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
 		p.wait(pod.Pod, inPlaceReason(pod, progress))
 	}
 	in := lifecycle.RefreshInput{AtTarget: pod.updated, InPlaceComplete: progress.Complete}
-	lifecycle.Refresh(patch, pod.Pod, p.Set.Spec.Lifecycle, in, p.Now)
+	if !lifecycle.Refresh(patch, pod.Pod, p.Set.Spec.Lifecycle, in, p.Now) {
+		p.waitForHook(pod)
+	}
 	readiness.Initial(patch, pod.Pod, p.Now)
 	if label := pod.Labels[revisionLabel]; label != "" && pod.Labels[templateHashLabel] == "" {
 		patch.SetLabel(templateHashLabel, revision.ShortHash(label))
+	}
+}
+
+// The reasons of pods that are not available since a hook of theirs is not met.
+var (
+	preNormalHook = &rollout.Reason{Rule: rollout.RulePreNormalHook,
+		Message: "the preNormal hook is not met: the pod does not have all of its labels and finalizers yet"}
+	updatedHook = &rollout.Reason{Rule: rollout.RuleUpdatedHook,
+		Message: "the pod is updated, and its inPlaceUpdate hook is not met: it does not have all of the hook's labels and finalizers again"}
+)
+
+// waitForHook says why a pod stays in a state that only its hook ends.
+func (p *planner) waitForHook(pod *pod) {
+	switch lifecycle.StateOf(pod.Pod) {
+	case lifecyclev1alpha1.StatePreparingNormal:
+		p.wait(pod.Pod, preNormalHook)
+	case lifecyclev1alpha1.StateUpdated:
+		p.wait(pod.Pod, updatedHook)
 	}
 }
 
