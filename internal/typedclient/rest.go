@@ -43,7 +43,7 @@ func NewREST(
 	}
 	config.APIPath = "/apis"
 	config.GroupVersion = &version
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.NegotiatedSerializer = tame{serializer.NewCodecFactory(scheme).WithoutConversion()}
 	config.ContentType = runtime.ContentTypeJSON
 	config.AcceptContentTypes = runtime.ContentTypeJSON
 	client, err := rest.RESTClientForConfigAndClient(config, httpClient)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/quantities"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -178,7 +179,7 @@ func decodeSets(request *admissionv1.AdmissionRequest) (set, old *v1alpha1.Clone
 // decodeSet takes keys by their exact case, as the API server does.
 func decodeSet(name string, raw []byte) (*v1alpha1.CloneSet, error) {
 	set := &v1alpha1.CloneSet{}
-	if err := json.Unmarshal(raw, set); err != nil {
+	if err := json.Unmarshal(quantities.Tame(raw), set); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s: want a CloneSet as JSON: %v", name, err))
 	}
 	return set, nil

@@ -1,0 +1,22 @@
+package typedclient
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/internal/quantities"
+)
+
+// tame decodes objects whose pod templates nobody has looked at yet: a quantity
+// that cannot be computed with must not hold up a whole cache.
+type tame struct{ runtime.NegotiatedSerializer }
+
+func (t tame) DecoderToVersion(serializer runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
+	return tameDecoder{t.NegotiatedSerializer.DecoderToVersion(serializer, version)}
+}
+
+type tameDecoder struct{ runtime.Decoder }
+
+func (d tameDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+	return d.Decoder.Decode(quantities.Tame(data), defaults, into)
+}
