@@ -39,7 +39,6 @@ func Main(arguments []string) int {
 		return 1
 	}
 	defer flush()
-	trimHeap(os.Getenv)
 
 	ctx, stop := signalContext()
 	defer stop()
@@ -76,15 +75,6 @@ func signalContext() (context.Context, func()) {
 		signal.Stop(signals)
 		close(signals)
 		cancel()
-	}
-}
-
-// trimHeap collects garbage a quarter more often than Go does by default. Most of the
-// heap are caches, which live long: so the memory that lies idle between
-// collections shrinks by a fifth, for a few percent of CPU time. GOGC overrides it.
-func trimHeap(getenv func(string) string) {
-	if getenv("GOGC") == "" {
-		debug.SetGCPercent(80)
 	}
 }
 
