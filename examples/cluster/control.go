@@ -146,14 +146,17 @@ func (c *Cluster) Restart(ctx context.Context, component string) error {
 	return c.start(ctx, component)
 }
 
-// Pause stops a component where it stands (SIGSTOP), as a machine does that swaps or a process that is starved. Its
-// connections stay open.
+// Pause stops a component where it stands (SIGSTOP), as a machine does that swaps or a process that is starved, and
+// returns when it stands. Its connections stay open.
 func (c *Cluster) Pause(component string) error {
 	p, err := c.running(component)
 	if err != nil {
 		return err
 	}
-	return p.signal(syscall.SIGSTOP)
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitStopped(p.command.Process.Pid)
 }
 
 // Resume lets a paused component go on (SIGCONT).
