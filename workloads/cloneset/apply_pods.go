@@ -121,8 +121,7 @@ func (a *applier) patchPod(ctx context.Context, p *PodPatch) error {
 		a.wroteAt(ResourcePods, version)
 	}
 	if p.Kind == PatchUpdateInPlace {
-		a.event(corev1.EventTypeNormal, "SuccessfulUpdatePodInPlace", "started to update pod %s in place to revision %s",
-			p.Pod.Name, a.plan.UpdateRevision.Name)
+		a.event(corev1.EventTypeNormal, "SuccessfulUpdatePodInPlace", "started to update pod %s in place", p.Pod.Name)
 	}
 	return nil
 }

@@ -94,9 +94,9 @@ type PatchKind string
 // What patches are for.
 const (
 	// PatchRefresh writes down what has become of a pod: an update that is
-	// complete, a hook that is met.
+	// complete or goes on with its next containers, a hook that is met.
 	PatchRefresh PatchKind = "Refresh"
-	// PatchUpdateInPlace starts an in-place update, or its next step.
+	// PatchUpdateInPlace starts an in-place update.
 	PatchUpdateInPlace PatchKind = "UpdateInPlace"
 	// PatchPrepare asks the owner of a hook to prepare a pod for its update or deletion.
 	PatchPrepare PatchKind = "Prepare"

@@ -169,9 +169,8 @@ func (p *planner) instanceIDs(n int) []string {
 	return ids
 }
 
-// newID derives an id from what has been observed. A pass that is repeated
-// because it could not see its own creation asks for the same names again, and
-// so cannot create a pod twice.
+// newID derives an id from what has been observed, so that the same snapshot
+// gives the same plan: a pass that failed and is repeated asks for the same names.
 func (p *planner) newID(sequence int) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, p.Set.UID, "/", p.Set.ResourceVersion, "/", p.Set.Generation, "/", sequence)

@@ -24,9 +24,6 @@ func (p *planner) planRefresh() {
 		}
 		if p.refresh(pod, scratch); !scratch.Empty() {
 			pod.patch, pod.kind = scratch, PatchRefresh
-			if len(scratch.Images) > 0 {
-				pod.kind = PatchUpdateInPlace
-			}
 			scratch = &podpatch.Patch{}
 		}
 	}
