@@ -38,8 +38,8 @@ func newView(s *cloneset.Snapshot) display.View {
 	}
 	pods := slices.SortedFunc(slices.Values(s.Pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for _, pod := range pods {
-		row := newRow(pod, plan.UpdateRevision, waits[pod])
-		if isUpdated(pod, plan.UpdateRevision) {
+		row := newRow(pod, plan.Revisions.Update, waits[pod])
+		if isUpdated(pod, plan.Revisions.Update) {
 			v.Updated++
 		}
 		if available(pod) {

@@ -26,11 +26,11 @@ func halfWay(t *testing.T) *cloneset.Snapshot {
 	}
 	set.UID = "uid-web"
 	s := &cloneset.Snapshot{Set: set, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	old := cloneset.NewPlan(s).CreateRevision
+	old := cloneset.NewPlan(s).Revisions.Create
 	s.Revisions = append(s.Revisions, old)
 	set.Status.CurrentRevision = old.Name
 	set.Spec.Template.Spec.Containers[0].Image = newImage
-	update := cloneset.NewPlan(s).CreateRevision
+	update := cloneset.NewPlan(s).Revisions.Create
 	s.Revisions = append(s.Revisions, update)
 
 	for i := range replicas {

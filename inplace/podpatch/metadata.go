@@ -29,8 +29,8 @@ func (p *Patch) metadata(pod *corev1.Pod) (map[string]any, error) {
 	mergeStrings(meta, "labels", p.Labels, pod.Labels)
 	mergeStrings(meta, "annotations", p.Annotations, pod.Annotations)
 	mergeFinalizers(meta, p.missingFinalizers(pod))
-	if p.ownedBy(pod, p.RemoveOwner) {
-		meta["ownerReferences"] = []map[string]any{{"$patch": "delete", "uid": p.RemoveOwner}}
+	if owners := p.owners(pod); len(owners) > 0 {
+		meta["ownerReferences"] = owners
 	}
 	return meta, nil
 }
@@ -45,8 +45,19 @@ func (p *Patch) missingFinalizers(pod *corev1.Pod) []any {
 	return missing
 }
 
-func (p *Patch) ownedBy(pod *corev1.Pod, owner types.UID) bool {
-	return owner != "" && slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
+// owners lists the changes of owner references in the form of a patch.
+func (p *Patch) owners(pod *corev1.Pod) (changes []any) {
+	if p.RemoveOwner != "" && ownedBy(pod, p.RemoveOwner) {
+		changes = append(changes, map[string]any{"$patch": "delete", "uid": p.RemoveOwner})
+	}
+	if p.AddOwner != nil && !ownedBy(pod, p.AddOwner.UID) {
+		changes = append(changes, p.AddOwner)
+	}
+	return changes
+}
+
+func ownedBy(pod *corev1.Pod, owner types.UID) bool {
+	return slices.ContainsFunc(pod.OwnerReferences, func(ref metav1.OwnerReference) bool {
 		return ref.UID == owner
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -21,6 +22,9 @@ type Patch struct {
 	// AddFinalizers lists finalizers that the pod should have beside its own.
 	AddFinalizers []string
 
+	// AddOwner is an owner reference to add, unless the pod has one of its UID;
+	// nil adds none.
+	AddOwner *metav1.OwnerReference
 	// RemoveOwner is the UID of an owner reference to remove; empty removes none.
 	RemoveOwner types.UID
 
@@ -54,7 +58,7 @@ type Write struct {
 // Empty tells whether the patch asks for nothing at all.
 func (p *Patch) Empty() bool {
 	return len(p.Labels)+len(p.Annotations)+len(p.AddFinalizers)+len(p.Images)+len(p.Conditions) == 0 &&
-		p.RemoveOwner == "" && p.Metadata == nil
+		p.AddOwner == nil && p.RemoveOwner == "" && p.Metadata == nil
 }
 
 // SetLabel sets a label.
@@ -117,7 +121,7 @@ func (p *Patch) Changes(pod *corev1.Pod) bool {
 	return differ(p.Labels, pod.Labels) || differ(p.Annotations, pod.Annotations) ||
 		slices.ContainsFunc(p.Conditions, func(c corev1.PodCondition) bool { return !stands(pod, &c) }) ||
 		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.replaces(&c) }) ||
-		len(p.missingFinalizers(pod)) > 0 || p.ownedBy(pod, p.RemoveOwner)
+		len(p.missingFinalizers(pod)) > 0 || len(p.owners(pod)) > 0
 }
 
 func differ(wanted map[string]*string, have map[string]string) bool {

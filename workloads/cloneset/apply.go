@@ -68,7 +68,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 // returns false when the revision turned out to be another one than planned. (CR5)
 func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 	revisions := a.kubernetes.AppsV1().ControllerRevisions(a.set.Namespace)
-	if wanted := a.plan.CreateRevision; wanted != nil {
+	if wanted := a.plan.Revisions.Create; wanted != nil {
 		created, err := revisions.Create(ctx, wanted, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return false, a.revisionExists(ctx, wanted)
@@ -78,11 +78,11 @@ func (a *applier) revisions(ctx context.Context) (settled bool, err error) {
 		}
 		a.wrote(ResourceRevisions, created)
 	}
-	if raise := a.plan.RaiseRevision; raise != nil {
-		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, raise.UID, a.plan.RaiseTo)
+	if raise := a.plan.Revisions.Raise; raise != nil {
+		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, raise.UID, a.plan.Revisions.RaiseTo)
 		raised, err := revisions.Patch(ctx, raise.Name, types.MergePatchType, data, metav1.PatchOptions{})
 		if err != nil {
-			return false, fmt.Errorf("raise ControllerRevision %s to %d: %w", raise.Name, a.plan.RaiseTo, err)
+			return false, fmt.Errorf("raise ControllerRevision %s to %d: %w", raise.Name, a.plan.Revisions.RaiseTo, err)
 		}
 		a.wrote(ResourceRevisions, raised)
 	}
@@ -180,7 +180,7 @@ func (a *applier) prune(ctx context.Context) error {
 
 func (a *applier) history(ctx context.Context) error {
 	var errs []error
-	for _, r := range a.plan.DeleteRevisions {
+	for _, r := range a.plan.Revisions.Delete {
 		err := a.kubernetes.AppsV1().ControllerRevisions(r.Namespace).Delete(ctx, r.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion},
 		})

@@ -23,7 +23,7 @@ func TestRevisions(t *testing.T) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		r := plan.CreateRevision.DeepCopy()
+		r := plan.Revisions.Create.DeepCopy()
 		edit(r)
 		if _, err := c.kube.AppsV1().ControllerRevisions("default").Create(c.t.Context(), r, metav1.CreateOptions{}); err != nil {
 			c.t.Fatal(err)

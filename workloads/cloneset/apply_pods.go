@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/parallel"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -26,7 +27,7 @@ func (a *applier) createPods(ctx context.Context) error {
 	return a.failed(v1alpha1.CloneSetConditionFailedScale, err)
 }
 
-func (a *applier) createPod(ctx context.Context, c PodCreation) error {
+func (a *applier) createPod(ctx context.Context, c rollout.PodCreation) error {
 	for _, claim := range c.Claims {
 		version, err := a.claims.Create(ctx, claim)
 		if apierrors.IsAlreadyExists(err) {
@@ -97,8 +98,8 @@ func (a *applier) patchPods(ctx context.Context) error {
 	return a.failed(v1alpha1.CloneSetConditionFailedUpdate, err)
 }
 
-func (a *applier) patchPod(ctx context.Context, p *PodPatch) error {
-	if p.Kind == PatchUpdateInPlace {
+func (a *applier) patchPod(ctx context.Context, p *rollout.PodPatch) error {
+	if p.Kind == rollout.PatchUpdateInPlace {
 		if allowed, err := a.gate.allow(ctx, p.Pod); !allowed || err != nil {
 			return err
 		}
@@ -113,14 +114,14 @@ func (a *applier) patchPod(ctx context.Context, p *PodPatch) error {
 			return nil // the cache will show it
 		}
 		if err != nil {
-			if p.Kind == PatchUpdateInPlace && !apierrors.IsConflict(err) {
+			if p.Kind == rollout.PatchUpdateInPlace && !apierrors.IsConflict(err) {
 				a.event(corev1.EventTypeWarning, "FailedUpdatePodInPlace", "update pod %s in place: %v", p.Pod.Name, err)
 			}
 			return fmt.Errorf("patch pod %s (%s): %w", p.Pod.Name, p.Kind, a.unanswered(ResourcePods, p.Pod.Name, err))
 		}
 		a.wroteAt(ResourcePods, version)
 	}
-	if p.Kind == PatchUpdateInPlace {
+	if p.Kind == rollout.PatchUpdateInPlace {
 		a.event(corev1.EventTypeNormal, "SuccessfulUpdatePodInPlace", "started to update pod %s in place", p.Pod.Name)
 	}
 	return nil

@@ -74,8 +74,8 @@ func (c *cluster) rest() {
 	if plan == nil {
 		return
 	}
-	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.HandOver) + len(plan.DeleteRevisions); n > 0 ||
-		plan.CreateRevision != nil || plan.RaiseRevision != nil || plan.Status != nil || plan.PrunePodsToDelete {
+	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.HandOver) + len(plan.Revisions.Delete); n > 0 ||
+		plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Status != nil || plan.PrunePodsToDelete {
 		c.t.Errorf("the controller rests, and should not: %+v", plan)
 	}
 }

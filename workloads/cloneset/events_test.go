@@ -154,12 +154,12 @@ func describe(p *Plan) string {
 		data, err := json.Marshal(v)
 		fmt.Fprintf(&b, "%s %v\n", data, err)
 	}
-	for _, r := range append([]*appsv1.ControllerRevision{p.CurrentRevision, p.UpdateRevision, p.CreateRevision, p.RaiseRevision}, p.DeleteRevisions...) {
+	for _, r := range append([]*appsv1.ControllerRevision{p.Revisions.Current, p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Delete...) {
 		if r != nil {
 			fmt.Fprintln(&b, r.Name)
 		}
 	}
-	show([]any{p.RaiseTo, p.Moves, p.Create, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
+	show([]any{p.Revisions.RaiseTo, p.Moves, p.Create, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
 	for _, d := range p.Delete {
 		fmt.Fprintln(&b, d.Pod.Name, d.ForUpdate, len(d.Claims))
 	}

@@ -61,10 +61,10 @@ func ExampleNewPlan() {
 	snapshot := &cloneset.Snapshot{Set: set, Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 
 	plan := cloneset.NewPlan(snapshot)
-	fmt.Println("no pods yet: create", len(plan.Create), "at", plan.UpdateRevision.Name)
+	fmt.Println("no pods yet: create", len(plan.Create), "at", plan.Revisions.Update.Name)
 
 	// The four pods run, and the image changes.
-	snapshot.Revisions = append(snapshot.Revisions, plan.CreateRevision)
+	snapshot.Revisions = append(snapshot.Revisions, plan.Revisions.Create)
 	set.Status = *plan.Status
 	for i, created := range plan.Create {
 		pod := created.Pod

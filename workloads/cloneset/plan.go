@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -15,28 +14,19 @@ import (
 // Plan is what to do about a CloneSet now: data, to be looked at, compared and
 // carried out. The same Snapshot gives the same Plan.
 type Plan struct {
-	// UpdateRevision is the revision of the present template, CurrentRevision
-	// the one that pods come from. They are the same when nothing is rolled out.
-	CurrentRevision, UpdateRevision *appsv1.ControllerRevision
-
-	// CreateRevision is UpdateRevision when it does not exist yet, else nil.
-	CreateRevision *appsv1.ControllerRevision
-	// RaiseRevision is UpdateRevision when it exists with a lower number than
-	// another revision (a roll-back), else nil. RaiseTo is its new number.
-	RaiseRevision *appsv1.ControllerRevision
-	RaiseTo       int64
-	// DeleteRevisions are beyond the history limit, oldest first.
-	DeleteRevisions []*appsv1.ControllerRevision
+	// Revisions is what becomes of the history. Its Update is the revision of
+	// the present template, its Current the one that pods come from.
+	Revisions revision.Changes
 
 	// Moves holds the numbers that the rest follows from.
 	Moves rollout.Moves
 
 	// Create lists the pods to create, in order.
-	Create []PodCreation
+	Create []rollout.PodCreation
 	// Delete lists the pods to delete, in order.
 	Delete []PodDeletion
 	// Patch lists the pods to change, in order.
-	Patch []PodPatch
+	Patch []rollout.PodPatch
 	// DeleteClaims lists claims to delete whose pods are gone.
 	DeleteClaims []*corev1.PersistentVolumeClaim
 	// HandOver lists claims that shall be removed together with their pods.
@@ -64,12 +54,6 @@ type Plan struct {
 	Problems []Problem
 }
 
-// PodCreation is a pod to create, after the claims that it lacks.
-type PodCreation struct {
-	Pod    *corev1.Pod
-	Claims []*corev1.PersistentVolumeClaim
-}
-
 // PodDeletion is a pod to delete, together with its claims.
 type PodDeletion struct {
 	Pod    *corev1.Pod
@@ -77,34 +61,6 @@ type PodDeletion struct {
 	// ForUpdate says that the pod is deleted to be recreated at another revision.
 	ForUpdate bool
 }
-
-// PodPatch is a change to a pod.
-type PodPatch struct {
-	Pod *corev1.Pod
-	// Patch is the change; its Writes are the requests, each to be sent only
-	// when the one before it succeeded.
-	Patch *podpatch.Patch
-	// Kind says what the patch is for.
-	Kind PatchKind
-}
-
-// PatchKind says what a patch of a pod is for.
-type PatchKind string
-
-// What patches are for.
-const (
-	// PatchRefresh writes down what has become of a pod: an update that is
-	// complete or goes on with its next containers, a hook that is met.
-	PatchRefresh PatchKind = "Refresh"
-	// PatchUpdateInPlace starts an in-place update.
-	PatchUpdateInPlace PatchKind = "UpdateInPlace"
-	// PatchPrepare asks the owner of a hook to prepare a pod for its update or deletion.
-	PatchPrepare PatchKind = "Prepare"
-	// PatchKeep takes a pod back that was being prepared for deletion.
-	PatchKeep PatchKind = "Keep"
-	// PatchRelease gives up a pod whose labels no longer match the selector.
-	PatchRelease PatchKind = "Release"
-)
 
 // ClaimHandOver moves a claim from its CloneSet to the pod that used it last,
 // to be removed together with that pod.
@@ -131,7 +87,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.planRevisions()
-	if p.plan.UpdateRevision == nil {
+	if p.plan.Revisions.Update == nil {
 		p.planStatus()
 		return p.plan
 	}

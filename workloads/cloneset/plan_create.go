@@ -27,11 +27,11 @@ func (p *planner) planCreate() {
 		p.wait(nil, blocked)
 	}
 	ids := p.instanceIDs(int(m.Create))
-	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.UpdateRevision: &p.Set.Spec.Template}
+	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.Revisions.Update: &p.Set.Spec.Template}
 	for i, id := range ids {
-		from := p.plan.UpdateRevision
+		from := p.plan.Revisions.Update
 		if i < int(m.CreateOld) {
-			from = p.plan.CurrentRevision
+			from = p.plan.Revisions.Current
 		}
 		if templates[from] == nil {
 			template, err := revision.Template(from.Data.Raw)
@@ -48,7 +48,7 @@ func (p *planner) planCreate() {
 }
 
 // newPod makes a pod of a revision, and the claims it lacks.
-func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) PodCreation {
+func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) rollout.PodCreation {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       p.Set.Namespace,
@@ -67,7 +67,7 @@ func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *c
 	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StatePreparingNormal, p.Now)
 	readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
 	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
-	return PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}
+	return rollout.PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}
 }
 
 // revisionLabels are the labels that say which revision a pod has. The full

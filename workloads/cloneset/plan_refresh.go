@@ -23,7 +23,7 @@ func (p *planner) planRefresh() {
 			continue
 		}
 		if p.refresh(pod, scratch); !scratch.Empty() {
-			pod.patch, pod.kind = scratch, PatchRefresh
+			pod.patch, pod.kind = scratch, rollout.PatchRefresh
 			scratch = &podpatch.Patch{}
 		}
 	}

@@ -24,43 +24,18 @@ func (p *planner) planRevisions() {
 		p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf("spec.template: %w", err))
 		return
 	}
-	next, err := revision.Next(p.Revisions, wanted)
-	if err != nil {
+	if p.plan.Revisions, err = revision.Plan(p.Revisions, wanted, p.Set.Status.CurrentRevision); err != nil {
 		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
-		return
-	}
-	switch next.Action {
-	case revision.Create:
-		p.plan.CreateRevision = next.Revision
-	case revision.Raise:
-		p.plan.RaiseRevision, p.plan.RaiseTo = next.Revision, next.Revision.Revision
-	}
-	p.plan.UpdateRevision = next.Revision
-	p.plan.CurrentRevision = next.Revision
-	for _, r := range p.Revisions {
-		if r.Name == p.Set.Status.CurrentRevision && r.Name != next.Revision.Name {
-			p.plan.CurrentRevision = r
-		}
 	}
 }
 
 // planHistory drops the revisions beyond the history limit that nothing uses. (CR7)
 func (p *planner) planHistory() {
-	limit := int32(10)
-	if p.Set.Spec.RevisionHistoryLimit != nil {
-		limit = *p.Set.Spec.RevisionHistoryLimit
-	}
-	if len(p.Revisions) <= int(max(limit, 0)) {
-		return
-	}
-	live := map[string]bool{
-		revision.ShortHash(p.plan.CurrentRevision.Name): true,
-		revision.ShortHash(p.plan.UpdateRevision.Name):  true,
-	}
-	for _, pod := range p.pods {
-		live[revision.ShortHash(pod.Labels[revisionLabel])] = true
-	}
-	p.plan.DeleteRevisions = revision.Surplus(p.Revisions, func(name string) bool {
-		return live[revision.ShortHash(name)]
-	}, limit)
+	p.plan.Revisions.Prune(p.Revisions, p.Set.Spec.RevisionHistoryLimit, func(yield func(string) bool) {
+		for _, pod := range p.pods {
+			if !yield(pod.Labels[revisionLabel]) {
+				return
+			}
+		}
+	})
 }

@@ -49,7 +49,7 @@ func (p *planner) planKeep() {
 		if !pod.preparingDelete || pod.specified || !lifecycle.CancelAllowed(p.Set.Spec.Lifecycle) {
 			continue
 		}
-		if lifecycle.CancelDelete(pod.change(PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
+		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
 			p.scaled = true
 			need--
 		}
@@ -143,7 +143,7 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 
 // delete deletes a pod with its claims, or has its hook asked to prepare it. (rule 24)
 func (p *planner) delete(pod *pod, forUpdate bool) {
-	now, held := lifecycle.BeginDelete(pod.change(PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
+	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
 	if now {
 		pod.deleted = true
 		p.scaled = true

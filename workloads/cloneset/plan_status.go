@@ -17,7 +17,7 @@ func (p *planner) planStatus() {
 	if p.selector != nil {
 		status.LabelSelector = p.selector.String()
 	}
-	if p.plan.UpdateRevision != nil {
+	if p.plan.Revisions.Update != nil {
 		p.countStatus(status)
 	}
 	status.Conditions = conditions(p.Set.Status.Conditions, p.plan.Problems, p.now())
@@ -46,8 +46,8 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 		}
 	}
 	status.ExpectedUpdatedReplicas = p.limits.replicas - p.limits.partition
-	status.UpdateRevision = p.plan.UpdateRevision.Name
-	status.CurrentRevision = p.plan.CurrentRevision.Name
+	status.UpdateRevision = p.plan.Revisions.Update.Name
+	status.CurrentRevision = p.plan.Revisions.Current.Name
 	if status.UpdatedReplicas == status.Replicas {
 		status.CurrentRevision = status.UpdateRevision
 	}

@@ -1,7 +1,6 @@
 package cloneset
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -22,9 +20,9 @@ func (p *planner) planUpdate() {
 	if p.plan.Moves.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}
-	target := p.plan.UpdateRevision
+	target := p.plan.Revisions.Update
 	if p.plan.Moves.Update < 0 {
-		target = p.plan.CurrentRevision
+		target = p.plan.Revisions.Current
 	}
 	candidates := p.updateCandidates(target)
 	switch {
@@ -49,7 +47,7 @@ func (p *planner) planUpdate() {
 			return
 		}
 	}
-	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.UpdateRevision))
+	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.Revisions.Update))
 	for _, pod := range move {
 		p.update(p.byPod(pod), target)
 	}
@@ -68,8 +66,8 @@ func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.
 			continue
 		}
 		if inPlaceOnly {
-			if v := p.verdict(pod, target); v.update == nil {
-				p.wait(pod.Pod, v.forbidden)
+			if p.inPlace(pod, target) == nil {
+				p.wait(pod.Pod, p.forbidden(pod))
 				continue
 			}
 		}
@@ -126,58 +124,41 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 	}
 	switch p.Set.Spec.UpdateStrategy.Type {
 	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
-		if v := p.verdict(pod, target); v.update != nil {
-			p.updateInPlace(pod, v.update, target)
+		if update := p.inPlace(pod, target); update != nil {
+			p.updateInPlace(pod, update, target)
 			return
 		}
 	}
 	p.recreate(pod)
 }
 
-// verdict says whether the pods of one revision can be updated in place.
-type verdict struct {
-	update    *inplace.Update
-	forbidden *rollout.Reason // why not, under InPlaceOnly
+// inPlace returns the in-place update of a pod; nil where there is none. (inplace rule 1)
+func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) *inplace.Update {
+	if p.calculator == nil { // a plan moves pods to one revision only
+		p.calculator = &inplace.Calculator{History: p.Revisions, To: target,
+			Options: inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata}}
+	}
+	update, _ := p.calculator.For(pod.Labels[revisionLabel])
+	return update
 }
 
-// verdict compares the revision of a pod with the target, once per revision. (inplace rule 1)
-func (p *planner) verdict(pod *pod, target *appsv1.ControllerRevision) *verdict {
+// forbidden says why a pod that must not be recreated cannot be updated
+// either, and reports it once per revision.
+func (p *planner) forbidden(pod *pod) *rollout.Reason {
 	label := pod.Labels[revisionLabel]
-	if v := p.verdicts[label]; v != nil {
-		return v
+	if reason := p.forbids[label]; reason != nil {
+		return reason
 	}
-	v := &verdict{}
-	var obstacles []inplace.Obstacle
-	var err error
-	v.update, obstacles, err = inplace.Calculate(p.revision(label), target,
-		inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata})
-	if err != nil {
-		obstacles = []inplace.Obstacle{{Reason: err.Error()}}
+	_, obstacles := p.calculator.For(label)
+	obstacle := obstacles[0].String()
+	p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf(
+		"pods of revision %s cannot be updated in place, and updateStrategy.type InPlaceOnly forbids to recreate them: %s; change the template back or the type", label, obstacle))
+	reason := &rollout.Reason{Rule: rollout.RuleInPlaceOnly, Message: "updateStrategy.type InPlaceOnly: " + obstacle}
+	if p.forbids == nil {
+		p.forbids = map[string]*rollout.Reason{}
 	}
-	if v.update == nil {
-		v.forbidden = &rollout.Reason{Rule: rollout.RuleInPlaceOnly,
-			Message: "updateStrategy.type InPlaceOnly: " + obstacles[0].String()}
-		if p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
-			p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf(
-				"pods of revision %s cannot be updated in place, and updateStrategy.type InPlaceOnly forbids to recreate them: %w; change the template back or the type",
-				label, errors.New(obstacles[0].String())))
-		}
-	}
-	if p.verdicts == nil {
-		p.verdicts = map[string]*verdict{}
-	}
-	p.verdicts[label] = v
-	return v
-}
-
-// revision finds the revision of a pod by its label; nil when it is gone.
-func (p *planner) revision(label string) *appsv1.ControllerRevision {
-	for _, r := range p.Revisions {
-		if revision.Matches(label, r.Name) {
-			return r
-		}
-	}
-	return nil
+	p.forbids[label] = reason
+	return reason
 }
 
 // updateInPlace starts an in-place update, or has the pod's hook asked to
@@ -187,13 +168,13 @@ func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1
 	if s := p.Set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
 		options.GracePeriodSeconds = s.GracePeriodSeconds
 	}
-	patch := pod.change(PatchPrepare)
+	patch := pod.change(rollout.PatchPrepare)
 	step, held := lifecycle.BeginUpdate(patch, pod.Pod, p.Set.Spec.Lifecycle, false, p.Now)
 	if step != lifecycle.UpdateStart {
 		p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleInPlaceUpdateHook, Message: held})
 		return
 	}
-	pod.kind = PatchUpdateInPlace
+	pod.kind = rollout.PatchUpdateInPlace
 	if err := inplace.Begin(patch, pod.Pod, update, options); err != nil {
 		pod.patch = nil
 		p.podProblem(pod, err)

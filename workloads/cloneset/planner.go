@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -31,9 +32,11 @@ type planner struct {
 	index    map[*corev1.Pod]*pod                       // of pods, made by byPod
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
 
-	tally    rollout.Tally
-	scaled   bool // the scale step changes something: no update in this pass
-	verdicts map[string]*verdict
+	tally  rollout.Tally
+	scaled bool // the scale step changes something: no update in this pass
+
+	calculator *inplace.Calculator
+	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
 }
 
 // limits are the strategies of the spec, in pods.
@@ -49,13 +52,13 @@ type pod struct {
 	specified       bool // somebody picked it for deletion
 	available       bool
 	patch           *podpatch.Patch // nil: nothing to change yet
-	kind            PatchKind
+	kind            rollout.PatchKind
 	deleted         bool // the plan deletes it
 }
 
 // change returns the patch of a pod, to be filled in. What the patch is for is
 // the latest kind.
-func (p *pod) change(kind PatchKind) *podpatch.Patch {
+func (p *pod) change(kind rollout.PatchKind) *podpatch.Patch {
 	if p.patch == nil {
 		p.patch = &podpatch.Patch{}
 	}
@@ -115,7 +118,7 @@ func (p *planner) classify() {
 		label := shared.Labels[revisionLabel]
 		updated, known := atUpdate[label]
 		if !known {
-			updated = revision.Matches(label, p.plan.UpdateRevision.Name)
+			updated = revision.Matches(label, p.plan.Revisions.Update.Name)
 			atUpdate[label] = updated
 		}
 		_, specified := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
@@ -127,7 +130,7 @@ func (p *planner) classify() {
 	}
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 	for _, pod := range p.released {
-		pod.change(PatchRelease).RemoveOwner = p.Set.UID
+		pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
 	}
 }
 
@@ -149,7 +152,7 @@ func (p *planner) count() {
 		MaxUnavailable:      p.limits.maxUnavailable,
 		MaxSurge:            p.limits.maxSurge,
 		ScaleMaxUnavailable: p.limits.scaleMaxUnavailable,
-		SameRevision:        p.plan.CurrentRevision.Name == p.plan.UpdateRevision.Name,
+		SameRevision:        p.plan.Revisions.Current.Name == p.plan.Revisions.Update.Name,
 		RollBack:            p.Features.PartitionRollback,
 		ExcludePreparingDelete: p.Features.ExcludePreparingDelete ||
 			p.Set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true",
@@ -180,7 +183,7 @@ func (p *planner) finishPatches() {
 	for _, pods := range [][]*pod{p.pods, p.released} {
 		for _, pod := range pods {
 			if pod.patch != nil && !pod.deleted && pod.patch.Changes(pod.Pod) {
-				p.plan.Patch = append(p.plan.Patch, PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
+				p.plan.Patch = append(p.plan.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
 			}
 		}
 	}

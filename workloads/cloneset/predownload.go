@@ -86,8 +86,8 @@ func (p *planner) planPreDownload() {
 	strategy := &p.Set.Spec.UpdateStrategy
 	in := predownload.Input{
 		Workload: p.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Selector: p.Set.Spec.Selector,
-		Updating: p.plan.CurrentRevision.Name != p.plan.UpdateRevision.Name,
-		From:     []*appsv1.ControllerRevision{p.plan.CurrentRevision}, To: p.plan.UpdateRevision,
+		Updating: p.plan.Revisions.Current.Name != p.plan.Revisions.Update.Name,
+		From:     []*appsv1.ControllerRevision{p.plan.Revisions.Current}, To: p.plan.Revisions.Update,
 		InPlace: strategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType ||
 			strategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
 		Replicas: p.limits.replicas, Partition: p.limits.partition,
@@ -122,5 +122,5 @@ func (a *applier) preDownload(ctx context.Context) error {
 		Jobs: a.jobs, Namespace: a.set.Namespace, Revisions: a.kubernetes.AppsV1(), Event: a.event,
 		Wrote: func(labelled metav1.Object) { a.wrote(ResourceRevisions, labelled) },
 	}
-	return carrier.CarryOut(ctx, a.plan.UpdateRevision, predownload.Decision(a.plan.PreDownload))
+	return carrier.CarryOut(ctx, a.plan.Revisions.Update, predownload.Decision(a.plan.PreDownload))
 }

@@ -17,6 +17,7 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/revision"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -35,7 +36,7 @@ func rollingOut(t *testing.T) *world {
 // labelUpdateRevision does what a plan wants to be done after the jobs are created.
 func (w *world) labelUpdateRevision(plan *Plan) {
 	for i, r := range w.revisions {
-		if r.Name == plan.UpdateRevision.Name {
+		if r.Name == plan.Revisions.Update.Name {
 			w.revisions[i] = r.DeepCopy()
 			w.revisions[i].Labels[plan.PreDownload.Label] = "true"
 		}
@@ -53,7 +54,7 @@ func outcomeOf(plan *Plan) outcome {
 	p := plan.PreDownload
 	o := outcome{Label: p.Label, Reason: p.Reason, Delete: p.Delete}
 	for _, job := range p.Create {
-		o.Create = append(o.Create, strings.TrimPrefix(job.Name, plan.UpdateRevision.Name)+"="+job.Spec.Image)
+		o.Create = append(o.Create, strings.TrimPrefix(job.Name, plan.Revisions.Update.Name)+"="+job.Spec.Image)
 	}
 	return o
 }
@@ -175,7 +176,7 @@ func TestObserveJobs(t *testing.T) {
 func TestApplyPreDownload(t *testing.T) {
 	w := rollingOut(t)
 	plan := NewPlan(w.snapshot())
-	existing := plan.UpdateRevision.DeepCopy()
+	existing := plan.Revisions.Update.DeepCopy()
 	existing.ResourceVersion = "7"
 	kubernetes := fake.NewClientset(existing)
 	recorder := record.NewFakeRecorder(10)
@@ -186,7 +187,7 @@ func TestApplyPreDownload(t *testing.T) {
 	if err := a.preDownload(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{plan.UpdateRevision.Name + "-main"}, jobs.made); diff != "" {
+	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
 		t.Errorf("rule 30: jobs (-want +got):\n%s", diff)
 	}
 	labelled, err := kubernetes.AppsV1().ControllerRevisions("default").Get(context.Background(), existing.Name, metav1.GetOptions{})
@@ -203,7 +204,7 @@ func TestApplyPreDownload(t *testing.T) {
 }
 
 func TestApplyWithoutImagePullJobs(t *testing.T) {
-	plan := &Plan{UpdateRevision: &appsv1.ControllerRevision{}, PreDownload: PreDownload{Label: "x"}}
+	plan := &Plan{Revisions: revision.Changes{Update: &appsv1.ControllerRevision{}}, PreDownload: PreDownload{Label: "x"}}
 	if err := (&applier{Reconciler: &Reconciler{}, plan: plan}).preDownload(context.Background()); err != nil {
 		t.Error(err)
 	}

@@ -141,7 +141,7 @@ func checkAvailable(rt *rapid.T, w *world, plan *Plan, least int32) {
 		take(d.Pod)
 	}
 	for _, p := range plan.Patch {
-		if p.Kind == PatchPrepare || p.Kind == PatchUpdateInPlace {
+		if p.Kind == rollout.PatchPrepare || p.Kind == rollout.PatchUpdateInPlace {
 			take(p.Pod)
 		}
 	}
@@ -200,7 +200,7 @@ func (w *world) comeToRest(rt *rapid.T) {
 		}
 		plan := NewPlan(w.snapshot())
 		checkPlan(rt, w, plan)
-		if len(plan.Create)+len(plan.Delete)+len(plan.Patch) == 0 && plan.CreateRevision == nil && plan.Status == nil {
+		if len(plan.Create)+len(plan.Delete)+len(plan.Patch) == 0 && plan.Revisions.Create == nil && plan.Status == nil {
 			w.checkRest(rt, plan)
 			return
 		}

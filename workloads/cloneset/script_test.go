@@ -216,16 +216,16 @@ func (w *world) pass(out *strings.Builder) bool {
 	if b.Len() > 0 {
 		fmt.Fprintf(out, "pass\n%s", b.String())
 	}
-	return plan.CreateRevision != nil || plan.RaiseRevision != nil || plan.Status != nil || plan.PrunePodsToDelete ||
-		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.DeleteClaims)+len(plan.HandOver)+len(plan.DeleteRevisions) > 0
+	return plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Status != nil || plan.PrunePodsToDelete ||
+		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.DeleteClaims)+len(plan.HandOver)+len(plan.Revisions.Delete) > 0
 }
 
 func (w *world) show(plan *Plan, out *strings.Builder) {
-	if r := plan.CreateRevision; r != nil {
+	if r := plan.Revisions.Create; r != nil {
 		fmt.Fprintf(out, "  create revision %s (%d)\n", r.Name, r.Revision)
 	}
-	if r := plan.RaiseRevision; r != nil {
-		fmt.Fprintf(out, "  raise revision %s to %d\n", r.Name, plan.RaiseTo)
+	if r := plan.Revisions.Raise; r != nil {
+		fmt.Fprintf(out, "  raise revision %s to %d\n", r.Name, plan.Revisions.RaiseTo)
 	}
 	byRevision := map[string]int{}
 	var order []string
@@ -255,7 +255,7 @@ func (w *world) show(plan *Plan, out *strings.Builder) {
 	for _, h := range plan.HandOver {
 		fmt.Fprintf(out, "  hand claim over to %s\n", w.aliasOf(h.Pod.Name))
 	}
-	for _, r := range plan.DeleteRevisions {
+	for _, r := range plan.Revisions.Delete {
 		fmt.Fprintf(out, "  delete revision %s\n", r.Name)
 	}
 	w.showWaits(plan.Waiting, out)
@@ -272,11 +272,11 @@ func claimNote(n int) string {
 }
 
 func (w *world) showPatches(plan *Plan, out *strings.Builder) {
-	byKind := map[PatchKind][]*corev1.Pod{}
+	byKind := map[rollout.PatchKind][]*corev1.Pod{}
 	for _, p := range plan.Patch {
 		byKind[p.Kind] = append(byKind[p.Kind], p.Pod)
 	}
-	for _, kind := range []PatchKind{PatchKeep, PatchRelease, PatchRefresh, PatchPrepare, PatchUpdateInPlace} {
+	for _, kind := range []rollout.PatchKind{rollout.PatchKeep, rollout.PatchRelease, rollout.PatchRefresh, rollout.PatchPrepare, rollout.PatchUpdateInPlace} {
 		if pods := byKind[kind]; len(pods) > 0 {
 			fmt.Fprintf(out, "  %s %s\n", kind, w.aliases(pods))
 		}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -65,16 +66,16 @@ func (w *world) snapshot() *Snapshot {
 
 // carryOut does to the world what a plan says.
 func (w *world) carryOut(plan *Plan) {
-	if r := plan.CreateRevision; r != nil {
+	if r := plan.Revisions.Create; r != nil {
 		r = r.DeepCopy()
 		r.UID = types.UID("uid-" + r.Name)
 		w.revisions = append(w.revisions, r)
 	}
-	if plan.RaiseRevision != nil {
+	if plan.Revisions.Raise != nil {
 		for i, r := range w.revisions {
-			if r.Name == plan.RaiseRevision.Name {
+			if r.Name == plan.Revisions.Raise.Name {
 				w.revisions[i] = r.DeepCopy()
-				w.revisions[i].Revision = plan.RaiseTo
+				w.revisions[i].Revision = plan.Revisions.RaiseTo
 			}
 		}
 	}
@@ -96,7 +97,7 @@ func (w *world) carryOut(plan *Plan) {
 	for _, c := range plan.Create {
 		w.create(c)
 	}
-	for _, r := range plan.DeleteRevisions {
+	for _, r := range plan.Revisions.Delete {
 		w.revisions = slices.DeleteFunc(w.revisions, func(have *appsv1.ControllerRevision) bool { return have.Name == r.Name })
 	}
 	if plan.PrunePodsToDelete {
@@ -109,7 +110,7 @@ func (w *world) carryOut(plan *Plan) {
 	w.set.ResourceVersion = w.bump()
 }
 
-func (w *world) create(c PodCreation) {
+func (w *world) create(c rollout.PodCreation) {
 	if slices.ContainsFunc(w.pods, func(p *corev1.Pod) bool { return p.Name == c.Pod.Name }) {
 		w.t.Fatalf("the plan creates pod %s, which exists", c.Pod.Name)
 	}
@@ -128,7 +129,7 @@ func (w *world) create(c PodCreation) {
 	w.pods = append(w.pods, pod)
 }
 
-func (w *world) patch(p PodPatch) {
+func (w *world) patch(p rollout.PodPatch) {
 	i := slices.IndexFunc(w.pods, func(have *corev1.Pod) bool { return have.Name == p.Pod.Name })
 	if i < 0 {
 		w.t.Fatalf("the plan patches pod %s, which does not exist", p.Pod.Name)

@@ -1,0 +1,75 @@
+package revision
+
+import (
+	"iter"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// DefaultHistoryLimit is how many unused revisions a workload keeps that does
+// not say it.
+const DefaultHistoryLimit = 10
+
+// Changes is what a pass over a workload does to its history.
+type Changes struct {
+	// Update is the revision of the present template, Current the one that
+	// pods come from. They are the same when nothing is rolled out.
+	Current, Update *appsv1.ControllerRevision
+	// Adopt lists revisions without a controller that the workload takes over.
+	Adopt []*appsv1.ControllerRevision
+	// Create is Update when it does not exist yet, else nil.
+	Create *appsv1.ControllerRevision
+	// Raise is Update when it exists with a lower number than another revision
+	// (a roll-back), else nil. RaiseTo is its new number.
+	Raise   *appsv1.ControllerRevision
+	RaiseTo int64
+	// Delete lists the revisions beyond the history limit, oldest first.
+	Delete []*appsv1.ControllerRevision
+}
+
+// Any tells whether there is anything to write.
+func (c *Changes) Any() bool {
+	return c.Create != nil || c.Raise != nil || len(c.Adopt)+len(c.Delete) > 0
+}
+
+// Plan decides what to do with the history of a workload: see Next for wanted
+// and the error. Current is the name that the workload's status gives to the
+// revision that pods come from; where there is no such revision, nothing is
+// rolled out.
+func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string) (Changes, error) {
+	next, err := Next(history, wanted)
+	if err != nil {
+		return Changes{}, err
+	}
+	c := Changes{Current: next.Revision, Update: next.Revision}
+	switch next.Action {
+	case Create:
+		c.Create = next.Revision
+	case Raise:
+		c.Raise, c.RaiseTo = next.Revision, next.Revision.Revision
+	}
+	for _, r := range history {
+		if r.Name == current && r.Name != next.Revision.Name {
+			c.Current = r
+		}
+	}
+	return c, nil
+}
+
+// Prune plans to delete the revisions beyond the limit (nil: DefaultHistoryLimit)
+// that nothing uses: neither Current nor Update, nor one that a pod comes from,
+// by the values of the pods' revision labels. (CR7)
+func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podLabels iter.Seq[string]) {
+	keep := int32(DefaultHistoryLimit)
+	if limit != nil {
+		keep = max(*limit, 0)
+	}
+	if len(history) <= int(keep) {
+		return
+	}
+	live := map[string]bool{ShortHash(c.Current.Name): true, ShortHash(c.Update.Name): true}
+	for label := range podLabels {
+		live[ShortHash(label)] = true
+	}
+	c.Delete = Surplus(history, func(name string) bool { return live[ShortHash(name)] }, keep)
+}

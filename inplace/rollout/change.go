@@ -1,0 +1,43 @@
+package rollout
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+)
+
+// PodCreation is a pod to create, after the claims that it lacks.
+type PodCreation struct {
+	Pod    *corev1.Pod
+	Claims []*corev1.PersistentVolumeClaim
+}
+
+// PodPatch is a change to a pod.
+type PodPatch struct {
+	Pod *corev1.Pod
+	// Patch is the change; its Writes are the requests, each to be sent only
+	// when the one before it succeeded.
+	Patch *podpatch.Patch
+	// Kind says what the patch is for.
+	Kind PatchKind
+}
+
+// PatchKind says what a patch of a pod is for.
+type PatchKind string
+
+// What patches are for.
+const (
+	// PatchRefresh writes down what has become of a pod: an update that is
+	// complete or goes on with its next containers, a hook that is met.
+	PatchRefresh PatchKind = "Refresh"
+	// PatchUpdateInPlace starts an in-place update.
+	PatchUpdateInPlace PatchKind = "UpdateInPlace"
+	// PatchPrepare asks the owner of a hook to prepare a pod for its update or deletion.
+	PatchPrepare PatchKind = "Prepare"
+	// PatchKeep takes a pod back that was being prepared for deletion.
+	PatchKeep PatchKind = "Keep"
+	// PatchAdopt takes over a pod that has no controller.
+	PatchAdopt PatchKind = "Adopt"
+	// PatchRelease gives up a pod whose labels no longer match the selector.
+	PatchRelease PatchKind = "Release"
+)
