@@ -36,6 +36,9 @@ const (
 	PatchPrepare PatchKind = "Prepare"
 	// PatchKeep takes a pod back that was being prepared for deletion.
 	PatchKeep PatchKind = "Keep"
+	// PatchIdentify puts back the labels that name a pod, beside what
+	// PatchRefresh does.
+	PatchIdentify PatchKind = "Identify"
 	// PatchAdopt takes over a pod that has no controller.
 	PatchAdopt PatchKind = "Adopt"
 	// PatchRelease gives up a pod whose labels no longer match the selector.

@@ -10,6 +10,8 @@ type Rule string
 const (
 	// RulePaused: the update is paused.
 	RulePaused Rule = "Paused"
+	// RuleOnDelete: the update strategy leaves it to others to delete the pod.
+	RuleOnDelete Rule = "OnDelete"
 	// RulePartition: the partition keeps the pod at its revision.
 	RulePartition Rule = "Partition"
 	// RuleReplicas: enough pods are at the wanted revision; this one is surplus.

@@ -1,0 +1,135 @@
+package statefulset
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+const (
+	retain  = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
+	deletes = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+)
+
+// claims gives the set the claim template data, every pod its claim, and every
+// claim owners: "" for none, "set", "pod", "old" for a former pod of the name.
+func claims(owners ...string) edit {
+	return func(s *Snapshot) {
+		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"own": "label"}}}}
+		p := &planner{Snapshot: s}
+		for i, pod := range s.Pods {
+			ordinal, _ := ordinalOf("web", pod.Name)
+			(&creation{planner: p}).mountClaims(&pod.Spec, ordinal)
+			owner := ""
+			if i < len(owners) {
+				owner = owners[i]
+			}
+			testClaim(s, ordinal, owner)
+		}
+	}
+}
+
+// testClaim adds the claim of a pod.
+func testClaim(s *Snapshot, ordinal int, owner string) *corev1.PersistentVolumeClaim {
+	pod := podName("web", ordinal)
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data-" + pod, UID: types.UID("uid-data-" + pod)}}
+	ref := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: pod, UID: types.UID("uid-" + pod)}
+	switch owner {
+	case "set":
+		ref = metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "uid-web"}
+	case "former set":
+		ref = metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "uid-former"}
+	case "old":
+		ref.UID = "uid-former-pod"
+	case "controller":
+		ref = metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "boss", UID: "uid-boss", Controller: new(true)}
+	case "friend":
+		ref = metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "friend", UID: "uid-friend"}
+	}
+	if owner != "" {
+		claim.OwnerReferences = []metav1.OwnerReference{ref}
+	}
+	s.Claims[claim.Name] = claim
+	return claim
+}
+
+func retention(whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType) edit {
+	return func(s *Snapshot) {
+		s.Set.Spec.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+			WhenDeleted: whenDeleted, WhenScaled: whenScaled,
+		}
+	}
+}
+
+func TestRetention(t *testing.T) {
+	gateOff := func(s *Snapshot) { s.Features.NoAutoDeleteClaims = true }
+	runPlanCases(t, []planCase{
+		{"rule 23: Retain, Retain: no owner", "A", "A", "0A 1A", with(claims("set", "pod"), retention(retain, retain)), "own data-web-0=, own data-web-1=", ""},
+		{"rule 23: Retain, Retain, scaled down", "A", "A", "0A 1A", with(claims("", "pod"), replicas(1)), "delete 1 Scale, own data-web-1=", ""},
+		{"rule 23: Delete, Retain: the set", "A", "A", "0A 1A", with(claims("set", "pod"), retention(deletes, retain)), "own data-web-1=StatefulSet", ""},
+		{"rule 23: Delete, Retain, scaled down: the set", "A", "A", "0A 1A", with(claims("set", ""), retention(deletes, retain), replicas(1)), "delete 1 Scale, own data-web-1=StatefulSet", ""},
+		{"rule 23: Retain, Delete: no owner", "A", "A", "0A 1A", with(claims("", "pod"), retention(retain, deletes)), "own data-web-1=", ""},
+		{"rule 23: Retain, Delete, scaled down: the pod", "A", "A", "0A 1A", with(claims(), retention(retain, deletes), replicas(1)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"rule 23: Delete, Delete: the set", "A", "A", "0A 1A", with(claims("set", ""), retention(deletes, deletes)), "own data-web-1=StatefulSet", ""},
+		{"rule 23: Delete, Delete, scaled down: the pod", "A", "A", "0A 1A", with(claims("set", "set"), retention(deletes, deletes), replicas(1)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"rule 23: other owners stay", "A", "A", "0A", with(claims("friend"), retention(deletes, retain)), "own data-web-0=ConfigMap+StatefulSet", ""},
+		{"rule 23: OrderedReady: claims of pods whose turn is later too", "A", "A", "0A 1A 2A", with(ordered, claims(), retention(retain, deletes), replicas(1)), "delete 2 Scale, own data-web-1=Pod, own data-web-2=Pod", "OrderedReady 1"},
+		{"rule 23: a claim that something controls is left alone", "A", "A", "0A", with(claims("controller"), retention(deletes, retain)), "", ""},
+		{"rule 23: a claim of a former set is left alone", "A", "A", "0A", with(claims("former set"), retention(deletes, retain)), "", ""},
+		{"rule 24: a pod that stays is not scaled down, whatever its ordinal", "A", "A", "0A 2A 3A", with(claims(), reserve(1), retention(retain, deletes)), "", ""},
+		{"rule 24: a pod whose ordinal is reserved keeps its claim", "A", "A", "0A 1A 2A", with(claims(), reserve(1), replicas(2), retention(retain, deletes)), "delete 1 Scale", ""},
+		{"rule 25: unset policies retain", "A", "A", "0A 1A", with(claims("set"), retention("", ""), replicas(1)), "delete 1 Scale, own data-web-0=", ""},
+		{"edge 18: gate off: owners are left as they are", "A", "A", "0A 1A", with(claims("set", "set"), retention(retain, deletes), replicas(1), gateOff), "delete 1 Scale", ""},
+	})
+}
+
+func TestClaimsOfNewPods(t *testing.T) {
+	extra := func(owner string) edit { return func(s *Snapshot) { testClaim(s, 1, owner) } }
+	going := func(s *Snapshot) { testClaim(s, 1, "").DeletionTimestamp = &metav1.Time{Time: testTime} }
+	gone := func(s *Snapshot) { delete(s.Claims, "data-web-0") }
+	runPlanCases(t, []planCase{
+		{"rule 5: an existing claim is used again", "A", "A", "0A", with(claims(), extra(""), replicas(2)), "create 1A", ""},
+		{"rule 5: a claim of the former pod is waited for", "A", "A", "0A", with(claims(), extra("old"), replicas(3), retention(retain, deletes)), "create 2A", "ClaimInUse new"},
+		{"edge 17: OrderedReady creates nothing until it is gone", "A", "A", "0A", with(ordered, claims(), extra("old"), replicas(3), retention(retain, deletes)), "", "ClaimInUse new, OrderedReady new"},
+		{"rule 5: a terminating claim is waited for", "A", "A", "0A", with(claims(), going, replicas(2)), "", "ClaimInUse new"},
+		{"a claim deleted from under a pending pod is created again", "A", "A", "0A?", with(claims(), gone), "claim data-web-0", ""},
+		{"but not from under a running one", "A", "A", "0A", with(claims(), gone), "", ""},
+	})
+}
+
+func TestNewClaim(t *testing.T) {
+	s := testSnapshot(t, "A", "A", "", claims(), replicas(1), retention(deletes, retain))
+	plan := NewPlan(s)
+	if len(plan.Create) != 1 || len(plan.Create[0].Claims) != 1 {
+		t.Fatalf("created %v", plan.Create)
+	}
+	want := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "data-web-0", Labels: map[string]string{"app": "web"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: "uid-web"}},
+	}}
+	if diff := cmp.Diff(want, plan.Create[0].Claims[0]); diff != "" {
+		t.Errorf("well-known keys: the claim's labels are the selector's (-want +got):\n%s", diff)
+	}
+}
+
+func TestStorageMismatch(t *testing.T) {
+	t.Run("edge 19: pods that do not mount a new claim are reported, and the update goes on", func(t *testing.T) {
+		s := testSnapshot(t, "B", "A", "0A 1A")
+		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		plan := NewPlan(s)
+		if got := summary(s, plan); got != "delete 1 Update" {
+			t.Errorf("plan %q", got)
+		}
+		want := "FailedUpdatePod: pod web-0 and 1 more: does not mount the claims that spec.volumeClaimTemplates asks for, " +
+			"and the volumes of a pod cannot change; delete the pod to have it recreated with them"
+		if got := problems(plan); got != want {
+			t.Errorf("problems %q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+// Package statefulset keeps StatefulSets (apps.kruise.io): a number of pods
+// with names, claims and an order of their own, that are updated in place where
+// the change allows it.
+//
+// Every pass over a StatefulSet has three steps. Observe reads the caches into
+// a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
+// create, to delete and to change, and for each pod that should move and does
+// not, the rule that holds it. Apply carries the plan out. So every decision
+// can be called in a unit test, shown before it happens, and explained
+// afterwards.
+//
+// What this package does not say it does as the StatefulSet of Kubernetes
+// (apps/v1) does: names and identity of pods and claims, ordered and parallel
+// start, rolling updates from the highest ordinal down, adoption, history.
+//
+// A pass waits until the caches have seen what earlier passes wrote. Nothing
+// else is remembered between passes: a lost event or a pod that is gone before
+// it was seen cannot stop a StatefulSet.
+//
+// # Differences
+//
+// Manifests, pods, claims and revisions are those of OpenKruise 1.4. Where its
+// behaviour harms users, this package does otherwise:
+//
+//   - With OrderedReady a broken update can be taken back, or corrected, without
+//     deleting pods by hand. A pod that is not available is moved although it is
+//     waited for, when its revision has been given up, when the update goes back
+//     to an older revision, or when all pods above it are updated and available.
+//     Pods that serve are never moved for this.
+//   - Which claims go with a pod that is scaled down follows from the ordinals
+//     that are wanted, not from the number of replicas alone: with reserved
+//     ordinals a pod that stays keeps its claims, and so does one whose ordinal
+//     was reserved.
+//   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
+//     update is paused or undone, is taken back. Where markPodNotReady forbids
+//     that, it is deleted and replaced once its hook lets go.
+//   - Progress of in-place updates and hooks is written down for every pod, also
+//     where the StatefulSet is paused, of the type OnDelete, or waits for a pod
+//     of a lower ordinal.
+//   - A pod that ended in the phase Succeeded is recreated as a Failed one is. The
+//     replacement is created when the former pod is gone, not before.
+//   - With Parallel, all pods that are left over are deleted in one pass, and a
+//     pod whose claim is about to be deleted does not hold up the others.
+//   - A claim that goes with a former pod is waited for, whatever the retention
+//     policy says by now.
+//   - Pods that lack a claim of the template are reported without requests that
+//     must fail, and nothing else waits for them. A claim that was deleted from
+//     under a Pending pod is created again.
+//   - A claim that something else controls, or that a former StatefulSet of the
+//     same name owns, is left as it is.
+//   - The readiness gate KruisePodReady is part of the pod as it is created. No
+//     pod webhook is needed for it. Pods also get the label
+//     apps.kubernetes.io/pod-index, as newer releases of Kubernetes have it.
+//   - A condition that appears, changes or goes is written to the status, even
+//     when no counter changes; so is updatedReadyReplicas.
+//   - Where the name of a revision is too long for a label value, its hash is
+//     written alone.
+//   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
+//   - One pod's failure does not stop the others of the same pass, except that
+//     creation slows down.
+package statefulset

@@ -1,0 +1,53 @@
+package statefulset
+
+import (
+	"strconv"
+	"strings"
+)
+
+// window is the ordinals that the pods of a StatefulSet should have.
+type window struct {
+	// wanted lists them, ascending.
+	wanted []int
+	// end is the last of them plus one, and 0 where none is wanted.
+	end      int
+	reserved map[int]bool
+}
+
+// newWindow counts ordinals from 0 up, leaving out the reserved ones, until
+// there are as many as replicas. (rule 1)
+func newWindow(replicas int32, reserve []int) window {
+	w := window{wanted: make([]int, 0, max(replicas, 0)), reserved: make(map[int]bool, len(reserve))}
+	for _, ordinal := range reserve {
+		w.reserved[ordinal] = true
+	}
+	for ordinal := 0; len(w.wanted) < int(replicas); ordinal++ {
+		if !w.reserved[ordinal] {
+			w.wanted = append(w.wanted, ordinal)
+			w.end = ordinal + 1
+		}
+	}
+	return w
+}
+
+// contains tells whether a pod should have the ordinal.
+func (w *window) contains(ordinal int) bool { return ordinal < w.end && !w.reserved[ordinal] }
+
+// podName is the name of the pod with an ordinal.
+func podName(set string, ordinal int) string { return set + "-" + strconv.Itoa(ordinal) }
+
+// claimName is the name of the claim that a pod has of a claim template.
+func claimName(template, set string, ordinal int) string {
+	return template + "-" + podName(set, ordinal)
+}
+
+// ordinalOf returns the ordinal in the name of a pod; false where the name is
+// not that of a pod of the StatefulSet. (rule 2)
+func ordinalOf(set, pod string) (int, bool) {
+	digits, found := strings.CutPrefix(pod, set+"-")
+	if !found || len(digits) > 1 && digits[0] == '0' {
+		return 0, false
+	}
+	ordinal, err := strconv.ParseUint(digits, 10, 31)
+	return int(ordinal), err == nil
+}

@@ -1,0 +1,137 @@
+package statefulset
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Plan is what to do about a StatefulSet now: data, to be looked at, compared
+// and carried out. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Revisions is what becomes of the history. Its Update is the revision of
+	// the present template, its Current the one that pods come from.
+	Revisions revision.Changes
+
+	// Create lists the pods to create, in order.
+	Create []rollout.PodCreation
+	// CreateClaims lists claims that pods wait for which exist already.
+	CreateClaims []*corev1.PersistentVolumeClaim
+	// Delete lists the pods to delete, in order.
+	Delete []PodDeletion
+	// Patch lists the pods to change, in order.
+	Patch []rollout.PodPatch
+	// PatchClaims lists the claims to change, beside those of pods to delete.
+	PatchClaims []ClaimPatch
+
+	// Waiting lists the pods that should move and do not, each with the
+	// reason. A wait without a pod stands for pods not created yet.
+	Waiting []rollout.Wait
+
+	// PreDownload is what to do about pulling images ahead.
+	PreDownload PreDownload
+
+	// Status is the status to write, or nil when the present one stands.
+	Status *v1beta1.StatefulSetStatus
+
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+	// Problems are errors in the spec or in the data of single pods, each with
+	// what to do about it. The rest of the plan works around them.
+	Problems []Problem
+}
+
+// PodDeletion is a pod to delete.
+type PodDeletion struct {
+	Pod *corev1.Pod
+	// Claims lists what to change about its claims first: a claim that goes
+	// with its pod has to say so before the pod is gone.
+	Claims []ClaimPatch
+	// For says why the pod is deleted.
+	For DeletionReason
+}
+
+// DeletionReason says why a pod is deleted.
+type DeletionReason string
+
+// Why pods are deleted.
+const (
+	// DeleteForScale: no pod with its ordinal is wanted.
+	DeleteForScale DeletionReason = "Scale"
+	// DeleteForUpdate: the pod is recreated at another revision.
+	DeleteForUpdate DeletionReason = "Update"
+	// DeleteFailed: the pod has ended, and is recreated.
+	DeleteFailed DeletionReason = "Failed"
+)
+
+// ClaimPatch changes who owns a claim, and so with whom it is removed.
+type ClaimPatch struct {
+	Claim *corev1.PersistentVolumeClaim
+	// Owners is the complete list of owners that the claim shall have.
+	Owners []metav1.OwnerReference
+}
+
+// Problem is an error that a plan works around.
+type Problem struct {
+	// Condition is the condition of the StatefulSet that reports it.
+	Condition appsv1.StatefulSetConditionType
+	// Err says what was wanted, what was found and what to do.
+	Err error
+}
+
+// NewPlan decides what to do about a StatefulSet. It never fails: what is
+// wrong with the StatefulSet or its pods is listed in Plan.Problems.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	if err := p.read(); err != nil {
+		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
+		p.planStatus()
+		return p.plan
+	}
+	p.planRevisions()
+	if p.plan.Revisions.Update == nil {
+		p.planStatus()
+		return p.plan
+	}
+	p.classify()
+	if s.Set.DeletionTimestamp == nil { // (rule 26)
+		p.planClaims()
+		p.planScale()
+		p.planRefresh()
+		p.planUpdate()
+		p.planPreDownload()
+	}
+	p.finishPatches()
+	p.planStatus()
+	p.planHistory()
+	return p.plan
+}
+
+func (p *planner) problem(condition appsv1.StatefulSetConditionType, err error) {
+	p.plan.Problems = append(p.plan.Problems, Problem{Condition: condition, Err: err})
+}
+
+// podProblem reports broken data of one pod.
+func (p *planner) podProblem(pod *pod, err error) {
+	p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf("pod %s: %w", pod.Name, err))
+}
+
+// requeueAfter asks for another pass after d at the latest.
+func (p *planner) requeueAfter(d time.Duration) {
+	if d > 0 && (p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter) {
+		p.plan.RequeueAfter = d
+	}
+}
+
+// wait records why a pod does not move; nil stands for a pod not created yet.
+func (p *planner) wait(pod *corev1.Pod, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+}

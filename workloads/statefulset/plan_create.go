@@ -1,0 +1,236 @@
+package statefulset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// planCreate goes through the wanted ordinals and brings the pods there that
+// are missing or have ended. With OrderedReady it ends at the first one that is
+// not available, and with scaleStrategy.maxUnavailable after that many.
+// (rules 4 to 9)
+func (p *planner) planCreate() {
+	budget := p.limits.scaleMaxUnavailable
+	creation := p.newCreation()
+	for i, slot := range p.wanted {
+		if budget == 0 {
+			p.waitForBudget(p.wanted[i:])
+			return
+		}
+		reason := p.bring(slot, creation)
+		if reason == nil {
+			continue
+		}
+		budget--
+		if p.ordered {
+			p.stop(p.wanted[i+1:], reason)
+			return
+		}
+	}
+}
+
+// bring brings a pod to a place. It returns nil where there is an available
+// one, and otherwise what there is instead.
+func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
+	switch pod := s.pod; {
+	case pod == nil:
+		return creation.create(s.ordinal)
+	case !pod.own:
+		return p.waitForOther(pod)
+	case pod.terminating:
+		p.wait(pod.Pod, terminating)
+		return p.order("pod %s is still terminating", pod.Name)
+	case pod.ended:
+		p.delete(pod, DeleteFailed)
+		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
+	case !pod.available:
+		return p.order("pod %s is not available", pod.Name)
+	}
+	return nil
+}
+
+var (
+	terminating = &rollout.Reason{Rule: rollout.RuleNameTaken,
+		Message: "the pod is terminating; its replacement has the same name and is created when it is gone"}
+	parallel = &rollout.Reason{Rule: rollout.RuleOrderedReady, Message: "the pod is not available"}
+)
+
+// order is the reason why OrderedReady does not go beyond a pod. Nobody reads
+// it with Parallel, so it is not written out there.
+func (p *planner) order(format string, args ...any) *rollout.Reason {
+	if !p.ordered {
+		return parallel
+	}
+	return &rollout.Reason{Rule: rollout.RuleOrderedReady, Message: "podManagementPolicy OrderedReady: " + fmt.Sprintf(format, args...)}
+}
+
+// stop ends the pass over the places at one whose pod is not available.
+func (p *planner) stop(rest []slot, reason *rollout.Reason) {
+	p.stopped = reason
+	if slices.ContainsFunc(rest, func(s slot) bool { return s.pod == nil }) {
+		p.wait(nil, reason)
+	}
+}
+
+func (p *planner) waitForBudget(rest []slot) {
+	limit := p.limits.scaleMaxUnavailable
+	if slices.ContainsFunc(rest, func(s slot) bool { return s.pod == nil }) {
+		p.wait(nil, &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: limit, Observed: limit,
+			Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: as many pods of lower ordinals are not available yet", limit)})
+	}
+}
+
+// waitForOther says why a place stays empty: a pod that is not the
+// StatefulSet's has the name.
+func (p *planner) waitForOther(other *pod) *rollout.Reason {
+	if other.kind != rollout.PatchAdopt {
+		err := fmt.Errorf("create pod %s: there is one of that name which this StatefulSet does not control; delete or rename that", other.Name)
+		p.problem(v1beta1.StatefulSetConditionFailedCreatePod, err)
+		p.wait(nil, &rollout.Reason{Rule: rollout.RuleNameTaken, Message: err.Error()})
+	}
+	return p.order("pod %s is not under control yet", other.Name)
+}
+
+// creation makes pods. It counts those that are not at the update revision.
+type creation struct {
+	*planner
+	old       int
+	templates map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec
+}
+
+func (p *planner) newCreation() *creation {
+	c := &creation{planner: p, templates: map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{
+		p.plan.Revisions.Update: &p.Set.Spec.Template,
+	}}
+	for _, s := range p.wanted {
+		if s.pod != nil && !s.pod.updated {
+			c.old++
+		}
+	}
+	return c
+}
+
+// create plans a missing pod with the claims it lacks. It returns why the pod
+// is not available. (rules 3 and 5)
+func (c *creation) create(ordinal int) *rollout.Reason {
+	name := podName(c.Set.Name, ordinal)
+	missing, reason := c.missingClaims(name, ordinal)
+	if reason != nil {
+		c.wait(nil, reason)
+		return c.order("pod %s waits for a claim", name)
+	}
+	from := c.revisionFor(ordinal)
+	pod, err := c.newPod(name, ordinal, from)
+	if err != nil {
+		c.problem(v1beta1.StatefulSetConditionFailedCreatePod, fmt.Errorf("create pod %s: %w", name, err))
+		return c.order("pod %s cannot be created", name)
+	}
+	if from != c.plan.Revisions.Update {
+		c.old++
+	}
+	c.plan.Create = append(c.plan.Create, rollout.PodCreation{Pod: pod, Claims: missing})
+	return c.order("pod %s is created now", name)
+}
+
+// missingClaims lists the claims to create for a pod. A claim that is about to
+// go is waited for. (rule 5)
+func (c *creation) missingClaims(pod string, ordinal int) (missing []*corev1.PersistentVolumeClaim, wait *rollout.Reason) {
+	for i := range c.Set.Spec.VolumeClaimTemplates {
+		template := &c.Set.Spec.VolumeClaimTemplates[i]
+		name := claimName(template.Name, c.Set.Name, ordinal)
+		switch claim := c.Claims[name]; {
+		case claim == nil:
+			missing = append(missing, c.newClaim(template, ordinal))
+		case claim.DeletionTimestamp != nil:
+			c.problem(v1beta1.StatefulSetConditionFailedCreatePod, fmt.Errorf("create pod %s: claim %s is being deleted, and is waited for", pod, name))
+			return nil, waitForClaim(pod, name)
+		case goesWithFormerPod(claim, pod):
+			return nil, waitForClaim(pod, name)
+		}
+	}
+	return missing, nil
+}
+
+func waitForClaim(pod, claim string) *rollout.Reason {
+	return &rollout.Reason{Rule: rollout.RuleClaimInUse,
+		Message: fmt.Sprintf("pod %s waits until claim %s, which goes with the pod before it, is gone", pod, claim)}
+}
+
+// revisionFor is the revision of a new pod. (rule 3)
+func (c *creation) revisionFor(ordinal int) *appsv1.ControllerRevision {
+	held := ordinal < int(c.limits.partition)
+	if c.rolling != nil && c.rolling.UnorderedUpdate != nil {
+		held = c.old < int(c.limits.partition)
+	}
+	if c.rolling != nil && held {
+		return c.plan.Revisions.Current
+	}
+	return c.plan.Revisions.Update
+}
+
+// newPod makes a pod of a revision.
+func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevision) (*corev1.Pod, error) {
+	template, err := c.template(from)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       c.Set.Namespace,
+			Name:            name,
+			Labels:          maps.Clone(template.Labels),
+			Annotations:     maps.Clone(template.Annotations),
+			Finalizers:      slices.Clone(template.Finalizers),
+			OwnerReferences: []metav1.OwnerReference{c.ownerReference()},
+		},
+		Spec: *template.Spec.DeepCopy(),
+	}
+	if !c.selector.Matches(labels.Set(pod.Labels)) {
+		return nil, fmt.Errorf("revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
+			from.Name, c.selector, labels.FormatLabels(pod.Labels))
+	}
+	pod.Labels[revisionLabel] = revisionLabelOf(from)
+	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
+	pod.Labels[appsv1.PodIndexLabel] = strconv.Itoa(ordinal)
+	pod.Spec.Hostname, pod.Spec.Subdomain = name, c.Set.Spec.ServiceName
+	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StateNormal, c.Now)
+	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
+	c.mountClaims(&pod.Spec, ordinal)
+	return pod, nil
+}
+
+func (c *creation) template(from *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
+	if template := c.templates[from]; template != nil {
+		return template, nil
+	}
+	template, err := revision.Template(from.Data.Raw)
+	if err != nil {
+		return nil, fmt.Errorf("revision %s: %w; delete it to have its pods created from the present template", from.Name, err)
+	}
+	c.templates[from] = template
+	return template, nil
+}
+
+// mountClaims mounts the claims of a pod in the places of volumes of their names.
+func (c *creation) mountClaims(spec *corev1.PodSpec, ordinal int) {
+	for i := range c.Set.Spec.VolumeClaimTemplates {
+		name := c.Set.Spec.VolumeClaimTemplates[i].Name
+		spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(name, c.Set.Name, ordinal)}}})
+	}
+}

@@ -1,0 +1,262 @@
+package statefulset
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// planCase is a state of the world and what is planned in it. See testSnapshot
+// for how pods are written, and summary and waits for plans.
+type planCase struct {
+	name              string
+	template, current string
+	pods              string
+	edits             []edit
+	want, waiting     string
+}
+
+func runPlanCases(t *testing.T, cases []planCase) {
+	t.Helper()
+	for _, tt := range cases {
+		t.Run(tt.name, func(t *testing.T) {
+			s := testSnapshot(t, tt.template, tt.current, tt.pods, tt.edits...)
+			plan := NewPlan(s)
+			if got := summary(s, plan); got != tt.want {
+				t.Errorf("plan %q, want %q\nwaiting: %v\nproblems: %s", got, tt.want, plan.Waiting, problems(plan))
+			}
+			if got := waits(plan); got != tt.waiting {
+				t.Errorf("waiting %q, want %q\n%v", got, tt.waiting, plan.Waiting)
+			}
+		})
+	}
+}
+
+func with(edits ...edit) []edit { return edits }
+
+func TestOrdinals(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		replicas int32
+		reserve  []int
+		wanted   []int
+		end      int
+	}{
+		{"rule 1: without reserved ordinals", 3, nil, []int{0, 1, 2}, 3},
+		{"rule 1: replicas 3, reserve [1]", 3, []int{1}, []int{0, 2, 3}, 4},
+		{"rule 1: replicas 2, reserve [1]", 2, []int{1}, []int{0, 2}, 3},
+		{"rule 1: replicas 0", 0, []int{0}, nil, 0},
+		{"rule 1: a reserved ordinal beyond the window", 2, []int{7}, []int{0, 1}, 2},
+		{"rule 1: the same ordinal reserved twice", 2, []int{0, 0}, []int{1, 2}, 3},
+		{"edge 13: reserve [0], replicas 1", 1, []int{0}, []int{1}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWindow(tt.replicas, tt.reserve)
+			if len(w.wanted) != len(tt.wanted) || w.end != tt.end {
+				t.Fatalf("wanted %v up to %d, want %v up to %d", w.wanted, w.end, tt.wanted, tt.end)
+			}
+			for i := range tt.wanted {
+				if w.wanted[i] != tt.wanted[i] || !w.contains(tt.wanted[i]) {
+					t.Fatalf("wanted %v, want %v", w.wanted, tt.wanted)
+				}
+			}
+		})
+	}
+}
+
+func TestOrdinalOf(t *testing.T) {
+	for _, tt := range []struct {
+		pod  string
+		want int
+		ok   bool
+	}{
+		{"web-0", 0, true}, {"web-17", 17, true}, {"web-2147483647", 2147483647, true},
+		{"web-2147483648", 0, false}, {"web-01", 0, false}, {"web-", 0, false}, {"web", 0, false}, {"web--1", 0, false},
+		{"web-+1", 0, false}, {"web-a", 0, false}, {"web-1-2", 0, false}, {"other-1", 0, false}, {"", 0, false},
+	} {
+		t.Run("rule 2: "+tt.pod, func(t *testing.T) {
+			got, ok := ordinalOf("web", tt.pod)
+			if ok != tt.ok || ok && got != tt.want {
+				t.Errorf("got %d, %v, want %d, %v", got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+func TestWanted(t *testing.T) {
+	misnamed := func(s *Snapshot) { s.Pods[0].Name = "web-x" }
+	runPlanCases(t, []planCase{
+		{"rule 1: missing ordinals are created, others deleted", "A", "A", "1A 4A", with(replicas(2)), "delete 4 Scale, create 0A", ""},
+		{"rule 1: reserving an ordinal deletes its pod and creates the next one", "A", "A", "0A 1A 2A", with(reserve(1)), "delete 1 Scale, create 3A", ""},
+		{"rule 2: a pod without an ordinal is ignored", "A", "A", "0A 1A", with(misnamed, replicas(2)), "create 0A", ""},
+		{"edge 13: reserve [0], replicas 1", "A", "A", "0A", with(reserve(0)), "delete 0 Scale, create 1A", ""},
+		{"edge 14: an ordinal no longer reserved comes back, the highest one goes", "A", "A", "0A 2A 3A", nil, "delete 3 Scale, create 1A", ""},
+		{"edge 15: OrderedReady creates the new highest ordinal first", "A", "A", "0A 1A 2A", with(ordered, reserve(1)), "create 3A", "OrderedReady 1"},
+		{"edge 15: and then deletes the reserved one", "A", "A", "0A 1A 2A 3A", with(ordered, reserve(1), replicas(3)), "delete 1 Scale", ""},
+	})
+}
+
+func TestRevisionOfNewPods(t *testing.T) {
+	runPlanCases(t, []planCase{
+		{"rule 3: an ordinal below the partition gets the current revision", "B", "A", "0A 3B", with(replicas(4), partition(2)), "create 1A, create 2B", "Partition 0"},
+		{"rule 3: without a partition the update revision", "B", "A", "0A", with(replicas(2)), "create 1B", "MaxUnavailable 0"},
+		{"rule 3: OnDelete gives the update revision", "B", "A", "0A", with(replicas(2), onDelete), "create 1B", "OnDelete 0"},
+		{"rule 3: unordered keeps as many as the partition at the current revision", "B", "A", "0B 1B", with(unordered, replicas(4), partition(1)), "create 2A, create 3B", ""},
+		{"rule 3: unordered counts pods that exist at another revision", "B", "A", "0A 1B", with(unordered, replicas(4), partition(1)), "create 2B, create 3B", "Partition 0"},
+		{"rule 19: the replacement of a deleted pod has the update revision", "B", "A", "0A 1A", with(replicas(3), unavailable("1"), partition(2)), "create 2B", "Partition 0 1"},
+	})
+}
+
+func TestPassOverOrdinals(t *testing.T) {
+	runPlanCases(t, []planCase{
+		{"rule 4: a Failed pod is deleted", "A", "A", "0A 1A! 2A", nil, "delete 1 Failed", ""},
+		{"rule 4: and created when it is gone", "A", "A", "0A 2A", with(replicas(3)), "create 1A", ""},
+		{"rule 5: OrderedReady stops after one creation", "A", "A", "0A", with(ordered, replicas(4)), "create 1A", "OrderedReady new"},
+		{"rule 5: Parallel creates all", "A", "A", "0A", with(replicas(4)), "create 1A, create 2A, create 3A", ""},
+		{"rule 6: OrderedReady stops at a terminating pod", "A", "A", "0A~ 2A", with(ordered, replicas(3)), "", "NameTaken 0, OrderedReady new"},
+		{"rule 6: Parallel goes on", "A", "A", "0A~ 2A", with(replicas(3)), "create 1A", "NameTaken 0"},
+		{"rule 8: OrderedReady stops at a pod that is not ready", "A", "A", "0A 1A-", with(ordered, replicas(3)), "", "OrderedReady new"},
+		{"rule 8: OrderedReady stops at a pod not ready for minReadySeconds", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(11)), "", "OrderedReady new"},
+		{"rule 8: and goes on when it is", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(10)), "create 2A", ""},
+		{"rule 8: hooks are not looked at", "A", "A", "0A^", with(ordered, replicas(2)), "Keep 0, create 1A", ""},
+		{"rule 9: scaleStrategy.maxUnavailable creates so many", "A", "A", "", with(replicas(5), scaleUnavailable("2")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
+		{"rule 9: nothing more until one is available", "A", "A", "0A? 1A?", with(replicas(5), scaleUnavailable("2")), "", "ScaleMaxUnavailable new"},
+		{"rule 9: then one more", "A", "A", "0A- 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "ScaleMaxUnavailable new"},
+		{"rule 9: a terminating pod takes one", "A", "A", "0A~ 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "NameTaken 0, ScaleMaxUnavailable new"},
+		{"rule 9: a percentage is rounded down", "A", "A", "", with(replicas(5), scaleUnavailable("50%")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
+		{"rule 9: but to 1 at least", "A", "A", "", with(replicas(5), scaleUnavailable("1%")), "create 0A", "ScaleMaxUnavailable new"},
+		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
+		{"rule 9: the update goes on", "B", "A", "0A- 3A", with(replicas(4), scaleUnavailable("1"), unavailable("1")), "delete 3 Update", "MaxUnavailable 0, ScaleMaxUnavailable new"},
+	})
+}
+
+func TestScaleDown(t *testing.T) {
+	runPlanCases(t, []planCase{
+		{"rule 11: OrderedReady deletes the highest ordinal", "A", "A", "0A 1A 2A 3A", with(ordered, replicas(2)), "delete 3 Scale", "OrderedReady 2"},
+		{"rule 11: OrderedReady waits for a terminating one", "A", "A", "0A 1A 2A 3A~", with(ordered, replicas(2)), "", "OrderedReady 2"},
+		{"rule 11: a pod that is not available blocks", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"rule 11: unless it is the first such pod", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: a wanted pod that is not available blocks", "A", "A", "0A- 1A 2A", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"rule 12: Parallel passes over terminating ones", "A", "A", "0A 1A 2A~", with(replicas(1)), "delete 1 Scale", ""},
+		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale", "ScaleFirst 0"},
+		{"edge 25: Parallel scales 5 to 0 without waiting", "A", "A", "0A 1A 2A 3A 4A", with(replicas(0)), "delete 4 Scale, delete 3 Scale, delete 2 Scale, delete 1 Scale, delete 0 Scale", ""},
+	})
+}
+
+func TestRollingUpdate(t *testing.T) {
+	priority := func(s *Snapshot) {
+		unordered(s)
+		s.Pods[1].Labels["first"] = "yes"
+		s.Set.Spec.UpdateStrategy.RollingUpdate.UnorderedUpdate.PriorityStrategy = weightFirst()
+	}
+	updating := func(s *Snapshot) { s.Pods[2].Labels["lifecycle.apps.kruise.io/state"] = "Updated" }
+	runPlanCases(t, []planCase{
+		{"rule 15: 30% of 5 is 1", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("30%")), "delete 4 Update", "MaxUnavailable 3 2 1 0"},
+		{"rule 15: 50% of 5 is 2", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("50%")), "delete 4 Update, delete 3 Update", "MaxUnavailable 2 1 0"},
+		{"rule 17: from the highest down to the partition", "B", "A", "0A 1A 2A 3A", with(unavailable("4"), partition(2)), "delete 3 Update, delete 2 Update", "Partition 0 1"},
+		{"rule 17: the partition is an ordinal, also with reserved ones", "B", "A", "0A 2A 4A", with(unavailable("4"), reserve(1, 3), partition(2)), "delete 4 Update, delete 2 Update", "Partition 0"},
+		{"rule 17: unordered, replicas 10, partition 6, 6 and 7 updated", "B", "A", "0A 1A 2A 3A 4A 5A 6B 7B 8A 9A", with(unordered, partition(6), unavailable("10")), "delete 9 Update, delete 8 Update", "Partition 5 4 3 2 1 0"},
+		{"rule 17: unordered by priority", "B", "A", "0A 1A 2A", with(priority, partition(2), unavailable("3")), "delete 1 Update", "Partition 2 0"},
+		{"rule 18: maxUnavailable 2, all healthy", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("2")), "delete 4 Update, delete 3 Update", "MaxUnavailable 2 1 0"},
+		{"rule 18: the next one when either is available", "B", "A", "0A 1A 2A 3B 4B-", with(unavailable("2")), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"rule 18: a terminating pod counts", "B", "A", "0A 1A 2A~", nil, "", "MaxUnavailable 1 0, NameTaken 2"},
+		{"rule 18: a pod not ready for minReadySeconds counts", "B", "A", "0A 1A 2B%", with(minReady(60)), "", "MaxUnavailable 1 0"},
+		{"rule 18: a pod in a lifecycle state of its own counts", "B", "A", "0A 1A 2B", with(updating), "Refresh 2", "MaxUnavailable 1 0"},
+		{"rule 18: a missing pod counts", "B", "A", "0A 1A", with(replicas(3)), "create 2B", "MaxUnavailable 1 0"},
+		{"rule 18: pods outside of the sequence do not", "B", "A", "0A- 1A- 2A", with(partition(2)), "delete 2 Update", "Partition 0 1"},
+		{"rule 18: an unhealthy pod of the old revision is replaced when reached", "B", "A", "0A 1A- 2B", nil, "delete 1 Update", "MaxUnavailable 0"},
+		{"rule 22: OnDelete moves nothing", "B", "A", "0A 1A", with(onDelete), "", "OnDelete 0 1"},
+		{"edge 6: partition 3 of 5, unordered: 2 pods move", "B", "A", "0A 1A 2A 3A 4A", with(unordered, partition(3), unavailable("5")), "delete 4 Update, delete 3 Update", "Partition 2 1 0"},
+		{"edge 7: partition of all, unordered: none", "B", "A", "0A 1A", with(unordered, partition(2), unavailable("5")), "", "Partition 1 0"},
+		{"edge 8: unordered, a terminating pod takes a slot", "B", "A", "0A 1A~ 2A 3A", with(unordered, partition(2), unavailable("5")), "delete 3 Update", "NameTaken 1, Partition 2 0"},
+		{"edge 9: Parallel replaces a broken highest pod first", "C", "A", "0A 1A 2B-", nil, "delete 2 Update", "MaxUnavailable 1 0"},
+		{"edge 10: pod 0 is broken and visited last", "B", "A", "0A- 1A 2A 3A 4A", nil, "delete 4 Update", "MaxUnavailable 3 2 1 0"},
+		{"edge 11: OrderedReady with a pod that is not available: no update", "B", "A", "0A- 1A 2A", with(ordered), "", "OrderedReady 2 1 0"},
+		{"edge 12: paused: creation and scale-down go on, the update does not", "B", "A", "0A 5A", with(paused, replicas(2)), "delete 5 Scale, create 1B", "Paused 0"},
+	})
+}
+
+func TestBrokenUpdate(t *testing.T) {
+	runPlanCases(t, []planCase{
+		{"OrderedReady: a pod of a revision that is given up is replaced", "A", "A", "0A 1A 2B-", with(ordered), "delete 2 Update", ""},
+		{"OrderedReady: also where pods of that revision serve above it", "A", "A", "0A 1B- 2B", with(ordered), "delete 1 Update", "OrderedReady 2"},
+		{"OrderedReady: the lowest one first, since it stops the creation of others", "C", "A", "0A 1B- 2B-", with(ordered), "delete 1 Update", "OrderedReady 2 0"},
+		{"OrderedReady: one after the other", "C", "A", "0A 1B- 2C~", with(ordered), "", "OrderedReady 1 0"},
+		{"OrderedReady: a roll-back of a finished update replaces what broke later", "A", "B", "0B 1B- 2B", with(ordered), "delete 1 Update", "OrderedReady 2 0"},
+		{"OrderedReady: a pod that was broken before the update waits for its turn", "B", "A", "0A- 1A 2A", with(ordered), "", "OrderedReady 2 1 0"},
+		{"OrderedReady: it is its turn", "B", "A", "0A- 1B 2B", with(ordered), "delete 0 Update", ""},
+		{"OrderedReady: not before an updated pod is available", "B", "A", "0A 1A- 2B-", with(ordered), "", "OrderedReady 1 0"},
+		{"OrderedReady: a broken first pod of a new set takes the corrected template", "B", "A", "0A-", with(ordered, replicas(3)), "delete 0 Update", "OrderedReady new"},
+		{"OrderedReady: a pod below the partition stays", "C", "A", "0A 1B- 2B-", with(ordered, partition(2)), "delete 2 Update", "Partition 0 1"},
+		{"OrderedReady: in place where possible", "A", "A", "0A 1B-", with(ordered, inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)), "UpdateInPlace 1", ""},
+	})
+}
+
+func TestInPlaceUpdate(t *testing.T) {
+	ifPossible, only := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), inPlace(v1beta1.InPlaceOnlyPodUpdateStrategyType)
+	moreEnv := func(s *Snapshot) {
+		s.Set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "x", Value: "y"}}
+	}
+	runPlanCases(t, []planCase{
+		{"rule 18: in place where the change allows it", "B", "A", "0A 1A", with(ifPossible), "UpdateInPlace 1", "MaxUnavailable 0"},
+		{"rule 18: otherwise recreated", "B", "A", "0A 1A", with(ifPossible, moreEnv), "delete 1 Update", "MaxUnavailable 0"},
+		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1, MaxUnavailable 0"},
+		{"rule 21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
+		{"edge 24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
+		{"lifecycle rule 19: a pod without a state gets none", "B", "A", "0A*", with(ifPossible), "UpdateInPlace 0", ""},
+	})
+}
+
+func TestInPlaceUpdateAddsGate(t *testing.T) {
+	t.Run("edge 4: a new readiness gate recreates the pods once", func(t *testing.T) {
+		s := testSnapshot(t, "A", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
+		s.Set.Spec.Template.Spec.ReadinessGates = append(s.Set.Spec.Template.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: "more"})
+		if got := summary(s, NewPlan(s)); got != "delete 0 Update" {
+			t.Errorf("plan %q", got)
+		}
+	})
+}
+
+func TestOwnership(t *testing.T) {
+	relabelled := func(s *Snapshot) { s.Pods[0].Labels["app"] = "else" }
+	deleted := func(s *Snapshot) { s.Set.DeletionTimestamp = &metav1.Time{Time: testTime} }
+	runPlanCases(t, []planCase{
+		{"upstream: a pod without a controller is adopted", "A", "A", "0A@ 1A", nil, "Adopt 0", ""},
+		{"upstream: OrderedReady waits for it", "A", "A", "0A@", with(ordered, replicas(2)), "Adopt 0", "OrderedReady new"},
+		{"upstream: a pod that the selector does not match is given up", "A", "A", "0A 1A", with(relabelled), "Release 0", "NameTaken new"},
+		{"upstream: a pod of another owner is left alone", "A", "A", "0A# 1A", nil, "", "NameTaken new"},
+		{"rule 26: a set that is being deleted writes its status only", "B", "A", "0A@ 1A 2A! 9A", with(deleted, relabelled), "", ""},
+	})
+}
+
+func TestSpecProblems(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit edit
+		want string
+	}{
+		{"replicas", replicas(-1), "FailedUpdatePod: spec.replicas: found -1, want 0 or more"},
+		{"partition", partition(-1), "FailedUpdatePod: spec.updateStrategy.rollingUpdate.partition: found -1, want 0 or more"},
+		{"maxUnavailable", rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) {
+			r.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "x"}
+		}),
+			`FailedUpdatePod: spec.updateStrategy.rollingUpdate.maxUnavailable: found "x", want a number such as 3 or a whole percentage such as "30%"`},
+		{"selector", func(s *Snapshot) { s.Set.Spec.Selector = nil }, "FailedUpdatePod: spec.selector: is missing; it must select the labels of the template"},
+		{"empty selector", func(s *Snapshot) { s.Set.Spec.Selector = &metav1.LabelSelector{} }, "FailedUpdatePod: spec.selector: is empty; it must select the labels of the template"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := testSnapshot(t, "A", "A", "0A", tt.edit)
+			plan := NewPlan(s)
+			if got := problems(plan); got != tt.want {
+				t.Errorf("problems %q, want %q", got, tt.want)
+			}
+			if got := summary(s, plan); got != "" || plan.Status == nil {
+				t.Errorf("plan %q, status %v; want nothing but a status", got, plan.Status)
+			}
+		})
+	}
+}

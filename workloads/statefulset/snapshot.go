@@ -1,0 +1,52 @@
+package statefulset
+
+import (
+	"errors"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// Set is the StatefulSet. Required.
+	Set *v1beta1.StatefulSet
+	// Revisions are those that the StatefulSet owns, and those without a
+	// controller that match its selector, in any order.
+	Revisions []*appsv1.ControllerRevision
+	// Pods are those named after the StatefulSet and an ordinal, whoever owns
+	// them, whatever their phase, in any order.
+	Pods []*corev1.Pod
+	// Claims holds the existing claims of the pods that there are and of those
+	// that should be, by name.
+	Claims map[string]*corev1.PersistentVolumeClaim
+	// Jobs names the image pull jobs that the StatefulSet controls.
+	Jobs []string
+	// Now is the time for which to plan.
+	Now time.Time
+	// Features switches behaviour.
+	Features Features
+}
+
+// selector returns the StatefulSet's selector.
+func (s *Snapshot) selector() (labels.Selector, error) {
+	if s.Set.Spec.Selector == nil {
+		return nil, errors.New("spec.selector: is missing; it must select the labels of the template")
+	}
+	return metav1.LabelSelectorAsSelector(s.Set.Spec.Selector)
+}
+
+// replicas is the number of pods wanted, 1 where the spec leaves it open.
+func (s *Snapshot) replicas() int32 {
+	if s.Set.Spec.Replicas == nil {
+		return 1
+	}
+	return *s.Set.Spec.Replicas
+}
