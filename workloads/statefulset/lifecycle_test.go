@@ -1,0 +1,139 @@
+package statefulset
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// hooked gives the set hooks that the label hold=true holds, and that label to
+// the pods with the given indexes.
+func hooked(pods ...int) edit {
+	return func(s *Snapshot) {
+		hook := &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"hold": "true"}}
+		s.Set.Spec.Lifecycle = &lifecyclev1alpha1.Lifecycle{PreDelete: hook, InPlaceUpdate: hook, PreNormal: hook}
+		for _, i := range pods {
+			s.Pods[i].Labels["hold"] = "true"
+		}
+	}
+}
+
+func markPodNotReady(s *Snapshot) { s.Set.Spec.Lifecycle.PreDelete.MarkPodNotReady = true }
+
+func state(pod int, state lifecyclev1alpha1.StateType) edit {
+	return func(s *Snapshot) { s.Pods[pod].Labels[lifecyclev1alpha1.StateLabel] = string(state) }
+}
+
+func TestHooks(t *testing.T) {
+	ifPossible := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)
+	runPlanCases(t, []planCase{
+		{"rule 4: preDelete holds a Failed pod", "A", "A", "0A!", with(hooked(0)), "Prepare 0", "PreDeleteHook 0"},
+		{"lifecycle edge 16: nothing takes the name of a Failed pod that is held", "A", "A", "0A!", with(hooked(0), state(0, "PreparingDelete")), "", "PreDeleteHook 0"},
+		{"rule 13: preDelete holds a pod that is scaled down", "A", "A", "0A 1A 2A", with(hooked(2), replicas(1)), "delete 1 Scale, Prepare 2", "PreDeleteHook 2"},
+		{"rule 13: Parallel passes it over later", "A", "A", "0A 1A 2A^", with(hooked(2), replicas(1)), "delete 1 Scale", "PreDeleteHook 2"},
+		{"rule 13: OrderedReady stops", "A", "A", "0A 1A 2A^", with(ordered, hooked(2), replicas(1)), "", "OrderedReady 1, PreDeleteHook 2"},
+		{"rule 13: it is deleted when its hook lets go", "A", "A", "0A 1A^", with(ordered, hooked(), replicas(1)), "delete 1 Scale", ""},
+		{"rule 18: preDelete holds a pod that is recreated", "B", "A", "0A 1A", with(hooked(1)), "Prepare 1", "MaxUnavailable 0, PreDeleteHook 1"},
+		{"and stays so", "B", "A", "0A 1A^", with(hooked(1)), "", "MaxUnavailable 0, PreDeleteHook 1"},
+		{"and is deleted when its hook lets go", "B", "A", "0A 1A^", with(hooked()), "delete 1 Update", "MaxUnavailable 0"},
+		{"lifecycle rule 20: an ordinal that is wanted again takes its pod back", "A", "A", "0A 1A^", with(hooked(1)), "Keep 1", ""},
+		{"lifecycle rule 20: where that is not allowed, the pod goes when its hook lets go", "A", "A", "0A 1A^", with(hooked(1), markPodNotReady), "Prepare 1", "PreDeleteHook 1"},
+		{"lifecycle rule 20: and it goes", "A", "A", "0A 1A^", with(hooked(), markPodNotReady), "delete 1 Scale", ""},
+		{"lifecycle rule 20: an update that is paused takes its pods back", "B", "A", "0A 1A^", with(hooked(1), paused), "Keep 1", "Paused 1 0"},
+		{"lifecycle rule 20: a pod taken back becomes Normal", "A", "A", "0A", with(state(0, "PreparingNormal")), "Refresh 0", ""},
+		{"lifecycle rule 18: preNormal is ignored", "A", "A", "0A", with(hooked(), state(0, "PreparingNormal")), "Refresh 0", ""},
+		{"lifecycle rule 19: inPlaceUpdate holds a pod", "B", "A", "0A", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
+		{"lifecycle rule 19: also one without a state", "B", "A", "0A*", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
+		{"lifecycle rule 19: it lets go", "B", "A", "0A", with(ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", ""},
+		{"lifecycle rule 19: a pod whose update was undone while it was held", "A", "A", "0A", with(ifPossible, hooked(0), state(0, "PreparingUpdate")), "Refresh 0", ""},
+		{"lifecycle rule 22: a pod in a state of its own counts as unavailable", "B", "A", "0A 1B", with(hooked(), state(1, "Updated")), "", "MaxUnavailable 0, UpdatedHook 1"},
+		{"edge 12: paused: an update that is complete is written down", "B", "A", "0B", with(paused, state(0, "Updating")), "Refresh 0", ""},
+		{"rule 7: and also where OrderedReady waits for a lower ordinal", "A", "A", "0A- 1A", with(ordered, state(1, "Updating")), "Refresh 1", ""},
+		{"rule 7: and with OnDelete", "A", "A", "0A", with(onDelete, state(0, "Updating")), "Refresh 0", ""},
+	})
+}
+
+func TestIdentity(t *testing.T) {
+	unnamed := func(s *Snapshot) { delete(s.Pods[0].Labels, "statefulset.kubernetes.io/pod-name") }
+	runPlanCases(t, []planCase{
+		{"rule 10: the label with the name is put back", "A", "A", "0A 1A", with(unnamed), "Identify 0", ""},
+		{"rule 10: also with OrderedReady", "A", "A", "0A 1A", with(unnamed, ordered), "Identify 0", ""},
+	})
+}
+
+// Every write about a pod is part of the fewest requests: the first condition
+// of a new pod is one.
+func TestFirstCondition(t *testing.T) {
+	s := testSnapshot(t, "A", "A", "0A?")
+	s.Pods[0].Status.Conditions = nil
+	plan := NewPlan(s)
+	if got := summary(s, plan); got != "Refresh 0" {
+		t.Fatalf("plan %q", got)
+	}
+	patched, err := plan.Patch[0].Patch.Apply(s.Pods[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, condition := range []corev1.PodConditionType{lifecyclev1alpha1.KruisePodReady, inplacev1alpha1.InPlaceUpdateReady} {
+		if c := readiness.Condition(patched, condition); c == nil || c.Status != corev1.ConditionTrue {
+			t.Errorf("condition %s: %v", condition, c)
+		}
+	}
+	if writes, _ := plan.Patch[0].Patch.Writes(s.Pods[0]); len(writes) != 1 {
+		t.Errorf("%d requests, want 1", len(writes))
+	}
+}
+
+// An in-place update runs as inplace.md says, through all of its steps.
+func TestInPlaceUpdateOfOnePod(t *testing.T) {
+	s := testSnapshot(t, "B", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
+	s.Set.Spec.UpdateStrategy.RollingUpdate.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 10}
+	apply := func(want string) {
+		t.Helper()
+		plan := NewPlan(s)
+		if got := summary(s, plan); got != want {
+			t.Fatalf("plan %q, want %q; %v", got, want, plan.Waiting)
+		}
+		for _, patch := range plan.Patch {
+			pod, err := patch.Patch.Apply(s.Pods[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Pods[0] = pod
+		}
+	}
+	s.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "a", ImageID: "id-a", Ready: true}}
+	apply("UpdateInPlace 0")
+	if got := lifecycle.StateOf(s.Pods[0]); got != lifecyclev1alpha1.StateUpdating {
+		t.Errorf("state %s, want Updating", got)
+	}
+	if got := s.Pods[0].Spec.Containers[0].Image; got != "a" {
+		t.Errorf("the image is %s within the grace period", got)
+	}
+	if got := s.Pods[0].Labels[revisionLabel]; got != testName(s, "B") {
+		t.Errorf("revision %s, want that of B: the full name (edge 22)", got)
+	}
+	apply("")
+	s.Now = s.Now.Add(11 * time.Second)
+	apply("Refresh 0")
+	if got := s.Pods[0].Spec.Containers[0].Image; got != "b" {
+		t.Errorf("the image is %s after the grace period", got)
+	}
+	s.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "b", ImageID: "id-b", Ready: true, RestartCount: 1}}
+	apply("Refresh 0")
+	if c := readiness.Condition(s.Pods[0], inplacev1alpha1.InPlaceUpdateReady); c.Status != corev1.ConditionTrue {
+		t.Errorf("InPlaceUpdateReady is %s", c.Status)
+	}
+	if got := lifecycle.StateOf(s.Pods[0]); got != lifecyclev1alpha1.StateNormal {
+		t.Errorf("state %s, want Normal", got)
+	}
+	readiness.Condition(s.Pods[0], corev1.PodReady).Status = corev1.ConditionTrue
+	apply("")
+}
