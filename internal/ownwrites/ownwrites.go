@@ -22,6 +22,14 @@ import (
 // Resource names one of the caches that a controller reads, "pods" for example.
 type Resource string
 
+// The caches that the controller of any workload reads, beside that of the
+// workloads themselves.
+const (
+	Pods      Resource = "pods"
+	Claims    Resource = "persistentvolumeclaims"
+	Revisions Resource = "controllerrevisions"
+)
+
 // Seen returns the resourceVersion up to which a cache is known to be
 // complete; empty when it cannot tell.
 type Seen func(Resource) string

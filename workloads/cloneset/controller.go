@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Controller keeps CloneSets as their specs say. New makes one.
@@ -115,26 +118,20 @@ func (c *Controller) watch(o *Options) error {
 		_, err := informer.AddEventHandler(handler)
 		errs = append(errs, err)
 	}
-	handle(o.CloneSets, c.cloneSetEvents())
-	handle(o.Pods, ownedEvents(c, podChangeMatters))
-	handle(o.Claims, ownedEvents(c, claimChangeMatters))
-	handle(o.Revisions, ownedEvents(c, revisionChangeMatters))
+	kind := v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
+	handle(o.CloneSets, changes.OfWorkloads(c.loop.Add,
+		func(set *v1alpha1.CloneSet) any { return set.Status }, c.Reconciler.writer.WroteStatus))
+	handle(o.Pods, changes.OfOwned(c.enqueueOwner, changes.Owners[*corev1.Pod](kind), changes.Pod))
+	handle(o.Claims, changes.OfOwned(c.enqueueOwner, changes.Owners[*corev1.PersistentVolumeClaim](kind), changes.Claim))
+	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners[*appsv1.ControllerRevision](kind), changes.Revision))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("cloneset: watch: %w", err)
 	}
 	return nil
 }
 
-// Events about pods and claims come in swarms, and a pass looks at all pods.
-// So they are collected before a pass: the longer it takes to plan, the longer.
-// Planning thus takes about a twentieth of one core at most, per CloneSet.
-const (
-	leastSettleTime = 10 * time.Millisecond
-	mostSettleTime  = 500 * time.Millisecond
-	settleFactor    = 20
-)
-
+// enqueueOwner asks for a pass over a CloneSet once the events about what it
+// owns have been collected.
 func (c *Controller) enqueueOwner(owner types.NamespacedName) {
-	settle := settleFactor * c.Reconciler.planning.get(owner)
-	c.loop.AddAfter(owner, min(max(settle, leastSettleTime), mostSettleTime))
+	c.loop.AddAfter(owner, c.Reconciler.passes.SettleTime(owner))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/changes"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -208,7 +209,7 @@ func find[T any](t *testing.T, read map[string]bool, what string, object *T, cop
 }
 
 // changeable are the fields of a pod that its API lets anybody change. Changes
-// of owners are looked at apart from podChangeMatters.
+// of owners are looked at apart from changes.Pod.
 var changeable = regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)` +
 	`|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
 	`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
@@ -227,7 +228,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 					with.Pods[i] = p
 					return describe(NewPlan(&with))
 				}
-				find(t, read, "", pod, (*corev1.Pod).DeepCopy, changeable, plan, podChangeMatters)
+				find(t, read, "", pod, (*corev1.Pod).DeepCopy, changeable, plan, changes.Pod)
 			})
 		}
 	}
@@ -277,7 +278,7 @@ func TestPodHeartbeatsDoNotMatter(t *testing.T) {
 		if reflect.DeepEqual(pod, after) {
 			t.Errorf("%s: the test changes nothing", name)
 		}
-		if podChangeMatters(pod, after) {
+		if changes.Pod(pod, after) {
 			t.Errorf("a change of %s matters", name)
 		}
 	}
@@ -296,7 +297,7 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 				return describe(NewPlan(&with))
 			}
 			can := regexp.MustCompile(metadata.String() + `|^\.(Spec|Status)`)
-			find(t, read, "claim", claim, (*corev1.PersistentVolumeClaim).DeepCopy, can, plan, claimChangeMatters)
+			find(t, read, "claim", claim, (*corev1.PersistentVolumeClaim).DeepCopy, can, plan, changes.Claim)
 		}
 		for i, revision := range s.Revisions {
 			plan := func(r *appsv1.ControllerRevision) string {
@@ -306,7 +307,7 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 				return describe(NewPlan(&with))
 			}
 			can := regexp.MustCompile(metadata.String() + `|^\.Revision`)
-			find(t, read, "revision", revision, (*appsv1.ControllerRevision).DeepCopy, can, plan, revisionChangeMatters)
+			find(t, read, "revision", revision, (*appsv1.ControllerRevision).DeepCopy, can, plan, changes.Revision)
 		}
 	}
 	for _, path := range []string{"claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.Labels[" + v1alpha1.CloneSetInstanceIDLabel + "]", "revision.Revision"} {
@@ -324,7 +325,7 @@ func TestCloneSetChanges(t *testing.T) {
 			with := *s
 			with.Set = set
 			return describe(NewPlan(&with))
-		}, cloneSetChangeMatters)
+		}, func(before, after *v1alpha1.CloneSet) bool { return changes.Workload(before, after) })
 		for _, m := range mutations(s.Set) {
 			if !strings.HasPrefix(m.path, ".Status") {
 				continue
@@ -332,7 +333,7 @@ func TestCloneSetChanges(t *testing.T) {
 			after := s.Set.DeepCopy()
 			m.apply(reflect.ValueOf(after))
 			after.ResourceVersion += "0"
-			if cloneSetChangeMatters(s.Set, after) {
+			if changes.Workload(s.Set, after) {
 				t.Errorf("a change of %s alone matters", m.path)
 			}
 		}

@@ -3,9 +3,9 @@ package cloneset
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/conditions"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -20,7 +20,7 @@ func (p *planner) planStatus() {
 	if p.plan.Revisions.Update != nil {
 		p.countStatus(status)
 	}
-	status.Conditions = conditions(p.Set.Status.Conditions, p.plan.Problems, p.now())
+	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.now())
 	if !sameStatus(&p.Set.Status, status) {
 		p.plan.Status = status
 	}
@@ -71,26 +71,14 @@ func sameCount(a, b *int32) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// conditions says what is wrong, one condition per type with the first problem
-// of its kind. Conditions that stand keep their time.
-func conditions(old []v1alpha1.CloneSetCondition, problems []Problem, now metav1.Time) []v1alpha1.CloneSetCondition {
-	var out []v1alpha1.CloneSetCondition
-	for _, problem := range problems {
-		if slices.ContainsFunc(out, func(c v1alpha1.CloneSetCondition) bool { return c.Type == problem.Condition }) {
-			continue
-		}
-		c := v1alpha1.CloneSetCondition{
-			Type: problem.Condition, Status: corev1.ConditionTrue,
-			LastTransitionTime: now, Message: problem.Err.Error(),
-		}
-		for i := range old {
-			if old[i].Type == c.Type && old[i].Status == c.Status {
-				c.LastTransitionTime = old[i].LastTransitionTime
-			}
-		}
-		out = append(out, c)
-	}
-	return out
+type condition = conditions.Condition[v1alpha1.CloneSetConditionType]
+
+// conditionsOf says what is wrong, one condition per type with the first
+// problem of its kind. Conditions that stand keep their time.
+func conditionsOf(old []v1alpha1.CloneSetCondition, problems []Problem, now metav1.Time) []v1alpha1.CloneSetCondition {
+	return conditions.Report(old, problems, now,
+		func(c v1alpha1.CloneSetCondition) condition { return condition(c) },
+		func(c condition) v1alpha1.CloneSetCondition { return v1alpha1.CloneSetCondition(c) })
 }
 
 // planPruning drops from podsToDelete the names of pods that are gone. (rule 3g)

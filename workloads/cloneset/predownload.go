@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/cache"
@@ -118,9 +117,5 @@ func (a *applier) preDownload(ctx context.Context) error {
 	if a.jobs == nil {
 		return nil
 	}
-	carrier := pulljobs.Carrier{
-		Jobs: a.jobs, Namespace: a.set.Namespace, Revisions: a.kubernetes.AppsV1(), Event: a.event,
-		Wrote: func(labelled metav1.Object) { a.wrote(ResourceRevisions, labelled) },
-	}
-	return carrier.CarryOut(ctx, a.plan.Revisions.Update, predownload.Decision(a.plan.PreDownload))
+	return a.PreDownload(ctx, a.jobs, a.plan.Revisions.Update, predownload.Decision(a.plan.PreDownload))
 }

@@ -182,9 +182,9 @@ func TestApplyPreDownload(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	jobs := &jobsOf{}
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
-	a := &applier{Reconciler: &Reconciler{kubernetes: kubernetes, jobs: jobs, recorder: recorder}, set: w.set, key: key, plan: plan}
+	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kubernetes, Recorder: recorder})}
 
-	if err := a.preDownload(context.Background()); err != nil {
+	if err := r.begin(w.set, plan).preDownload(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
@@ -198,7 +198,7 @@ func TestApplyPreDownload(t *testing.T) {
 		t.Errorf("event %q", got)
 	}
 	stale := func(Resource) string { return "1" }
-	if pending := a.own.Pending(key, stale); !strings.Contains(pending, string(ResourceRevisions)) {
+	if pending := r.writer.Own.Pending(key, stale); !strings.Contains(pending, string(ResourceRevisions)) {
 		t.Errorf("the next pass waits for %q, want the labelled revision", pending)
 	}
 }

@@ -2,6 +2,7 @@ package cloneset
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,9 +23,9 @@ type Resource = ownwrites.Resource
 // The caches that a Reconciler reads.
 const (
 	ResourceCloneSets Resource = "clonesets"
-	ResourcePods      Resource = "pods"
-	ResourceClaims    Resource = "persistentvolumeclaims"
-	ResourceRevisions Resource = "controllerrevisions"
+	ResourcePods      Resource = ownwrites.Pods
+	ResourceClaims    Resource = ownwrites.Claims
+	ResourceRevisions Resource = ownwrites.Revisions
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
@@ -133,6 +134,14 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	}
 	s.NodeLabels = r.nodeLabels(s)
 	return s, r.observeJobs(s)
+}
+
+// shows tells whether a snapshot holds a pod or a claim.
+func shows(s *Snapshot, resource Resource, name string) bool {
+	if resource == ResourceClaims {
+		return slices.ContainsFunc(s.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name })
+	}
+	return slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == name })
 }
 
 // nodeLabels reads the labels of the nodes that run the pods, where the plan needs them.

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/reconcile"
 )
 
 const inPlace = `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible"}}}`
@@ -80,7 +82,7 @@ func TestOwnWrites(t *testing.T) {
 				}
 				for range 3 {
 					requests, after, err := c.pass()
-					if len(requests) > 0 || after != staleRetry || err != nil {
+					if len(requests) > 0 || after != reconcile.StaleRetry || err != nil {
 						t.Errorf("stale: %v, again after %v, error %v", requests, after, err)
 					}
 				}

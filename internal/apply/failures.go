@@ -1,4 +1,4 @@
-package cloneset
+package apply
 
 import (
 	"errors"
@@ -8,14 +8,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// failed notes an error to be reported in the status, and returns it.
-func (a *applier) failed(condition v1alpha1.CloneSetConditionType, err error) error {
+// Failures collects what to report in the status, besides the errors that make
+// the pass be repeated. P is the workload's type of problems.
+type Failures[P ~struct {
+	Condition T
+	Err       error
+}, T ~string] []P
+
+// Add adds an error to what the condition reports, unless there is nothing to
+// report about it, and returns it.
+func (f *Failures[P, T]) Add(condition T, err error) error {
 	if report := summary(err); report != nil {
-		a.failures = append(a.failures, Problem{Condition: condition, Err: report})
+		*f = append(*f, P{Condition: condition, Err: report})
 	}
 	return err
 }
@@ -43,20 +49,21 @@ func summary(err error) error {
 	return errors.New(strings.Join(messages, "; "))
 }
 
-// creationError is the failure to create a pod of a generated name.
+// creationError is the failure to create a pod.
 type creationError struct {
-	name string
-	err  error
+	name      string
+	generated bool
+	err       error
 }
 
 func (e *creationError) Error() string { return "create pod " + e.name + ": " + e.err.Error() }
 func (e *creationError) Unwrap() error { return e.err }
 
-// report is what a condition says about an error. It leaves out the name of a
-// pod that does not exist, which is another one the next time.
+// report is what a condition says about an error. It leaves out the generated
+// name of a pod that does not exist, which is another one the next time.
 func report(err error) string {
 	var creation *creationError
-	if errors.As(err, &creation) {
+	if errors.As(err, &creation) && creation.generated {
 		return "create a pod: " + strings.ReplaceAll(creation.err.Error(), creation.name, "…")
 	}
 	return err.Error()
@@ -78,6 +85,19 @@ func separate(err error) []error {
 	return all
 }
 
+// WorthRetrying joins the errors of a pass, without those that another pass
+// cannot avoid: in a namespace that is being deleted nothing can be created
+// any more.
+func WorthRetrying(errs ...error) error {
+	var left []error
+	for _, err := range separate(errors.Join(errs...)) {
+		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+			left = append(left, err)
+		}
+	}
+	return errors.Join(left...)
+}
+
 // gone tells whether the object of a write no longer exists. Every write names
 // the UID of its object: where another object has taken the name, a deletion is a
 // conflict, and a patch is refused since it would change the UID.
@@ -96,26 +116,4 @@ func replaced(err error) bool {
 		}
 	}
 	return false
-}
-
-// unanswered returns the error, and remembers that the write may have been made
-// where there was no answer, or the server did not come to an end with it.
-func (a *applier) unanswered(resource Resource, name string, err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Code >= 500 {
-		a.own.Lost(a.key, resource, name)
-	}
-	return err
-}
-
-// worthRetrying drops the errors that another pass cannot avoid: in a namespace
-// that is being deleted nothing can be created any more.
-func worthRetrying(errs []error) error {
-	var left []error
-	for _, err := range separate(errors.Join(errs...)) {
-		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-			left = append(left, err)
-		}
-	}
-	return errors.Join(left...)
 }

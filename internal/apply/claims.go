@@ -1,0 +1,49 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/ownwrites"
+)
+
+// createClaim creates a claim of a pod, unless there is one of its name.
+func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) error {
+	version, err := p.Claims.Create(ctx, claim)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod.Name, Err: err})
+	if err != nil {
+		return fmt.Errorf("create claim %s: %w", claim.Name, p.unanswered(ownwrites.Claims, claim.Name, err))
+	}
+	p.Wrote(ownwrites.Claims, version)
+	return nil
+}
+
+// DeleteClaim deletes a claim. One that is gone already is no error.
+func (p *Pass) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	version, err := p.Claims.Delete(ctx, claim)
+	if err != nil {
+		p.tell(Outcome{Deed: Delete, Claim: claim.Name, Err: err})
+		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(ownwrites.Claims, claim.Name, err))
+	}
+	p.Wrote(ownwrites.Claims, version)
+	return nil
+}
+
+// PatchClaim sends a strategic-merge patch of a claim, which should name the
+// claim's UID. It returns the API server's error, and tells no event: what the
+// patch is for is for the caller to say.
+func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, data []byte) error {
+	version, err := p.Claims.Patch(ctx, claim, "", types.StrategicMergePatchType, data)
+	if err != nil {
+		return err
+	}
+	p.Wrote(ownwrites.Claims, version)
+	return nil
+}

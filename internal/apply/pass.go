@@ -1,0 +1,92 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/parallel"
+	"github.com/podwright/podwright/internal/writes"
+)
+
+// atOnce limits the requests under way for one workload.
+const atOnce = 16
+
+// Pass is one pass over a workload. Begin makes one.
+type Pass struct {
+	*Writer
+	Workload writes.Object // as it was observed
+	Key      types.NamespacedName
+	// Version is the resourceVersion of the workload after the last own write.
+	Version string
+
+	told sync.Map // reason to the number of events in this pass
+}
+
+// Begin begins a pass over a workload as it was observed.
+func (w *Writer) Begin(workload writes.Object) *Pass {
+	return &Pass{
+		Writer: w, Workload: workload, Version: workload.GetResourceVersion(),
+		Key: types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()},
+	}
+}
+
+// Each does something with all of the items, several at a time. One failure
+// does not stop the others; the errors are joined.
+func Each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+	return parallel.Each(ctx, len(items), atOnce, func(i int) error { return do(ctx, items[i]) })
+}
+
+// Wrote remembers a write, so that the next pass waits until the cache shows it.
+func (p *Pass) Wrote(resource ownwrites.Resource, resourceVersion string) {
+	p.Own.Wrote(p.Key, resource, resourceVersion)
+	if resource == p.Workloads {
+		p.Version = resourceVersion
+	}
+}
+
+// unanswered returns the error, and remembers that the write may have been made
+// where there was no answer, or the server did not come to an end with it.
+func (p *Pass) unanswered(resource ownwrites.Resource, name string, err error) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code >= 500 {
+		p.Own.Lost(p.Key, resource, name)
+	}
+	return err
+}
+
+// eventsPerReason limits the events of one pass. The recorder of client-go lets
+// an object have a burst of 25 and drops the rest, but only after it has worked
+// on them.
+const eventsPerReason = 25
+
+// Event tells an event about the workload; kind is Normal or Warning.
+func (p *Pass) Event(kind, reason, format string, args ...any) {
+	if p.Recorder == nil {
+		return
+	}
+	told, _ := p.told.LoadOrStore(reason, new(atomic.Int32))
+	if told.(*atomic.Int32).Add(1) <= eventsPerReason {
+		p.Recorder.Eventf(p.Workload, kind, reason, format, args...)
+	}
+}
+
+// tell tells the outcome of a write.
+func (p *Pass) tell(o Outcome) {
+	message := p.Message
+	if message == nil {
+		message = Plain
+	}
+	o.Workload = p.Key.Name
+	if o.Err != nil {
+		p.Event(corev1.EventTypeWarning, "Failed"+string(o.Deed), "%s", message(o))
+		return
+	}
+	p.Event(corev1.EventTypeNormal, "Successful"+string(o.Deed), "%s", message(o))
+}

@@ -1,0 +1,98 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/parallel"
+)
+
+// CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
+// on; a failure ends it, since the next pod would most likely fail for the same
+// reason.
+func (p *Pass) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
+	_, err := parallel.SlowStart(ctx, len(creations), atOnce, func(i int) error {
+		return p.createPod(ctx, &creations[i])
+	})
+	return err
+}
+
+func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
+	for _, claim := range c.Claims {
+		if err := p.createClaim(ctx, claim, c.Pod); err != nil {
+			return err
+		}
+	}
+	version, err := p.Pods.Create(ctx, c.Pod)
+	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
+		p.Own.Lost(p.Key, ownwrites.Pods, c.Pod.Name)
+	}
+	p.tell(Outcome{Deed: Create, Pod: c.Pod.Name, Err: err})
+	if err != nil {
+		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(ownwrites.Pods, c.Pod.Name, err)}
+	}
+	p.Wrote(ownwrites.Pods, version)
+	return nil
+}
+
+// DeletePod deletes a pod. One that is gone already is no error. The deed is
+// Delete or Recreate.
+func (p *Pass) DeletePod(ctx context.Context, pod *corev1.Pod, deed Deed) error {
+	version, err := p.Pods.Delete(ctx, pod)
+	if err != nil {
+		p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(ownwrites.Pods, pod.Name, err))
+	}
+	if version != "" { // otherwise somebody else has deleted it
+		p.Wrote(ownwrites.Pods, version)
+		p.tell(Outcome{Deed: deed, Pod: pod.Name})
+	}
+	return nil
+}
+
+// Allow tells whether a pod may be patched now. One that may not is passed over.
+type Allow func(context.Context, *rollout.PodPatch) (bool, error)
+
+// PatchPods changes pods, those that allow allows; nil allows all.
+func (p *Pass) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
+	return parallel.Each(ctx, len(patches), atOnce, func(i int) error {
+		if allow != nil {
+			if allowed, err := allow(ctx, &patches[i]); !allowed || err != nil {
+				return err
+			}
+		}
+		return p.patchPod(ctx, &patches[i])
+	})
+}
+
+func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
+	pod := patch.Pod
+	writes, err := patch.Patch.Writes(pod)
+	if err != nil {
+		return err
+	}
+	deed, told := p.Tells[patch.Kind]
+	for _, w := range writes {
+		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+		if err != nil && gone(err) {
+			return nil // the cache will show it
+		}
+		if err != nil {
+			if told && !apierrors.IsConflict(err) {
+				p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+			}
+			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(ownwrites.Pods, pod.Name, err))
+		}
+		p.Wrote(ownwrites.Pods, version)
+	}
+	if told {
+		p.tell(Outcome{Deed: deed, Pod: pod.Name})
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+package apply
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/predownload"
+	"github.com/podwright/podwright/internal/predownload/pulljobs"
+)
+
+// PreDownload creates or deletes the jobs that pull images ahead, and labels
+// the update revision, which may be nil where nothing is to be labelled.
+func (p *Pass) PreDownload(ctx context.Context, jobs pulljobs.Jobs, update *appsv1.ControllerRevision, d predownload.Decision) error {
+	carrier := pulljobs.Carrier{
+		Jobs: jobs, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
+		Wrote: func(labelled metav1.Object) { p.Wrote(ownwrites.Revisions, labelled.GetResourceVersion()) },
+	}
+	return carrier.CarryOut(ctx, update, d)
+}

@@ -1,0 +1,119 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/ownwrites"
+)
+
+func (p *Pass) revisions() appsv1client.ControllerRevisionInterface {
+	return p.Kubernetes.AppsV1().ControllerRevisions(p.Key.Namespace)
+}
+
+// AdoptRevisions makes owner an owner of revisions. Those that are gone
+// meanwhile are passed over.
+func (p *Pass) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRevision, owner metav1.OwnerReference) error {
+	return Each(ctx, adopt, func(ctx context.Context, r *appsv1.ControllerRevision) error {
+		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": r.UID, "ownerReferences": []any{owner}}})
+		if err != nil {
+			return fmt.Errorf("adopt ControllerRevision %s: %w", r.Name, err)
+		}
+		adopted, err := p.revisions().Patch(ctx, r.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
+		if err != nil && gone(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("adopt ControllerRevision %s: %w", r.Name, err)
+		}
+		p.Wrote(ownwrites.Revisions, adopted.ResourceVersion)
+		return nil
+	})
+}
+
+// PrepareRevisions writes the update revision, before any pod refers to it. It
+// returns false when the revision turned out to be another one than planned,
+// so that the next pass has to plan again. (CR5)
+//
+// The selector is the workload's; collided counts one collision of names more
+// in its status.
+func (p *Pass) PrepareRevisions(
+	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, collided func(context.Context) error,
+) (settled bool, err error) {
+	if c.Create != nil {
+		created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return false, p.revisionExists(ctx, c.Create, selector, collided)
+		}
+		if err != nil {
+			return false, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
+		}
+		p.Wrote(ownwrites.Revisions, created.ResourceVersion)
+	}
+	if c.Raise != nil {
+		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)
+		raised, err := p.revisions().Patch(ctx, c.Raise.Name, types.MergePatchType, data, metav1.PatchOptions{})
+		if err != nil {
+			return false, fmt.Errorf("raise ControllerRevision %s to %d: %w", c.Raise.Name, c.RaiseTo, err)
+		}
+		p.Wrote(ownwrites.Revisions, raised.ResourceVersion)
+	}
+	return true, nil
+}
+
+// revisionExists looks at the revision that has the name already. With the
+// same content it will be found in the next pass. With another content two
+// templates have the same hash: the next pass counts one collision more. So it
+// does where the revision is one that no pass over this workload will find.
+func (p *Pass) revisionExists(
+	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
+) error {
+	found, err := p.revisions().Get(ctx, wanted.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read ControllerRevision %s, which exists already: %w", wanted.Name, err)
+	}
+	equal, err := revision.Equal(found, wanted)
+	if err != nil {
+		return err
+	}
+	if equal && p.finds(found, selector) {
+		p.Wrote(ownwrites.Revisions, found.ResourceVersion)
+		return nil
+	}
+	return collided(ctx)
+}
+
+// finds tells whether the next pass will find a revision.
+func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelector) bool {
+	if len(r.OwnerReferences) > 0 {
+		return slices.ContainsFunc(r.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == p.Workload.GetUID() })
+	}
+	matcher, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil && matcher.Matches(labels.Set(r.Labels))
+}
+
+// DeleteRevisions deletes revisions that nothing uses. One that has changed
+// meanwhile stays: the next pass decides about it anew.
+func (p *Pass) DeleteRevisions(ctx context.Context, surplus []*appsv1.ControllerRevision) error {
+	var errs []error
+	for _, r := range surplus {
+		err := p.revisions().Delete(ctx, r.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion},
+		})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			errs = append(errs, fmt.Errorf("delete ControllerRevision %s: %w", r.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

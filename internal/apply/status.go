@@ -1,0 +1,66 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// WriteStatus replaces the whole status, unless the workload has changed since
+// it was read: then a pass over the newer one is due anyway. before is the
+// status as it was observed.
+func (p *Pass) WriteStatus(ctx context.Context, before, after any) error {
+	data, err := statusPatch(Observed{p.Workload.GetUID(), p.Workload.GetResourceVersion()}, before, after)
+	if err != nil {
+		return err
+	}
+	version, err := p.PatchStatus(ctx, p.Key, data)
+	if apierrors.IsNotFound(err) {
+		return nil // the workload has been deleted
+	}
+	if err != nil {
+		return fmt.Errorf("write the status: %w", err)
+	}
+	p.Wrote(p.Workloads, version)
+	p.statuses.Set(p.Key, version)
+	return nil
+}
+
+// Observed is the metadata of a patch that is refused on any other state of
+// the object than the one that was observed.
+type Observed struct {
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+}
+
+// statusPatch is a merge patch from the observed status to the new one.
+func statusPatch(of Observed, before, after any) ([]byte, error) {
+	old, err := fields(before)
+	if err != nil {
+		return nil, err
+	}
+	status, err := fields(after)
+	if err != nil {
+		return nil, err
+	}
+	for field := range old {
+		if _, present := status[field]; !present {
+			status[field] = nil // a merge patch keeps what it does not name
+		}
+	}
+	return json.Marshal(map[string]any{"metadata": of, "status": status})
+}
+
+func fields(status any) (fields map[string]json.RawMessage, err error) {
+	raw, err := json.Marshal(status)
+	if err != nil {
+		return nil, fmt.Errorf("encode the status: %w", err)
+	}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, fmt.Errorf("encode the status: %w", err)
+	}
+	return fields, nil
+}

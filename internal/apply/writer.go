@@ -1,0 +1,135 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/remember"
+	"github.com/podwright/podwright/internal/writes"
+)
+
+// Writer holds what one controller writes with. It is safe for use by several
+// goroutines; its fields are set before the first pass.
+type Writer struct {
+	// Kubernetes writes revisions. Required.
+	Kubernetes kubernetes.Interface
+	// Pods and Claims write those. Required.
+	Pods, Claims writes.Resource
+	// Workloads names the cache of the workloads. Required.
+	Workloads ownwrites.Resource
+	// PatchStatus sends a merge patch of the status of a workload, and returns
+	// the resourceVersion of the write. Required.
+	PatchStatus func(ctx context.Context, key types.NamespacedName, data []byte) (resourceVersion string, err error)
+
+	// Recorder receives events about workloads. Default nil: no events.
+	Recorder record.EventRecorder
+	// Message gives the text of the event about a write. Default: Plain.
+	Message func(Outcome) string
+	// Tells says which patches of pods are told in events, by what they are
+	// for. Default: none.
+	Tells map[rollout.PatchKind]Deed
+	// GeneratedNames says that a pod gets another name with every attempt to
+	// create it. Reports then leave the name out.
+	GeneratedNames bool
+
+	// Own remembers the writes of earlier passes.
+	Own ownwrites.Tracker
+
+	statuses remember.Last[string] // the version of the last own write of the status
+}
+
+// NewWriter returns a Writer of pods, claims and revisions.
+func NewWriter(client kubernetes.Interface) *Writer {
+	return &Writer{
+		Kubernetes: client,
+		Pods:       writes.Resource{Client: client.CoreV1().RESTClient(), Name: string(ownwrites.Pods)},
+		Claims:     writes.Resource{Client: client.CoreV1().RESTClient(), Name: string(ownwrites.Claims)},
+	}
+}
+
+// Find returns the version at which a cache shows what became of a write of a
+// pod or a claim that had no answer; empty where there is nothing to wait for.
+// Where the thing is gone and the cache still shows it, that is how far the API
+// server has come by now. shown tells whether the cache does.
+func (w *Writer) Find(
+	ctx context.Context, namespace string, resource ownwrites.Resource, name string, shown func() (bool, error),
+) (resourceVersion string, err error) {
+	of := w.Pods
+	if resource == ownwrites.Claims {
+		of = w.Claims
+	}
+	resourceVersion, err = of.Version(ctx, namespace, name)
+	if !apierrors.IsNotFound(err) {
+		return resourceVersion, err
+	}
+	if shown, err := shown(); !shown || err != nil {
+		return "", err
+	}
+	return of.Newest(ctx, namespace)
+}
+
+// WroteStatus tells whether a version of a workload is that of the last status
+// that was written to it.
+func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string) bool {
+	return w.statuses.Get(key) == resourceVersion
+}
+
+// Forget drops what is remembered of a workload that no longer exists.
+func (w *Writer) Forget(key types.NamespacedName) {
+	w.Own.Forget(key)
+	w.statuses.Forget(key)
+}
+
+// Deed is what a write does, as the reasons of events name it after
+// "Successful" or "Failed".
+type Deed string
+
+// The deeds that are told in events.
+const (
+	Create        Deed = "Create"
+	Delete        Deed = "Delete"
+	Update        Deed = "Update"
+	UpdateInPlace Deed = "UpdatePodInPlace"  // told when it begins
+	Recreate      Deed = "UpdatePodReCreate" // a deletion, to be created at another revision
+)
+
+// Outcome is the outcome of a write that is told in an event.
+type Outcome struct {
+	// Workload is the name of the workload.
+	Workload string
+	Deed     Deed
+	// Pod is the name of the pod that was written, or is empty. Claim is the
+	// name of the claim that was written, or is empty; Pod is then the pod for
+	// which it was created.
+	Pod, Claim string
+	// Err is why it failed, nil where it did not.
+	Err error
+}
+
+// Plain tells an outcome in plain words.
+func Plain(o Outcome) string {
+	thing := "pod " + o.Pod
+	if o.Claim != "" {
+		thing = "claim " + o.Claim
+	}
+	present, past := "update "+thing, "updated "+thing
+	switch o.Deed {
+	case Create:
+		present, past = "create "+thing, "created "+thing
+	case Delete, Recreate:
+		present, past = "delete "+thing, "deleted "+thing
+	case UpdateInPlace:
+		present, past = "update "+thing+" in place", "started to update "+thing+" in place"
+	}
+	if o.Err != nil {
+		return fmt.Sprintf("%s: %v", present, o.Err)
+	}
+	return past
+}

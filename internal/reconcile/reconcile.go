@@ -1,0 +1,108 @@
+// Package reconcile makes passes over workloads: observe, plan, apply, each
+// pass on what the passes before it wrote.
+package reconcile
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/remember"
+)
+
+// Passes makes passes over the workloads of one kind, of which S is a snapshot
+// and P a plan. All fields are required. It is safe for use by several
+// goroutines, as long as one of them at a time reconciles a workload.
+type Passes[S, P any] struct {
+	// Writer remembers what earlier passes wrote.
+	Writer *apply.Writer
+	// Seen tells how far the caches are.
+	Seen ownwrites.Seen
+	// Clock measures how long planning takes.
+	Clock clock.PassiveClock
+
+	// Observe reads everything that a plan depends on. It returns nil when the
+	// workload does not exist.
+	Observe func(key types.NamespacedName) (*S, error)
+	// Plan decides what to do.
+	Plan func(*S) *P
+	// Apply carries a plan out. It returns what Reconcile returns.
+	Apply func(context.Context, *S, *P) (requeueAfter time.Duration, err error)
+	// Shows tells whether a snapshot holds the pod or the claim of that name.
+	Shows func(s *S, resource ownwrites.Resource, name string) bool
+
+	planning remember.Last[time.Duration] // how long planning took
+}
+
+// StaleRetry is how soon a pass looks again whether the cache has caught up
+// with its own writes. The look costs no request.
+const StaleRetry = 20 * time.Millisecond
+
+// Reconcile makes one pass over a workload. It asks for another one after a
+// time (0: only when something changes), or returns an error and wants to be
+// called again after a back-off. It does nothing while the caches have not seen
+// what its earlier passes wrote.
+func (p *Passes[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	own := &p.Writer.Own
+	if err := own.Settle(key, func(resource ownwrites.Resource, name string) (string, error) {
+		return p.Writer.Find(ctx, key.Namespace, resource, name, func() (bool, error) { return p.shown(key, resource, name) })
+	}); err != nil {
+		return 0, err
+	}
+	if pending := own.Pending(key, p.Seen); pending != "" {
+		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
+		return StaleRetry, nil
+	}
+	snapshot, err := p.Observe(key)
+	if err != nil {
+		return 0, err
+	}
+	if snapshot == nil {
+		p.Writer.Forget(key)
+		p.planning.Forget(key)
+		return 0, nil
+	}
+	start := p.Clock.Now()
+	plan := p.Plan(snapshot)
+	p.planning.Set(key, p.Clock.Since(start))
+	return p.Apply(ctx, snapshot, plan)
+}
+
+// shown tells whether the cache holds a pod or a claim of a workload.
+func (p *Passes[S, P]) shown(key types.NamespacedName, resource ownwrites.Resource, name string) (bool, error) {
+	snapshot, err := p.Observe(key)
+	if snapshot == nil || err != nil {
+		return false, err
+	}
+	return p.Shows(snapshot, resource, name), nil
+}
+
+// Next returns what the next pass over a workload would do, without doing it;
+// nil when the workload does not exist.
+func (p *Passes[S, P]) Next(key types.NamespacedName) (*P, error) {
+	snapshot, err := p.Observe(key)
+	if snapshot == nil || err != nil {
+		return nil, err
+	}
+	return p.Plan(snapshot), nil
+}
+
+// Events about pods and claims come in swarms, and a pass looks at all pods.
+// So they are collected before a pass: the longer it takes to plan, the longer.
+// Planning thus takes about a twentieth of one core at most, per workload.
+const (
+	leastSettleTime = 10 * time.Millisecond
+	mostSettleTime  = 500 * time.Millisecond
+	settleFactor    = 20
+)
+
+// SettleTime is how long to collect events about what a workload owns before a
+// pass over it.
+func (p *Passes[S, P]) SettleTime(key types.NamespacedName) time.Duration {
+	return min(max(settleFactor*p.planning.Get(key), leastSettleTime), mostSettleTime)
+}
