@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
@@ -28,7 +29,7 @@ func (w *World) WriteRevisions(c *revision.Changes) {
 			w.T.Fatalf("the plan creates revision %s, which exists", r.Name)
 		}
 		r = r.DeepCopy()
-		r.UID = w.uid(r.Name)
+		r.UID, r.CreationTimestamp = w.uid(r.Name), metav1.NewTime(w.Now)
 		w.Revisions = append(w.Revisions, r)
 	}
 	if c.Raise != nil {
@@ -106,8 +107,12 @@ func (w *World) DeleteClaim(claim *corev1.PersistentVolumeClaim) {
 
 // OwnClaim gives a claim other owners as a plan says.
 func (w *World) OwnClaim(claim *corev1.PersistentVolumeClaim, owners []metav1.OwnerReference) {
-	if w.Claim(claim.Name) == nil {
+	have := w.Claim(claim.Name)
+	if have == nil {
 		w.T.Fatalf("the plan changes the owners of claim %s, which does not exist", claim.Name)
+	}
+	if equality.Semantic.DeepEqual(have.OwnerReferences, owners) {
+		w.T.Fatalf("the plan gives claim %s the owners that it has", claim.Name)
 	}
 	w.editClaim(claim.Name, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = slices.Clone(owners) })
 }

@@ -15,6 +15,9 @@ func (w *World) DeleteOwner(foreground bool) {
 	w.ownerGone, w.ownerEnding = !foreground, foreground
 }
 
+// OwnerEnding tells whether the workload is being deleted in the foreground.
+func (w *World) OwnerEnding() bool { return w.ownerEnding }
+
 // OwnerGone tells whether the workload was deleted and is gone.
 func (w *World) OwnerGone() bool { return w.ownerGone }
 

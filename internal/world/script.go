@@ -40,7 +40,7 @@ type Workload interface {
 //	collect             collects garbage
 //	settle              kubelet, collect and pass in turns, until nothing is planned
 //	clock duration      lets time pass
-//	delete-owner [foreground]
+//	delete-owner [foreground], delete-claim claim
 //	pods, claims, status
 //
 // Of one pod:
@@ -51,6 +51,7 @@ type Workload interface {
 //	unready pod, ready pod
 //	freeze pod, thaw pod
 //	label pod key=value key…
+//	disown pod          removes its owners
 //	hold pod finalizer, finalize pod
 func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*World, Workload)) {
 	datadriven.Walk(t, folder, func(t *testing.T, path string) {
@@ -94,6 +95,8 @@ func (w *World) command(d *datadriven.TestData, workload Workload, out *strings.
 		w.Now = w.Now.Add(passed)
 	case "delete-owner":
 		w.DeleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
+	case "delete-claim":
+		w.RemoveClaim(w.only(d))
 	case "pods":
 		w.ShowPods(workload.MinReadySeconds(), out)
 	case "claims":
@@ -155,6 +158,8 @@ func (w *World) podCommand(d *datadriven.TestData) {
 		w.Freeze(name, d.Cmd == "freeze")
 	case "label":
 		w.Edit(name, func(p *corev1.Pod) { label(p, d.CmdArgs[1:]) })
+	case "disown":
+		w.Edit(name, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "hold":
 		w.Edit(name, func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, d.CmdArgs[1].Key) })
 	case "finalize":

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -59,7 +60,8 @@ func (w *World) ShowCreations(creations []rollout.PodCreation, out *strings.Buil
 
 // patchOrder is the order in which patches are shown; other kinds follow.
 var patchOrder = []rollout.PatchKind{
-	rollout.PatchAdopt, rollout.PatchKeep, rollout.PatchRelease, rollout.PatchRefresh, rollout.PatchPrepare, rollout.PatchUpdateInPlace,
+	rollout.PatchAdopt, rollout.PatchKeep, rollout.PatchRelease, rollout.PatchIdentify, rollout.PatchRefresh,
+	rollout.PatchPrepare, rollout.PatchUpdateInPlace,
 }
 
 // ShowPatches writes which pods a plan patches, and what for.
@@ -133,6 +135,25 @@ func (w *World) service(pod *corev1.Pod, minReadySeconds int32) string {
 		return "available"
 	}
 	return "unavailable"
+}
+
+// ShowClaimCreations writes which claims a plan creates for pods that exist.
+func (w *World) ShowClaimCreations(claims []*corev1.PersistentVolumeClaim, out *strings.Builder) {
+	for _, claim := range claims {
+		fmt.Fprintf(out, "  create claim %s\n", w.Unalias(claim.Name))
+	}
+}
+
+// ShowOwners writes which owners a plan gives to a claim.
+func (w *World) ShowOwners(claim *corev1.PersistentVolumeClaim, owners []metav1.OwnerReference, out *strings.Builder) {
+	fmt.Fprintf(out, "  own claim %s by", w.Unalias(claim.Name))
+	for _, owner := range owners {
+		fmt.Fprintf(out, " %s/%s", owner.Kind, w.Unalias(owner.Name))
+	}
+	if len(owners) == 0 {
+		fmt.Fprint(out, " nobody")
+	}
+	fmt.Fprintln(out)
 }
 
 // ShowClaims writes a line for every claim, by name, with its owners.

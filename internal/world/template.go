@@ -54,25 +54,33 @@ func ClaimTemplates(names string) (templates []corev1.PersistentVolumeClaim) {
 	return templates
 }
 
-// ChangeHook sets the hook preDelete, inPlaceUpdate or preNormal, which is held
-// by the label value=true; no value removes it. It returns false where there
-// is no hook of that name.
-func ChangeHook(l **lifecyclev1alpha1.Lifecycle, name, label string) bool {
+// ChangeHook changes what a key of the command spec names: preDelete=label,
+// inPlaceUpdate=label and preNormal=label set a hook that is held by that label
+// with the value true, and none for no label; markPodNotReady=true sets the
+// field of that name in the hooks there are. It returns false where the key is
+// none of them.
+func ChangeHook(l **lifecyclev1alpha1.Lifecycle, key, value string) bool {
 	hooks := &lifecyclev1alpha1.Lifecycle{}
 	if *l != nil {
 		hooks = *l
 	}
 	var hook *lifecyclev1alpha1.LifecycleHook
-	if label != "" {
-		hook = &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{label: "true"}}
+	if value != "" {
+		hook = &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{value: "true"}}
 	}
-	switch name {
+	switch key {
 	case "preDelete":
 		hooks.PreDelete = hook
 	case "inPlaceUpdate":
 		hooks.InPlaceUpdate = hook
 	case "preNormal":
 		hooks.PreNormal = hook
+	case "markPodNotReady":
+		for _, hook := range []*lifecyclev1alpha1.LifecycleHook{hooks.PreDelete, hooks.InPlaceUpdate} {
+			if hook != nil {
+				hook.MarkPodNotReady = value == "true"
+			}
+		}
 	default:
 		return false
 	}

@@ -136,6 +136,9 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 		}},
 		{"the plan deletes claim other, which does not exist", func(w *World) { w.DeleteClaim(claim("other")) }},
 		{"the plan changes the owners of claim other, which does not exist", func(w *World) { w.OwnClaim(claim("other"), nil) }},
+		{"the plan gives claim data-web-0 the owners that it has", func(w *World) {
+			w.OwnClaim(w.Claim("data-web-0"), w.Claim("data-web-0").OwnerReferences)
+		}},
 		{"the plan patches pod web-1, which does not exist", func(w *World) {
 			w.PatchPods([]rollout.PodPatch{{Pod: pod("web-1"), Patch: &podpatch.Patch{}}})
 		}},
