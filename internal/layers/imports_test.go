@@ -25,6 +25,14 @@ var (
 // reason given: a well-kept library that the field uses for exactly this.
 var furtherModules = map[string]string{}
 
+// testPackages are for tests alone: no other package imports them, and they may
+// use what tests use.
+var testPackages = modules("internal/apitest", "internal/world")
+
+// testModules may be imported by tests, and by testPackages beside what
+// controllers may import.
+var testModules = modules("github.com/cockroachdb/datadriven", "github.com/google/go-cmp", "pgregory.net/rapid")
+
 // bannedModules must not be needed by anything in this module, not even by a
 // dependency: who embeds a controller would have to carry them.
 var bannedModules = modules("sigs.k8s.io/controller-runtime", "k8s.io/kubernetes")
@@ -47,13 +55,16 @@ var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
 
 // layer says where a package of this module stands: "api", "client", "pure",
-// "internal", "root", or the name of its area. A folder that has no place gives "".
+// "internal", "test", "root", or the name of its area. A folder that has no
+// place gives "".
 func layer(path string) string {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 	top, _, _ := strings.Cut(path, "/")
 	switch {
 	case path == "":
 		return "root"
+	case testPackages[path]:
+		return "test"
 	case versionFolder.MatchString(path):
 		return "api"
 	case top == "inplace" || top == "lifecycle":
@@ -70,7 +81,7 @@ func layer(path string) string {
 // stands in another layer. Downwards only: areas, then plumbing (internal and
 // typed clients), then pure, then api.
 func mayImport(from, to string) bool {
-	plumbing := from == "internal" || from == "client"
+	plumbing := from == "internal" || from == "client" || from == "test"
 	switch to {
 	case "api":
 		return true
@@ -131,6 +142,8 @@ func mayUse(from, m string, client map[string]bool, further map[string]string) b
 		return pureModules[m]
 	case "root":
 		return false
+	case "test":
+		return client[m] || testModules[m]
 	}
 	return client[m] || further[m] != ""
 }
@@ -146,6 +159,7 @@ func TestImportProblems(t *testing.T) {
 			/workloads/cloneset > /workloads/v1alpha1 /distribution/v1alpha1 /inplace/rollout /lifecycle /internal/parallel k8s.io/client-go/rest klog
 			/workloads/cloneset > /distribution/client
 			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
+			/internal/world > /inplace/rollout /internal/parallel pgregory.net/rapid k8s.io/client-go/rest
 			/internal/parallel > /inplace k8s.io/client-go/rest
 			/lifecycle > /inplace /lifecycle/v1alpha1 k8s.io/utils/ptr
 			/inplace/rollout > /inplace/v1alpha1 /lifecycle k8s.io/api/core strings
@@ -162,6 +176,12 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "plumbing imports an area", edges: "/internal/parallel > /workloads/cloneset",
 			want: []string{"/internal/parallel (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
+		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/world",
+			want: []string{"/workloads/cloneset (workloads) imports /internal/world (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "plumbing imports what is for tests", edges: "/internal/parallel > /internal/apitest",
+			want: []string{"/internal/parallel (internal) imports /internal/apitest (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "a package for tests imports an unknown library", edges: "/internal/world > cron",
+			want: []string{"/internal/world (test) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "API types import arithmetic", edges: "/workloads/v1alpha1 > /inplace",
 			want: []string{"/workloads/v1alpha1 (api) imports /inplace (pure): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports a client", edges: "/inplace > k8s.io/client-go/rest",

@@ -2,35 +2,31 @@ package cloneset
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
 // settledWorld is a CloneSet of n pods at rest.
-func settledWorld(b *testing.B, n int, spec ...string) *world {
-	w := newWorld(&testing.T{})
-	for _, kv := range append([]string{fmt.Sprintf("replicas=%d", n), "type=InPlaceIfPossible"}, spec...) {
-		k, v, _ := strings.Cut(kv, "=")
-		w.spec(k, v)
-	}
+func settledWorld(b *testing.B, n int) *setWorld {
+	w := newWorld(b)
+	w.Spec(fmt.Sprint("replicas=", n), "type=InPlaceIfPossible")
 	plan := NewPlan(w.snapshot())
 	w.carryOut(plan)
-	if len(w.pods) != n {
-		b.Fatalf("created %d pods, want %d", len(w.pods), n)
+	if len(w.Pods) != n {
+		b.Fatalf("created %d pods, want %d", len(w.Pods), n)
 	}
-	for i, pod := range w.pods {
+	for i, pod := range w.Pods {
 		pod.Spec.NodeName = fmt.Sprintf("node-%d", i%100)
 		pod.Labels["lifecycle.apps.kruise.io/state"] = "Normal"
 		pod.Status.Phase = corev1.PodRunning
-		w.condition(pod, "InPlaceUpdateReady", corev1.ConditionTrue)
-		w.condition(pod, "KruisePodReady", corev1.ConditionTrue)
+		w.SetCondition(pod, "InPlaceUpdateReady", corev1.ConditionTrue)
+		w.SetCondition(pod, "KruisePodReady", corev1.ConditionTrue)
 		for _, c := range pod.Spec.Containers {
 			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
 				Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: true})
 		}
-		w.recompute(pod)
+		w.Recompute(pod)
 	}
 	w.set.Status = *NewPlan(w.snapshot()).Status
 	return w
@@ -42,16 +38,16 @@ func BenchmarkPlan(b *testing.B) {
 		b.Run(fmt.Sprintf("settled/%d", n), func(b *testing.B) { benchmarkPlan(b, settled) })
 
 		rollout := settledWorld(b, n)
-		rollout.spec("image", "nginx:2")
+		rollout.Spec("image=nginx:2")
 		b.Run(fmt.Sprintf("update/%d", n), func(b *testing.B) { benchmarkPlan(b, rollout) })
 
 		scaleIn := settledWorld(b, n)
-		scaleIn.spec("replicas", fmt.Sprint(n/2))
+		scaleIn.Spec(fmt.Sprint("replicas=", n/2))
 		b.Run(fmt.Sprintf("scale-in/%d", n), func(b *testing.B) { benchmarkPlan(b, scaleIn) })
 	}
 }
 
-func benchmarkPlan(b *testing.B, w *world) {
+func benchmarkPlan(b *testing.B, w *setWorld) {
 	s := w.snapshot()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -22,9 +22,9 @@ import (
 
 // situations are CloneSets in the midst of something, so that between them the
 // planner reads all that it ever reads.
-func situations(t *testing.T) map[string]*world {
-	all := map[string]*world{}
-	situation := func(name, setup, change string, then func(*world)) {
+func situations(t *testing.T) map[string]*setWorld {
+	all := map[string]*setWorld{}
+	situation := func(name, setup, change string, then func(*setWorld)) {
 		w := newWorld(t)
 		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
 		w.set.Spec.Template.Labels["tier"] = "front"
@@ -33,11 +33,11 @@ func situations(t *testing.T) map[string]*world {
 				FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['tier']"}}}}},
 			{Name: "side", Image: "side:1", Env: []corev1.EnvVar{launchPriority("5")}},
 		}
-		w.change("replicas=4 type=InPlaceIfPossible maxUnavailable=2 " + setup)
+		w.Spec(strings.Fields("replicas=4 type=InPlaceIfPossible maxUnavailable=2 " + setup)...)
 		for range 4 {
 			w.step()
 		}
-		w.change(change)
+		w.Spec(strings.Fields(change)...)
 		if then != nil {
 			then(w)
 		}
@@ -45,64 +45,57 @@ func situations(t *testing.T) map[string]*world {
 	}
 	situation("at rest", "", "", nil)
 	situation("an update begins", "", "image=nginx:2", nil)
-	situation("an update is under way", "", "image=nginx:2", func(w *world) { w.carryOut(NewPlan(w.snapshot())) })
-	situation("an update is taken note of", "", "image=nginx:2", (*world).step)
+	situation("an update is under way", "", "image=nginx:2", func(w *setWorld) { w.carryOut(NewPlan(w.snapshot())) })
+	situation("an update is taken note of", "", "image=nginx:2", (*setWorld).step)
 	situation("recreation", "", "type=ReCreate image=nginx:2", nil)
 	situation("InPlaceOnly", "", "type=InPlaceOnly env=x", nil)
-	situation("surge", "maxUnavailable=0 maxSurge=1", "image=nginx:2", (*world).step)
+	situation("surge", "maxUnavailable=0 maxSurge=1", "image=nginx:2", (*setWorld).step)
 	situation("scale-in", "", "replicas=3", nil)
 	situation("minReadySeconds", "minReadySeconds=30", "replicas=3", nil)
 	situation("specified deletion", "maxUnavailable=1", "delete=p1,p2", nil)
 	situation("claims", "claims=data", "disablePVCReuse=true", nil)
 	situation("scale-out with claims", "claims=data", "replicas=6", nil)
-	situation("a claim whose pod is gone", "claims=data", "", func(w *world) { w.remove(w.pods[0].Name) })
-	situation("a claim that is not to be used again", "claims=data", "disablePVCReuse=true", func(w *world) { w.remove(w.pods[0].Name) })
-	situation("a rollback", "", "image=nginx:2", func(w *world) {
+	situation("a claim whose pod is gone", "claims=data", "", func(w *setWorld) { w.Remove(w.Pods[0].Name) })
+	situation("a claim that is not to be used again", "claims=data", "disablePVCReuse=true", func(w *setWorld) { w.Remove(w.Pods[0].Name) })
+	situation("a rollback", "", "image=nginx:2", func(w *setWorld) {
 		w.step()
-		w.change("image=nginx:1")
+		w.Spec("image=nginx:1")
 	})
-	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *world) {
+	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setWorld) {
 		w.step()
 		w.step()
 	})
-	situation("hooks", "preDelete=hold inPlaceUpdate=hold preNormal=ready", "image=nginx:2", (*world).step)
-	situation("hooks that hold a deletion", "preDelete=app", "replicas=2", func(w *world) { w.set.Spec.Lifecycle.PreDelete.LabelsHandler["app"] = "web"; w.step() })
-	situation("hooks by finalizer", "", "image=nginx:2", func(w *world) {
+	situation("hooks", "preDelete=hold inPlaceUpdate=hold preNormal=ready", "image=nginx:2", (*setWorld).step)
+	situation("hooks that hold a deletion", "preDelete=app", "replicas=2", func(w *setWorld) { w.set.Spec.Lifecycle.PreDelete.LabelsHandler["app"] = "web"; w.step() })
+	situation("hooks by finalizer", "", "image=nginx:2", func(w *setWorld) {
 		w.set.Spec.Lifecycle = &lifecyclev1alpha1.Lifecycle{
 			InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{FinalizersHandler: []string{"example.com/hold"}, MarkPodNotReady: true}}
-		for _, pod := range w.pods {
-			w.edit(pod.Name, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
+		for _, pod := range w.Pods {
+			w.Edit(pod.Name, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
 		}
 	})
-	situation("a grace period", "", "image=nginx:2", func(w *world) {
+	situation("a grace period", "", "image=nginx:2", func(w *setWorld) {
 		w.set.Spec.UpdateStrategy.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 60}
 		w.step()
 	})
-	situation("containers in batches", "", "image=nginx:2", func(w *world) {
+	situation("containers in batches", "", "image=nginx:2", func(w *setWorld) {
 		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
 		w.carryOut(NewPlan(w.snapshot()))
 		w.kubelets()
 	})
-	situation("an environment from labels", "", "", func(w *world) {
+	situation("an environment from labels", "", "", func(w *setWorld) {
 		w.set.Spec.Template.Labels["tier"] = "back"
 		w.carryOut(NewPlan(w.snapshot()))
 		w.reportContainers()
 	})
-	situation("topology spread", "", "replicas=2", func(w *world) {
+	situation("topology spread", "", "replicas=2", func(w *setWorld) {
 		w.set.Spec.Template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "zone", MaxSkew: 1}}
 	})
-	situation("priority and scatter", "", "image=nginx:2", func(w *world) {
+	situation("priority and scatter", "", "image=nginx:2", func(w *setWorld) {
 		w.set.Spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: "new"}}}
 		w.set.Spec.UpdateStrategy.ScatterStrategy = inplacev1alpha1.UpdateScatterStrategy{{Key: "app", Value: "web"}}
 	})
 	return all
-}
-
-func (w *world) change(spec string) {
-	for _, kv := range strings.Fields(spec) {
-		key, value, _ := strings.Cut(kv, "=")
-		w.spec(key, value)
-	}
 }
 
 func launchPriority(n string) corev1.EnvVar {
@@ -111,38 +104,38 @@ func launchPriority(n string) corev1.EnvVar {
 }
 
 // step lets the kubelets and then the controller act once.
-func (w *world) step() {
+func (w *setWorld) step() {
 	w.kubelets()
 	w.carryOut(NewPlan(w.snapshot()))
 }
 
-func (w *world) kubelets() {
-	for _, pod := range w.pods {
-		w.kubelet(pod.Name)
-		w.edit(pod.Name, func(p *corev1.Pod) { w.condition(p, "example.com/gate", corev1.ConditionTrue); w.recompute(p) })
+func (w *setWorld) kubelets() {
+	for _, pod := range w.Pods {
+		w.Kubelet(pod.Name)
+		w.Edit(pod.Name, func(p *corev1.Pod) { w.SetCondition(p, "example.com/gate", corev1.ConditionTrue); w.Recompute(p) })
 	}
-	w.now = w.now.Add(time.Minute)
+	w.Now = w.Now.Add(time.Minute)
 }
 
 // reportContainers has the node agents report that all containers run what
 // their pods say.
-func (w *world) reportContainers() {
-	for _, pod := range w.pods {
+func (w *setWorld) reportContainers() {
+	for _, pod := range w.Pods {
 		var meta inplacev1alpha1.RuntimeContainersMeta
 		for i := range pod.Spec.Containers {
 			c := &pod.Spec.Containers[i]
 			hash, err := inplace.EnvHash(inplace.ExpectedEnv(pod, c))
 			if err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			meta.Containers = append(meta.Containers, inplacev1alpha1.RuntimeContainer{
 				Name: c.Name, Hashes: inplacev1alpha1.RuntimeContainerHashes{ExtractedEnvFromMetadataHash: hash}})
 		}
 		data, err := json.Marshal(meta)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		w.edit(pod.Name, func(p *corev1.Pod) {
+		w.Edit(pod.Name, func(p *corev1.Pod) {
 			p.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation] = string(data)
 		})
 	}
@@ -248,7 +241,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 
 func TestPodHeartbeatsDoNotMatter(t *testing.T) {
 	w := situations(t)["an update is under way"]
-	now := metav1.NewTime(w.now.Add(time.Hour))
+	now := metav1.NewTime(w.Now.Add(time.Hour))
 	for name, change := range map[string]func(*corev1.Pod){
 		"resourceVersion":      func(p *corev1.Pod) { p.ResourceVersion = "999" },
 		"generation":           func(p *corev1.Pod) { p.Generation++ },
@@ -272,7 +265,7 @@ func TestPodHeartbeatsDoNotMatter(t *testing.T) {
 			p.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: now}
 		},
 	} {
-		pod := w.pods[0]
+		pod := w.Pods[0]
 		after := pod.DeepCopy()
 		change(after)
 		if reflect.DeepEqual(pod, after) {

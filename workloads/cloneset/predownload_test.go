@@ -19,26 +19,24 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/revision"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // rollingOut is a world of 5 pods at nginx:1 whose template says nginx:2.
-func rollingOut(t *testing.T) *world {
+func rollingOut(t *testing.T) *setWorld {
 	w := newWorld(t)
 	w.features.PreDownload = true
-	w.spec("replicas", "5")
-	w.spec("type", string(v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType))
-	w.settle(&strings.Builder{})
-	w.spec("image", "nginx:2")
+	w.Spec("replicas=5", "type=InPlaceIfPossible")
+	w.settle()
+	w.Spec("image=nginx:2")
 	return w
 }
 
 // labelUpdateRevision does what a plan wants to be done after the jobs are created.
-func (w *world) labelUpdateRevision(plan *Plan) {
-	for i, r := range w.revisions {
+func (w *setWorld) labelUpdateRevision(plan *Plan) {
+	for i, r := range w.Revisions {
 		if r.Name == plan.Revisions.Update.Name {
-			w.revisions[i] = r.DeepCopy()
-			w.revisions[i].Labels[plan.PreDownload.Label] = "true"
+			w.Revisions[i] = r.DeepCopy()
+			w.Revisions[i].Labels[plan.PreDownload.Label] = "true"
 		}
 	}
 }
@@ -64,37 +62,37 @@ func TestPlanPreDownload(t *testing.T) {
 	ignores := func(reason string) outcome {
 		return outcome{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: reason}
 	}
-	annotate := func(value string) func(*world) {
-		return func(w *world) {
+	annotate := func(value string) func(*setWorld) {
+		return func(w *setWorld) {
 			w.set.Annotations = map[string]string{inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation: value}
 		}
 	}
 	for _, test := range []struct {
 		name string
-		set  func(*world)
+		set  func(*setWorld)
 		want outcome
 	}{
-		{"rule 29: an update in place", func(*world) {}, pulls},
-		{"rule 29: InPlaceOnly", func(w *world) { w.spec("type", "InPlaceOnly") }, pulls},
-		{"rule 29: the feature is off", func(w *world) { w.features.PreDownload = false }, outcome{}},
-		{"rule 29: the type ReCreate, which is the default", func(w *world) { w.spec("type", "") },
+		{"rule 29: an update in place", func(*setWorld) {}, pulls},
+		{"rule 29: InPlaceOnly", func(w *setWorld) { w.Spec("type=InPlaceOnly") }, pulls},
+		{"rule 29: the feature is off", func(w *setWorld) { w.features.PreDownload = false }, outcome{}},
+		{"rule 29: the type ReCreate, which is the default", func(w *setWorld) { w.Spec("type=") },
 			ignores("the update strategy recreates pods instead of updating them in place")},
-		{"rule 29: 3 replicas", func(w *world) { w.spec("replicas", "3") },
+		{"rule 29: 3 replicas", func(w *setWorld) { w.Spec("replicas=3") },
 			ignores("there are only 3 replicas, and images are pulled ahead for more than 3")},
-		{"rule 29: all pods at once", func(w *world) { w.spec("maxUnavailable", "5") },
+		{"rule 29: all pods at once", func(w *setWorld) { w.Spec("maxUnavailable=5") },
 			ignores("all 5 pods are updated at once: partition is 0 and maxUnavailable is 5")},
-		{"rule 29: all pods but one", func(w *world) { w.spec("maxUnavailable", "5"); w.spec("partition", "1") }, pulls},
-		{"rule 29: not possible in place", func(w *world) { w.spec("env", "x") },
+		{"rule 29: all pods but one", func(w *setWorld) { w.Spec("maxUnavailable=5", "partition=1") }, pulls},
+		{"rule 29: not possible in place", func(w *setWorld) { w.Spec("env=x") },
 			ignores("the pods cannot be updated in place: add /spec/containers/0/env (container \"main\"): of a running container only the image can be replaced")},
 		{"rule 31: no pod is updated yet", annotate("1"),
 			outcome{Reason: "annotation apps.kruise.io/image-predownload-min-updated-ready-pods: images are pulled ahead once 1 pods (1) are updated and ready; there are 0"}},
-		{"rule 31: one pod is updated and ready", func(w *world) {
+		{"rule 31: one pod is updated and ready", func(w *setWorld) {
 			annotate("20%")(w)
-			w.spec("partition", "4")
-			w.settle(&strings.Builder{})
+			w.Spec("partition=4")
+			w.settle()
 		}, pulls},
-		{"rule 32: the template is rolled back", func(w *world) { w.spec("image", "nginx:1") }, outcome{Delete: []string{"job"}}},
-		{"rule 32: the CloneSet is being deleted", func(w *world) { w.set.DeletionTimestamp = &metav1.Time{Time: w.now} }, outcome{}},
+		{"rule 32: the template is rolled back", func(w *setWorld) { w.Spec("image=nginx:1") }, outcome{Delete: []string{"job"}}},
+		{"rule 32: the CloneSet is being deleted", func(w *setWorld) { w.set.DeletionTimestamp = &metav1.Time{Time: w.Now} }, outcome{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := rollingOut(t)
@@ -120,7 +118,7 @@ func TestPreDownloadIsDecidedOnce(t *testing.T) {
 	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, PreDownload{}) {
 		t.Errorf("rule 29: with the label on the revision, the next pass plans %+v", got)
 	}
-	w.settle(&strings.Builder{})
+	w.settle()
 	snapshot := w.snapshot()
 	snapshot.Jobs = []string{"job"}
 	if diff := cmp.Diff(PreDownload{Delete: []string{"job"}}, NewPlan(snapshot).PreDownload); diff != "" {

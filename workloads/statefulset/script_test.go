@@ -1,0 +1,125 @@
+package statefulset
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// TestScripts plays the rollouts in testdata: see world.RunScripts. Of its own
+// a StatefulSet has the command "foreign pod", which gives a pod to another
+// controller, and these keys of spec, beside those of the template and hooks:
+//
+//	replicas, policy, scaleMaxUnavailable, historyLimit
+//	reserve=(1,2)                     reserveOrdinals
+//	claims=(data,logs)                volumeClaimTemplates
+//	whenDeleted, whenScaled           Retain or Delete
+//	type                              OnDelete drops all that follows
+//	partition, maxUnavailable, podUpdatePolicy, paused, minReadySeconds
+//	grace                             gracePeriodSeconds of an in-place update
+//	unordered                         true or false
+//	priority=key or priority=key:value  orders by, or prefers, a label; unordered
+func TestScripts(t *testing.T) {
+	world.RunScripts(t, "testdata/scripts", func(t *testing.T) (*world.World, world.Workload) {
+		w := newWorld(t)
+		return w.World, w
+	})
+}
+
+// Spec changes fields of the spec, each given as key=value.
+func (w *setWorld) Spec(changes ...string) {
+	for _, change := range changes {
+		key, value, _ := strings.Cut(change, "=")
+		w.change(key, value)
+	}
+	w.set.Generation++
+}
+
+func (w *setWorld) change(key, value string) {
+	spec, quantity := &w.set.Spec, intstr.Parse(value)
+	number := int32(quantity.IntVal)
+	switch key {
+	case "replicas":
+		spec.Replicas = &number
+	case "policy":
+		spec.PodManagementPolicy = appsv1.PodManagementPolicyType(value)
+	case "scaleMaxUnavailable":
+		spec.ScaleStrategy = nil
+		if value != "" {
+			spec.ScaleStrategy = &v1beta1.StatefulSetScaleStrategy{MaxUnavailable: &quantity}
+		}
+	case "reserve":
+		spec.ReserveOrdinals = w.reserved(value)
+	case "claims":
+		spec.VolumeClaimTemplates = world.ClaimTemplates(value)
+	case "whenDeleted", "whenScaled":
+		w.retain(key, appsv1.PersistentVolumeClaimRetentionPolicyType(value))
+	case "historyLimit":
+		spec.RevisionHistoryLimit = &number
+	case "type":
+		w.changeType(appsv1.StatefulSetUpdateStrategyType(value))
+	default:
+		if !world.ChangeTemplate(&spec.Template, key, value) && !world.ChangeHook(&spec.Lifecycle, key, value) {
+			w.changeRolling(key, value)
+		}
+	}
+}
+
+func (w *setWorld) changeType(value appsv1.StatefulSetUpdateStrategyType) {
+	strategy := &w.set.Spec.UpdateStrategy
+	if strategy.Type = value; value == appsv1.OnDeleteStatefulSetStrategyType {
+		strategy.RollingUpdate = nil
+	}
+}
+
+// changeRolling changes a field of the rolling update.
+func (w *setWorld) changeRolling(key, value string) {
+	if w.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		w.T.Fatalf("unknown field %s, or one that OnDelete does not have", key)
+	}
+	if w.set.Spec.UpdateStrategy.RollingUpdate == nil {
+		w.set.Spec.UpdateStrategy.RollingUpdate = &v1beta1.RollingUpdateStatefulSetStrategy{}
+	}
+	rolling, quantity := w.set.Spec.UpdateStrategy.RollingUpdate, intstr.Parse(value)
+	number := int32(quantity.IntVal)
+	switch key {
+	case "partition":
+		rolling.Partition = &number
+	case "maxUnavailable":
+		rolling.MaxUnavailable = &quantity
+	case "podUpdatePolicy":
+		rolling.PodUpdatePolicy = v1beta1.PodUpdateStrategyType(value)
+	case "paused":
+		rolling.Paused = value == "true"
+	case "minReadySeconds":
+		rolling.MinReadySeconds = &number
+	case "grace":
+		rolling.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: number}
+	case "unordered":
+		rolling.UnorderedUpdate = nil
+		if value == "true" {
+			rolling.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
+		}
+	case "priority":
+		rolling.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{PriorityStrategy: priorityOf(value)}
+	default:
+		w.T.Fatalf("unknown field %s", key)
+	}
+}
+
+func priorityOf(text string) *inplacev1alpha1.UpdatePriorityStrategy {
+	key, value, weighted := strings.Cut(text, ":")
+	if !weighted {
+		return &inplacev1alpha1.UpdatePriorityStrategy{OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: key}}}
+	}
+	return &inplacev1alpha1.UpdatePriorityStrategy{WeightPriority: []inplacev1alpha1.UpdatePriorityWeightTerm{{
+		Weight: 100, MatchSelector: metav1.LabelSelector{MatchLabels: map[string]string{key: value}},
+	}}}
+}

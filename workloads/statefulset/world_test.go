@@ -1,0 +1,192 @@
+package statefulset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/datadriven"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// setWorld is a world of one StatefulSet.
+type setWorld struct {
+	*world.World
+	set      *v1beta1.StatefulSet
+	features Features
+}
+
+func newWorld(t world.TB) *setWorld {
+	one := int32(1)
+	w := &setWorld{set: &v1beta1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
+		Spec: v1beta1.StatefulSetSpec{
+			Replicas: &one,
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Template: world.Template(),
+		},
+	}}
+	w.World = world.New(t, *metav1.NewControllerRef(w.set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet")))
+	w.Graceful = true
+	return w
+}
+
+func (w *setWorld) snapshot() *Snapshot {
+	s := &Snapshot{
+		Set: w.set.DeepCopy(), Pods: slices.Clone(w.Pods), Claims: map[string]*corev1.PersistentVolumeClaim{},
+		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features,
+	}
+	for _, claim := range w.Claims {
+		s.Claims[claim.Name] = claim
+	}
+	if w.OwnerEnding() {
+		s.Set.DeletionTimestamp = &metav1.Time{Time: w.Now}
+	}
+	return s
+}
+
+// carryOut does to the world what a plan says.
+func (w *setWorld) carryOut(plan *Plan) {
+	w.WriteRevisions(&plan.Revisions)
+	w.CreateClaims(plan.CreateClaims)
+	for _, claim := range plan.PatchClaims {
+		w.OwnClaim(claim.Claim, claim.Owners)
+	}
+	for _, d := range plan.Delete {
+		for _, claim := range d.Claims {
+			w.OwnClaim(claim.Claim, claim.Owners)
+		}
+		w.DeletePod(d.Pod)
+	}
+	w.PatchPods(plan.Patch)
+	w.CreatePods(plan.Create)
+	w.DeleteRevisions(&plan.Revisions)
+	if plan.Status != nil {
+		w.set.Status = *plan.Status.DeepCopy()
+	}
+	w.set.ResourceVersion = w.Bump()
+}
+
+// acts tells whether a plan does anything at all.
+func acts(plan *Plan) bool {
+	return plan.Revisions.Any() || plan.Status != nil ||
+		len(plan.Create)+len(plan.CreateClaims)+len(plan.Delete)+len(plan.Patch)+len(plan.PatchClaims) > 0
+}
+
+// Pass plans once, shows the plan and carries it out.
+func (w *setWorld) Pass(out *strings.Builder) bool {
+	if w.OwnerGone() {
+		return false
+	}
+	plan := NewPlan(w.snapshot())
+	var b strings.Builder
+	w.show(plan, &b)
+	w.carryOut(plan)
+	if b.Len() > 0 {
+		fmt.Fprintf(out, "pass\n%s", b.String())
+	}
+	return acts(plan)
+}
+
+func (w *setWorld) show(plan *Plan, out *strings.Builder) {
+	w.ShowRevisions(&plan.Revisions, out)
+	w.ShowClaimCreations(plan.CreateClaims, out)
+	for _, claim := range plan.PatchClaims {
+		w.ShowOwners(claim.Claim, claim.Owners, out)
+	}
+	for _, d := range plan.Delete {
+		for _, claim := range d.Claims {
+			w.ShowOwners(claim.Claim, claim.Owners, out)
+		}
+		fmt.Fprintf(out, "  delete %s (%s)\n", d.Pod.Name, d.For)
+	}
+	w.ShowPatches(plan.Patch, out)
+	w.ShowCreations(plan.Create, out)
+	w.ShowDeletedRevisions(&plan.Revisions, out)
+	for _, job := range plan.PreDownload.Create {
+		fmt.Fprintf(out, "  pull %s ahead\n", job.Spec.Image)
+	}
+	w.ShowWaits(plan.Waiting, out)
+	for _, problem := range plan.Problems {
+		w.ShowProblem(string(problem.Condition), problem.Err, out)
+	}
+}
+
+// Status shows the status in a line, and every condition in one more.
+func (w *setWorld) Status(out *strings.Builder) {
+	s := w.set.Status
+	fmt.Fprintf(out, "replicas=%d ready=%d available=%d currentReplicas=%d updated=%d updatedReady=%d current=%s update=%s\n",
+		s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.CurrentReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas,
+		s.CurrentRevision, s.UpdateRevision)
+	for _, c := range s.Conditions {
+		fmt.Fprintf(out, "%s=%s: %s\n", c.Type, c.Status, c.Message)
+	}
+}
+
+// MinReadySeconds is 0 with OnDelete.
+func (w *setWorld) MinReadySeconds() int32 {
+	if r := w.set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.MinReadySeconds != nil {
+		return *r.MinReadySeconds
+	}
+	return 0
+}
+
+// Command knows "foreign pod", which gives a pod to another controller.
+func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
+	if d.Cmd != "foreign" {
+		return false
+	}
+	w.Edit(w.Name(d.CmdArgs[0].Key), func(p *corev1.Pod) {
+		controller := true
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "other", UID: "uid-other", Controller: &controller}}
+	})
+	return true
+}
+
+// Feature switches a feature on.
+func (w *setWorld) Feature(name string) {
+	switch name {
+	case "NoAutoDeleteClaims":
+		w.features.NoAutoDeleteClaims = true
+	case "NoEnvFromMetadata":
+		w.features.NoEnvFromMetadata = true
+	case "PreDownload":
+		w.features.PreDownload = true
+	default:
+		w.T.Fatalf("unknown feature %s", name)
+	}
+}
+
+// reserved reads a list of ordinals, which commas separate.
+func (w *setWorld) reserved(list string) (ordinals []int) {
+	for word := range strings.SplitSeq(list, ",") {
+		if word == "" {
+			continue
+		}
+		ordinal, err := strconv.Atoi(word)
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		ordinals = append(ordinals, ordinal)
+	}
+	return ordinals
+}
+
+// retain sets a part of the retention policy.
+func (w *setWorld) retain(key string, policy appsv1.PersistentVolumeClaimRetentionPolicyType) {
+	spec := &w.set.Spec
+	if spec.PersistentVolumeClaimRetentionPolicy == nil {
+		spec.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
+	}
+	if key == "whenDeleted" {
+		spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted = policy
+	} else {
+		spec.PersistentVolumeClaimRetentionPolicy.WhenScaled = policy
+	}
+}
