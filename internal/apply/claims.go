@@ -11,13 +11,18 @@ import (
 	"github.com/podwright/podwright/internal/ownwrites"
 )
 
-// createClaim creates a claim of a pod, unless there is one of its name.
-func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) error {
+// CreateClaim creates a claim of a pod that exists, unless there is one of its name.
+func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	return p.createClaim(ctx, claim, "")
+}
+
+// createClaim creates a claim of a new pod, unless there is one of its name.
+func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
 	version, err := p.Claims.Create(ctx, claim)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod.Name, Err: err})
+	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return fmt.Errorf("create claim %s: %w", claim.Name, p.unanswered(ownwrites.Claims, claim.Name, err))
 	}

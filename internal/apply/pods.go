@@ -25,7 +25,7 @@ func (p *Pass) CreatePods(ctx context.Context, creations []rollout.PodCreation) 
 
 func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
 	for _, claim := range c.Claims {
-		if err := p.createClaim(ctx, claim, c.Pod); err != nil {
+		if err := p.createClaim(ctx, claim, c.Pod.Name); err != nil {
 			return err
 		}
 	}

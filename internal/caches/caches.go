@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 )
@@ -66,6 +67,25 @@ func OwnedBy[T any](indexer cache.Indexer, owner types.UID) ([]T, error) {
 // not be changed.
 func Orphans[T any](indexer cache.Indexer, namespace string) ([]T, error) {
 	return OwnedBy[T](indexer, types.UID(orphansOf(namespace)))
+}
+
+// OwnedOrMatching returns the objects of a namespace that name the UID as an
+// owner, and the orphans that match the selector.
+func OwnedOrMatching[T metav1.Object](indexer cache.Indexer, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
+	found, err := OwnedBy[T](indexer, owner)
+	if err != nil {
+		return nil, err
+	}
+	orphans, err := Orphans[T](indexer, namespace)
+	if err != nil {
+		return nil, err
+	}
+	for _, orphan := range orphans {
+		if selector.Matches(labels.Set(orphan.GetLabels())) {
+			found = append(found, orphan)
+		}
+	}
+	return found, nil
 }
 
 // orphansOf stands in the index for the missing owner; no UID holds a slash.

@@ -73,20 +73,7 @@ func (r *informerReader) Claims(_ string, owner types.UID) ([]*corev1.Persistent
 }
 
 func (r *informerReader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
-	found, err := caches.OwnedBy[*appsv1.ControllerRevision](r.revisions, owner)
-	if err != nil {
-		return nil, err
-	}
-	orphans, err := caches.Orphans[*appsv1.ControllerRevision](r.revisions, namespace)
-	if err != nil {
-		return nil, err
-	}
-	for _, orphan := range orphans {
-		if selector.Matches(labels.Set(orphan.Labels)) {
-			found = append(found, orphan)
-		}
-	}
-	return found, nil
+	return caches.OwnedOrMatching[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
 }
 
 func (r *informerReader) NodeLabels(name string) map[string]string {

@@ -1,7 +1,63 @@
 package statefulset
 
-// Features switches what differs between installations. Its zero value is the
-// default of every feature.
+import (
+	"errors"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = controller.Metrics
+
+// Options says what a Controller or a Reconciler works with. Kubernetes and
+// Workloads are required; every other field has a useful zero value.
+type Options struct {
+	// Kubernetes reads and writes pods, claims and revisions. The controller
+	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	Kubernetes kubernetes.Interface
+	// Workloads reads and writes StatefulSets.
+	Workloads client.Interface
+
+	// Namespace restricts the informers that the controller makes itself.
+	// Default: all namespaces.
+	Namespace string
+	// StatefulSets, Pods, Claims and Revisions are informers that the caller
+	// shares and runs. The controller adds an index to them, so they must not
+	// have been started before New. Where one is nil, the controller makes and
+	// runs its own, whose objects it keeps small.
+	StatefulSets, Pods, Claims, Revisions cache.SharedIndexInformer
+
+	// Reader replaces the informers in a Reconciler. A Controller reads its
+	// informers and ignores it.
+	Reader Reader
+	// Jobs creates and deletes the jobs that pull images ahead of an in-place
+	// update; NewImagePullJobs makes one. Default nil: no image is pulled ahead.
+	Jobs ImagePullJobs
+
+	// Workers is the number of StatefulSets reconciled at the same time. Default 3.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Recorder receives events about StatefulSets. Default nil: no events.
+	Recorder record.EventRecorder
+	// Metrics defaults to none.
+	Metrics Metrics
+	// QueueMetrics measures the work queue. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+}
+
+// Features switches what differs between installations.
 type Features struct {
 	// NoAutoDeleteClaims ignores spec.persistentVolumeClaimRetentionPolicy;
 	// owners of claims are left as they are.
@@ -13,4 +69,23 @@ type Features struct {
 	// PreDownload pulls images to the nodes ahead of an in-place update. It
 	// needs Options.Jobs.
 	PreDownload bool
+}
+
+func (o *Options) validate() error {
+	var errs []error
+	if o.Kubernetes == nil {
+		errs = append(errs, errors.New("statefulset: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
+	} else if rest, ok := o.Kubernetes.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
+		errs = append(errs, errors.New("statefulset: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport"))
+	}
+	if o.Workloads == nil {
+		errs = append(errs, errors.New("statefulset: Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one"))
+	}
+	if o.Features.PreDownload && o.Jobs == nil {
+		errs = append(errs, errors.New("statefulset: Options.Features.PreDownload is set, but Options.Jobs is nil: there is nothing to create pull jobs with"))
+	}
+	if o.Workers < 0 {
+		errs = append(errs, errors.New("statefulset: Options.Workers is negative: it is the number of StatefulSets reconciled at the same time, 0 means 3"))
+	}
+	return errors.Join(errs...)
 }

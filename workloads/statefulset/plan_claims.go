@@ -87,7 +87,7 @@ func (p *planner) scaledDown(pod *pod) bool { return pod.ordinal >= p.window.end
 // controls, or that a StatefulSet or pod of the same name and another UID owns,
 // is left as it is. (rule 23)
 func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]metav1.OwnerReference, bool) {
-	ofSet, ofPod := claimOwner(p.ownerReference()), claimOwner(*metav1.NewControllerRef(pod.Pod, corev1.SchemeGroupVersion.WithKind("Pod")))
+	ofSet, ofPod := claimOwner(ownerReference(p.Set)), claimOwner(*metav1.NewControllerRef(pod.Pod, corev1.SchemeGroupVersion.WithKind("Pod")))
 	wantSet, wantPod := p.retention(pod)
 	var owners []metav1.OwnerReference
 	hasSet, hasPod := false, false
@@ -160,7 +160,7 @@ func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) 
 		Spec: *template.Spec.DeepCopy(),
 	}
 	if whenDeleted, _ := p.retentionPolicy(); whenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
-		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(p.ownerReference())}
+		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(ownerReference(p.Set))}
 	}
 	return claim
 }

@@ -195,7 +195,7 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 			Labels:          maps.Clone(template.Labels),
 			Annotations:     maps.Clone(template.Annotations),
 			Finalizers:      slices.Clone(template.Finalizers),
-			OwnerReferences: []metav1.OwnerReference{c.ownerReference()},
+			OwnerReferences: []metav1.OwnerReference{ownerReference(c.Set)},
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}

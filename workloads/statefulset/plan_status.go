@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/conditions"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -21,7 +22,7 @@ func (p *planner) planStatus() {
 	if p.plan.Revisions.Update != nil {
 		p.countStatus(status)
 	}
-	status.Conditions = conditions(p.Set.Status.Conditions, p.plan.Problems, p.now())
+	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.now())
 	if !sameStatus(&p.Set.Status, status) {
 		p.plan.Status = status
 	}
@@ -70,24 +71,12 @@ func sameCount(a, b *int32) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// conditions says what is wrong, one condition per type with the first problem
-// of its kind. Conditions that stand keep their time.
-func conditions(old []appsv1.StatefulSetCondition, problems []Problem, now metav1.Time) []appsv1.StatefulSetCondition {
-	var out []appsv1.StatefulSetCondition
-	for _, problem := range problems {
-		if slices.ContainsFunc(out, func(c appsv1.StatefulSetCondition) bool { return c.Type == problem.Condition }) {
-			continue
-		}
-		c := appsv1.StatefulSetCondition{
-			Type: problem.Condition, Status: corev1.ConditionTrue,
-			LastTransitionTime: now, Message: problem.Err.Error(),
-		}
-		for i := range old {
-			if old[i].Type == c.Type && old[i].Status == c.Status {
-				c.LastTransitionTime = old[i].LastTransitionTime
-			}
-		}
-		out = append(out, c)
-	}
-	return out
+type condition = conditions.Condition[appsv1.StatefulSetConditionType]
+
+// conditionsOf says what is wrong, one condition per type with the first
+// problem of its kind. Conditions that stand keep their time.
+func conditionsOf(old []appsv1.StatefulSetCondition, problems []Problem, now metav1.Time) []appsv1.StatefulSetCondition {
+	return conditions.Report(old, problems, now,
+		func(c appsv1.StatefulSetCondition) condition { return condition(c) },
+		func(c condition) appsv1.StatefulSetCondition { return appsv1.StatefulSetCondition(c) })
 }

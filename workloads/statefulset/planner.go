@@ -182,7 +182,7 @@ func (p *planner) settleOwner(pod *pod) {
 	switch {
 	case controller != nil && controller.UID != p.Set.UID:
 	case controller == nil && matches && !idle:
-		owner := p.ownerReference()
+		owner := ownerReference(p.Set)
 		pod.change(rollout.PatchAdopt).AddOwner = &owner
 	case controller != nil && matches:
 		pod.own = true
@@ -245,8 +245,9 @@ func (p *planner) finishPatches() {
 	}
 }
 
-func (p *planner) ownerReference() metav1.OwnerReference {
-	return *metav1.NewControllerRef(p.Set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"))
+// ownerReference says that a StatefulSet controls something.
+func ownerReference(set *v1beta1.StatefulSet) metav1.OwnerReference {
+	return *metav1.NewControllerRef(set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"))
 }
 
 func (p *planner) now() metav1.Time { return metav1.NewTime(p.Now.Truncate(time.Second)) }

@@ -1,0 +1,154 @@
+package statefulset
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Resource names a cache: ResourceStatefulSets and its like.
+type Resource = ownwrites.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourceStatefulSets Resource = "statefulsets"
+	ResourcePods         Resource = ownwrites.Pods
+	ResourceClaims       Resource = ownwrites.Claims
+	ResourceRevisions    Resource = ownwrites.Revisions
+)
+
+// Reader reads caches. What it returns is shared with the cache: a Reconciler
+// never changes it. Its methods are called by several goroutines.
+//
+// New makes a Reader over informers. An implementation of one's own lets a
+// Reconciler run on the caches of another framework.
+type Reader interface {
+	// StatefulSet returns a StatefulSet, or an error for which
+	// apierrors.IsNotFound holds.
+	StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error)
+	// Pods returns the pods of the namespace whose name is that of the
+	// StatefulSet, a dash and a number, whoever owns them.
+	Pods(namespace, set string) ([]*corev1.Pod, error)
+	// Claim returns a claim; nil where there is none.
+	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
+	// Revisions returns the revisions of the namespace that name the UID as
+	// an owner, and those without a controller that match the selector.
+	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
+	// Seen returns the resourceVersion up to which a cache is complete, empty
+	// when it cannot tell. A Reconciler waits until it has seen its own
+	// writes; where Seen cannot tell, it does not wait.
+	Seen(Resource) string
+}
+
+// informerReader reads informers that New has indexed.
+type informerReader struct {
+	sets                    client.StatefulSetLister
+	pods, claims, revisions cache.Indexer
+	stores                  map[Resource]cache.Store
+}
+
+func (r *informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
+	return r.sets.StatefulSets(namespace).Get(name)
+}
+
+func (r *informerReader) Pods(namespace, set string) ([]*corev1.Pod, error) {
+	return caches.Members[*corev1.Pod](r.pods, namespace, set)
+}
+
+func (r *informerReader) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	object, found, err := r.claims.GetByKey(namespace + "/" + name)
+	if err != nil || !found {
+		return nil, err
+	}
+	claim, ok := object.(*corev1.PersistentVolumeClaim)
+	if !ok {
+		return nil, fmt.Errorf("the cache holds a %T where a claim is wanted", object)
+	}
+	return claim, nil
+}
+
+func (r *informerReader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
+	return caches.OwnedOrMatching[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
+}
+
+func (r *informerReader) Seen(resource Resource) string {
+	store, found := r.stores[resource]
+	if !found {
+		return ""
+	}
+	return store.LastStoreSyncResourceVersion()
+}
+
+// observe reads everything that a plan for the StatefulSet depends on. It
+// returns nil when the StatefulSet does not exist.
+func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
+	set, err := r.reader.StatefulSet(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read StatefulSet %s: %w", key, err)
+	}
+	s := &Snapshot{Set: set, Now: r.clock.Now(), Features: r.features}
+	if s.Pods, err = r.reader.Pods(key.Namespace, set.Name); err != nil {
+		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
+	}
+	if s.Claims, err = r.claims(s); err != nil {
+		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
+	}
+	selector, err := s.selector()
+	if err != nil {
+		selector = labels.Nothing() // the plan reports it
+	}
+	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+		return nil, fmt.Errorf("read the revisions of StatefulSet %s: %w", key, err)
+	}
+	return s, r.observeJobs(s)
+}
+
+// claims reads the claims of the pods that there are and of those that should be.
+func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
+	if len(s.Set.Spec.VolumeClaimTemplates) == 0 {
+		return nil, nil
+	}
+	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
+	ordinals := slices.Clone(w.wanted)
+	for _, pod := range s.Pods {
+		if ordinal, ok := ordinalOf(s.Set.Name, pod.Name); ok && !w.contains(ordinal) {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	claims := make(map[string]*corev1.PersistentVolumeClaim, len(ordinals)*len(s.Set.Spec.VolumeClaimTemplates))
+	for i := range s.Set.Spec.VolumeClaimTemplates {
+		for _, ordinal := range ordinals {
+			name := claimName(s.Set.Spec.VolumeClaimTemplates[i].Name, s.Set.Name, ordinal)
+			claim, err := r.reader.Claim(s.Set.Namespace, name)
+			if err != nil {
+				return nil, fmt.Errorf("claim %s: %w", name, err)
+			}
+			if claim != nil {
+				claims[name] = claim
+			}
+		}
+	}
+	return claims, nil
+}
+
+// shows tells whether a snapshot holds a pod or a claim.
+func shows(s *Snapshot, resource Resource, name string) bool {
+	if resource == ResourceClaims {
+		return s.Claims[name] != nil
+	}
+	return slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+}
