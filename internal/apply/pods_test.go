@@ -1,0 +1,303 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apitest"
+)
+
+// outcome is what a step did.
+type outcome struct {
+	Requests, Events []string
+	Err              string
+	Waits            bool // for the cache to show a write
+	Lost             []string
+}
+
+func (s *scene) outcome(err error) outcome {
+	o := outcome{Requests: s.requests(), Events: s.events.events, Waits: s.waitsFor() != "", Lost: s.lost()}
+	if err != nil {
+		o.Err = err.Error()
+	}
+	return o
+}
+
+func TestCreatePods(t *testing.T) {
+	web := func(claims ...string) rollout.PodCreation {
+		c := rollout.PodCreation{Pod: pod("web-0")}
+		for _, name := range claims {
+			c.Claims = append(c.Claims, claim(name))
+		}
+		return c
+	}
+	quota := `pods is forbidden: exceeded quota`
+	for _, test := range []struct {
+		name     string
+		set      func(*scene)
+		creation rollout.PodCreation
+		want     outcome
+	}{
+		{"a pod", nil, web(), outcome{Requests: []string{"create pods"}, Waits: true,
+			Events: []string{"Normal SuccessfulCreate: created pod web-0"}}},
+		{"its claims first", func(s *scene) { s.fail("create pods", errQuota) }, web("data-web-0"), outcome{
+			Requests: []string{"create persistentvolumeclaims", "create pods"}, Waits: true,
+			Events: []string{"Normal SuccessfulCreate: created claim data-web-0", "Warning FailedCreate: create pod web-0: " + quota},
+			Err:    "create pod web-0: " + quota}},
+		{"a claim that exists is taken", func(s *scene) {
+			_, err := s.user.CoreV1().PersistentVolumeClaims("shop").Create(s.t.Context(), claim("data-web-0"), metav1.CreateOptions{})
+			s.must(err)
+		}, web("data-web-0"), outcome{Requests: []string{"create persistentvolumeclaims", "create pods"}, Waits: true,
+			Events: []string{"Normal SuccessfulCreate: created pod web-0"}}},
+		{"no pod without its claim", func(s *scene) { s.fail("create persistentvolumeclaims", errQuota) }, web("data-web-0"), outcome{
+			Requests: []string{"create persistentvolumeclaims"},
+			Events:   []string{"Warning FailedCreate: create claim data-web-0: " + quota}, Err: "create claim data-web-0: " + quota}},
+		{"a pod that exists may be an own one", func(s *scene) { s.existing("web-0") }, web(), outcome{Requests: []string{"create pods"},
+			Events: []string{`Warning FailedCreate: create pod web-0: pods "web-0" already exists`},
+			Err:    `create pod web-0: pods "web-0" already exists`, Lost: []string{"pods web-0"}}},
+		{"an answer that says that nothing was made", func(s *scene) { s.fail("create pods", errQuota) }, web(), outcome{Requests: []string{"create pods"},
+			Events: []string{"Warning FailedCreate: create pod web-0: " + quota}, Err: "create pod web-0: " + quota}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			if test.set != nil {
+				test.set(s)
+			}
+			got := s.outcome(s.CreatePods(t.Context(), []rollout.PodCreation{test.creation}))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A write that has no answer, or that the server did not end, may have been made.
+func TestLostAnswers(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		do   func(*scene) error
+		want []string
+	}{
+		{"create pods", func(s *scene) error {
+			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0")}})
+		}, []string{"pods web-0"}},
+		{"create persistentvolumeclaims", func(s *scene) error {
+			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data")}}})
+		}, []string{"persistentvolumeclaims data"}},
+		{"delete pods", func(s *scene) error { return s.DeletePod(s.t.Context(), pod("web-0"), Delete) }, []string{"pods web-0"}},
+		{"delete persistentvolumeclaims", func(s *scene) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
+			[]string{"persistentvolumeclaims data"}},
+		{"patch pods", func(s *scene) error {
+			return s.PatchPods(s.t.Context(), []rollout.PodPatch{{Pod: pod("web-0"), Patch: label("a", "b")}}, nil)
+		}, []string{"pods web-0"}},
+	} {
+		for _, failure := range []error{errLost, errInternal} {
+			t.Run(fmt.Sprint(test.name, ": ", failure), func(t *testing.T) {
+				s := newScene(t)
+				s.fail(test.name, failure)
+				if err := test.do(s); err == nil || !strings.Contains(err.Error(), failure.Error()) {
+					t.Errorf("error %v, want %v", err, failure)
+				}
+				if diff := cmp.Diff(test.want, s.lost()); diff != "" {
+					t.Errorf("writes that are looked for (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+func TestCreationSlowsDown(t *testing.T) {
+	s := newScene(t)
+	creations := make([]rollout.PodCreation, 100)
+	for i := range creations {
+		creations[i].Pod = pod(fmt.Sprintf("web-%d", i))
+	}
+	s.fail("create pods", errQuota)
+	if err := s.CreatePods(t.Context(), creations); !apierrors.IsForbidden(separate(err)[0]) || len(s.requests()) != 1 {
+		t.Errorf("%d requests, error %v: want one that fails", len(s.requests()), err)
+	}
+	s.FailBefore(nil)
+	if err := s.CreatePods(t.Context(), creations); err != nil {
+		t.Error(err)
+	}
+	if told := len(s.events.events); told != 1+eventsPerReason {
+		t.Errorf("%d events of 1 failure and 100 successes, want 1 and 25", told)
+	}
+}
+
+func TestDeletePod(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		set  func(*scene)
+		deed Deed
+		want outcome
+	}{
+		{"a deletion", nil, Delete, outcome{Waits: true, Events: []string{"Normal SuccessfulDelete: deleted pod web-0"}}},
+		{"a deletion for an update", nil, Recreate, outcome{Waits: true, Events: []string{"Normal SuccessfulUpdatePodReCreate: deleted pod web-0"}}},
+		{"a pod that is gone", func(s *scene) { s.remove("web-0") }, Delete, outcome{}},
+		{"a pod that has been replaced stays", func(s *scene) { s.remove("web-0"); s.existing("web-0") }, Delete, outcome{}},
+		{"a failure", func(s *scene) { s.fail("delete pods", errQuota) }, Delete, outcome{
+			Events: []string{"Warning FailedDelete: delete pod web-0: pods is forbidden: exceeded quota"},
+			Err:    "delete pod web-0: pods is forbidden: exceeded quota"}},
+		{"a failure for an update", func(s *scene) { s.fail("delete pods", errQuota) }, Recreate, outcome{
+			Events: []string{"Warning FailedUpdatePodReCreate: delete pod web-0: pods is forbidden: exceeded quota"},
+			Err:    "delete pod web-0: pods is forbidden: exceeded quota"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			pods := s.existing("web-0")
+			if test.set != nil {
+				test.set(s)
+			}
+			test.want.Requests = []string{"delete pods web-0"}
+			if diff := cmp.Diff(test.want, s.outcome(s.DeletePod(t.Context(), pods[0], test.deed))); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func label(key, value string) *podpatch.Patch {
+	p := &podpatch.Patch{}
+	p.SetLabel(key, value)
+	return p
+}
+
+func TestPatchPods(t *testing.T) {
+	twoWrites := label("a", "b")
+	twoWrites.SetCondition(corev1.PodCondition{Type: "A", Status: "False"})
+	twoWrites.SetImage("main", "nginx:2")
+	conflict := apierrors.NewConflict(corev1.Resource("pods"), "web-0", errors.New("changed"))
+	for _, test := range []struct {
+		name  string
+		kind  rollout.PatchKind
+		patch *podpatch.Patch
+		allow Allow
+		set   func(*scene)
+		want  outcome
+	}{
+		{"a patch that is not told", rollout.PatchRefresh, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
+		{"a patch that is told once", rollout.PatchUpdateInPlace, twoWrites, nil, nil, outcome{
+			Requests: []string{"patch pods web-0", "patch pods/status web-0"}, Waits: true,
+			Events: []string{"Normal SuccessfulUpdatePodInPlace: started to update pod web-0 in place"}}},
+		{"another one that is told", rollout.PatchKeep, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
+			Events: []string{"Normal SuccessfulUpdate: updated pod web-0"}}},
+		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, nil, outcome{}},
+		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, p *rollout.PodPatch) (bool, error) {
+			return p.Kind == rollout.PatchAdopt && p.Pod.Name == "web-0", nil
+		}, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
+		{"not allowed", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, *rollout.PodPatch) (bool, error) { return false, nil }, nil, outcome{}},
+		{"whether it is allowed is unknown", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, *rollout.PodPatch) (bool, error) { return true, errLost }, nil,
+			outcome{Err: errLost.Error()}},
+		{"a pod that is gone", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *scene) { s.remove("web-0") },
+			outcome{Requests: []string{"patch pods/status web-0"}}},
+		{"a pod that has been replaced", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *scene) { s.remove("web-0"); s.existing("web-0") },
+			outcome{Requests: []string{"patch pods/status web-0"}}},
+		{"the second write waits for the first", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *scene) { s.fail("patch pods/status", errQuota) }, outcome{
+			Requests: []string{"patch pods/status web-0"},
+			Events:   []string{"Warning FailedUpdatePodInPlace: update pod web-0 in place: pods is forbidden: exceeded quota"},
+			Err:      "patch pod web-0 (UpdateInPlace): pods is forbidden: exceeded quota"}},
+		{"a conflict is not told", rollout.PatchUpdateInPlace, label("a", "b"), nil, func(s *scene) { s.fail("patch pods", conflict) }, outcome{
+			Requests: []string{"patch pods web-0"}, Err: "patch pod web-0 (UpdateInPlace): " + conflict.Error()}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			s.Tells = map[rollout.PatchKind]Deed{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchKeep: Update}
+			patches := []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: test.patch, Kind: test.kind}}
+			if test.set != nil {
+				test.set(s)
+			}
+			if diff := cmp.Diff(test.want, s.outcome(s.PatchPods(t.Context(), patches, test.allow))); diff != "" {
+				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
+	s := newScene(t)
+	pods := s.existing("web-0", "web-1", "web-2", "web-3", "web-4")
+	s.fail("delete pods web-2", errQuota)
+	err := Each(t.Context(), pods, func(ctx context.Context, pod *corev1.Pod) error { return s.DeletePod(ctx, pod, Delete) })
+	if len(s.requests()) != 5 || len(separate(err)) != 1 || !strings.Contains(err.Error(), "web-2") {
+		t.Errorf("requests %q, error %v", s.requests(), err)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	s := newScene(t)
+	s.Message = func(o Outcome) string {
+		if o.Claim != "" {
+			return fmt.Sprintf("%s Claim %s Pod %s in StatefulSet %s: %v", o.Deed, o.Claim, o.Pod, o.Workload, o.Err)
+		}
+		return fmt.Sprintf("%s Pod %s in StatefulSet %s: %v, 100%%", o.Deed, o.Pod, o.Workload, o.Err)
+	}
+	creation := rollout.PodCreation{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}
+	s.must(s.CreatePods(t.Context(), []rollout.PodCreation{creation}))
+	want := []string{
+		"Normal SuccessfulCreate: Create Claim data-web-0 Pod web-0 in StatefulSet web: <nil>",
+		"Normal SuccessfulCreate: Create Pod web-0 in StatefulSet web: <nil>, 100%",
+	}
+	if diff := cmp.Diff(want, s.events.events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	s.Recorder = nil
+	s.must(s.CreatePods(t.Context(), []rollout.PodCreation{{Pod: pod("web-1")}}))
+	if len(s.events.events) != 2 {
+		t.Errorf("without a recorder, it records %q", s.events.events)
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		set       func(*scene)
+		shown     bool
+		shownErr  error
+		want      []string
+		wantFound bool
+		fails     bool
+	}{
+		{"it was made", func(s *scene) { s.existing("web-0") }, false, nil, []string{"get pods web-0"}, true, false},
+		{"it was not made, or is gone unseen", nil, false, nil, []string{"get pods web-0"}, false, false},
+		{"it is gone, and the cache shows it", func(s *scene) { s.existing("web-0"); s.remove("web-0") }, true, nil, []string{"get pods web-0", "list pods"}, true, false},
+		{"nobody tells", func(s *scene) { s.fail("get pods", errInternal) }, true, nil, []string{"get pods web-0"}, false, true},
+		{"the cache does not tell", nil, true, errLost, []string{"get pods web-0"}, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			if test.set != nil {
+				test.set(s)
+			}
+			version, err := s.Find(t.Context(), "shop", "pods", "web-0", func() (bool, error) { return test.shown, test.shownErr })
+			if (version != "") != test.wantFound || (err != nil) != test.fails {
+				t.Errorf("version %q, error %v", version, err)
+			}
+			if diff := cmp.Diff(test.want, s.requests()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("a claim", func(t *testing.T) {
+		s := newScene(t)
+		s.FailBefore(func(r apitest.Request) error {
+			if r.Resource == "pods" {
+				return errLost
+			}
+			return nil
+		})
+		if _, err := s.Find(t.Context(), "shop", "persistentvolumeclaims", "data", func() (bool, error) { return false, nil }); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/revision"
+)
+
+// history is a revision whose template runs an image.
+func history(name, image string) *appsv1.ControllerRevision {
+	return &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}},
+		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"web"}},` +
+			`"spec":{"containers":[{"image":"` + image + `","name":"main","resources":{}}]}}}}`)},
+		Revision: 1,
+	}
+}
+
+func owner(uid types.UID) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "web", UID: uid}
+}
+
+// stored creates a revision as somebody else.
+func (s *scene) stored(r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
+	s.t.Helper()
+	created, err := s.user.AppsV1().ControllerRevisions("shop").Create(s.t.Context(), r, metav1.CreateOptions{})
+	s.must(err)
+	return created
+}
+
+func (s *scene) removeRevision(name string) {
+	s.t.Helper()
+	s.must(s.user.AppsV1().ControllerRevisions("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{}))
+}
+
+func TestAdoptRevisions(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		set   func(*scene)
+		want  []types.UID // the owners afterwards
+		waits bool
+		fails bool
+	}{
+		{"an owner is added to the others", nil, []types.UID{"other", "set"}, true, false},
+		{"a revision that is gone", func(s *scene) { s.removeRevision("web-1") }, nil, false, false},
+		{"a revision that has been replaced", func(s *scene) { s.removeRevision("web-1"); s.stored(history("web-1", "mine")) }, nil, false, false},
+		{"a failure", func(s *scene) { s.fail("patch controllerrevisions", errQuota) }, []types.UID{"other"}, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			r := history("web-1", "nginx:1")
+			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
+			r = s.stored(r)
+			if test.set != nil {
+				test.set(s)
+			}
+			err := s.AdoptRevisions(t.Context(), []*appsv1.ControllerRevision{r}, owner("set"))
+			if (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {
+				t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
+			}
+			var owners []types.UID
+			if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err == nil {
+				for _, o := range now.OwnerReferences {
+					owners = append(owners, o.UID)
+				}
+			}
+			slices.Sort(owners)
+			if diff := cmp.Diff(test.want, owners); diff != "" {
+				t.Errorf("owners (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPrepareRevisions(t *testing.T) {
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	taken := func(edit func(*scene, *appsv1.ControllerRevision)) func(*scene) {
+		return func(s *scene) {
+			r := history("web-2", "nginx:2")
+			edit(s, r)
+			s.stored(r)
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		selector *metav1.LabelSelector
+		set      func(*scene)
+		want     []string
+		settled  bool
+		collided bool
+		fails    bool
+	}{
+		{"CR5: the revision is created", selector, nil, []string{"create controllerrevisions"}, true, false, false},
+		{"CR5: a failure", selector, func(s *scene) { s.fail("create controllerrevisions", errQuota) },
+			[]string{"create controllerrevisions"}, false, false, true},
+		{"CR5: other data of that name collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+			r.Data = history("", "other").Data
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		{"CR5: equal data of nobody is found", selector, taken(func(*scene, *appsv1.ControllerRevision) {}),
+			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		{"CR5: equal data of its own is found", nil, taken(func(s *scene, r *appsv1.ControllerRevision) {
+			r.OwnerReferences, r.Labels = []metav1.OwnerReference{owner(s.set.UID)}, nil
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		{"CR4: equal data that is not selected collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) { r.Labels = nil }),
+			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		{"CR4: equal data without a selector collides", nil, taken(func(*scene, *appsv1.ControllerRevision) {}),
+			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		{"CR5: it is gone again", selector, func(s *scene) {
+			taken(func(*scene, *appsv1.ControllerRevision) {})(s)
+			s.fail("get controllerrevisions", errInternal)
+		}, []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			if test.set != nil {
+				test.set(s)
+			}
+			changes := &revision.Changes{Create: history("web-2", "nginx:2")}
+			collided := false
+			settled, err := s.PrepareRevisions(t.Context(), changes, test.selector, func(context.Context) error { collided = true; return nil })
+			if settled != test.settled || collided != test.collided || (err != nil) != test.fails {
+				t.Errorf("settled %v, collided %v, error %v", settled, collided, err)
+			}
+			if waits := s.waitsFor() != ""; waits == (test.collided || test.fails) {
+				t.Errorf("the next pass waits for %q", s.waitsFor())
+			}
+			if diff := cmp.Diff(test.want, s.requests()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("CR5: an older revision is raised", func(t *testing.T) {
+		s := newScene(t)
+		changes := &revision.Changes{Raise: s.stored(history("web-1", "nginx:1")), RaiseTo: 7}
+		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); !settled || err != nil || s.waitsFor() == "" {
+			t.Errorf("settled %v, error %v, the next pass waits for %q", settled, err, s.waitsFor())
+		}
+		if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err != nil || now.Revision != 7 {
+			t.Errorf("error %v, number %d", err, now.Revision)
+		}
+		s.removeRevision("web-1")
+		s.stored(history("web-1", "other"))
+		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); settled || err == nil {
+			t.Error("another revision of the name was raised")
+		}
+	})
+	t.Run("a failure to count the collision is returned", func(t *testing.T) {
+		s := newScene(t)
+		s.stored(history("web-2", "other"))
+		changes := &revision.Changes{Create: history("web-2", "nginx:2")}
+		if _, err := s.PrepareRevisions(t.Context(), changes, selector, func(context.Context) error { return errLost }); !errors.Is(err, errLost) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestDeleteRevisions(t *testing.T) {
+	s := newScene(t)
+	old := []*appsv1.ControllerRevision{}
+	for _, name := range []string{"web-1", "web-2", "web-3", "web-4"} {
+		old = append(old, s.stored(history(name, name)))
+	}
+	s.removeRevision("web-2")
+	_, err := s.user.AppsV1().ControllerRevisions("shop").Patch(t.Context(), "web-3", types.MergePatchType, []byte(`{"revision":9}`), metav1.PatchOptions{})
+	s.must(err)
+	s.fail("delete controllerrevisions web-4", errQuota)
+	if err := s.DeleteRevisions(t.Context(), old); len(separate(err)) != 1 || !apierrors.IsForbidden(separate(err)[0]) {
+		t.Errorf("error %v, want that of web-4 alone", err)
+	}
+	left, err := s.user.AppsV1().ControllerRevisions("shop").List(t.Context(), metav1.ListOptions{})
+	s.must(err)
+	var names []string
+	for _, r := range left.Items {
+		names = append(names, r.Name)
+	}
+	if diff := cmp.Diff([]string{"web-3", "web-4"}, names); diff != "" {
+		t.Errorf("CR7: what has changed or cannot be deleted stays (-want +got):\n%s", diff)
+	}
+}

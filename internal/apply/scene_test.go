@@ -1,0 +1,164 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+var (
+	errInternal = apierrors.NewInternalError(errors.New("injected"))
+	errQuota    = apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("exceeded quota"))
+	errLost     = errors.New("connection reset by peer")
+)
+
+const setPath = "/apis/apps.kruise.io/v1beta1/namespaces/shop/statefulsets"
+
+// scene is a pass over the StatefulSet web on an API server in memory.
+type scene struct {
+	*apitest.Server
+	*Pass
+	t      *testing.T
+	user   kubernetes.Interface // somebody else's client
+	set    *v1beta1.StatefulSet
+	events recorder
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{t: t, Server: apitest.New(nil, apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))}
+	s.user = s.client("user")
+	s.set = &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	s.set.Status.CurrentRevision, s.set.Status.Replicas = "web-1", 3
+	s.must(s.user.CoreV1().RESTClient().Post().AbsPath(setPath).Body(s.set).Do(t.Context()).Into(s.set))
+	s.must(s.user.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/web/status").
+		Body([]byte(`{"status":{"currentRevision":"web-1","replicas":3}}`)).Do(t.Context()).Into(s.set))
+	client := s.client("controller")
+	writer := NewWriter(client)
+	writer.Workloads, writer.Recorder = "statefulsets", &s.events
+	writer.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
+		var set v1beta1.StatefulSet
+		err := client.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/" + key.Name + "/status").Body(data).Do(ctx).Into(&set)
+		return set.ResourceVersion, err
+	}
+	s.Pass = writer.Begin(s.set)
+	s.ForgetRequests()
+	return s
+}
+
+func (s *scene) client(user string) kubernetes.Interface {
+	s.t.Helper()
+	client, err := kubernetes.NewForConfig(s.Config(user))
+	s.must(err)
+	return client
+}
+
+func (s *scene) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// pod is a pod that is not created yet.
+func pod(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+	}
+}
+
+func claim(name string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+}
+
+// existing creates pods as somebody else.
+func (s *scene) existing(names ...string) (pods []*corev1.Pod) {
+	s.t.Helper()
+	for _, name := range names {
+		created, err := s.user.CoreV1().Pods("shop").Create(s.t.Context(), pod(name), metav1.CreateOptions{})
+		s.must(err)
+		pods = append(pods, created)
+	}
+	return pods
+}
+
+// remove removes a pod at once, as somebody else.
+func (s *scene) remove(name string) {
+	s.t.Helper()
+	now := int64(0)
+	s.must(s.user.CoreV1().Pods("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+}
+
+// requests lists what the controller sent, sorted.
+func (s *scene) requests() (requests []string) {
+	for _, r := range s.Requests("controller") {
+		requests = append(requests, strings.TrimSpace(r.String()+" "+r.Name))
+	}
+	slices.Sort(requests)
+	return requests
+}
+
+// fail makes the requests of the controller that the text describes fail:
+// "patch pods web-0" for example, where the name may be left out.
+func (s *scene) fail(what string, err error) {
+	s.FailBefore(func(r apitest.Request) error {
+		if r.User == "controller" && strings.HasPrefix(r.String()+" "+r.Name, what) {
+			return err
+		}
+		return nil
+	})
+}
+
+// waitsFor is the cache that the next pass waits for, at which version, empty
+// for none. Where there are several, it is one of them.
+func (s *scene) waitsFor() string {
+	pending := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" })
+	pending = strings.TrimPrefix(pending, "the cache of ")
+	return strings.Replace(pending, " is at resourceVersion 1, the last own write at ", " at ", 1)
+}
+
+// lost lists the writes that are looked for before the next pass.
+func (s *scene) lost() (lost []string) {
+	s.must(s.Own.Settle(s.Key, func(resource ownwrites.Resource, name string) (string, error) {
+		lost = append(lost, string(resource)+" "+name)
+		return "", nil
+	}))
+	slices.Sort(lost)
+	return lost
+}
+
+// recorder keeps events as "type reason: message".
+type recorder struct {
+	lock   sync.Mutex
+	events []string
+}
+
+func (r *recorder) Event(_ runtime.Object, kind, reason, message string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.events = append(r.events, kind+" "+reason+": "+message)
+}
+
+func (r *recorder) Eventf(object runtime.Object, kind, reason, format string, args ...any) {
+	r.Event(object, kind, reason, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) AnnotatedEventf(object runtime.Object, _ map[string]string, kind, reason, format string, args ...any) {
+	r.Eventf(object, kind, reason, format, args...)
+}

@@ -1,0 +1,90 @@
+package apply
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+func TestStatusPatch(t *testing.T) {
+	type status struct {
+		Replicas       int32  `json:"replicas"`
+		Revision       string `json:"revision,omitempty"`
+		CollisionCount *int32 `json:"collisionCount,omitempty"`
+	}
+	for _, test := range []struct {
+		name          string
+		before, after status
+		want          string
+	}{
+		{"all of it, whatever stands", status{3, "a", nil}, status{3, "b", nil}, `{"replicas":3,"revision":"b"}`},
+		{"numbers that must be there, on a new object", status{}, status{}, `{"replicas":0}`},
+		{"what is no longer there is removed", status{3, "a", ptr.To[int32](1)}, status{}, `{"collisionCount":null,"replicas":0,"revision":null}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := statusPatch(Observed{UID: "u", ResourceVersion: "7"}, test.before, &test.after)
+			want := `{"metadata":{"uid":"u","resourceVersion":"7"},"status":` + test.want + `}`
+			if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
+				t.Errorf("error %v, patch (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+	for _, bad := range []any{func() {}, "text", json.RawMessage("{")} {
+		if _, err := statusPatch(Observed{}, bad, bad); err == nil {
+			t.Errorf("no error for a status that is %T", bad)
+		}
+	}
+}
+
+func TestWriteStatus(t *testing.T) {
+	after := func(s *scene) *v1beta1.StatefulSetStatus {
+		status := s.set.Status.DeepCopy()
+		status.CurrentRevision, status.ReadyReplicas = "", 2
+		status.Conditions = []appsv1.StatefulSetCondition{{Type: "FailedCreatePod", Status: "True"}}
+		return status
+	}
+	stored := func(s *scene) (set v1beta1.StatefulSet) {
+		s.must(s.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(s.t.Context()).Into(&set))
+		return set
+	}
+	t.Run("it replaces the whole status", func(t *testing.T) {
+		s := newScene(t)
+		s.must(s.WriteStatus(t.Context(), &s.set.Status, after(s)))
+		set := stored(s)
+		if diff := cmp.Diff(*after(s), set.Status); diff != "" {
+			t.Errorf("status (-want +got):\n%s", diff)
+		}
+		if s.Version != set.ResourceVersion || !s.WroteStatus(s.Key, set.ResourceVersion) || s.waitsFor() != "statefulsets at "+set.ResourceVersion {
+			t.Errorf("it takes version %s for the last own write, that is %s, and waits for %s", s.Version, set.ResourceVersion, s.waitsFor())
+		}
+		s.Forget(s.Key)
+		if s.WroteStatus(s.Key, set.ResourceVersion) || s.waitsFor() != "" {
+			t.Error("a workload that is gone is not forgotten")
+		}
+	})
+	t.Run("not over a workload that has changed", func(t *testing.T) {
+		s := newScene(t)
+		s.must(s.user.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/web").
+			Body([]byte(`{"metadata":{"labels":{"a":"b"}}}`)).Do(t.Context()).Error())
+		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); !apierrors.IsConflict(err) {
+			t.Errorf("error %v, want a conflict", err)
+		}
+		if got := stored(s); got.Status.ReadyReplicas != 0 {
+			t.Errorf("status %+v", got.Status)
+		}
+	})
+	t.Run("a workload that is gone is no error", func(t *testing.T) {
+		s := newScene(t)
+		s.must(s.user.CoreV1().RESTClient().Delete().AbsPath(setPath + "/web").Do(t.Context()).Error())
+		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); err != nil || s.waitsFor() != "" {
+			t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
+		}
+	})
+}
