@@ -1,5 +1,5 @@
-// Package podtemplate fills in what a pod template leaves open, before a
-// workload stores it.
+// Package podtemplate fills in what the templates of a workload leave open,
+// before it is stored.
 //
 // The defaults are those of Kubernetes 1.22, and they stay there. A workload
 // compares the template it stores with the revisions of its pods: a default

@@ -1,7 +1,6 @@
 package cloneset
 
 import (
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
@@ -35,14 +34,11 @@ func Default(set, old *v1alpha1.CloneSet, o DefaultOptions) {
 	if o.TemplateNoDefaults {
 		return
 	}
-	if old == nil || !equality.Semantic.DeepEqual(&spec.Template, &old.Spec.Template) {
-		podtemplate.Default(&spec.Template)
+	var stored podtemplate.Templates
+	if old != nil {
+		stored = templates(&old.Spec)
 	}
-	if old == nil || !equality.Semantic.DeepEqual(spec.VolumeClaimTemplates, old.Spec.VolumeClaimTemplates) {
-		for i := range spec.VolumeClaimTemplates {
-			podtemplate.DefaultClaim(&spec.VolumeClaimTemplates[i])
-		}
-	}
+	templates(spec).Default(stored)
 }
 
 func defaultUpdateStrategy(s *v1alpha1.CloneSetUpdateStrategy) {

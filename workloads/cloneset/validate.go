@@ -1,20 +1,17 @@
 package cloneset
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/deletionprotection"
+	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// deletionProtectionLabel protects an object from deletion: "Always", or
-// "Cascading" for as long as it has replicas. Any other value protects from nothing.
-const deletionProtectionLabel = "policy.kruise.io/delete-protection"
+// kind is what errors call a CloneSet.
+const kind = "CloneSet"
 
 // ValidateCreate says what is wrong with a new CloneSet, field by field; an
 // empty list means it can be created. It takes a set before or after Default:
@@ -25,7 +22,7 @@ const deletionProtectionLabel = "policy.kruise.io/delete-protection"
 // The names in podsToDelete are for ValidatePodsToDelete.
 func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 	path := field.NewPath("spec")
-	return append(validateSpec(&set.Spec, path), validateTemplates(&set.Spec, path)...)
+	return append(validateSpec(&set.Spec, path), validation.Templates(templates(&set.Spec), kind, path)...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored set old to
@@ -40,16 +37,13 @@ func ValidateUpdate(set, old *v1alpha1.CloneSet) field.ErrorList {
 	}
 	path := field.NewPath("spec")
 	errs := validateSpec(&set.Spec, path)
-	if !equality.Semantic.DeepEqual(set.Spec.Selector, old.Spec.Selector) {
-		errs = append(errs, field.Invalid(path.Child("selector"), metav1.FormatLabelSelector(set.Spec.Selector), fmt.Sprintf(
-			"the selector is immutable and has to stay %q: create a new CloneSet for other labels", metav1.FormatLabelSelector(old.Spec.Selector))))
-	}
-	if !templatesChanged(set, old) {
+	errs = append(errs, validation.SelectorUnchanged(set.Spec.Selector, old.Spec.Selector, kind, path)...)
+	if templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return errs
 	}
-	errs = append(errs, validateTemplates(&set.Spec, path)...)
+	errs = append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
 	if set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
-		errs = append(errs, validateInPlaceOnly(&set.Spec.Template, &old.Spec.Template, path.Child("template"))...)
+		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.type", path.Child("template"))...)
 	}
 	return errs
 }
@@ -60,18 +54,12 @@ func ValidateUpdate(set, old *v1alpha1.CloneSet) field.ErrorList {
 // "Cascading" while spec.replicas is above 0, whatever pods there are. A set
 // that is being deleted already is not protected.
 func ValidateDelete(set *v1alpha1.CloneSet) error {
-	if set.DeletionTimestamp != nil {
-		return nil
-	}
-	switch protection := set.Labels[deletionProtectionLabel]; protection {
-	case "Always":
-		return fmt.Errorf("forbidden by ResourcesProtectionDeletion for %s=%s", deletionProtectionLabel, protection)
-	case "Cascading":
-		if set.Spec.Replicas != nil && *set.Spec.Replicas > 0 {
-			return fmt.Errorf("forbidden by ResourcesProtectionDeletion for %s=%s and replicas %d>0", deletionProtectionLabel, protection, *set.Spec.Replicas)
-		}
-	}
-	return nil
+	return deletionprotection.Workload(set, set.Spec.Replicas)
+}
+
+// templates are what a CloneSet makes its pods of.
+func templates(spec *v1alpha1.CloneSetSpec) podtemplate.Templates {
+	return podtemplate.Templates{Pod: &spec.Template, Claims: spec.VolumeClaimTemplates}
 }
 
 // validateSpec checks everything but the templates.
@@ -84,30 +72,7 @@ func validateSpec(spec *v1alpha1.CloneSetSpec, path *field.Path) field.ErrorList
 	if replicas < 0 {
 		errs = append(errs, field.Invalid(path.Child("replicas"), replicas, "must be 0 or more"))
 	}
-	errs = append(errs, validateSelector(spec, path)...)
+	errs = append(errs, validation.Selector(spec.Selector, spec.Template.Labels, path)...)
 	errs = append(errs, validatePodsToDeleteNames(spec.ScaleStrategy.PodsToDelete, path.Child("scaleStrategy", "podsToDelete"))...)
 	return append(errs, validateUpdateStrategy(&spec.UpdateStrategy, replicas, path.Child("updateStrategy"))...)
-}
-
-func validateSelector(spec *v1alpha1.CloneSetSpec, path *field.Path) field.ErrorList {
-	at := path.Child("selector")
-	if spec.Selector == nil {
-		return field.ErrorList{field.Required(at, "it says by which labels the pods are found, and must match those of the template")}
-	}
-	if len(spec.Selector.MatchLabels)+len(spec.Selector.MatchExpressions) == 0 {
-		return field.ErrorList{field.Invalid(at, "{}", "must not be empty: it would select every pod of the namespace")}
-	}
-	errs := metav1validation.ValidateLabelSelector(spec.Selector, metav1validation.LabelSelectorValidationOptions{}, at)
-	if len(errs) > 0 {
-		return errs
-	}
-	selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
-	if err != nil {
-		return field.ErrorList{field.Invalid(at, metav1.FormatLabelSelector(spec.Selector), err.Error())}
-	}
-	if !selector.Matches(labels.Set(spec.Template.Labels)) {
-		return field.ErrorList{field.Invalid(path.Child("template", "metadata", "labels"), labels.FormatLabels(spec.Template.Labels),
-			fmt.Sprintf("must match spec.selector, which is %q", selector.String()))}
-	}
-	return nil
 }

@@ -1,0 +1,126 @@
+package statefulset
+
+import (
+	"cmp"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/deletionprotection"
+	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// kind is what errors call a StatefulSet.
+const kind = "StatefulSet"
+
+// ValidateCreate says what is wrong with a new StatefulSet, field by field; an
+// empty list means it can be created. It takes a set before or after Default:
+// an unset field counts as its default.
+//
+// Of the pod template it knows the rules that a StatefulSet adds and the
+// mistakes that are made most; the rest is for the API server, see
+// TemplateChecker.
+func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
+	path := field.NewPath("spec")
+	return append(validateSpec(&set.Spec, path), validation.Templates(templates(&set.Spec), kind, path)...)
+}
+
+// ValidateUpdate says what is wrong with the change from the stored set old to
+// set, field by field; an empty list means it can be saved.
+//
+// The selector, serviceName and podManagementPolicy are immutable. A template
+// is judged when it changes, and nothing is when the whole spec stays the same:
+// labels, annotations and finalizers of a set can always be changed.
+func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
+	if equality.Semantic.DeepEqual(&set.Spec, &old.Spec) {
+		return nil
+	}
+	path := field.NewPath("spec")
+	errs := append(validateSpec(&set.Spec, path), validateImmutable(&set.Spec, &old.Spec, path)...)
+	if templates(&set.Spec).Equal(templates(&old.Spec)) {
+		return errs
+	}
+	errs = append(errs, validation.Templates(templates(&set.Spec), kind, path)...)
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
+		errs = append(errs, validation.InPlaceOnly(&set.Spec.Template, &old.Spec.Template, "updateStrategy.rollingUpdate.podUpdatePolicy", path.Child("template"))...)
+	}
+	return errs
+}
+
+// ValidateDelete returns why a StatefulSet must not be deleted, nil if it may.
+//
+// The label policy.kruise.io/delete-protection protects: "Always", or
+// "Cascading" while spec.replicas is above 0, whatever pods there are. A set
+// that is being deleted already is not protected.
+func ValidateDelete(set *v1beta1.StatefulSet) error {
+	return deletionprotection.Workload(set, set.Spec.Replicas)
+}
+
+// templates are what a StatefulSet makes its pods of.
+func templates(spec *v1beta1.StatefulSetSpec) podtemplate.Templates {
+	return podtemplate.Templates{Pod: &spec.Template, Claims: spec.VolumeClaimTemplates}
+}
+
+// validateSpec checks everything but the templates.
+func validateSpec(spec *v1beta1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if spec.Replicas != nil && *spec.Replicas < 0 {
+		errs = append(errs, field.Invalid(path.Child("replicas"), *spec.Replicas, "must be 0 or more"))
+	}
+	errs = append(errs, validation.Selector(spec.Selector, spec.Template.Labels, path)...)
+	errs = append(errs, validation.Enum(spec.PodManagementPolicy, path.Child("podManagementPolicy"),
+		appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement)...)
+	errs = append(errs, validateReserveOrdinals(spec.ReserveOrdinals, path.Child("reserveOrdinals"))...)
+	if scale := spec.ScaleStrategy; scale != nil {
+		errs = append(errs, validateMaxUnavailable(scale.MaxUnavailable, spec.PodManagementPolicy, path.Child("scaleStrategy", "maxUnavailable"))...)
+	}
+	errs = append(errs, validateRetention(spec.PersistentVolumeClaimRetentionPolicy, path.Child("persistentVolumeClaimRetentionPolicy"))...)
+	return append(errs, validateUpdateStrategy(spec, path.Child("updateStrategy"))...)
+}
+
+func validateReserveOrdinals(ordinals []int, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := make(map[int]bool, len(ordinals))
+	for i, ordinal := range ordinals {
+		if ordinal < 0 {
+			errs = append(errs, field.Invalid(path.Index(i), ordinal, "must be 0 or more"))
+		}
+		if seen[ordinal] {
+			errs = append(errs, field.Duplicate(path.Index(i), ordinal))
+		}
+		seen[ordinal] = true
+	}
+	return errs
+}
+
+func validateRetention(policy *v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy, path *field.Path) field.ErrorList {
+	if policy == nil {
+		return nil
+	}
+	const retain, remove = appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	return append(validation.Enum(policy.WhenDeleted, path.Child("whenDeleted"), retain, remove),
+		validation.Enum(policy.WhenScaled, path.Child("whenScaled"), retain, remove)...)
+}
+
+// validateImmutable names what has changed and must not. Every other field of
+// the spec may change.
+func validateImmutable(spec, old *v1beta1.StatefulSetSpec, path *field.Path) field.ErrorList {
+	errs := validation.SelectorUnchanged(spec.Selector, old.Selector, kind, path)
+	if spec.ServiceName != old.ServiceName {
+		errs = append(errs, field.Invalid(path.Child("serviceName"), spec.ServiceName, fmt.Sprintf(
+			"the service name is immutable and has to stay %q: create a new StatefulSet for another service", old.ServiceName)))
+	}
+	if was := managementPolicy(old); managementPolicy(spec) != was {
+		errs = append(errs, field.Invalid(path.Child("podManagementPolicy"), managementPolicy(spec), fmt.Sprintf(
+			"the policy is immutable and has to stay %q: create a new StatefulSet for another policy", was)))
+	}
+	return errs
+}
+
+func managementPolicy(spec *v1beta1.StatefulSetSpec) appsv1.PodManagementPolicyType {
+	return cmp.Or(spec.PodManagementPolicy, appsv1.OrderedReadyPodManagement)
+}

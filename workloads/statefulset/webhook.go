@@ -1,0 +1,154 @@
+package statefulset
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/templatecheck"
+	"github.com/podwright/podwright/workloads/conversion"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+const (
+	// MutatePath is where webhook configurations look for Webhook.Default.
+	MutatePath = "/mutate-apps-kruise-io-statefulset"
+	// ValidatePath is where webhook configurations look for Webhook.Validate.
+	ValidatePath = "/validate-apps-kruise-io-statefulset"
+)
+
+// Webhook answers admission requests for StatefulSets, in v1beta1 and in
+// v1alpha1. Its zero value works, with defaults, validation and deletion
+// protection as they are by default. It may be used by many goroutines.
+//
+// Requests for other kinds and for subresources are allowed as they are. An
+// object that cannot be decoded is refused with the code 400.
+type Webhook struct {
+	// TemplateNoDefaults leaves templates as they were sent, see DefaultOptions.
+	TemplateNoDefaults bool
+	// DisableDeletionProtection lets every StatefulSet be deleted, see ValidateDelete.
+	DisableDeletionProtection bool
+
+	// Templates judges new and changed templates by all the rules of a pod,
+	// see DryRun. Nil: only by the rules of ValidateCreate.
+	//
+	// It is asked last, about sets without any other problem, and only a
+	// verdict counts: where it cannot be had in time (no permission, no quota,
+	// an API server in trouble), the set is allowed with a warning. A rollback
+	// must not fail because a check does, and what slips through is refused
+	// when the pods are created.
+	Templates TemplateChecker
+}
+
+// Handlers returns the HTTP handlers by the paths that existing webhook
+// configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler {
+	return map[string]http.Handler{
+		MutatePath:   admission.Handler(w.Default),
+		ValidatePath: admission.Handler(w.Validate),
+	}
+}
+
+// Default answers CREATE and UPDATE with a JSON patch that sets the defaults,
+// in the version of the request. Fields of the object that this version does
+// not know stay as they are, and a v1alpha1 object gets no field that only
+// v1beta1 has.
+func (w *Webhook) Default(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if !isStatefulSet(request) || request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
+		return admission.Allowed()
+	}
+	// v1beta1 has every field of v1alpha1, so its type decodes both.
+	set, old, err := admission.Objects[v1beta1.StatefulSet](request)
+	if err != nil {
+		return admission.Errored(err)
+	}
+	o := DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}
+	if isV1alpha1(request) {
+		defaultShared(set, old, o)
+	} else {
+		Default(set, old, o)
+	}
+	return admission.Patched(request.Object.Raw, set)
+}
+
+// Validate answers CREATE, UPDATE and DELETE. It refuses an invalid set with
+// the code 422 and a cause for every field, and the deletion of a protected
+// set with the code 403. A v1alpha1 set is judged with what
+// conversion.KeptFieldsAnnotation holds.
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if !isStatefulSet(request) {
+		return admission.Allowed()
+	}
+	switch request.Operation {
+	case admissionv1.Create, admissionv1.Update:
+		return w.validateChange(ctx, request)
+	case admissionv1.Delete:
+		return w.validateDelete(request)
+	}
+	return admission.Allowed()
+}
+
+func (w *Webhook) validateChange(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	converted, err := inV1beta1(request)
+	if err != nil {
+		return admission.Errored(err)
+	}
+	set, old, err := admission.Objects[v1beta1.StatefulSet](converted)
+	if err != nil {
+		return admission.Errored(err)
+	}
+	var errs field.ErrorList
+	if old == nil {
+		errs = ValidateCreate(set)
+	} else {
+		errs = ValidateUpdate(set, old)
+	}
+	if len(errs) > 0 || w.Templates == nil || old != nil && templates(&set.Spec).Equal(templates(&old.Spec)) {
+		return admission.Validated(request, errs)
+	}
+	return templatecheck.Answer(ctx, request, templates(&set.Spec), w.Templates.CheckTemplate)
+}
+
+// validateDelete needs labels and replicas only, which are the same in both
+// versions.
+func (w *Webhook) validateDelete(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if w.DisableDeletionProtection {
+		return admission.Allowed()
+	}
+	return admission.Deleted(request, ValidateDelete)
+}
+
+func isStatefulSet(request *admissionv1.AdmissionRequest) bool {
+	return admission.IsAbout(request, v1beta1.Kind(kind))
+}
+
+func isV1alpha1(request *admissionv1.AdmissionRequest) bool {
+	return request.Kind.Version == v1alpha1.SchemeGroupVersion.Version
+}
+
+// inV1beta1 returns the request with its objects in v1beta1. The error is a
+// BadRequest.
+//
+// A stored set that cannot be converted, because KeptFieldsAnnotation was
+// written by hand, is left as it is, so that an update can repair it.
+func inV1beta1(request *admissionv1.AdmissionRequest) (*admissionv1.AdmissionRequest, error) {
+	if !isV1alpha1(request) {
+		return request, nil
+	}
+	version := v1beta1.SchemeGroupVersion.String()
+	object, err := conversion.StatefulSet(request.Object.Raw, version)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("object: " + err.Error())
+	}
+	converted := *request
+	converted.Object.Raw = object
+	if old, err := conversion.StatefulSet(request.OldObject.Raw, version); err == nil {
+		converted.OldObject.Raw = old
+	}
+	return &converted, nil
+}

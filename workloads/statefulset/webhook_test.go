@@ -1,0 +1,286 @@
+package statefulset_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/workloads/statefulset"
+)
+
+// versions are the versions of StatefulSet; a case about what both have is
+// asked of both.
+var versions = []string{"v1alpha1", "v1beta1"}
+
+// specWith is the JSON of a valid set with some more fields in its spec.
+func specWith(version, fields string) string {
+	if fields != "" {
+		fields += ","
+	}
+	return `{"apiVersion":"apps.kruise.io/` + version + `","kind":"StatefulSet","metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` +
+		fields + `"selector":` + goodSelector + `,"template":` + goodTemplate + `}}`
+}
+
+// annotated is a v1alpha1 set that was read through the conversion webhook.
+func annotated(kept string) string {
+	quoted, _ := json.Marshal(kept)
+	return strings.Replace(specWith("v1alpha1", ""), `"uid"`, `"annotations":{"podwright.github.io/v1beta1-fields":`+string(quoted)+`},"uid"`, 1)
+}
+
+func request(version string, op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
+	return &admissionv1.AdmissionRequest{
+		UID: "r1", Operation: op, Namespace: "shop", Name: "demo",
+		Kind:     metav1.GroupVersionKind{Group: "apps.kruise.io", Version: version, Kind: "StatefulSet"},
+		Resource: metav1.GroupVersionResource{Group: "apps.kruise.io", Version: version, Resource: "statefulsets"},
+		Object:   runtime.RawExtension{Raw: []byte(object)}, OldObject: runtime.RawExtension{Raw: []byte(old)},
+	}
+}
+
+const (
+	complete = `"replicas":1,"revisionHistoryLimit":10,"podManagementPolicy":"OrderedReady",
+		"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":0,"maxUnavailable":1,"podUpdatePolicy":"ReCreate","minReadySeconds":0}}`
+	completeRetention = `,"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"}`
+)
+
+func TestWebhookDefault(t *testing.T) {
+	const (
+		policy    = `{"op":"add","path":"/spec/podManagementPolicy","value":"OrderedReady"},`
+		numbers   = `{"op":"add","path":"/spec/replicas","value":1},{"op":"add","path":"/spec/revisionHistoryLimit","value":10},`
+		strategy  = `{"op":"add","path":"/spec/updateStrategy","value":{"rollingUpdate":{"maxUnavailable":1,"minReadySeconds":0,"partition":0,"podUpdatePolicy":"ReCreate"},"type":"RollingUpdate"}}`
+		retention = `{"op":"add","path":"/spec/persistentVolumeClaimRetentionPolicy","value":{"whenDeleted":"Retain","whenScaled":"Retain"}},`
+		alpha     = `[` + policy + numbers + strategy + `]`
+		beta      = `[` + retention + policy + numbers + strategy + `]`
+	)
+	off := statefulset.Webhook{TemplateNoDefaults: true}
+	const kept = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`
+	for _, tt := range []struct {
+		name    string
+		webhook statefulset.Webhook
+		request *admissionv1.AdmissionRequest
+		want    string
+	}{
+		{"v1beta1: create", off, request("v1beta1", admissionv1.Create, specWith("v1beta1", ""), ""), beta},
+		{"v1beta1: update", statefulset.Webhook{}, request("v1beta1", admissionv1.Update, specWith("v1beta1", ""), specWith("v1beta1", "")), beta},
+		{"v1beta1: half a retention policy", off, request("v1beta1", admissionv1.Create, specWith("v1beta1", complete+`,"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}`), ""),
+			`[{"op":"add","path":"/spec/persistentVolumeClaimRetentionPolicy/whenDeleted","value":"Retain"}]`},
+		{"v1beta1: nothing to do", statefulset.Webhook{}, request("v1beta1", admissionv1.Update, specWith("v1beta1", complete+completeRetention), specWith("v1beta1", "")), ``},
+		{"v1alpha1: create, without the fields of v1beta1", off, request("v1alpha1", admissionv1.Create, specWith("v1alpha1", ""), ""), alpha},
+		{"v1alpha1: update, without the fields of v1beta1", statefulset.Webhook{}, request("v1alpha1", admissionv1.Update, specWith("v1alpha1", ""), specWith("v1alpha1", "")), alpha},
+		{"v1alpha1: kept fields stay as they are", off, request("v1alpha1", admissionv1.Update, annotated(kept), annotated(kept)), alpha},
+		{"v1alpha1: a broken annotation is not the business of defaults", off, request("v1alpha1", admissionv1.Create, annotated(`[`), ""), alpha},
+		{"v1alpha1: nothing to do", statefulset.Webhook{}, request("v1alpha1", admissionv1.Update, specWith("v1alpha1", complete), specWith("v1alpha1", "")), ``},
+		{"delete", statefulset.Webhook{}, request("v1beta1", admissionv1.Delete, "", specWith("v1beta1", "")), ``},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.webhook.Default(t.Context(), tt.request)
+			if !got.Allowed {
+				t.Fatalf("refused: %v", got.Result)
+			}
+			if diff := cmp.Diff(tt.want, string(got.Patch)); diff != "" {
+				t.Errorf("patch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWebhookDefaultOfUnknownFields(t *testing.T) {
+	for _, version := range versions {
+		object := strings.Replace(specWith(version, ""), `{"name":"main"`, `{"futureField":{"a":1},"name":"main"`, 1)
+		patch := string((&statefulset.Webhook{}).Default(t.Context(), request(version, admissionv1.Create, object, "")).Patch)
+		if strings.Contains(patch, "futureField") || !strings.Contains(patch, `/spec/template/spec/containers/0/imagePullPolicy`) {
+			t.Errorf("%s: want a patch that adds defaults beside the unknown field, got %s", version, patch)
+		}
+	}
+}
+
+func TestWebhookValidate(t *testing.T) {
+	type reviewed func(version string) *admissionv1.AdmissionRequest
+	create := func(fields string) reviewed {
+		return func(v string) *admissionv1.AdmissionRequest {
+			return request(v, admissionv1.Create, specWith(v, fields), "")
+		}
+	}
+	update := func(fields, old string) reviewed {
+		return func(v string) *admissionv1.AdmissionRequest {
+			return request(v, admissionv1.Update, specWith(v, fields), specWith(v, old))
+		}
+	}
+	remove := func(fields, protection string) reviewed {
+		return func(v string) *admissionv1.AdmissionRequest {
+			old := strings.Replace(specWith(v, fields), `"uid"`, `"labels":{"policy.kruise.io/delete-protection":"`+protection+`"},"uid"`, 1)
+			return request(v, admissionv1.Delete, "", old)
+		}
+	}
+	other := func(change func(*admissionv1.AdmissionRequest)) reviewed {
+		return func(v string) *admissionv1.AdmissionRequest {
+			r := request(v, admissionv1.Create, `no JSON`, `no JSON`)
+			change(r)
+			return r
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		webhook statefulset.Webhook
+		request reviewed
+		want    string // code, then fields or message; "" is allowed
+	}{
+		{"create: valid", statefulset.Webhook{}, create(""), ""},
+		{"create: invalid", statefulset.Webhook{}, create(`"replicas":-1,"updateStrategy":{"rollingUpdate":{"minReadySeconds":301}}`),
+			"422 spec.replicas spec.updateStrategy.rollingUpdate.minReadySeconds"},
+		{"update: valid", statefulset.Webhook{}, update(`"replicas":3`, ""), ""},
+		{"update: immutable", statefulset.Webhook{}, update(`"serviceName":"b"`, `"serviceName":"a"`), "422 spec.serviceName"},
+		{"delete: not protected", statefulset.Webhook{}, remove(`"replicas":3`, ""), ""},
+		{"delete protection: Cascading", statefulset.Webhook{}, remove(`"replicas":3`, "Cascading"),
+			"403 forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Cascading and replicas 3>0"},
+		{"gate ResourcesDeletionProtection off: delete", statefulset.Webhook{DisableDeletionProtection: true}, remove(`"replicas":3`, "Always"), ""},
+		{"delete: no old object", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Operation, r.OldObject.Raw = admissionv1.Delete, nil }), ""},
+		{"delete: no JSON", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Operation, r.OldObject.Raw = admissionv1.Delete, []byte("{") }),
+			"400 oldObject: want a StatefulSet as JSON: unexpected end of JSON input"},
+		{"create: no JSON", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Object.Raw = nil }), "400 object: want a StatefulSet as JSON: unexpected end of JSON input"},
+		{"update: no JSON before", statefulset.Webhook{}, func(v string) *admissionv1.AdmissionRequest {
+			return request(v, admissionv1.Update, specWith(v, ""), "")
+		}, "400 oldObject: want a StatefulSet as JSON: unexpected end of JSON input"},
+		{"another kind", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Kind.Kind = "CloneSet" }), ""},
+		{"another group", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Kind.Group = "apps" }), ""},
+		{"a subresource", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.SubResource = "scale" }), ""},
+		{"connect", statefulset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Connect }), ""},
+	} {
+		for _, version := range versions {
+			t.Run(version+"/"+tt.name, func(t *testing.T) {
+				if diff := cmp.Diff(tt.want, verdict(tt.webhook.Validate(t.Context(), tt.request(version)))); diff != "" {
+					t.Errorf("verdict (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// A v1alpha1 set is judged with the fields of v1beta1 that it keeps.
+func TestWebhookValidateKeptFields(t *testing.T) {
+	const good, wrong = `{"spec":{"reserveOrdinals":[1]}}`, `{"spec":{"reserveOrdinals":[1,1],"scaleStrategy":{"maxUnavailable":2}}}`
+	relabelled := func(object string) string { return strings.Replace(object, `"uid"`, `"labels":{"a":"b"},"uid"`, 1) }
+	for _, tt := range []struct{ name, object, old, want string }{
+		{"valid", annotated(good), "", ""},
+		{"invalid", annotated(wrong), "", "422 spec.reserveOrdinals[1] spec.scaleStrategy.maxUnavailable"},
+		{"invalid as before", relabelled(annotated(wrong)), annotated(wrong), ""},
+		{"invalid since", annotated(wrong), annotated(good), "422 spec.reserveOrdinals[1] spec.scaleStrategy.maxUnavailable"},
+		{"given up", specWith("v1alpha1", ""), annotated(good), ""},
+		{"no such field", annotated(`{"spec":{"replicas":1}}`), "",
+			"400 object: metadata.annotations[podwright.github.io/v1beta1-fields]: spec.replicas is no field that only v1beta1 has; remove the annotation, or put back what was read"},
+		{"a stored one without such a field can be repaired", specWith("v1alpha1", ""), annotated(`{"spec":{"replicas":1}}`), ""},
+		{"no version", strings.Replace(specWith("v1alpha1", ""), "apps.kruise.io/v1alpha1", "", 1), "",
+			`400 object: apiVersion: a StatefulSet has apps.kruise.io/v1alpha1 and apps.kruise.io/v1beta1, got ""`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			operation := admissionv1.Update
+			if tt.old == "" {
+				operation = admissionv1.Create
+			}
+			got := (&statefulset.Webhook{}).Validate(t.Context(), request("v1alpha1", operation, tt.object, tt.old))
+			if diff := cmp.Diff(tt.want, verdict(got)); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// verdict is a response on one line: the code, then the fields or the message.
+func verdict(r *admissionv1.AdmissionResponse) string {
+	if r.Allowed {
+		return ""
+	}
+	text := fmt.Sprint(r.Result.Code)
+	if r.Result.Code != http.StatusUnprocessableEntity {
+		return text + " " + r.Result.Message
+	}
+	for _, cause := range r.Result.Details.Causes {
+		text += " " + cause.Field
+	}
+	return text
+}
+
+func TestWebhookHandlers(t *testing.T) {
+	handlers := (&statefulset.Webhook{}).Handlers()
+	if diff := cmp.Diff([]string{"/mutate-apps-kruise-io-statefulset", "/validate-apps-kruise-io-statefulset"}, slices.Sorted(maps.Keys(handlers))); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+	for path, want := range map[string]string{statefulset.MutatePath: `"patchType":"JSONPatch"`, statefulset.ValidatePath: `"code":422`} {
+		body, err := json.Marshal(&admissionv1.AdmissionReview{
+			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+			Request:  request("v1beta1", admissionv1.Create, specWith("v1beta1", `"replicas":-1`), "null"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		post := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
+		post.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		handlers[path].ServeHTTP(answer, post)
+		if !strings.Contains(answer.Body.String(), want) || !strings.Contains(answer.Body.String(), `"uid":"r1"`) {
+			t.Errorf("%s: want %s in the answer to r1, got %s", path, want, answer.Body)
+		}
+	}
+}
+
+// checkTemplates is a TemplateChecker for tests.
+type checkTemplates func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
+
+func (f checkTemplates) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+	return f(ctx, namespace, template)
+}
+
+func FuzzWebhook(f *testing.F) {
+	for _, v := range versions {
+		f.Add(v, []byte(specWith(v, "")), []byte(specWith(v, `"replicas":3`)), uint8(0))
+		f.Add(v, []byte(specWith(v, `"reserveOrdinals":[1,-1],"scaleStrategy":{"maxUnavailable":"1e9%"},"updateStrategy":{"rollingUpdate":{"unorderedUpdate":{"priorityStrategy":{"weightPriority":[{}]}}}}`)),
+			[]byte(specWith(v, "")), uint8(1))
+		f.Add(v, []byte(strings.Replace(specWith(v, `"volumeClaimTemplates":[{}],"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"InPlaceOnly"}}`), `"containers"`, `"nodeSelector":{"a":"b"},"containers"`, 1)),
+			[]byte(specWith(v, "")), uint8(1))
+		f.Add(v, []byte(annotated(`{"spec":{"reserveOrdinals":[1]},"status":{"updatedReadyReplicas":1}}`)), []byte(annotated(`{"spec":null}`)), uint8(1))
+		f.Add(v, []byte(annotated(`{"spec":{"lifecycle":{}}}`)), []byte(annotated(`[`)), uint8(1))
+		f.Add(v, []byte(`null`), []byte(`[]`), uint8(2))
+		f.Add(v, []byte(`{"kind":"StatefulSet","spec":{"template":{"spec":{"overhead":{"cpu":"x"}}}}}`), []byte(``), uint8(0))
+	}
+	operations := []admissionv1.Operation{admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect, ""}
+	webhook := &statefulset.Webhook{
+		Templates: checkTemplates(func(context.Context, string, *corev1.PodTemplateSpec) error { return errors.New("no verdict") }),
+	}
+	f.Fuzz(func(t *testing.T, version string, object, old []byte, operation uint8) {
+		r := request(version, operations[int(operation)%len(operations)], string(object), string(old))
+		for name, response := range map[string]*admissionv1.AdmissionResponse{"Default": webhook.Default(t.Context(), r), "Validate": webhook.Validate(t.Context(), r)} {
+			if response == nil {
+				t.Fatalf("%s: no answer", name)
+			}
+			if !response.Allowed && (response.Result == nil || !slices.Contains([]int32{400, 403, 422}, response.Result.Code)) {
+				t.Errorf("%s: refused with %v", name, response.Result)
+			}
+			if response.Patch != nil && !json.Valid(response.Patch) {
+				t.Errorf("%s: the patch is no JSON: %s", name, response.Patch)
+			}
+		}
+	})
+}
+
+func ExampleWebhook() {
+	webhook := &statefulset.Webhook{}
+	mux := http.NewServeMux()
+	for path, handler := range webhook.Handlers() {
+		mux.Handle(path, handler)
+	}
+	fmt.Println(slices.Sorted(maps.Keys(webhook.Handlers())))
+	// Output: [/mutate-apps-kruise-io-statefulset /validate-apps-kruise-io-statefulset]
+}
