@@ -59,6 +59,13 @@
 //     when no counter changes; so is updatedReadyReplicas.
 //   - Where the name of a revision is too long for a label value, its hash is
 //     written alone.
+//   - A template is validated by the API server itself, by a dry run, so that it
+//     is judged by the release that has to accept the pods. Where that gives no
+//     verdict, the StatefulSet is allowed with a warning. With InPlaceOnly
+//     nothing of the pods' spec may change but images.
+//   - An update that leaves the spec as it is, is never refused; a template that
+//     did not change is not judged again.
+//   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.

@@ -119,7 +119,7 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 
 // claims reads the claims of the pods that there are and of those that should be.
 func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
-	if len(s.Set.Spec.VolumeClaimTemplates) == 0 {
+	if len(s.Set.Spec.VolumeClaimTemplates) == 0 || s.replicas() > mostReplicas {
 		return nil, nil
 	}
 	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)

@@ -245,6 +245,7 @@ func TestSpecProblems(t *testing.T) {
 		want string
 	}{
 		{"replicas", replicas(-1), "FailedUpdatePod: spec.replicas: found -1, want 0 or more"},
+		{"too many replicas", replicas(2_000_000_000), "FailedUpdatePod: spec.replicas: found 2000000000, want 1000000 or less"},
 		{"partition", partition(-1), "FailedUpdatePod: spec.updateStrategy.rollingUpdate.partition: found -1, want 0 or more"},
 		{"maxUnavailable", rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) {
 			r.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "x"}
