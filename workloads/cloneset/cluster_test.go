@@ -110,14 +110,7 @@ func (c *cluster) makeInformers(guard *apitest.Guard) {
 			c.t.Fatal(err)
 		}
 	}
-	o.Reader = &informerReader{
-		sets: client.NewCloneSetLister(o.CloneSets.GetIndexer()),
-		pods: o.Pods.GetIndexer(), claims: o.Claims.GetIndexer(), revisions: o.Revisions.GetIndexer(),
-		stores: map[Resource]cache.Store{
-			ResourceCloneSets: o.CloneSets.GetStore(), ResourcePods: o.Pods.GetStore(),
-			ResourceClaims: o.Claims.GetStore(), ResourceRevisions: o.Revisions.GetStore(),
-		},
-	}
+	o.Reader = newInformerReader(&o)
 	c.options = o
 }
 
