@@ -42,8 +42,9 @@ type Config struct {
 	FeatureGates string
 	// CustomResources is the legacy environment variable CUSTOM_RESOURCE_ENABLE.
 	CustomResources string
-	// CloneSetWorkers is the number of CloneSets reconciled at the same time.
-	CloneSetWorkers int
+	// CloneSetWorkers is the number of CloneSets reconciled at the same time,
+	// StatefulSetWorkers that of StatefulSets.
+	CloneSetWorkers, StatefulSetWorkers int
 	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
 	// deletion out of the replicas.
 	CloneSetScalingExcludePreparingDelete bool
@@ -113,7 +114,7 @@ func NewConfig(getenv func(string) string) (Config, error) {
 		QPS: -1, Burst: 50,
 		OwnNamespace:    cmp.Or(getenv("POD_NAMESPACE"), "kruise-system"),
 		CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"),
-		CloneSetWorkers: 3,
+		CloneSetWorkers: 3, StatefulSetWorkers: 3,
 		MetricsAddr:     ":8080",
 		HealthProbeAddr: ":8000",
 		LeaderElection: LeaderElection{

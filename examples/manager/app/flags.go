@@ -77,6 +77,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
 	flags.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, "list of Name=true|false; names are "+strings.Join(features.Names(), ", "))
 	flags.IntVar(&c.CloneSetWorkers, "cloneset-workers", c.CloneSetWorkers, "CloneSets reconciled at the same time")
+	flags.IntVar(&c.StatefulSetWorkers, "statefulset-workers", c.StatefulSetWorkers, "StatefulSets reconciled at the same time")
 	flags.BoolVar(&c.CloneSetScalingExcludePreparingDelete, "cloneset-scaling-exclude-preparing-delete", c.CloneSetScalingExcludePreparingDelete,
 		"do not count pods that prepare for their deletion as replicas")
 	c.LeaderElection.add(flags)

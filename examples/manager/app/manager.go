@@ -203,7 +203,7 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, client kuber
 		return err
 	}
 	var resources []schema.GroupVersionResource
-	for _, controller := range m.controllers(config) {
+	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
 	definitions := crds.Of(workloads.CRDs(), resources...)
@@ -219,7 +219,7 @@ func (m *Manager) serveWebhooks(ctx context.Context, client kubernetes.Interface
 	if m.hooks == nil {
 		return nil
 	}
-	handlers := admissionHandlers(client, m.gates)
+	handlers := webhookHandlers(client, m.gates)
 	m.hooks.handle(handlers, m.metrics)
 	loop := registration.New(m.registration(client, handlers))
 	serving.Go(func() error { return m.hooks.run(servers) })
