@@ -76,7 +76,7 @@ type LeaderElection struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Webhook says how admission webhooks are served. The flags begin with
+// Webhook says how webhooks are served. The flags begin with
 // --webhook-.
 type Webhook struct {
 	// Enabled false serves none (--enable-webhooks=false).
@@ -95,8 +95,8 @@ type Webhook struct {
 	CertDir string
 	// CertWriter is "fs" or "secret". Default: "fs" with a Host, else "secret".
 	CertWriter string
-	// Register keeps the webhook configurations in order
-	// (--register-webhooks). Without it somebody else has to.
+	// Register keeps the webhook configurations in order, and the conversion
+	// webhook of the CRDs (--register-webhooks). Without it somebody else has to.
 	Register bool
 }
 

@@ -103,8 +103,8 @@ func (l *LeaderElection) add(flags *pflag.FlagSet) {
 }
 
 func (w *Webhook) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission webhooks")
-	flags.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, and create those that are missing")
+	flags.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission and conversion webhooks")
+	flags.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
 	flags.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
 	flags.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
 	flags.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")

@@ -24,6 +24,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/conversion"
 )
 
 // webhookHandlers returns the webhooks that are served, by path. Pods are
@@ -40,12 +41,12 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 		},
 		Templates: cloneset.DryRun(client.CoreV1()),
 	}
-	served := map[string]http.Handler{}
+	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
 	maps.Copy(served, cloneSets.Handlers())
 	return served
 }
 
-// webhookServer serves admission webhooks with certificates that may change
+// webhookServer serves webhooks with certificates that may change
 // while it runs.
 type webhookServer struct {
 	*server
