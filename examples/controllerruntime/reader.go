@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -15,8 +17,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// ownerIndex finds objects by the UIDs of their owners, and those without any
-// owner by the empty string.
+// ownerIndex finds objects by the UIDs of their owners, and those without a
+// controller by the empty string.
 const ownerIndex = ".metadata.ownerReferences.uid"
 
 // cacheReader is a cloneset.Reader on the cache of a manager.
@@ -50,12 +52,12 @@ func newCacheReader(ctx context.Context, m ctrl.Manager) (*cacheReader, error) {
 
 func owners(object client.Object) []string {
 	references := object.GetOwnerReferences()
-	if len(references) == 0 {
-		return []string{""}
-	}
-	uids := make([]string, len(references))
+	uids := make([]string, len(references), len(references)+1)
 	for i := range references {
 		uids[i] = string(references[i].UID)
+	}
+	if metav1.GetControllerOfNoCopy(object) == nil {
+		uids = append(uids, "")
 	}
 	return uids
 }
@@ -100,8 +102,9 @@ func (r *cacheReader) Revisions(namespace string, owner types.UID, selector labe
 	}
 	found := pointers(owned.Items)
 	for i := range orphans.Items {
-		if selector.Matches(labels.Set(orphans.Items[i].Labels)) {
-			found = append(found, &orphans.Items[i])
+		orphan := &orphans.Items[i]
+		if !slices.Contains(owners(orphan), string(owner)) && selector.Matches(labels.Set(orphan.Labels)) {
+			found = append(found, orphan)
 		}
 	}
 	return found, nil

@@ -6,6 +6,11 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 )
 
+// MostCreations is how many pods a plan creates. More are missing when the
+// workload is new and very large, or when somebody mistyped a number: the plan
+// after this one goes on.
+const MostCreations = 1000
+
 // PodCreation is a pod to create, after the claims that it lacks.
 type PodCreation struct {
 	Pod    *corev1.Pod

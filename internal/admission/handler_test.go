@@ -68,8 +68,8 @@ func TestHandlerRefuses(t *testing.T) {
 	}{
 		{"another content type", "application/yaml", review, 415, `content type "application/yaml": want application/json`},
 		{"no content type", "", review, 415, `content type "": want application/json`},
-		{"an empty body", jsonType, "", 400, "want an AdmissionReview as JSON"},
-		{"no JSON", jsonType, "{", 400, "want an AdmissionReview as JSON"},
+		{"an empty body", jsonType, "", 400, "want JSON of the kind AdmissionReview"},
+		{"no JSON", jsonType, "{", 400, "want JSON of the kind AdmissionReview"},
 		{"null", jsonType, "null", 400, "got /, Kind="},
 		{"another kind", jsonType, `{"apiVersion":"v1","kind":"Pod"}`, 400, "got /v1, Kind=Pod"},
 		{"the version v1beta1", jsonType, strings.Replace(review, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "set admissionReviewVersions of the webhook to v1"},
@@ -88,7 +88,7 @@ func TestHandlerRefuses(t *testing.T) {
 			if called {
 				t.Error("the function was called")
 			}
-			if !strings.Contains(log, "Refused what is no admission review") {
+			if !strings.Contains(log, `Refused what is no review" path="/validate" want="AdmissionReview"`) {
 				t.Errorf("log %q says nothing of it", log)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,7 @@ import (
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/ownwrites"
 )
 
@@ -96,11 +96,11 @@ func (p *Pass) revisionExists(
 
 // finds tells whether the next pass will find a revision.
 func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelector) bool {
-	if len(r.OwnerReferences) > 0 {
-		return slices.ContainsFunc(r.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == p.Workload.GetUID() })
-	}
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
-	return err == nil && matcher.Matches(labels.Set(r.Labels))
+	if err != nil {
+		matcher = labels.Nothing()
+	}
+	return caches.IsOwnedOrOrphaned(r, p.Workload.GetUID(), matcher)
 }
 
 // DeleteRevisions deletes revisions that nothing uses. One that has changed

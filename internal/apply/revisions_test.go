@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/revision"
 )
@@ -111,6 +112,13 @@ func TestPrepareRevisions(t *testing.T) {
 		{"CR5: equal data of its own is found", nil, taken(func(s *scene, r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = []metav1.OwnerReference{owner(s.set.UID)}, nil
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		{"CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
+		{"CR4: equal data that another one controls collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
+			r.OwnerReferences[0].Controller = ptr.To(true)
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
 		{"CR4: equal data that is not selected collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) { r.Labels = nil }),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
 		{"CR4: equal data without a selector collides", nil, taken(func(*scene, *appsv1.ControllerRevision) {}),

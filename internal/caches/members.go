@@ -1,41 +1,40 @@
 package caches
 
 import (
-	"strconv"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/ordinals"
 )
 
+// byParent is the name of the index from what stands before the ordinal to the
+// objects of such names.
+const byParent = "podwright.ordinalParent"
+
+// AddMemberIndex indexes an informer by what stands before the ordinal in the
+// names of its objects: for a pod, that is the StatefulSet whose name it
+// carries. It does nothing where the informer has that index already.
 func AddMemberIndex(informer cache.SharedIndexInformer) error {
-	if _, found := informer.GetIndexer().GetIndexers()["m"]; found {
-		return nil
-	}
-	return informer.AddIndexers(cache.Indexers{"m": func(obj any) ([]string, error) {
-		object, err := meta.Accessor(obj)
-		if err != nil {
-			return nil, err
-		}
-		i := strings.LastIndexByte(object.GetName(), '-')
-		if i < 0 {
-			return nil, nil
-		}
-		if _, err := strconv.ParseUint(object.GetName()[i+1:], 10, 31); err != nil {
-			return nil, nil
-		}
-		return []string{object.GetNamespace() + "/" + object.GetName()[:i]}, nil
-	}})
+	return addIndex(informer, byParent, parents)
 }
 
-func Members[T any](indexer cache.Indexer, namespace, set string) ([]T, error) {
-	objects, err := indexer.ByIndex("m", namespace+"/"+set)
+func parents(obj any) ([]string, error) {
+	object, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]T, 0, len(objects))
-	for _, o := range objects {
-		out = append(out, o.(T))
+	parent, _, ok := ordinals.Split(object.GetName())
+	if !ok {
+		return nil, nil
 	}
-	return out, nil
+	return []string{cache.NewObjectName(object.GetNamespace(), parent).String()}, nil
+}
+
+// Members returns the objects of a namespace whose names are the parent's, a
+// dash and an ordinal, of an informer indexed by AddMemberIndex: the pods of a
+// StatefulSet by its name, and with "data-web" the claims of the set web that
+// are made of its template data. Whose they are is not looked at. They are
+// shared with the cache and must not be changed.
+func Members[T any](indexer cache.Indexer, namespace, parent string) ([]T, error) {
+	return byIndex[T](indexer, byParent, cache.NewObjectName(namespace, parent).String())
 }

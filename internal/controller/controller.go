@@ -27,6 +27,8 @@ type Config struct {
 	// Reconcile makes one pass over an object. A positive requeueAfter asks
 	// for another pass then; an error asks for one after a back-off. Required.
 	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
+	// Informers are run as long as the Loop runs.
+	Informers []cache.SharedIndexInformer
 	// Synced tells whether the caches have been filled. No pass starts before
 	// all of them return true.
 	Synced []cache.InformerSynced
@@ -75,10 +77,11 @@ func (l *Loop) Add(key types.NamespacedName) { l.queue.Add(key) }
 // AddAfter asks for a pass over the object after a time.
 func (l *Loop) AddAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
 
-// Run waits for the caches and reconciles until the context is done, then
-// waits for the passes under way.
+// Run runs the informers, waits for the caches and reconciles until the context
+// is done, then waits for everything it has started. It can be called once.
 func (l *Loop) Run(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName(l.Name))
+	defer l.runInformers(ctx)()
 	defer l.queue.ShutDown()
 	if !cache.WaitForCacheSync(ctx.Done(), l.Synced...) {
 		return fmt.Errorf("%s: ended before its caches were filled: %w", l.Name, context.Cause(ctx))
@@ -96,6 +99,19 @@ func (l *Loop) Run(ctx context.Context) error {
 	workers.Wait()
 	klog.FromContext(ctx).Info("Stopped")
 	return nil
+}
+
+// runInformers starts the informers. The function it returns stops them.
+func (l *Loop) runInformers(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for _, informer := range l.Informers {
+		running.Go(func() { informer.RunWithContext(ctx) })
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
 }
 
 // next makes one pass; it returns false when the queue has been shut down.

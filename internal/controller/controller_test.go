@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	fcache "k8s.io/client-go/tools/cache/testing"
 )
 
 var web = types.NamespacedName{Namespace: "default", Name: "web"}
@@ -124,6 +127,30 @@ func TestLoopEnds(t *testing.T) {
 		defer cancel()
 		if err := loop.Run(ctx); err == nil {
 			t.Error("Run returns no error where the caches were never filled")
+		}
+	})
+}
+
+func TestLoopRunsInformers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := fcache.NewFakeControllerSource()
+		defer source.Shutdown()
+		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}})
+		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
+		shown := 0
+		loop := NewLoop(Config{Name: "test", Informers: []cache.SharedIndexInformer{informer}, Synced: []cache.InformerSynced{informer.HasSynced},
+			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+				shown = len(informer.GetStore().List())
+				return 0, nil
+			}})
+		loop.Add(web)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := loop.Run(ctx); err != nil || shown != 1 {
+			t.Errorf("error %v, the pass saw %d pods, want 1", err, shown)
+		}
+		if !informer.IsStopped() {
+			t.Error("Run left an informer running")
 		}
 	})
 }

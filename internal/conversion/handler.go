@@ -1,17 +1,16 @@
 package conversion
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"runtime/debug"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/reviews"
 )
 
 // MaxBodyBytes is the size of the largest review that a Handler reads. A review
@@ -31,89 +30,41 @@ type Func func(object []byte, apiVersion string) ([]byte, error)
 // (not POSTed), 415 (not JSON), 413 (larger than MaxBodyBytes) or 400. A
 // function that panics gives 500 and an entry in the log.
 func Handler(f Func) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		logger := klog.FromContext(r.Context()).WithValues("path", r.URL.Path)
-		review, problem := readReview(w, r)
-		if problem != nil {
-			logger.Info("Refused what is no conversion review", "status", problem.status, "reason", problem.reason)
-			http.Error(w, problem.reason, problem.status)
-			return
-		}
-		logger = logger.WithValues("uid", review.Request.UID, "desiredAPIVersion", review.Request.DesiredAPIVersion)
-		response, err := answer(f, review.Request)
-		if err != nil {
-			logger.Error(err, "Conversion webhook failed")
-			http.Error(w, "the webhook failed; its log says why", http.StatusInternalServerError)
-			return
-		}
-		if response.Result.Status != metav1.StatusSuccess {
-			logger.Info("Refused to convert", "reason", response.Result.Message)
-		}
-		if err := writeReview(w, response); err != nil {
-			logger.Error(err, "Could not send the answer to a conversion review")
-		}
-	})
+	return reviews.Protocol[*Review]{
+		Kind:          reviewKind,
+		VersionsField: "conversionReviewVersions of the definition",
+		MaxBodyBytes:  MaxBodyBytes,
+		New:           func() *Review { return &Review{} },
+		Describe:      describe,
+		Answer: func(ctx context.Context, review *Review) (*Review, error) {
+			response := answer(f, review.Request)
+			if response.Result.Status != metav1.StatusSuccess {
+				klog.FromContext(ctx).Info("Refused to convert", "reason", response.Result.Message)
+			}
+			return &Review{Response: response}, nil
+		},
+	}.Handler()
 }
 
-// problem is why a request is no conversion review.
-type problem struct {
-	status int
-	reason string
-}
-
-func readReview(w http.ResponseWriter, r *http.Request) (*Review, *problem) {
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		return nil, &problem{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want POST", r.Method)}
-	}
-	contentType := r.Header.Get("Content-Type")
-	if mediaType, _, err := mime.ParseMediaType(contentType); err != nil || mediaType != "application/json" {
-		return nil, &problem{http.StatusUnsupportedMediaType, fmt.Sprintf("content type %q: want application/json", contentType)}
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return nil, &problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("body: want at most %d bytes", tooLarge.Limit)}
-	}
-	if err != nil {
-		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("body: %v", err)}
-	}
-	return decodeReview(body)
-}
-
-func decodeReview(body []byte) (*Review, *problem) {
-	review := &Review{}
-	if err := json.Unmarshal(body, review); err != nil {
-		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("body: want a ConversionReview as JSON: %v", err)}
-	}
-	if got := review.GroupVersionKind(); got != reviewKind {
-		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("body: want %v, got %v: set conversionReviewVersions of the definition to v1", reviewKind, got)}
-	}
+// describe says what a request is about.
+func describe(review *Review) []any {
 	if review.Request == nil {
-		return nil, &problem{http.StatusBadRequest, "body: the ConversionReview has no request"}
+		return nil
 	}
-	return review, nil
+	return []any{"uid", review.Request.UID, "desiredAPIVersion", review.Request.DesiredAPIVersion}
 }
 
-// answer converts the objects of a request, and turns a panic into an error.
-func answer(f Func, request *Request) (response *Response, err error) {
-	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler:
-			panic(p) // net/http's own way to give up on a request
-		default:
-			response, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+// answer converts the objects of a request.
+func answer(f Func, request *Request) *Response {
 	converted := make([]runtime.RawExtension, 0, len(request.Objects))
 	for i, object := range request.Objects {
 		data, err := f(object.Raw, request.DesiredAPIVersion)
 		if err != nil {
-			return failed(request, fmt.Errorf("%s: %w", describe(i, object.Raw), err)), nil
+			return failed(request, fmt.Errorf("%s: %w", nameOf(i, object.Raw), err))
 		}
 		converted = append(converted, runtime.RawExtension{Raw: data})
 	}
-	return &Response{UID: request.UID, ConvertedObjects: converted, Result: metav1.Status{Status: metav1.StatusSuccess}}, nil
+	return &Response{UID: request.UID, ConvertedObjects: converted, Result: metav1.Status{Status: metav1.StatusSuccess}}
 }
 
 func failed(request *Request, err error) *Response {
@@ -123,23 +74,11 @@ func failed(request *Request, err error) *Response {
 	}
 }
 
-// describe names an object by what can be read of it.
-func describe(index int, object []byte) string {
+// nameOf names an object by what can be read of it.
+func nameOf(index int, object []byte) string {
 	named := &metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal(object, named); err != nil || named.Name == "" {
 		return fmt.Sprintf("object %d", index)
 	}
 	return fmt.Sprintf("%s %s", named.Kind, klog.KRef(named.Namespace, named.Name))
-}
-
-func writeReview(w http.ResponseWriter, response *Response) error {
-	apiVersion, kind := reviewKind.ToAPIVersionAndKind()
-	data, err := json.Marshal(&Review{TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}, Response: response})
-	if err != nil {
-		http.Error(w, "the webhook's answer cannot be encoded", http.StatusInternalServerError)
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(data)
-	return err
 }

@@ -85,9 +85,9 @@ func TestHandlerRefuses(t *testing.T) {
 	}{
 		{"another content type", "application/yaml", review(""), 415, `content type "application/yaml": want application/json`},
 		{"no content type", "", review(""), 415, `content type "": want application/json`},
-		{"an empty body", jsonType, "", 400, "want a ConversionReview as JSON"},
-		{"no JSON", jsonType, "{", 400, "want a ConversionReview as JSON"},
-		{"objects that are no list", jsonType, strings.Replace(review(""), "[]", "{}", 1), 400, "want a ConversionReview as JSON"},
+		{"an empty body", jsonType, "", 400, "want JSON of the kind ConversionReview"},
+		{"no JSON", jsonType, "{", 400, "want JSON of the kind ConversionReview"},
+		{"objects that are no list", jsonType, strings.Replace(review(""), "[]", "{}", 1), 400, "want JSON of the kind ConversionReview"},
 		{"null", jsonType, "null", 400, "got /, Kind="},
 		{"another kind", jsonType, `{"apiVersion":"v1","kind":"Pod"}`, 400, "got /v1, Kind=Pod"},
 		{"the version v1beta1", jsonType, strings.Replace(review(""), "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "set conversionReviewVersions of the definition to v1"},
@@ -99,7 +99,7 @@ func TestHandlerRefuses(t *testing.T) {
 			if got.Code != test.status || !strings.Contains(got.Body.String(), test.want) {
 				t.Errorf("answer %d %s, want %d with %q", got.Code, got.Body, test.status, test.want)
 			}
-			if !strings.Contains(log, "Refused what is no conversion review") {
+			if !strings.Contains(log, `Refused what is no review" path="/convert" want="ConversionReview"`) {
 				t.Errorf("log %q says nothing of it", log)
 			}
 		})

@@ -48,14 +48,7 @@ func (c *cluster) setUp() {
 	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
 		c.Must(caches.AddOwnerIndex(informer))
 	}
-	o.Reader = &informerReader{
-		sets: client.NewCloneSetLister(o.CloneSets.GetIndexer()),
-		pods: o.Pods.GetIndexer(), claims: o.Claims.GetIndexer(), revisions: o.Revisions.GetIndexer(),
-		stores: map[Resource]cache.Store{
-			ResourceCloneSets: o.CloneSets.GetStore(), ResourcePods: o.Pods.GetStore(),
-			ResourceClaims: o.Claims.GetStore(), ResourceRevisions: o.Revisions.GetStore(),
-		},
-	}
+	o.Reader = newInformerReader(&o)
 	c.options = o
 	c.restart()
 	c.Unfinished = c.unfinished

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	clientfeatures "k8s.io/client-go/features"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -27,7 +24,6 @@ type Controller struct {
 	Reconciler *Reconciler
 
 	loop *controller.Loop
-	own  []cache.SharedIndexInformer // informers to run
 }
 
 // New returns a controller that is not yet running.
@@ -35,80 +31,44 @@ func New(o Options) (*Controller, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
-		return nil, errors.New("cloneset: the feature AtomicFIFO of client-go is off; informers then cannot tell " +
-			"how far they are, and a pass could not know whether it sees its own writes. Remove KUBE_FEATURE_AtomicFIFO=false")
+	if err := caches.CheckVersions(); err != nil {
+		return nil, fmt.Errorf("cloneset: %w", err)
 	}
-	c := &Controller{}
-	c.fillInformers(&o)
-	reader := &informerReader{
-		sets: client.NewCloneSetLister(o.CloneSets.GetIndexer()),
-		pods: o.Pods.GetIndexer(), claims: o.Claims.GetIndexer(), revisions: o.Revisions.GetIndexer(),
-		stores: map[Resource]cache.Store{
-			ResourceCloneSets: o.CloneSets.GetStore(), ResourcePods: o.Pods.GetStore(),
-			ResourceClaims: o.Claims.GetStore(), ResourceRevisions: o.Revisions.GetStore(),
-		},
-	}
-	shared := []cache.SharedIndexInformer{o.CloneSets, o.Pods, o.Claims, o.Revisions}
-	if o.Nodes != nil {
-		reader.nodes = o.Nodes.GetIndexer()
-		shared = append(shared, o.Nodes)
-	}
+	in := informersOf(&o)
 	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
 		if err := caches.AddOwnerIndex(informer); err != nil {
 			return nil, fmt.Errorf("cloneset: %w", err)
 		}
 	}
-	o.Reader = reader
-	var err error
-	if c.Reconciler, err = NewReconciler(o); err != nil {
+	o.Reader = newInformerReader(&o)
+	r, err := NewReconciler(o)
+	if err != nil {
 		return nil, err
 	}
-	c.loop = controller.NewLoop(controller.Config{
-		Name: "cloneset-controller", Workers: o.Workers, Reconcile: c.Reconciler.Reconcile,
+	c := &Controller{Reconciler: r, loop: controller.NewLoop(controller.Config{
+		Name: "cloneset-controller", Workers: o.Workers, Reconcile: r.Reconcile,
+		Informers: in.Own, Synced: in.Synced,
 		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})
-	for _, informer := range shared {
-		c.loop.Synced = append(c.loop.Synced, informer.HasSynced)
-	}
+	})}
 	return c, c.watch(&o)
 }
 
-// fillInformers makes the informers that the caller does not share.
-func (c *Controller) fillInformers(o *Options) {
-	core := informers.NewSharedInformerFactoryWithOptions(o.Kubernetes, 0,
-		informers.WithNamespace(o.Namespace), informers.WithTransform(caches.Trim))
-	own := func(informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
-		if *informer == nil {
-			*informer = make()
-			c.own = append(c.own, *informer)
-		}
-	}
-	own(&o.CloneSets, func() cache.SharedIndexInformer {
-		informer := client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
-		_ = informer.SetTransform(caches.Trim) // fails only once it runs
-		return informer
+// informersOf makes the informers that the caller does not share.
+func informersOf(o *Options) *caches.Informers {
+	in := caches.NewInformers(o.Kubernetes, o.Namespace)
+	o.CloneSets = in.Or(o.CloneSets, func() cache.SharedIndexInformer {
+		return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
 	})
-	own(&o.Pods, core.Core().V1().Pods().Informer)
-	own(&o.Claims, core.Core().V1().PersistentVolumeClaims().Informer)
-	own(&o.Revisions, core.Apps().V1().ControllerRevisions().Informer)
+	o.Pods, o.Claims, o.Revisions = in.Pods(o.Pods), in.Claims(o.Claims), in.Revisions(o.Revisions)
 	if !o.NoNodes {
-		own(&o.Nodes, core.Core().V1().Nodes().Informer)
+		o.Nodes = in.Nodes(o.Nodes)
 	}
+	return in
 }
 
 // Run reconciles until the context is done, and waits for everything it has
 // started. It runs the informers that New made itself. It can be called once.
-func (c *Controller) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	for _, informer := range c.own {
-		running.Go(func() { informer.RunWithContext(ctx) })
-	}
-	return c.loop.Run(ctx)
-}
+func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 
 // watch has a pass made over a CloneSet whenever something changes that its
 // plan depends on.

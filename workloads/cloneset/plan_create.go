@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -26,7 +27,7 @@ func (p *planner) planCreate() {
 	if blocked := p.tally.CreateBlocked(); blocked != nil {
 		p.wait(nil, blocked)
 	}
-	ids := p.instanceIDs(int(m.Create))
+	ids := p.instanceIDs(min(int(m.Create), rollout.MostCreations))
 	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.Revisions.Update: &p.Set.Spec.Template}
 	for i, id := range ids {
 		from := p.plan.Revisions.Update
@@ -42,7 +43,13 @@ func (p *planner) planCreate() {
 			}
 			templates[from] = template
 		}
-		p.plan.Create = append(p.plan.Create, p.newPod(id, from, templates[from]))
+		creation := p.newPod(id, from, templates[from])
+		if found := labels.Set(creation.Pod.Labels); !p.selector.Matches(found) { // it would be given up at once
+			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match", from.Name, p.selector, found))
+			return
+		}
+		p.plan.Create = append(p.plan.Create, creation)
 	}
 	p.scaled = p.scaled || len(p.plan.Create) > 0
 }

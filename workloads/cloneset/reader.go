@@ -42,7 +42,8 @@ type Reader interface {
 	// Claims returns the claims of the namespace that name the UID as an owner.
 	Claims(namespace string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error)
 	// Revisions returns the revisions of the namespace that name the UID as
-	// an owner, and those without any owner that match the selector.
+	// an owner, and those without a controller that match the selector, each
+	// of them once.
 	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
 	// NodeLabels returns the labels of a node; nil when the node is not known.
 	NodeLabels(node string) map[string]string
@@ -54,10 +55,25 @@ type Reader interface {
 
 // informerReader reads informers that caches.AddOwnerIndex has indexed.
 type informerReader struct {
+	caches.Stores
 	sets                    client.CloneSetLister
 	pods, claims, revisions cache.Indexer
 	nodes                   cache.Indexer // nil with Options.NoNodes
-	stores                  map[Resource]cache.Store
+}
+
+func newInformerReader(o *Options) *informerReader {
+	r := &informerReader{
+		Stores: caches.Stores{
+			ResourceCloneSets: o.CloneSets.GetStore(), ResourcePods: o.Pods.GetStore(),
+			ResourceClaims: o.Claims.GetStore(), ResourceRevisions: o.Revisions.GetStore(),
+		},
+		sets: client.NewCloneSetLister(o.CloneSets.GetIndexer()),
+		pods: o.Pods.GetIndexer(), claims: o.Claims.GetIndexer(), revisions: o.Revisions.GetIndexer(),
+	}
+	if o.Nodes != nil {
+		r.nodes = o.Nodes.GetIndexer()
+	}
+	return r
 }
 
 func (r *informerReader) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
@@ -73,7 +89,7 @@ func (r *informerReader) Claims(_ string, owner types.UID) ([]*corev1.Persistent
 }
 
 func (r *informerReader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
-	return caches.OwnedOrMatching[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
+	return caches.OwnedOrOrphaned[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
 }
 
 func (r *informerReader) NodeLabels(name string) map[string]string {
@@ -85,14 +101,6 @@ func (r *informerReader) NodeLabels(name string) map[string]string {
 		return nil
 	}
 	return object.(*corev1.Node).Labels
-}
-
-func (r *informerReader) Seen(resource Resource) string {
-	store, found := r.stores[resource]
-	if !found {
-		return ""
-	}
-	return store.LastStoreSyncResourceVersion()
 }
 
 // observe reads everything that a plan for the CloneSet depends on. It returns

@@ -18,8 +18,8 @@ import (
 type Snapshot struct {
 	// Set is the CloneSet. Required.
 	Set *v1alpha1.CloneSet
-	// Revisions are those that the CloneSet owns, and those without an owner
-	// that match its selector, in any order.
+	// Revisions are those that the CloneSet owns, and those without a
+	// controller that match its selector, in any order.
 	Revisions []*appsv1.ControllerRevision
 	// Pods are those that name the CloneSet as an owner, whatever their phase.
 	Pods []*corev1.Pod

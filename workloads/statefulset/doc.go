@@ -22,11 +22,15 @@
 // Manifests, pods, claims and revisions are those of OpenKruise 1.4. Where its
 // behaviour harms users, this package does otherwise:
 //
-//   - With OrderedReady a broken update can be taken back, or corrected, without
-//     deleting pods by hand. A pod that is not available is moved although it is
-//     waited for, when its revision has been given up, when the update goes back
-//     to an older revision, or when all pods above it are updated and available.
-//     Pods that serve are never moved for this.
+//   - A broken update can be taken back, or corrected, without deleting pods by
+//     hand. Where nothing else could move, since OrderedReady waits or
+//     maxUnavailable is used up, a pod that is not available moves nevertheless
+//     when its revision has been given up, when the update goes back to an older
+//     revision, or when all pods above it are updated and available. Pods that
+//     serve are never moved for this. With unorderedUpdate the partition holds
+//     no pod back where current and update revision are the same.
+//   - With OrderedReady a pod that is left over goes in its turn although it and
+//     a lower one that is left over are not available.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
 //     that are wanted, not from the number of replicas alone: with reserved
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal
@@ -55,6 +59,13 @@
 //     when no counter changes; so is updatedReadyReplicas.
 //   - Where the name of a revision is too long for a label value, its hash is
 //     written alone.
+//   - A template is validated by the API server itself, by a dry run, so that it
+//     is judged by the release that has to accept the pods. Where that gives no
+//     verdict, the StatefulSet is allowed with a warning. With InPlaceOnly
+//     nothing of the pods' spec may change but images.
+//   - An update that leaves the spec as it is, is never refused; a template that
+//     did not change is not judged again.
+//   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.

@@ -2,7 +2,8 @@ package statefulset
 
 import (
 	"strconv"
-	"strings"
+
+	"github.com/podwright/podwright/internal/ordinals"
 )
 
 // window is the ordinals that the pods of a StatefulSet should have.
@@ -44,10 +45,6 @@ func claimName(template, set string, ordinal int) string {
 // ordinalOf returns the ordinal in the name of a pod; false where the name is
 // not that of a pod of the StatefulSet. (rule 2)
 func ordinalOf(set, pod string) (int, bool) {
-	digits, found := strings.CutPrefix(pod, set+"-")
-	if !found || len(digits) > 1 && digits[0] == '0' {
-		return 0, false
-	}
-	ordinal, err := strconv.ParseUint(digits, 10, 31)
-	return int(ordinal), err == nil
+	parent, ordinal, ok := ordinals.Split(pod)
+	return int(ordinal), ok && parent == set
 }

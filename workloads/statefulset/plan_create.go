@@ -27,6 +27,9 @@ func (p *planner) planCreate() {
 	budget := p.limits.scaleMaxUnavailable
 	creation := p.newCreation()
 	for i, slot := range p.wanted {
+		if len(p.plan.Create) == rollout.MostCreations {
+			return // the next pass, which sees them, goes on
+		}
 		if budget == 0 {
 			p.waitForBudget(p.wanted[i:])
 			return

@@ -1,6 +1,8 @@
 package statefulset
 
 import (
+	"slices"
+
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -38,51 +40,32 @@ func (p *planner) planKeep() {
 // scaleIn deletes the pods of ordinals that are not wanted, the highest first:
 // all of them, or with OrderedReady one after the other. (rules 11 to 13)
 func (p *planner) scaleIn() {
-	if p.stopped != nil {
-		for _, pod := range p.condemned {
+	rest := slices.DeleteFunc(slices.Clone(p.condemned), func(pod *pod) bool { return pod.terminating })
+	if p.ordered && p.stopped == nil && len(p.condemned) > 0 {
+		rest = p.deleteInOrder(rest)
+	}
+	for _, pod := range rest {
+		if p.ordered {
 			p.wait(pod.Pod, p.stopped)
+		} else {
+			p.delete(pod, DeleteForScale)
 		}
-		return
-	}
-	for i, pod := range p.condemned {
-		if !p.ordered {
-			if !pod.terminating {
-				p.delete(pod, DeleteForScale)
-			}
-			continue
-		}
-		p.stopped = p.deleteInOrder(pod)
-		for _, later := range p.condemned[i+1:] {
-			p.wait(later.Pod, p.stopped)
-		}
-		return
 	}
 }
 
-// deleteInOrder deletes the highest pod that is left over, when no other pod is
-// on its way. It returns what the next one waits for. (rule 11)
-func (p *planner) deleteInOrder(pod *pod) *rollout.Reason {
-	if pod.terminating {
-		return p.order("pod %s is still terminating", pod.Name)
-	}
-	if first := p.firstUnavailable(); !pod.available && first != pod {
-		reason := p.order("pod %s is not available", first.Name)
-		p.wait(pod.Pod, reason)
-		return reason
-	}
-	p.delete(pod, DeleteForScale)
-	return p.order("pod %s is deleted first", pod.Name)
-}
-
-// firstUnavailable is the pod with the lowest ordinal among those left over
-// that are not available; nil where all are.
-func (p *planner) firstUnavailable() (first *pod) {
+// deleteInOrder deletes the first of the pods that are left over, unless one is
+// terminating, and returns those that wait. All wanted pods are available by
+// then. (rule 11)
+func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 	for _, pod := range p.condemned {
-		if !pod.available {
-			first = pod
+		if pod.terminating {
+			p.stopped = p.order("pod %s is still terminating", pod.Name)
+			return pods
 		}
 	}
-	return first
+	p.delete(pods[0], DeleteForScale)
+	p.stopped = p.order("pod %s is deleted first", pods[0].Name)
+	return pods[1:]
 }
 
 // delete deletes a pod, or has its hook asked to prepare it. (rule 13)

@@ -29,7 +29,7 @@ func (p *planner) planUpdate() {
 	case p.scaled:
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
 	case p.stopped != nil:
-		p.updateBroken(sequence)
+		p.updateBroken(sequence, p.stopped)
 	default:
 		p.walk(sequence)
 	}
@@ -86,7 +86,10 @@ func (p *planner) unordered() ([]slot, error) {
 	for _, pod := range ordered {
 		moved = append(moved, byPod[pod])
 	}
-	n := max(0, min(len(moved), int(p.limits.replicas)-int(p.limits.partition)))
+	n := len(moved)
+	if p.plan.Revisions.Current != p.plan.Revisions.Update { // otherwise no pod belongs at another revision
+		n = max(0, min(n, int(p.limits.replicas)-int(p.limits.partition)))
+	}
 	p.waitAll(moved[n:], p.partitionReason())
 	return moved[:n], nil
 }
@@ -94,15 +97,21 @@ func (p *planner) unordered() ([]slot, error) {
 // walk goes down the sequence and moves pods until maxUnavailable of those it
 // has come by are not available. (rule 18)
 func (p *planner) walk(sequence []slot) {
-	unavailable := int32(0)
+	unavailable, moved := int32(0), false
 	for i, s := range sequence {
 		if unavailable >= p.limits.maxUnavailable {
-			p.waitAll(sequence[i:], &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
-				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)})
+			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
+				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
+			if moved {
+				p.waitAll(sequence[i:], reason)
+			} else {
+				p.updateBroken(sequence, reason)
+			}
 			return
 		}
 		if p.moves(s) {
 			p.update(s.pod)
+			moved = true
 		}
 		if !serves(s) {
 			unavailable++
@@ -129,25 +138,26 @@ func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	}
 }
 
-// updateBroken moves a pod although OrderedReady waits for one that is not
-// available, if that one may be so because of the revision it is at: otherwise
-// a broken update could never be taken back. Pods that serve stay.
-func (p *planner) updateBroken(sequence []slot) {
+// updateBroken moves a pod although others are waited for, if it is not
+// available and that may be because of the revision it is at: otherwise a broken
+// update could never be taken back. Pods that serve stay.
+func (p *planner) updateBroken(sequence []slot, waiting *rollout.Reason) {
 	broken := p.broken(sequence)
 	for _, s := range sequence {
 		switch {
 		case s.pod != nil && s.pod == broken:
 			p.update(broken)
 		case p.moves(s):
-			p.wait(s.pod.Pod, p.stopped)
+			p.wait(s.pod.Pod, waiting)
 		}
 	}
 }
 
-// broken is the lowest pod that is not available and whose revision is given
-// up, or that is the next one in order; nil while a pod is terminating.
+// broken is the last pod of the sequence that is not available and whose
+// revision is given up, or that is the next one in order; nil while a pod is
+// terminating. The last one is the lowest, and may hold up the creation of others.
 func (p *planner) broken(sequence []slot) (broken *pod) {
-	next := true // all pods above are updated and available
+	next := true // all pods before are updated and available
 	for _, s := range sequence {
 		switch pod := s.pod; {
 		case pod == nil:
@@ -157,10 +167,8 @@ func (p *planner) broken(sequence []slot) (broken *pod) {
 			next = next && pod.available
 		case pod.available:
 			next = false
-		default:
-			if next || p.givenUp(pod) {
-				broken = pod
-			}
+		case next || p.givenUp(pod):
+			broken = pod
 		}
 	}
 	return broken

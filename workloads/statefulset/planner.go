@@ -90,6 +90,10 @@ func (p *pod) healthy() bool {
 		(state == "" || state == lifecyclev1alpha1.StateNormal)
 }
 
+// mostReplicas is far beyond what a cluster holds. A plan keeps something for
+// each of them.
+const mostReplicas = 1_000_000
+
 // read checks and computes what the spec says.
 func (p *planner) read() (err error) {
 	if p.selector, err = p.Snapshot.selector(); err != nil {
@@ -101,6 +105,9 @@ func (p *planner) read() (err error) {
 	l := &p.limits
 	if l.replicas = p.replicas(); l.replicas < 0 {
 		return fmt.Errorf("spec.replicas: found %d, want 0 or more", l.replicas)
+	}
+	if l.replicas > mostReplicas {
+		return fmt.Errorf("spec.replicas: found %d, want %d or less", l.replicas, mostReplicas)
 	}
 	p.window = newWindow(l.replicas, p.Set.Spec.ReserveOrdinals)
 	p.ordered = p.Set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement

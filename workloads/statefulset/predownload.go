@@ -2,7 +2,6 @@ package statefulset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,9 +38,6 @@ type ImagePullJobs interface {
 // have been started before. The caller runs it, and waits until it is filled
 // before a Controller runs: jobs that the cache does not show are not deleted.
 func NewImagePullJobs(c distributionclient.Interface, informer cache.SharedIndexInformer) (ImagePullJobs, error) {
-	if c == nil || informer == nil {
-		return nil, errors.New("statefulset: image pull jobs need a client of the distribution kinds and an informer of ImagePullJobs, found nil")
-	}
 	store, err := pulljobs.NewStore(c, informer)
 	if err != nil {
 		return nil, fmt.Errorf("statefulset: %w", err)

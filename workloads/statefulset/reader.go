@@ -53,9 +53,20 @@ type Reader interface {
 
 // informerReader reads informers that New has indexed.
 type informerReader struct {
+	caches.Stores
 	sets                    client.StatefulSetLister
 	pods, claims, revisions cache.Indexer
-	stores                  map[Resource]cache.Store
+}
+
+func newInformerReader(o *Options) *informerReader {
+	return &informerReader{
+		Stores: caches.Stores{
+			ResourceStatefulSets: o.StatefulSets.GetStore(), ResourcePods: o.Pods.GetStore(),
+			ResourceClaims: o.Claims.GetStore(), ResourceRevisions: o.Revisions.GetStore(),
+		},
+		sets: client.NewStatefulSetLister(o.StatefulSets.GetIndexer()),
+		pods: o.Pods.GetIndexer(), claims: o.Claims.GetIndexer(), revisions: o.Revisions.GetIndexer(),
+	}
 }
 
 func (r *informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
@@ -79,15 +90,7 @@ func (r *informerReader) Claim(namespace, name string) (*corev1.PersistentVolume
 }
 
 func (r *informerReader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
-	return caches.OwnedOrMatching[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
-}
-
-func (r *informerReader) Seen(resource Resource) string {
-	store, found := r.stores[resource]
-	if !found {
-		return ""
-	}
-	return store.LastStoreSyncResourceVersion()
+	return caches.OwnedOrOrphaned[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
 }
 
 // observe reads everything that a plan for the StatefulSet depends on. It
@@ -119,7 +122,7 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 
 // claims reads the claims of the pods that there are and of those that should be.
 func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
-	if len(s.Set.Spec.VolumeClaimTemplates) == 0 {
+	if len(s.Set.Spec.VolumeClaimTemplates) == 0 || s.replicas() > mostReplicas {
 		return nil, nil
 	}
 	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)

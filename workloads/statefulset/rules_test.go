@@ -138,8 +138,9 @@ func TestScaleDown(t *testing.T) {
 	runPlanCases(t, []planCase{
 		{"rule 11: OrderedReady deletes the highest ordinal", "A", "A", "0A 1A 2A 3A", with(ordered, replicas(2)), "delete 3 Scale", "OrderedReady 2"},
 		{"rule 11: OrderedReady waits for a terminating one", "A", "A", "0A 1A 2A 3A~", with(ordered, replicas(2)), "", "OrderedReady 2"},
-		{"rule 11: a pod that is not available blocks", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
-		{"rule 11: unless it is the first such pod", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: OrderedReady waits for a lower one that somebody else deletes", "A", "A", "0A 1A 2A~ 3A", with(ordered, replicas(2)), "", "OrderedReady 3"},
+		{"rule 11: a pod that is not available blocks no others, as it is left over itself", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: it goes in its turn", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
 		{"rule 11: a wanted pod that is not available blocks", "A", "A", "0A- 1A 2A", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
 		{"rule 12: Parallel passes over terminating ones", "A", "A", "0A 1A 2A~", with(replicas(1)), "delete 1 Scale", ""},
 		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale", "ScaleFirst 0"},
@@ -192,6 +193,10 @@ func TestBrokenUpdate(t *testing.T) {
 		{"OrderedReady: not before an updated pod is available", "B", "A", "0A 1A- 2B-", with(ordered), "", "OrderedReady 1 0"},
 		{"OrderedReady: a broken first pod of a new set takes the corrected template", "B", "A", "0A-", with(ordered, replicas(3)), "delete 0 Update", "OrderedReady new"},
 		{"OrderedReady: a pod below the partition stays", "C", "A", "0A 1B- 2B-", with(ordered, partition(2)), "delete 2 Update", "Partition 0 1"},
+		{"Parallel: also where scaleStrategy lets no other pod be created", "B", "A", "0A-", with(replicas(5), scaleUnavailable("1")), "delete 0 Update", "ScaleMaxUnavailable new"},
+		{"Parallel: where a missing pod uses the budget up, a revision that is given up goes", "C", "A", "0A 1B- 2B", with(replicas(4), scaleUnavailable("1")), "delete 1 Update", "MaxUnavailable 2 0, ScaleMaxUnavailable new"},
+		{"Parallel: and pods that serve stay", "B", "A", "0A- 1A 2A", with(replicas(4), scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable new"},
+		{"Parallel, unordered: a roll-back moves all pods, whatever the partition", "A", "A", "0A 1A 2B 3A 4B-", with(unordered, partition(3), unavailable("2")), "delete 4 Update, delete 2 Update", ""},
 		{"OrderedReady: in place where possible", "A", "A", "0A 1B-", with(ordered, inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)), "UpdateInPlace 1", ""},
 	})
 }
@@ -240,6 +245,7 @@ func TestSpecProblems(t *testing.T) {
 		want string
 	}{
 		{"replicas", replicas(-1), "FailedUpdatePod: spec.replicas: found -1, want 0 or more"},
+		{"too many replicas", replicas(2_000_000_000), "FailedUpdatePod: spec.replicas: found 2000000000, want 1000000 or less"},
 		{"partition", partition(-1), "FailedUpdatePod: spec.updateStrategy.rollingUpdate.partition: found -1, want 0 or more"},
 		{"maxUnavailable", rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) {
 			r.MaxUnavailable = &intstr.IntOrString{Type: intstr.String, StrVal: "x"}

@@ -236,6 +236,25 @@ func TestWebhookHandlers(t *testing.T) {
 	}
 }
 
+// One tenant's StatefulSet must not stop the webhook: without care a decoder
+// works on such a quantity for hours, and the test runs out of time.
+func TestWebhookOfExtremeQuantities(t *testing.T) {
+	for _, version := range versions {
+		for _, quantity := range []string{"1e-100000000", "1e2147483647"} {
+			object := strings.Replace(specWith(version, ""), `"image"`, `"resources":{"requests":{"cpu":"`+quantity+`"}},"image"`, 1)
+			r := request(version, admissionv1.Update, object, object)
+			for name, answer := range map[string]*admissionv1.AdmissionResponse{
+				"default":  (&statefulset.Webhook{}).Default(t.Context(), r),
+				"validate": (&statefulset.Webhook{}).Validate(t.Context(), r),
+			} {
+				if !answer.Allowed {
+					t.Errorf("%s of %s with %s: %v", name, version, quantity, answer.Result)
+				}
+			}
+		}
+	}
+}
+
 // checkTemplates is a TemplateChecker for tests.
 type checkTemplates func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
 

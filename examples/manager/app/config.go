@@ -42,8 +42,9 @@ type Config struct {
 	FeatureGates string
 	// CustomResources is the legacy environment variable CUSTOM_RESOURCE_ENABLE.
 	CustomResources string
-	// CloneSetWorkers is the number of CloneSets reconciled at the same time.
-	CloneSetWorkers int
+	// CloneSetWorkers is the number of CloneSets reconciled at the same time,
+	// StatefulSetWorkers that of StatefulSets.
+	CloneSetWorkers, StatefulSetWorkers int
 	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
 	// deletion out of the replicas.
 	CloneSetScalingExcludePreparingDelete bool
@@ -75,7 +76,7 @@ type LeaderElection struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Webhook says how admission webhooks are served. The flags begin with
+// Webhook says how webhooks are served. The flags begin with
 // --webhook-.
 type Webhook struct {
 	// Enabled false serves none (--enable-webhooks=false).
@@ -94,8 +95,8 @@ type Webhook struct {
 	CertDir string
 	// CertWriter is "fs" or "secret". Default: "fs" with a Host, else "secret".
 	CertWriter string
-	// Register keeps the webhook configurations in order
-	// (--register-webhooks). Without it somebody else has to.
+	// Register keeps the webhook configurations in order, and the conversion
+	// webhook of the CRDs (--register-webhooks). Without it somebody else has to.
 	Register bool
 }
 
@@ -113,7 +114,7 @@ func NewConfig(getenv func(string) string) (Config, error) {
 		QPS: -1, Burst: 50,
 		OwnNamespace:    cmp.Or(getenv("POD_NAMESPACE"), "kruise-system"),
 		CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"),
-		CloneSetWorkers: 3,
+		CloneSetWorkers: 3, StatefulSetWorkers: 3,
 		MetricsAddr:     ":8080",
 		HealthProbeAddr: ":8000",
 		LeaderElection: LeaderElection{

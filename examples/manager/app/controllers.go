@@ -18,8 +18,10 @@ import (
 
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // lookAgain is the time between two looks for a missing CRD.
@@ -29,50 +31,46 @@ const lookAgain = 5 * time.Second
 type controller struct {
 	// name stands in metrics, events and user agents.
 	name string
-	// resource must be served before run.
+	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
-	// run works until the context is done.
-	run func(ctx context.Context) error
+	// embed makes the controller of its parts.
+	embed func(parts) (runner, error)
+}
+
+// runner is a Controller of the library.
+type runner interface {
+	Run(ctx context.Context) error
+}
+
+// parts are what every controller has of its own.
+type parts struct {
+	kubernetes kubernetes.Interface
+	workloads  client.Interface
+	recorder   record.EventRecorder
+	// jobs is nil where no images are pulled ahead of updates. The workloads
+	// all ask for the same methods.
+	jobs cloneset.ImagePullJobs
 }
 
 // controllers returns all that the manager runs. A new controller is one more
-// entry here, and one more list of webhooks in admissionHandlers.
-func (m *Manager) controllers(config *rest.Config) []controller {
-	return []controller{{
-		name:     "cloneset-controller",
-		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
-		run:      func(ctx context.Context) error { return m.runCloneSets(ctx, "cloneset-controller", config) },
-	}}
+// entry here, the function that fills in its options, and one more entry in
+// webhookHandlers.
+func (m *Manager) controllers() []controller {
+	return []controller{
+		{"cloneset-controller", v1alpha1.SchemeGroupVersion.WithResource("clonesets"), m.newCloneSets},
+	}
 }
 
-// runCloneSets is all it takes to embed a controller: two clients and its options;
+// newCloneSets is all it takes to embed a controller: two clients and its options;
 // the rest is what an installation may switch on.
-func (m *Manager) runCloneSets(ctx context.Context, name string, config *rest.Config) error {
-	client, err := kubernetesClient(config, name)
-	if err != nil {
-		return err
-	}
-	workloads, err := workloadsClient(config, name)
-	if err != nil {
-		return err
-	}
-	recorder, stop, err := newRecorder(ctx, client, name)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	jobs, stopJobs, err := m.imagePullJobs(ctx, discovery.ToDiscoveryInterfaceWithContext(client.Discovery()), config, name)
-	if err != nil {
-		return err
-	}
-	defer stopJobs()
-	sets, err := cloneset.New(cloneset.Options{
-		Kubernetes:   client,
-		Workloads:    workloads,
+func (m *Manager) newCloneSets(p parts) (runner, error) {
+	return cloneset.New(cloneset.Options{
+		Kubernetes:   p.kubernetes,
+		Workloads:    p.workloads,
 		Namespace:    m.config.Namespace,
-		Jobs:         jobs,
+		Jobs:         p.jobs,
 		Workers:      m.config.CloneSetWorkers,
-		Recorder:     recorder,
+		Recorder:     p.recorder,
 		Metrics:      m.metrics,
 		QueueMetrics: m.metrics.Queues,
 		Features: cloneset.Features{
@@ -80,24 +78,48 @@ func (m *Manager) runCloneSets(ctx context.Context, name string, config *rest.Co
 			PartitionRollback:      m.gates.Enabled(features.CloneSetPartitionRollback),
 			NoEnvFromMetadata:      !m.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 			ExcludePreparingDelete: m.config.CloneSetScalingExcludePreparingDelete,
-			PreDownload:            jobs != nil,
+			PreDownload:            p.jobs != nil,
 		},
 	})
+}
+
+// run makes a controller and runs it until the context is done.
+func (m *Manager) run(ctx context.Context, c controller, config *rest.Config) error {
+	var p parts
+	var err error
+	if p.kubernetes, err = kubernetesClient(config, c.name); err != nil {
+		return err
+	}
+	if p.workloads, err = workloadsClient(config, c.name); err != nil {
+		return err
+	}
+	recorder, stop, err := newRecorder(ctx, p.kubernetes, c.name)
 	if err != nil {
 		return err
 	}
-	m.metrics.Started(name)
-	return sets.Run(ctx)
+	defer stop()
+	p.recorder = recorder
+	jobs, stopJobs, err := m.imagePullJobs(ctx, discovery.ToDiscoveryInterfaceWithContext(p.kubernetes.Discovery()), config, c.name)
+	if err != nil {
+		return err
+	}
+	defer stopJobs()
+	p.jobs = jobs
+	made, err := c.embed(p)
+	if err != nil {
+		return err
+	}
+	m.metrics.Started(c.name)
+	return made.Run(ctx)
 }
 
 // newRecorder returns a recorder of events about objects of any kind.
 func newRecorder(ctx context.Context, client kubernetes.Interface, name string) (record.EventRecorder, func(), error) {
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, nil, err
-	}
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return nil, nil, err
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, nil, err
+		}
 	}
 	// It outlives the controller, whose last pass may have something to tell.
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
@@ -109,12 +131,12 @@ func newRecorder(ctx context.Context, client kubernetes.Interface, name string) 
 // fails, and waits for all.
 func (m *Manager) runControllers(ctx context.Context, config *rest.Config, client discovery.ServerResourcesInterfaceWithContext) error {
 	running, ctx := errgroup.WithContext(ctx)
-	for _, one := range m.controllers(config) {
+	for _, one := range m.controllers() {
 		running.Go(func() error {
 			if !waitServed(ctx, client, one) {
 				return nil
 			}
-			if err := one.run(ctx); err != nil && ctx.Err() == nil {
+			if err := m.run(ctx, one, config); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("%s: %w", one.name, err)
 			}
 			return nil

@@ -8,6 +8,18 @@
 // other way round: the controllers finish their passes, then the Lease is
 // released, then the servers stop.
 //
+// StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica
+// converts between the two, whether it leads or not. CRDs are installed without a
+// conversion webhook. It is entered (spec.conversion and nothing else) when the
+// replica presents its certificate, and from then on kept in order, whoever has
+// installed the CRD. That takes the permission to list, watch and patch the
+// customresourcedefinition statefulsets.apps.kruise.io; without it the manager
+// says so and does the rest. Who removes the manager for good sets the strategy
+// of the conversion to None, or v1alpha1 requests fail.
+//
+// A new certificate authority is registered beside the former one before a
+// server presents a certificate of it, so that no request fails in between.
+//
 // # Differences
 //
 // From the manager of OpenKruise 1.4, whose flags are all accepted:
@@ -16,6 +28,8 @@
 //   - a controller whose CRD is missing starts as soon as the CRD is installed;
 //     no restart is needed.
 //   - missing webhook configurations are created, with what is served.
+//   - a CRD without a conversion webhook gets it, too.
+//   - the Secret keeps the former authority behind the new one in ca-cert.pem.
 //   - certificates of a Secret are not written to a folder; the server takes
 //     them from memory.
 //   - profiles are not served unless asked for.

@@ -77,6 +77,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
 	flags.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, "list of Name=true|false; names are "+strings.Join(features.Names(), ", "))
 	flags.IntVar(&c.CloneSetWorkers, "cloneset-workers", c.CloneSetWorkers, "CloneSets reconciled at the same time")
+	flags.IntVar(&c.StatefulSetWorkers, "statefulset-workers", c.StatefulSetWorkers, "StatefulSets reconciled at the same time")
 	flags.BoolVar(&c.CloneSetScalingExcludePreparingDelete, "cloneset-scaling-exclude-preparing-delete", c.CloneSetScalingExcludePreparingDelete,
 		"do not count pods that prepare for their deletion as replicas")
 	c.LeaderElection.add(flags)
@@ -102,8 +103,8 @@ func (l *LeaderElection) add(flags *pflag.FlagSet) {
 }
 
 func (w *Webhook) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission webhooks")
-	flags.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, and create those that are missing")
+	flags.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission and conversion webhooks")
+	flags.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
 	flags.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
 	flags.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
 	flags.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")

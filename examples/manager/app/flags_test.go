@@ -37,7 +37,7 @@ func TestDefaults(t *testing.T) {
 	want := command{
 		LogFormat: "text",
 		Config: Config{
-			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3,
+			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3, StatefulSetWorkers: 3,
 			MetricsAddr: ":8080", HealthProbeAddr: ":8000",
 			LeaderElection: LeaderElection{
 				Enabled: true, ID: "kruise-manager", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
@@ -71,8 +71,11 @@ func TestFlags(t *testing.T) {
 				}
 			},
 		},
-		"§2: other workers are accepted": {[]string{"--statefulset-workers", "5"}, noEnv, func(c *command) {
-			c.Ignored = []string{"--statefulset-workers: the manager does not run that controller"}
+		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5"}, noEnv, func(c *command) {
+			c.CloneSetWorkers, c.StatefulSetWorkers = 4, 5
+		}},
+		"§2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
+			c.Ignored = []string{"--daemonset-workers: the manager does not run that controller"}
 		}},
 		"§2: a switch takes no next argument": {[]string{"--allow-privileged", "--cloneset-workers", "7"}, noEnv, func(c *command) {
 			c.CloneSetWorkers = 7
@@ -116,6 +119,7 @@ func TestWrongFlags(t *testing.T) {
 		"unknown flag":       {"--clonset-workers=1", []string{"clonset-workers"}},
 		"argument":           {"run", []string{`"run"`, "want flags only"}},
 		"no workers":         {"--cloneset-workers=0", []string{"--cloneset-workers=0", "at least 1"}},
+		"no StatefulSets":    {"--statefulset-workers=0", []string{"--statefulset-workers=0", "at least 1"}},
 		"no requests":        {"--rest-config-qps=0", []string{"--rest-config-qps=0", "-1 for no limit"}},
 		"namespace":          {"--namespace=A_B", []string{"--namespace=A_B", "lowercase"}},
 		"own namespace":      {"--own-namespace=", []string{"--own-namespace=", "lowercase"}},
@@ -180,7 +184,7 @@ func TestHelpAndVersion(t *testing.T) {
 	if _, err := parse([]string{"--help"}, noEnv, func(text string) { help = text }); !errors.Is(err, pflag.ErrHelp) {
 		t.Errorf("--help gives %v", err)
 	}
-	if !strings.Contains(help, "--cloneset-workers int") || strings.Contains(help, "--statefulset-workers") {
+	if !strings.Contains(help, "--cloneset-workers int") || !strings.Contains(help, "--statefulset-workers int") || strings.Contains(help, "--daemonset-workers") {
 		t.Errorf("--help should show the flags that have an effect, and no others:\n%s", help)
 	}
 	if c := mustParse(t, noEnv, "--version", "--cloneset-workers=0"); !c.Version {

@@ -23,7 +23,6 @@ var legacyValues = map[string]string{
 	"rate-limiter-qps":              fixedBackOff,
 	"rate-limiter-bucket-size":      fixedBackOff,
 	"nodeimage-creation-delay":      noController,
-	"statefulset-workers":           noController,
 	"daemonset-workers":             noController,
 	"broadcastjob-workers":          noController,
 	"advancedcronjob-workers":       noController,

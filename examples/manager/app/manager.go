@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution"
@@ -167,9 +166,13 @@ func (m *Manager) work(ctx context.Context, serving *errgroup.Group, servers con
 	if err != nil {
 		return err
 	}
-	err = m.prepare(ctx, config, client)
+	definitions, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	err = m.prepare(ctx, config.Host, client, definitions)
 	if err == nil {
-		err = m.serveWebhooks(ctx, client, serving, servers)
+		err = m.serveWebhooks(ctx, client, definitions, serving, servers)
 	}
 	if err == nil {
 		err = m.lead(ctx, config, func(ctx context.Context) error {
@@ -184,10 +187,10 @@ func (m *Manager) work(ctx context.Context, serving *errgroup.Group, servers con
 
 // prepare finds out whether the API server answers, and creates what the manager is
 // asked to create.
-func (m *Manager) prepare(ctx context.Context, config *rest.Config, client kubernetes.Interface) error {
+func (m *Manager) prepare(ctx context.Context, host string, client kubernetes.Interface, anyKind dynamic.Interface) error {
 	version, err := discovery.ToDiscoveryInterfaceWithContext(client.Discovery()).ServerVersionWithContext(ctx)
 	if err != nil {
-		return fmt.Errorf("the API server %s does not answer: %w", config.Host, err)
+		return fmt.Errorf("the API server %s does not answer: %w", host, err)
 	}
 	klog.FromContext(ctx).Info("Connected", "kubernetes", version.GitVersion)
 	if m.config.CreateOwnNamespace {
@@ -198,12 +201,8 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, client kuber
 	if !m.config.InstallCRDs {
 		return nil
 	}
-	anyKind, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return err
-	}
 	var resources []schema.GroupVersionResource
-	for _, controller := range m.controllers(config) {
+	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
 	definitions := crds.Of(workloads.CRDs(), resources...)
@@ -215,13 +214,13 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, client kuber
 
 // serveWebhooks serves the webhooks and returns when the API server can call
 // them. The registration goes on until the context is done.
-func (m *Manager) serveWebhooks(ctx context.Context, client kubernetes.Interface, serving *errgroup.Group, servers context.Context) error {
+func (m *Manager) serveWebhooks(ctx context.Context, client kubernetes.Interface, definitions dynamic.Interface, serving *errgroup.Group, servers context.Context) error {
 	if m.hooks == nil {
 		return nil
 	}
-	handlers := admissionHandlers(client, m.gates)
+	handlers := webhookHandlers(client, m.gates)
 	m.hooks.handle(handlers, m.metrics)
-	loop := registration.New(m.registration(client, handlers))
+	loop := registration.New(m.registration(client, definitions, handlers))
 	serving.Go(func() error { return m.hooks.run(servers) })
 	serving.Go(func() error { return loop.Run(ctx) })
 	select {
@@ -246,14 +245,17 @@ func (m *Manager) serveWebhooks(ctx context.Context, client kubernetes.Interface
 	}
 }
 
-func (m *Manager) registration(client kubernetes.Interface, handlers map[string]http.Handler) registration.Config {
+func (m *Manager) registration(client kubernetes.Interface, definitions dynamic.Interface, handlers map[string]http.Handler) registration.Config {
 	config := registration.Config{
-		Kubernetes: client,
-		Namespace:  m.config.OwnNamespace,
-		Host:       m.config.host(),
-		Target:     m.hooks.target(&m.config, handlers),
-		Register:   m.config.Webhook.Register,
-		Use:        func(bundle certificates.Bundle) error { return m.hooks.use(bundle) },
+		Kubernetes:  client,
+		Definitions: definitions,
+		Namespace:   m.config.OwnNamespace,
+		Host:        m.config.host(),
+		Target:      m.hooks.target(&m.config, handlers),
+		Register:    m.config.Webhook.Register,
+		Use: func(ctx context.Context, bundle certificates.Bundle) error {
+			return errors.Join(m.hooks.use(bundle), m.hooks.check(ctx))
+		},
 	}
 	if m.config.certificatesInFolder() {
 		config.Folder = m.config.Webhook.CertDir

@@ -18,7 +18,7 @@ import (
 
 // imagePullJobs returns what pulls images ahead of an in-place update, and a
 // function that ends its cache. It returns nil jobs where the gate is off or
-// ImagePullJobs are not served: that must not keep CloneSets from working.
+// ImagePullJobs are not served: that must not keep workloads from working.
 func (m *Manager) imagePullJobs(ctx context.Context, served discovery.ServerResourcesInterfaceWithContext, config *rest.Config, agent string) (cloneset.ImagePullJobs, func(), error) {
 	none := func() {}
 	if !m.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -23,24 +24,29 @@ import (
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// admissionHandlers returns the webhooks that are served, by path. Pods are
+// webhookHandlers returns the webhooks that are served, by path. Pods are
 // asked for one by one: they matter only to the rare change of podsToDelete, so
 // replicas that do not lead keep no cache of pods.
-func admissionHandlers(client kubernetes.Interface, gates features.Gates) map[string]http.Handler {
-	sets := &cloneset.Webhook{
-		TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
-		DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
+func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[string]http.Handler {
+	noDefaults := gates.Enabled(features.TemplateNoDefaults)
+	unprotected := !gates.Enabled(features.ResourcesDeletionProtection)
+	cloneSets := &cloneset.Webhook{
+		TemplateNoDefaults:        noDefaults,
+		DisableDeletionProtection: unprotected,
 		Pods: func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 			return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 		},
 		Templates: cloneset.DryRun(client.CoreV1()),
 	}
-	return sets.Handlers()
+	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
+	maps.Copy(served, cloneSets.Handlers())
+	return served
 }
 
-// webhookServer serves admission webhooks with certificates that may change
+// webhookServer serves webhooks with certificates that may change
 // while it runs.
 type webhookServer struct {
 	*server

@@ -2,6 +2,10 @@
 // them in a Secret or a folder, in the format of OpenKruise 1.4: what either of
 // the two wrote, the other uses.
 //
+// A new authority stands beside the one before it, so that servers can change
+// over one by one. Who wants one at once removes ca-key.pem and cert.pem; who
+// wants the old one to be trusted no more removes everything.
+//
 // What is good and what has to be renewed is decided by pure functions on a
 // Bundle and a time; the stores carry bytes.
 package certificates
@@ -18,6 +22,7 @@ import (
 // Bundle is a certificate authority and one server certificate signed by it,
 // all PEM. The zero value is an empty bundle, which is not usable.
 type Bundle struct {
+	// CACert may hold the authority before this one too, behind it.
 	CAKey, CACert []byte
 	Key, Cert     []byte
 }
@@ -54,6 +59,18 @@ func (b Bundle) Check(host string, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// Accepts tells whether a client that trusts this bundle accepts, at that time, a
+// server that presents another one.
+func (b Bundle) Accepts(other Bundle, now time.Time) bool {
+	pair, err := other.KeyPair()
+	roots := x509.NewCertPool()
+	if err != nil || !roots.AppendCertsFromPEM(b.CACert) {
+		return false
+	}
+	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, CurrentTime: now})
+	return err == nil
 }
 
 // KeyPair returns what a TLS server presents.

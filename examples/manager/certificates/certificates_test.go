@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"net"
 	"os"
 	"path/filepath"
@@ -90,6 +91,57 @@ func TestRenewKeepsTheAuthority(t *testing.T) {
 			renewed := renew(t, c.old, host, now)
 			if kept := cmp.Equal(renewed.CACert, c.old.CACert); kept != c.kept {
 				t.Errorf("CA kept: %v, want %v", kept, c.kept)
+			}
+			if err := renewed.Check(host, now); err != nil {
+				t.Errorf("the renewed bundle is not good: %v", err)
+			}
+		})
+	}
+}
+
+// count returns how many certificates a PEM text holds.
+func count(text []byte) (n int) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		n++
+	}
+	return n
+}
+
+// Servers change over to a new authority one by one.
+func TestRenewKeepsTheFormerAuthorityBesideTheNewOne(t *testing.T) {
+	first := renew(t, Bundle{}, host, start)
+	keyless := func(b Bundle) Bundle { return Bundle{CACert: b.CACert, Key: b.Key, Cert: b.Cert} }
+	second := renew(t, keyless(first), host, start)
+	cases := map[string]struct {
+		old, other   Bundle
+		at           time.Duration
+		authorities  int
+		acceptsOther bool
+	}{
+		"a new authority besides the old one":         {keyless(first), first, 0, 2, true},
+		"the old one ends within a year":              {first, first, 9*year + time.Hour, 2, true},
+		"the old one has ended":                       {first, first, 10*year + time.Hour, 1, false},
+		"the old one is not valid yet":                {first, first, -year, 1, false},
+		"an authority that is reused keeps the other": {second, first, 0, 2, true},
+		"the one before the last is forgotten":        {keyless(second), first, 0, 2, false},
+		"the last is not":                             {keyless(second), second, 0, 2, true},
+		"everything was removed":                      {Bundle{}, first, 0, 1, false},
+		"what stands there is no authority":           {Bundle{CACert: first.Cert}, first, 0, 1, false},
+		"what stands there is no certificate":         {Bundle{CACert: encodePEM("CERTIFICATE", []byte("x"))}, first, 0, 1, false},
+		"a server without certificate":                {first, Bundle{}, 0, 1, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			now := start.Add(c.at)
+			renewed := renew(t, c.old, host, now)
+			if got := count(renewed.CACert); got != c.authorities {
+				t.Errorf("%d authorities, want %d", got, c.authorities)
+			}
+			if got := renewed.Accepts(c.other, now); got != c.acceptsOther {
+				t.Errorf("accepts the other server: %v, want %v", got, c.acceptsOther)
+			}
+			if !renewed.Accepts(renewed, now) || (Bundle{}).Accepts(renewed, now) {
+				t.Error("a bundle accepts itself, and an empty one nobody")
 			}
 			if err := renewed.Check(host, now); err != nil {
 				t.Errorf("the renewed bundle is not good: %v", err)

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
@@ -15,13 +16,16 @@ import (
 
 // Renew makes a new server certificate for the host (a DNS name or an IP
 // address) and localhost. It is signed by the authority of the old bundle where
-// that has a key and lasts another year, and by a new one otherwise.
+// that has a key and lasts another year, and by a new one otherwise. Then the
+// old authority stays in CACert behind the new one while it is valid: who trusts
+// the bundle also accepts the servers that do not have the new certificate yet.
 func Renew(old Bundle, host string, now time.Time) (Bundle, error) {
 	authority, err := parseAuthority(old, now)
 	if err != nil {
 		if authority, err = newAuthority(now); err != nil {
 			return Bundle{}, fmt.Errorf("making the webhook CA: %w", err)
 		}
+		authority.certPEM = append(authority.certPEM, former(old, now)...)
 	}
 	bundle, err := authority.issue(host, now)
 	if err != nil {
@@ -51,6 +55,20 @@ func parseAuthority(b Bundle, now time.Time) (*authority, error) {
 		return nil, fmt.Errorf("the CA certificate cannot sign for another year")
 	}
 	return &authority{keyPEM: b.CAKey, certPEM: b.CACert, key: signer, cert: pair.Leaf}, nil
+}
+
+// former returns the certificate of the authority that has signed last, as PEM;
+// nil where there is none that is valid.
+func former(b Bundle, now time.Time) []byte {
+	block, _ := pem.Decode(b.CACert)
+	if block == nil {
+		return nil
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil || !cert.IsCA || now.Before(cert.NotBefore) || now.After(cert.NotAfter) {
+		return nil
+	}
+	return encodePEM("CERTIFICATE", cert.Raw)
 }
 
 func newAuthority(now time.Time) (*authority, error) {

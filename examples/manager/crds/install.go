@@ -18,7 +18,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-var resource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+// Resource is that of CustomResourceDefinitions.
+var Resource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // Of returns the definitions of some resources: a manager installs what it
 // looks after, and nothing that nobody serves.
@@ -36,7 +37,7 @@ func Of(definitions []*unstructured.Unstructured, resources ...schema.GroupVersi
 func Install(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
 	for _, definition := range definitions {
 		options := metav1.ApplyOptions{FieldManager: "podwright-manager", Force: true}
-		if _, err := client.Resource(resource).Apply(ctx, definition.GetName(), definition, options); err != nil {
+		if _, err := client.Resource(Resource).Apply(ctx, definition.GetName(), definition, options); err != nil {
 			return fmt.Errorf("installing the CRD %s: %w", definition.GetName(), err)
 		}
 	}
@@ -51,7 +52,7 @@ func Install(ctx context.Context, client dynamic.Interface, definitions []*unstr
 func waitEstablished(ctx context.Context, client dynamic.Interface, name string) error {
 	last := errors.New("it has not been read yet")
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		definition, err := client.Resource(resource).Get(ctx, name, metav1.GetOptions{})
+		definition, err := client.Resource(Resource).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			last = err
 			return false, nil

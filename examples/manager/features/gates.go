@@ -59,7 +59,7 @@ func known() map[Gate]fact {
 		PodUnavailableBudgetUpdateGate:            {stage: allAlpha},
 		TemplateNoDefaults:                        {stage: allAlpha, wired: true},
 		InPlaceUpdateEnvFromMetadata:              {enabled: true, stage: allAlpha, wired: true},
-		StatefulSetAutoDeletePVC:                  {enabled: true, stage: allAlpha},
+		StatefulSetAutoDeletePVC:                  {enabled: true, stage: allAlpha, wired: true},
 		SidecarSetPatchPodMetadataDefaultsAllowed: {stage: allAlpha},
 		SidecarTerminator:                         {stage: allAlpha},
 		PodProbeMarkerGate:                        {enabled: true, stage: allAlpha},

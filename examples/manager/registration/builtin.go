@@ -5,38 +5,65 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// workload is a kind with a webhook that sets its defaults and one that
+// validates it.
+type workload struct {
+	// name stands in the names of the webhooks, and at the end of their paths.
+	name, path string
+	rule       admissionv1.Rule
+}
+
+// workloads are those of a configuration of our own. Webhooks that are not
+// served are left out later.
+func workloads() []workload {
+	return []workload{
+		{"cloneset", "-apps-kruise-io-v1alpha1-cloneset", appsRule("clonesets", "v1alpha1")},
+		{"statefulset", "-apps-kruise-io-statefulset", appsRule("statefulsets", "v1alpha1", "v1beta1")},
+	}
+}
+
+func appsRule(resource string, versions ...string) admissionv1.Rule {
+	return admissionv1.Rule{APIGroups: []string{"apps.kruise.io"}, APIVersions: versions, Resources: []string{resource}}
+}
+
+// reviewVersions are what the webhooks of OpenKruise name too; v1 is spoken.
+func reviewVersions() []string { return []string{"v1", "v1beta1"} }
+
 // builtinMutating returns the webhooks that a configuration of our own may hold.
-// Those that are not served are left out later. Every call returns a new list.
+// Every call returns a new list.
 func builtinMutating() []admissionv1.MutatingWebhook {
-	return []admissionv1.MutatingWebhook{{
-		Name:                    "mcloneset.kb.io",
-		ClientConfig:            onPath("/mutate-apps-kruise-io-v1alpha1-cloneset"),
-		Rules:                   onKind("clonesets", admissionv1.Create, admissionv1.Update),
-		SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
-		AdmissionReviewVersions: []string{"v1", "v1beta1"},
-	}}
+	var list []admissionv1.MutatingWebhook
+	for _, w := range workloads() {
+		list = append(list, admissionv1.MutatingWebhook{
+			Name:                    "m" + w.name + ".kb.io",
+			ClientConfig:            onPath("/mutate" + w.path),
+			Rules:                   on(w.rule, admissionv1.Create, admissionv1.Update),
+			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
+			AdmissionReviewVersions: reviewVersions(),
+		})
+	}
+	return list
 }
 
 // builtinValidating is builtinMutating for the validating webhooks.
 func builtinValidating() []admissionv1.ValidatingWebhook {
-	return []admissionv1.ValidatingWebhook{{
-		Name:                    "vcloneset.kb.io",
-		ClientConfig:            onPath("/validate-apps-kruise-io-v1alpha1-cloneset"),
-		Rules:                   onKind("clonesets", admissionv1.Create, admissionv1.Update, admissionv1.Delete),
-		SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
-		AdmissionReviewVersions: []string{"v1", "v1beta1"},
-	}}
+	var list []admissionv1.ValidatingWebhook
+	for _, w := range workloads() {
+		list = append(list, admissionv1.ValidatingWebhook{
+			Name:                    "v" + w.name + ".kb.io",
+			ClientConfig:            onPath("/validate" + w.path),
+			Rules:                   on(w.rule, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
+			AdmissionReviewVersions: reviewVersions(),
+		})
+	}
+	return list
 }
 
 func onPath(path string) admissionv1.WebhookClientConfig {
 	return admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Path: ptr.To(path)}}
 }
 
-func onKind(resource string, operations ...admissionv1.OperationType) []admissionv1.RuleWithOperations {
-	return []admissionv1.RuleWithOperations{{
-		Operations: operations,
-		Rule: admissionv1.Rule{
-			APIGroups: []string{"apps.kruise.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{resource},
-		},
-	}}
+func on(rule admissionv1.Rule, operations ...admissionv1.OperationType) []admissionv1.RuleWithOperations {
+	return []admissionv1.RuleWithOperations{{Operations: operations, Rule: rule}}
 }

@@ -5,7 +5,9 @@
 // A configuration that was installed with OpenKruise's manifests carries the
 // whole list; the annotation "template" keeps it as it was, and what stands in
 // the configuration is always rebuilt from there. A configuration that this
-// manager has created is rebuilt from the manager's own table.
+// manager has created is rebuilt from the manager's own table. The
+// CustomResourceDefinition of a kind that the manager converts between versions
+// leads to it too; nothing else of a definition is touched.
 package registration
 
 import (

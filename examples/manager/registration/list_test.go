@@ -2,6 +2,7 @@ package registration
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +192,40 @@ func TestOwnConfigurations(t *testing.T) {
 	}
 	if again, err := Validating(validating, byURL); err != nil || again != validating {
 		t.Errorf("a second look at our own wants a change (%v):\n%s", err, cmp.Diff(validating, again))
+	}
+}
+
+// All webhooks of our own configurations, as they stand when everything is served.
+func TestBuiltin(t *testing.T) {
+	everything := byURL
+	everything.Serves = func(string) bool { return true }
+	mutating, err := Mutating(nil, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validating, err := Validating(nil, everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	describe := func(name string, client admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations) string {
+		rule := rules[0]
+		return fmt.Sprint(name, " ", strings.TrimPrefix(*client.URL, everything.URL), " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions)
+	}
+	var got []string
+	for _, w := range mutating.Webhooks {
+		got = append(got, describe(w.Name, w.ClientConfig, w.Rules))
+	}
+	for _, w := range validating.Webhooks {
+		got = append(got, describe(w.Name, w.ClientConfig, w.Rules))
+	}
+	want := []string{
+		"mcloneset.kb.io /mutate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE] [clonesets] [apps.kruise.io] [v1alpha1]",
+		"mstatefulset.kb.io /mutate-apps-kruise-io-statefulset [CREATE UPDATE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
+		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
+		"vstatefulset.kb.io /validate-apps-kruise-io-statefulset [CREATE UPDATE DELETE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("§5.1: the webhooks (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -32,11 +35,14 @@ type Config struct {
 	Host string
 	// Target is where the webhooks are served; its CABundle is set by the loop.
 	Target Target
-	// Register false leaves the two configurations alone: somebody else
-	// registers the webhooks.
+	// Definitions is a client for CustomResourceDefinitions. Default nil: no
+	// conversion webhook is registered.
+	Definitions dynamic.Interface
+	// Register false leaves the two configurations and the definitions alone:
+	// somebody else registers the webhooks.
 	Register bool
-	// Use is told of the certificates to serve with, before they are registered.
-	Use func(certificates.Bundle) error
+	// Use is told of new certificates and returns once the server presents them.
+	Use func(context.Context, certificates.Bundle) error
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
 }
@@ -49,14 +55,21 @@ const (
 	firstRetry  = 100 * time.Millisecond
 )
 
-// Loop keeps the certificates and the two webhook configurations in order: it
-// watches them, and looks at them once a minute. While nothing changes it sends
-// no request.
+// Loop keeps the certificates, the two webhook configurations and the conversion
+// webhook of a CustomResourceDefinition in order: it watches them, and looks at
+// them once a minute. While nothing changes it sends no request.
+//
+// A definition that it may not touch, or that does not exist, keeps nothing else
+// from working.
 type Loop struct {
 	Config
-	store                         certificates.Store
-	secrets, mutating, validating cache.SharedIndexInformer // secrets is nil with a Folder
+	store                certificates.Store
+	secrets              cache.SharedIndexInformer // nil with a Folder
+	mutating, validating cache.SharedIndexInformer
+	definition           cache.SharedIndexInformer // nil without Definitions
+	used                 certificates.Bundle       // what the server presents
 
+	refused   atomic.Bool // the definition may not be read
 	changed   chan struct{}
 	succeeded chan struct{}
 	once      sync.Once
@@ -79,10 +92,14 @@ func New(c Config) *Loop {
 			Cached: func() *corev1.Secret { return cached[*corev1.Secret](l.secrets, c.Namespace+"/"+c.Secret) },
 		}
 	}
+	if c.Definitions != nil {
+		l.definition = watchDefinition(c.Definitions)
+	}
 	return l
 }
 
-// Succeeded is closed after the first pass that leaves everything in order.
+// Succeeded is closed after the first pass that leaves everything in order, but
+// for a definition that cannot be written.
 func (l *Loop) Succeeded() <-chan struct{} { return l.succeeded }
 
 // LastError is what went wrong last, in a pass or in reading what it needs; nil
@@ -104,10 +121,12 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.setError(errors.New("the webhook configurations and the Secret of the certificates have not been read yet"))
 	for _, informer := range l.informers() {
 		registration, err := informer.AddEventHandler(l.onChange())
-		if err = errors.Join(err, informer.SetWatchErrorHandlerWithContext(l.onWatchError)); err != nil {
+		if err = errors.Join(err, informer.SetTransform(keepConversion), informer.SetWatchErrorHandlerWithContext(l.onWatchError(informer))); err != nil {
 			return err
 		}
-		synced = append(synced, registration.HasSynced)
+		synced = append(synced, func() bool {
+			return registration.HasSynced() || informer == l.definition && l.refused.Load()
+		})
 		watches.Go(func() { informer.RunWithContext(ctx) })
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
@@ -130,43 +149,86 @@ func (l *Loop) Run(ctx context.Context) error {
 }
 
 // pass looks at everything once, and writes what differs.
+//
+// The API server is not sent to a server that has no certificate yet. But where it
+// will accept the certificate that the server has now, it hears of the new
+// authority first, and the server changes over in the pass that finds everything
+// registered.
 func (l *Loop) pass(ctx context.Context) error {
-	bundle, err := certificates.Ensure(ctx, l.store, l.Host, l.Clock.Now())
+	now := l.Clock.Now()
+	bundle, err := certificates.Ensure(ctx, l.store, l.Host, now)
 	if err != nil {
 		return err
 	}
-	if err := l.Use(bundle); err != nil {
-		return fmt.Errorf("serving with new certificates: %w", err)
+	if !bundle.Accepts(l.used, now) {
+		if err := l.use(ctx, bundle); err != nil {
+			return err
+		}
 	}
-	if !l.Register {
-		return nil
-	}
-	target := l.Target
-	target.CABundle = bundle.CACert
-	if err := l.registerMutating(ctx, target); err != nil {
+	written, notConverted, err := l.register(ctx, bundle.CACert)
+	if err != nil {
 		return err
 	}
-	return l.registerValidating(ctx, target)
+	if !written {
+		if err := l.use(ctx, bundle); err != nil {
+			return err
+		}
+	}
+	l.once.Do(func() { close(l.succeeded) })
+	return notConverted
 }
 
-func (l *Loop) registerMutating(ctx context.Context, target Target) error {
+// use has the server present the bundle, unless it does already.
+func (l *Loop) use(ctx context.Context, bundle certificates.Bundle) error {
+	if reflect.DeepEqual(bundle, l.used) {
+		return nil
+	}
+	if err := l.Use(ctx, bundle); err != nil {
+		return fmt.Errorf("serving with new certificates: %w", err)
+	}
+	l.used = bundle
+	return nil
+}
+
+// register registers the webhooks of a server whose certificate these authorities
+// have signed. It returns whether it has written, and apart from other errors what
+// keeps the conversion webhook from being registered.
+func (l *Loop) register(ctx context.Context, authorities []byte) (written bool, notConverted, err error) {
+	if !l.Register {
+		return false, nil, nil
+	}
+	target := l.Target
+	target.CABundle = authorities
+	mutating, err := l.registerMutating(ctx, target)
+	if err != nil {
+		return mutating, nil, err
+	}
+	validating, err := l.registerValidating(ctx, target)
+	if err != nil {
+		return mutating || validating, nil, err
+	}
+	converting, notConverted := l.registerConversion(ctx, target)
+	return mutating || validating || converting, notConverted, nil
+}
+
+func (l *Loop) registerMutating(ctx context.Context, target Target) (bool, error) {
 	current := cached[*admissionv1.MutatingWebhookConfiguration](l.mutating, MutatingName)
 	wanted, err := Mutating(current, target)
 	if err != nil || wanted == current {
-		return err
+		return false, err
 	}
 	klog.FromContext(ctx).Info("Registering mutating webhooks", "configuration", MutatingName, "webhooks", len(wanted.Webhooks))
-	return write(ctx, l.Kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations(), current, wanted)
+	return true, write(ctx, l.Kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations(), current, wanted)
 }
 
-func (l *Loop) registerValidating(ctx context.Context, target Target) error {
+func (l *Loop) registerValidating(ctx context.Context, target Target) (bool, error) {
 	current := cached[*admissionv1.ValidatingWebhookConfiguration](l.validating, ValidatingName)
 	wanted, err := Validating(current, target)
 	if err != nil || wanted == current {
-		return err
+		return false, err
 	}
 	klog.FromContext(ctx).Info("Registering validating webhooks", "configuration", ValidatingName, "webhooks", len(wanted.Webhooks))
-	return write(ctx, l.Kubernetes.AdmissionregistrationV1().ValidatingWebhookConfigurations(), current, wanted)
+	return true, write(ctx, l.Kubernetes.AdmissionregistrationV1().ValidatingWebhookConfigurations(), current, wanted)
 }
 
 // writer is what the typed clients offer.
@@ -194,7 +256,6 @@ func (l *Loop) report(ctx context.Context, err error) {
 	l.setError(err)
 	switch {
 	case err == nil:
-		l.once.Do(func() { close(l.succeeded) })
 	case ctx.Err() != nil:
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || errors.Is(err, certificates.ErrRaced):
 		klog.FromContext(ctx).V(2).Info("Another replica was faster, looking again", "reason", err.Error())

@@ -28,14 +28,19 @@ func writes(client *fake.Clientset) []string {
 	return asked
 }
 
-// newLoop returns a Loop against an empty API server. Its caches are filled by
-// hand, with sync.
-func newLoop(client *fake.Clientset) *Loop {
-	return New(Config{
+// newLoop returns a Loop against an empty API server, after changes of its
+// configuration. Its caches are filled by hand, with sync.
+func newLoop(t *testing.T, client *fake.Clientset, changes ...func(*Config)) *Loop {
+	t.Helper()
+	config := Config{
 		Kubernetes: client, Namespace: "kruise-system", Secret: "certs", Host: "10.0.0.1", Register: true,
 		Target: Target{URL: byURL.URL, Serves: byURL.Serves},
-		Use:    func(certificates.Bundle) error { return nil },
-	})
+		Use:    func(context.Context, certificates.Bundle) error { return nil },
+	}
+	for _, change := range changes {
+		change(&config)
+	}
+	return New(config)
 }
 
 func (l *Loop) sync(t *testing.T, client *fake.Clientset) {
@@ -66,7 +71,7 @@ func (l *Loop) sync(t *testing.T, client *fake.Clientset) {
 
 func TestPass(t *testing.T) {
 	client := fake.NewClientset()
-	loop := newLoop(client)
+	loop := newLoop(t, client)
 	pass := func(step string, want []string) {
 		t.Helper()
 		client.ClearActions()
@@ -99,7 +104,7 @@ func TestPass(t *testing.T) {
 	loop.sync(t, client)
 	pass("§5: after a hand edit", []string{"update mutatingwebhookconfigurations"})
 
-	replica := newLoop(client)
+	replica := newLoop(t, client)
 	replica.sync(t, client)
 	loop = replica
 	pass("§5: by a second replica", nil)
@@ -107,7 +112,7 @@ func TestPass(t *testing.T) {
 
 func TestPassWithoutRegistration(t *testing.T) {
 	client := fake.NewClientset()
-	loop := newLoop(client)
+	loop := newLoop(t, client)
 	loop.Register = false
 	if err := loop.pass(t.Context()); err != nil {
 		t.Fatal(err)
@@ -120,7 +125,7 @@ func TestPassWithoutRegistration(t *testing.T) {
 // The loop succeeds, answers a change, and ends.
 func TestRun(t *testing.T) {
 	client := fake.NewClientset()
-	loop := newLoop(client)
+	loop := newLoop(t, client)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ended := make(chan error, 1)

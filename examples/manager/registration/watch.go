@@ -6,12 +6,14 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // listWatcher is what every typed client offers.
@@ -20,8 +22,8 @@ type listWatcher[L runtime.Object] interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// watchOne returns an informer of one object.
-func watchOne[L runtime.Object](kubernetes kubernetes.Interface, client listWatcher[L], name string, example runtime.Object) cache.SharedIndexInformer {
+// watchOne returns an informer of one object. The client set is that of the client.
+func watchOne[L runtime.Object](set any, client listWatcher[L], name string, example runtime.Object) cache.SharedIndexInformer {
 	selector := fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
@@ -33,7 +35,7 @@ func watchOne[L runtime.Object](kubernetes kubernetes.Interface, client listWatc
 			return client.Watch(ctx, opts)
 		},
 	}
-	return cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, kubernetes), example, 0, nil)
+	return cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(listWatch, set), example, 0, nil)
 }
 
 func watchMutating(k kubernetes.Interface) cache.SharedIndexInformer {
@@ -57,6 +59,9 @@ func (l *Loop) informers() []cache.SharedIndexInformer {
 	if l.Register {
 		informers = append(informers, l.mutating, l.validating)
 	}
+	if l.Register && l.definition != nil {
+		informers = append(informers, l.definition)
+	}
 	return informers
 }
 
@@ -76,9 +81,16 @@ func (l *Loop) onChange() cache.ResourceEventHandler {
 }
 
 // onWatchError remembers why a watch failed, and logs it where it is worth it.
-func (l *Loop) onWatchError(ctx context.Context, reflector *cache.Reflector, err error) {
-	l.setError(fmt.Errorf("watching: %w", err))
-	cache.DefaultWatchErrorHandler(ctx, reflector, err)
+func (l *Loop) onWatchError(informer cache.SharedIndexInformer) cache.WatchErrorHandlerWithContext {
+	return func(ctx context.Context, reflector *cache.Reflector, err error) {
+		if informer == l.definition && apierrors.IsForbidden(err) {
+			l.refused.Store(true)
+			klog.FromContext(ctx).Error(err, "The conversion webhook is not kept in order: "+withoutConversion, "crd", ConvertedName)
+			return
+		}
+		l.setError(fmt.Errorf("watching: %w", err))
+		cache.DefaultWatchErrorHandler(ctx, reflector, err)
+	}
 }
 
 // cached returns the object of a key from an informer, the zero value when

@@ -208,3 +208,13 @@ func TestLabelOfANewRevision(t *testing.T) {
 		t.Errorf("error %v for a revision that does not exist, want not found", err)
 	}
 }
+
+func TestNewStoreNeedsBoth(t *testing.T) {
+	c := distributionfake.NewClient()
+	if _, err := NewStore(c, nil); err == nil {
+		t.Error("no error without an informer")
+	}
+	if _, err := NewStore(nil, client.NewImagePullJobInformer(c, "", 0, cache.Indexers{})); err == nil {
+		t.Error("no error without a client")
+	}
+}

@@ -3,6 +3,7 @@ package pulljobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -35,6 +36,9 @@ type Store struct {
 // an index. The caller runs the informer; it must not have been started before.
 // While it is not filled, no job is found.
 func NewStore(c client.Interface, informer cache.SharedIndexInformer) (*Store, error) {
+	if c == nil || informer == nil {
+		return nil, errors.New("image pull jobs need a client of the distribution kinds and an informer of ImagePullJobs, found nil")
+	}
 	if err := caches.AddOwnerIndex(informer); err != nil {
 		return nil, fmt.Errorf("ImagePullJobs: %w", err)
 	}

@@ -1,0 +1,210 @@
+package app_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/examples/manager/crds"
+	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/conversion"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// A replica that does not lead serves the conversion of StatefulSets, and keeps
+// the definition leading to it.
+func TestConversionOnARealControlPlane(t *testing.T) {
+	w := newWorld(t)
+	w.somebodyElseLeads()
+	replica := w.startReplica(w.config)
+	install := func() {
+		if err := crds.Install(w.Context(), w.dynamic, workloads.CRDs()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install()
+	w.awaitConversion("§5: a definition that somebody else has installed")
+	w.createStatefulSet()
+	w.convertsWithoutLoss("§5: at first", 1)
+
+	before := w.definition()
+	install()
+	if diff := cmp.Diff(before, w.definition()); diff != "" {
+		t.Errorf("§5: installing the definitions again changes them (-before +after):\n%s", diff)
+	}
+
+	w.patchDefinition(`{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+	w.awaitConversion("§5: after somebody has removed it")
+	w.convertsWithoutLoss("§5: after somebody has removed it", 2)
+
+	w.patchSecret(`{"data":{"ca-key.pem":null,"cert.pem":null}}`)
+	w.awaitNewAuthority(replica, before)
+	w.convertsWithoutLoss("§5: with a new authority", 3)
+
+	before = w.definition()
+	w.patchSecret(`{"data":null}`)
+	w.awaitNewAuthority(replica, before)
+	w.convertsWithoutLoss("§5: with a new authority that nobody could know", 4)
+	if err := replica.stop(); err != nil {
+		t.Errorf("an orderly end gives %v", err)
+	}
+}
+
+func (w *world) somebodyElseLeads() {
+	w.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.config.OwnNamespace}}
+	if _, err := w.kubernetes.CoreV1().Namespaces().Create(w.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: w.config.LeaderElection.ID},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: ptr.To("somebody-else"), LeaseDurationSeconds: ptr.To[int32](3600),
+			AcquireTime: ptr.To(metav1.NowMicro()), RenewTime: ptr.To(metav1.NowMicro()),
+		},
+	}
+	if _, err := w.kubernetes.CoordinationV1().Leases(w.config.OwnNamespace).Create(w.Context(), lease, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// definition returns that of StatefulSet.
+func (w *world) definition() *unstructured.Unstructured {
+	w.Helper()
+	definition, err := w.dynamic.Resource(crds.Resource).Get(w.Context(), registration.ConvertedName, metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return definition
+}
+
+func (w *world) patchDefinition(patch string) {
+	w.Helper()
+	_, err := w.dynamic.Resource(crds.Resource).Patch(w.Context(), registration.ConvertedName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) patchSecret(patch string) {
+	w.Helper()
+	_, err := w.kubernetes.CoreV1().Secrets(w.config.OwnNamespace).Patch(w.Context(), w.config.Webhook.Secret, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func strategyOf(definition *unstructured.Unstructured) string {
+	strategy, _, _ := unstructured.NestedString(definition.Object, "spec", "conversion", "strategy")
+	return strategy
+}
+
+func (w *world) awaitConversion(what string) {
+	w.Helper()
+	w.eventually(what, func() error {
+		if strategy := strategyOf(w.definition()); strategy != "Webhook" {
+			return fmt.Errorf("strategy %s", strategy)
+		}
+		return nil
+	})
+}
+
+// awaitNewAuthority waits until the definition is another one, and the server
+// presents a certificate of the authority that stands first in the Secret. Until
+// then v1alpha1 requests are answered.
+func (w *world) awaitNewAuthority(replica *manager, before *unstructured.Unstructured) {
+	w.Helper()
+	w.eventually("a new authority", func() error {
+		if _, err := w.alpha().Get(w.Context(), "db", metav1.GetOptions{}); err != nil {
+			w.Errorf("§5: a request while the authority changes: %v", err)
+		}
+		if cmp.Equal(before.Object["spec"], w.definition().Object["spec"]) {
+			return fmt.Errorf("the definition has not changed")
+		}
+		secret, err := w.kubernetes.CoreV1().Secrets(w.config.OwnNamespace).Get(w.Context(), w.config.Webhook.Secret, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		first, _ := pem.Decode(secret.Data["ca-cert.pem"])
+		if first == nil {
+			return fmt.Errorf("the Secret holds no authority")
+		}
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(pem.EncodeToMemory(first))
+		connection, err := tls.Dial("tcp", replica.Webhook, &tls.Config{RootCAs: roots})
+		if err != nil {
+			return err
+		}
+		return connection.Close()
+	})
+}
+
+func (w *world) createStatefulSet() {
+	w.Helper()
+	labels := map[string]string{"app": "db"}
+	set := &v1beta1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db"},
+		Spec: v1beta1.StatefulSetSpec{
+			Replicas:        ptr.To[int32](0),
+			ReserveOrdinals: []int{1, 3},
+			Selector:        &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "db:1"}}},
+			},
+		},
+	}
+	if _, err := w.workloads.StatefulSets("default").Create(w.Context(), set, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// convertsWithoutLoss reads the StatefulSet as v1alpha1, changes it, and writes it
+// back.
+func (w *world) convertsWithoutLoss(when string, replicas int64) {
+	w.Helper()
+	w.eventually(when, func() error { return w.scaleAsAlpha(replicas) })
+	set, err := w.workloads.StatefulSets("default").Get(w.Context(), "db", metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if !slices.Equal(set.Spec.ReserveOrdinals, []int{1, 3}) || int64(*set.Spec.Replicas) != replicas || set.Annotations[conversion.KeptFieldsAnnotation] != "" {
+		w.Errorf("%s: %d replicas, reserveOrdinals %v, annotations %v; want %d, [1 3], and none of v1alpha1",
+			when, *set.Spec.Replicas, set.Spec.ReserveOrdinals, set.Annotations, replicas)
+	}
+}
+
+// alpha is a client for v1alpha1.
+func (w *world) alpha() dynamic.ResourceInterface {
+	return w.dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource("statefulsets")).Namespace("default")
+}
+
+func (w *world) scaleAsAlpha(replicas int64) error {
+	read, err := w.alpha().Get(w.Context(), "db", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	// Until the API server has seen the definition it drops what v1alpha1 lacks.
+	if kept := read.GetAnnotations()[conversion.KeptFieldsAnnotation]; kept != `{"spec":{"reserveOrdinals":[1,3]}}` {
+		return fmt.Errorf("v1alpha1 keeps %q", kept)
+	}
+	if err := unstructured.SetNestedField(read.Object, replicas, "spec", "replicas"); err != nil {
+		return err
+	}
+	_, err = w.alpha().Update(w.Context(), read, metav1.UpdateOptions{})
+	return err
+}

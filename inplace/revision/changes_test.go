@@ -1,0 +1,135 @@
+package revision_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/podwright/podwright/inplace/revision"
+)
+
+// outline shows changes as "field=name", in the order of the fields.
+func outline(c *revision.Changes) string {
+	var out []string
+	show := func(field string, revisions ...*appsv1.ControllerRevision) {
+		for _, r := range revisions {
+			if r != nil {
+				out = append(out, field+"="+r.Name)
+			}
+		}
+	}
+	show("current", c.Current)
+	show("update", c.Update)
+	show("adopt", c.Adopt...)
+	show("create", c.Create)
+	if show("raise", c.Raise); c.Raise != nil {
+		out = append(out, fmt.Sprint("to=", c.RaiseTo))
+	}
+	show("delete", c.Delete...)
+	return strings.Join(out, " ")
+}
+
+func TestPlan(t *testing.T) {
+	one, two := numbered("web-1", 1, "one"), numbered("web-2", 2, "two")
+	history := []*appsv1.ControllerRevision{two, one}
+	for _, tt := range []struct {
+		name    string
+		history []*appsv1.ControllerRevision
+		image   string
+		current string
+		want    string
+	}{
+		{"CR5: the first revision is created", nil, "one", "", "current=wanted update=wanted create=wanted"},
+		{"CR5: nothing is rolled out", history, "two", "web-2", "current=web-2 update=web-2"},
+		{"CR5: an update under way", history, "two", "web-1", "current=web-1 update=web-2"},
+		{"CR5: an update begins", history, "three", "web-2", "current=web-2 update=wanted create=wanted"},
+		{"CR5: a rollback", history, "one", "web-2", "current=web-2 update=web-1 raise=web-1 to=3"},
+		{"CR5: a rollback where the status names the revision already", history, "one", "web-1", "current=web-1 update=web-1 raise=web-1 to=3"},
+		{"a current revision that is gone", history, "two", "web-0", "current=web-2 update=web-2"},
+		{"a status that names none", history, "two", "", "current=web-2 update=web-2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := names(tt.history)
+			c, err := revision.Plan(tt.history, numbered("wanted", revision.NextNumber(tt.history), tt.image), tt.current)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, outline(&c)); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+			if c.Any() != (c.Create != nil || c.Raise != nil) {
+				t.Errorf("Any is %v", c.Any())
+			}
+			if names(tt.history) != before || one.Revision != 1 {
+				t.Error("the history was changed")
+			}
+		})
+	}
+	c, err := revision.Plan([]*appsv1.ControllerRevision{stored("bad", "{")}, numbered("wanted", 2, "one"), "")
+	if err == nil || !strings.Contains(err.Error(), "bad") || c.Any() || c.Update != nil {
+		t.Errorf("a history that cannot be read gives %s and error %v", outline(&c), err)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	var history []*appsv1.ControllerRevision
+	for i := range 14 {
+		history = append(history, numbered(fmt.Sprintf("web-%c", 'a'+i), int64(i+1), fmt.Sprint(i)))
+	}
+	current, update := history[0], history[13] // web-a and web-n
+	for _, tt := range []struct {
+		name  string
+		limit *int32
+		pods  []string
+		want  string
+	}{
+		{"CR7: 10 by default", nil, nil, "web-b web-c"},
+		{"CR7: those that pods come from do not count", nil, []string{"web-b"}, "web-c"},
+		{"CR7: a label may be the hash alone", nil, []string{"b", "c"}, ""},
+		{"CR7: labels of no revision, and none, keep nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
+		{"CR7: the limit", new(int32(11)), nil, "web-b"},
+		{"CR7: a limit that is not reached", new(int32(14)), nil, ""},
+		{"CR7: a limit of 0 keeps what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
+		{"CR7: a negative limit is 0", new(int32(-3)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := revision.Changes{Current: current, Update: update}
+			c.Prune(history, tt.limit, slices.Values(tt.pods))
+			if diff := cmp.Diff(tt.want, names(c.Delete)); diff != "" {
+				t.Errorf("to delete (-want +got):\n%s", diff)
+			}
+			if c.Any() != (tt.want != "") {
+				t.Errorf("Any is %v", c.Any())
+			}
+		})
+	}
+	c := revision.Changes{Current: current, Update: update}
+	c.Prune(history[:10], nil, func(func(string) bool) { t.Error("a short history asks for all pods") })
+	if len(c.Delete) > 0 {
+		t.Errorf("a short history loses %s", names(c.Delete))
+	}
+}
+
+func TestAny(t *testing.T) {
+	r := numbered("web-1", 1, "one")
+	for _, tt := range []struct {
+		name    string
+		changes revision.Changes
+		want    bool
+	}{
+		{"nothing", revision.Changes{}, false},
+		{"revisions that stand", revision.Changes{Current: r, Update: r}, false},
+		{"one to create", revision.Changes{Create: r}, true},
+		{"one to raise", revision.Changes{Raise: r, RaiseTo: 2}, true},
+		{"one to adopt", revision.Changes{Adopt: []*appsv1.ControllerRevision{r}}, true},
+		{"one to delete", revision.Changes{Delete: []*appsv1.ControllerRevision{r}}, true},
+	} {
+		if got := tt.changes.Any(); got != tt.want {
+			t.Errorf("%s: Any is %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

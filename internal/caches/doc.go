@@ -1,0 +1,4 @@
+// Package caches holds what controllers share in reading informers: which ones
+// they make, the transform that keeps those small, the indexes from a workload
+// to what belongs to it, and how far a cache is.
+package caches

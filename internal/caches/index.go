@@ -1,0 +1,34 @@
+package caches
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+)
+
+// addIndex adds an index to an informer that does not have it yet.
+func addIndex(informer cache.SharedIndexInformer, name string, keys cache.IndexFunc) error {
+	if _, found := informer.GetIndexer().GetIndexers()[name]; found {
+		return nil
+	}
+	if err := informer.AddIndexers(cache.Indexers{name: keys}); err != nil {
+		return fmt.Errorf("add the index %s: %w", name, err)
+	}
+	return nil
+}
+
+func byIndex[T any](indexer cache.Indexer, index, key string) ([]T, error) {
+	objects, err := indexer.ByIndex(index, key)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]T, 0, len(objects))
+	for _, object := range objects {
+		t, ok := object.(T)
+		if !ok {
+			return nil, fmt.Errorf("the cache holds a %T where %T is wanted", object, *new(T))
+		}
+		found = append(found, t)
+	}
+	return found, nil
+}

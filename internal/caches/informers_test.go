@@ -1,0 +1,76 @@
+package caches
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientfeatures "k8s.io/client-go/features"
+	clientfeaturestesting "k8s.io/client-go/features/testing"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apitest"
+)
+
+func TestInformers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := kubernetes.NewForConfig(apitest.New(nil).Config("controller"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, namespace := range []string{"x", "y"} {
+			pod := owned("web-0", namespace)
+			pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "user", Operation: "Update"}}
+			pod.Spec = corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}, Tolerations: []corev1.Toleration{{Key: "k"}}}
+			if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in := NewInformers(client, "x")
+		shared := cache.NewSharedIndexInformer(nil, &corev1.Node{}, 0, cache.Indexers{})
+		pods, nodes := in.Pods(nil), in.Nodes(shared)
+		claims, revisions := in.Claims(nil), in.Revisions(nil)
+		if nodes != shared || len(in.Own) != 3 || len(in.Synced) != 4 {
+			t.Fatalf("%d informers of its own, %d to wait for; want 3 and 4", len(in.Own), len(in.Synced))
+		}
+		var running sync.WaitGroup
+		stop := make(chan struct{})
+		for _, informer := range in.Own {
+			running.Go(func() { informer.Run(stop) })
+		}
+		synctest.Wait()
+		if !pods.HasSynced() || !claims.HasSynced() || !revisions.HasSynced() {
+			t.Error("not all of its own are filled")
+		}
+		held := pods.GetStore().List()
+		if len(held) != 1 || held[0].(*corev1.Pod).Namespace != "x" {
+			t.Fatalf("the cache holds %v, want the pod of one namespace", held)
+		}
+		if pod := held[0].(*corev1.Pod); pod.ManagedFields != nil || pod.Spec.Tolerations != nil || len(pod.Spec.Containers) != 1 {
+			t.Errorf("it is not trimmed: %+v", pod)
+		}
+		stores := Stores{"pods": pods.GetStore()}
+		if seen := stores.Seen("pods"); seen == "" {
+			t.Errorf("the cache is at version %q", seen)
+		}
+		if seen := stores.Seen("nodes"); seen != "" {
+			t.Errorf("an unknown cache is at version %q", seen)
+		}
+		close(stop)
+		running.Wait()
+	})
+}
+
+func TestCheckVersions(t *testing.T) {
+	if err := CheckVersions(); err != nil {
+		t.Error(err)
+	}
+	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, false)
+	if err := CheckVersions(); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
+		t.Errorf("error %v, want one that names the feature", err)
+	}
+}

@@ -1,0 +1,80 @@
+package caches
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// byOwner is the name of the index from the UID of an owner to its objects.
+const byOwner = "podwright.ownerUID"
+
+// AddOwnerIndex indexes an informer by the UIDs of the owners of its objects.
+// It does nothing where the informer has that index already.
+func AddOwnerIndex(informer cache.SharedIndexInformer) error {
+	return addIndex(informer, byOwner, ownerUIDs)
+}
+
+func ownerUIDs(obj any) ([]string, error) {
+	object, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	owners := object.GetOwnerReferences()
+	uids := make([]string, len(owners), len(owners)+1)
+	for i := range owners {
+		uids[i] = string(owners[i].UID)
+	}
+	if orphaned(object) {
+		uids = append(uids, orphansOf(object.GetNamespace()))
+	}
+	return uids, nil
+}
+
+// OwnedBy returns the objects of an informer indexed by AddOwnerIndex that name the
+// UID as an owner. They are shared with the cache and must not be changed.
+func OwnedBy[T any](indexer cache.Indexer, owner types.UID) ([]T, error) {
+	return byIndex[T](indexer, byOwner, string(owner))
+}
+
+// OwnedOrOrphaned returns the objects of an informer indexed by AddOwnerIndex
+// that name the UID as an owner, and those of the namespace that match the
+// selector and have no controller. They are shared with the cache and must not
+// be changed.
+func OwnedOrOrphaned[T metav1.Object](indexer cache.Indexer, namespace string, owner types.UID, selector labels.Selector) ([]T, error) {
+	owned, err := OwnedBy[T](indexer, owner)
+	if err != nil {
+		return nil, err
+	}
+	orphans, err := byIndex[T](indexer, byOwner, orphansOf(namespace))
+	if err != nil {
+		return nil, err
+	}
+	for _, orphan := range orphans {
+		if !ownedBy(orphan, owner) && selector.Matches(labels.Set(orphan.GetLabels())) {
+			owned = append(owned, orphan)
+		}
+	}
+	return owned, nil
+}
+
+// IsOwnedOrOrphaned tells whether OwnedOrOrphaned returns an object of the
+// namespace, once the cache holds it.
+func IsOwnedOrOrphaned(object metav1.Object, owner types.UID, selector labels.Selector) bool {
+	return ownedBy(object, owner) || orphaned(object) && selector.Matches(labels.Set(object.GetLabels()))
+}
+
+func ownedBy(object metav1.Object, owner types.UID) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+}
+
+// orphaned tells whether an object is there to be taken over. It may have
+// owners that only keep it from the garbage collector.
+func orphaned(object metav1.Object) bool { return metav1.GetControllerOfNoCopy(object) == nil }
+
+// orphansOf stands in the index for the missing controller; no UID holds a slash.
+func orphansOf(namespace string) string { return "orphans/" + namespace }

@@ -1,0 +1,64 @@
+package caches
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+)
+
+func TestTrimKeepsWhatIsRead(t *testing.T) {
+	pod := owned("a", "x", metav1.OwnerReference{UID: "1"})
+	pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
+	pod.Spec = corev1.PodSpec{
+		Volumes:        []corev1.Volume{{Name: "token"}},
+		Tolerations:    []corev1.Toleration{{Key: "k"}},
+		NodeName:       "node-1",
+		Containers:     []corev1.Container{{Name: "main", Env: []corev1.EnvVar{{Name: "A"}}, VolumeMounts: []corev1.VolumeMount{{Name: "token"}}}},
+		ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "g"}},
+	}
+	pod.Status = corev1.PodStatus{PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "main"}}}
+	want := pod.DeepCopy()
+	want.ManagedFields, want.Spec.Volumes, want.Spec.Tolerations = nil, nil, nil
+	got, err := Trim(pod)
+	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	missed := cache.DeletedFinalStateUnknown{Key: "x/a"}
+	if got, err := Trim(missed); err != nil || got != any(missed) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestTrimKeepsVolumesThatAreClaims(t *testing.T) {
+	claim := func(name, claimName string) corev1.Volume {
+		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName}}}
+	}
+	pod := owned("web-0", "x")
+	pod.Spec.Volumes = []corev1.Volume{
+		{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}},
+		claim("data", "data-web-0"),
+		{Name: "none"},
+		{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
+		claim("logs", "logs-web-0"),
+	}
+	if _, err := Trim(pod); err != nil {
+		t.Fatal(err)
+	}
+	want := []corev1.Volume{claim("data", "data-web-0"), claim("logs", "logs-web-0")}
+	if diff := cmp.Diff(want, pod.Spec.Volumes); diff != "" {
+		t.Errorf("volumes (-want +got):\n%s", diff)
+	}
+}
+
+func TestTrimNode(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"zone": "a"}}}
+	want := node.DeepCopy()
+	node.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}}
+	if got, err := Trim(node); err != nil || cmp.Diff(any(want), got) != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
