@@ -26,12 +26,19 @@ func (c *Cluster) Create(workload any, patch string) {
 	data, err := json.Marshal(workload)
 	c.Must(err)
 	if patch != "" {
-		data, err = jsonpatch.MergePatch(data, []byte(patch))
-		c.Must(err)
+		data = []byte(c.Merge(string(data), patch))
 	}
 	c.Must(c.Kube.CoreV1().RESTClient().Post().AbsPath(c.path("")).SetHeader("Content-Type", "application/json").
 		Body(data).Do(c.T.Context()).Error())
 	synctest.Wait()
+}
+
+// Merge merges a merge patch into an object, or into another one.
+func (c *Cluster) Merge(object, patch string) string {
+	c.T.Helper()
+	merged, err := jsonpatch.MergePatch([]byte(object), []byte(patch))
+	c.Must(err)
+	return string(merged)
 }
 
 // Edit changes the workload as a user does, by a merge patch.
@@ -53,6 +60,26 @@ func (c *Cluster) SetImage(image string) {
 func (c *Cluster) Delete() {
 	c.T.Helper()
 	c.Must(c.Kube.CoreV1().RESTClient().Delete().AbsPath(c.path(Web.Name)).Do(c.T.Context()).Error())
+	synctest.Wait()
+}
+
+// Orphan deletes the workload, and nothing that it owned is owned any more, as
+// "kubectl delete --cascade=orphan" does.
+func (c *Cluster) Orphan() {
+	c.T.Helper()
+	c.Delete()
+	orphaned := []byte(`{"metadata":{"ownerReferences":null}}`)
+	for _, name := range c.PodNames() {
+		_, err := c.Kube.CoreV1().Pods(Web.Namespace).Patch(c.T.Context(), name, types.MergePatchType, orphaned, metav1.PatchOptions{})
+		c.Must(err)
+	}
+	revisions := c.Kube.AppsV1().ControllerRevisions(Web.Namespace)
+	list, err := revisions.List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for _, r := range list.Items {
+		_, err := revisions.Patch(c.T.Context(), r.Name, types.MergePatchType, orphaned, metav1.PatchOptions{})
+		c.Must(err)
+	}
 	synctest.Wait()
 }
 
