@@ -79,10 +79,7 @@ func TestController(t *testing.T) {
 			func(c *cluster) { c.SetImage("nginx:3") },
 		}},
 		{"deletion", "", []func(*cluster){
-			func(c *cluster) {
-				c.Delete()
-				c.CollectGarbage()
-			},
+			func(c *cluster) { c.Delete() },
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,9 +3,11 @@ package statefulset
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/apitest"
@@ -196,4 +198,32 @@ func (c *cluster) whole() {
 	if !sameStatus(&want, &set.Status) || len(c.Pods()) != int(n) {
 		c.T.Errorf("%d pods, status %+v", len(c.Pods()), set.Status)
 	}
+}
+
+// deleteClaim deletes a claim as a user does.
+func (c *cluster) deleteClaim(name string) {
+	c.T.Helper()
+	c.Must(c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Delete(c.T.Context(), name, metav1.DeleteOptions{}))
+	synctest.Wait()
+}
+
+// patchClaim changes a claim by a merge patch.
+func (c *cluster) patchClaim(name, patch string) {
+	c.T.Helper()
+	_, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Patch(c.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+// createClaim creates a claim as a user does, with a finalizer where that is
+// not empty.
+func (c *cluster) createClaim(name, finalizer string) {
+	c.T.Helper()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if finalizer != "" {
+		claim.Finalizers = []string{finalizer}
+	}
+	_, err := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Create(c.T.Context(), claim, metav1.CreateOptions{})
+	c.Must(err)
+	synctest.Wait()
 }

@@ -158,7 +158,7 @@ func TestNothingFreezes(t *testing.T) {
 			c.create(3, withClaims)
 			c.Hold("persistentvolumeclaims")
 			c.MustPass()
-			c.Must(c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace).Delete(c.T.Context(), "data-web-0", metav1.DeleteOptions{}))
+			c.deleteClaim("data-web-0")
 			c.Release("persistentvolumeclaims")
 		}},
 		{"a StatefulSet that is deleted and created again is another one", func(c *cluster) {

@@ -55,13 +55,14 @@ func (c *Cluster) Start(run func(context.Context) error) (stop func()) {
 	}
 }
 
-// Rest lets kubelet and controller work for a minute. Then the controller must
-// have done everything that can be done: an event that it had missed would have
-// left something to do.
+// Rest lets kubelet, garbage collector and controller work for a minute. Then
+// the controller must have done everything that can be done: an event that it
+// had missed would have left something to do.
 func (c *Cluster) Rest() {
 	c.T.Helper()
 	for range 30 {
 		c.KubeletStep()
+		c.CollectGarbage()
 		c.Sleep("2s")
 	}
 	if left := c.Unfinished(); left != "" {
