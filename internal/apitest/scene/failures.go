@@ -1,12 +1,14 @@
 package scene
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/apitest"
 )
@@ -22,11 +24,21 @@ var (
 // "delete pods web-x" for example, where the name may be left out.
 func Fail(what string, err error) func(apitest.Request) error {
 	return func(r apitest.Request) error {
-		if r.User == ControllerUser && strings.HasPrefix(r.String()+" "+r.Name, what) {
+		if r.User == ControllerUser && strings.HasPrefix(r.String()+" "+nameIn(r), what) {
 			return err
 		}
 		return nil
 	}
+}
+
+// nameIn is the name of the object of a request, that of a creation too.
+func nameIn(r apitest.Request) string {
+	if r.Verb != "create" {
+		return r.Name
+	}
+	var created metav1.PartialObjectMetadata
+	_ = json.Unmarshal(r.Body, &created) // otherwise there is no name
+	return created.Name
 }
 
 // Once makes a failure happen once; happened tells whether it has.
