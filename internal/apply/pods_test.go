@@ -97,6 +97,8 @@ func TestLostAnswers(t *testing.T) {
 		{"delete pods", func(s *scene) error { return s.DeletePod(s.t.Context(), pod("web-0"), Delete) }, []string{"pods web-0"}},
 		{"delete persistentvolumeclaims", func(s *scene) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
 			[]string{"persistentvolumeclaims data"}},
+		{"patch persistentvolumeclaims", func(s *scene) error { return s.PatchClaim(s.t.Context(), claim("data"), []byte("{}")) },
+			[]string{"persistentvolumeclaims data"}},
 		{"patch pods", func(s *scene) error {
 			return s.PatchPods(s.t.Context(), []rollout.PodPatch{{Pod: pod("web-0"), Patch: label("a", "b")}}, nil)
 		}, []string{"pods web-0"}},
