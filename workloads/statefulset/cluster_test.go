@@ -85,11 +85,18 @@ func (c *cluster) start(edit ...func(*Options)) (passes *scene.Passes, stop func
 	return passes, c.Start(controller.Run)
 }
 
-// unfinished shows what the next pass would do.
-func (c *cluster) unfinished() string {
+// plan is what the next pass would do; nil where there is no StatefulSet.
+func (c *cluster) plan() *Plan {
 	c.T.Helper()
 	plan, err := c.reconciler.Plan(web)
 	c.Must(err)
+	return plan
+}
+
+// unfinished shows what the next pass would do.
+func (c *cluster) unfinished() string {
+	c.T.Helper()
+	plan := c.plan()
 	if plan == nil || !acts(plan) {
 		return ""
 	}
