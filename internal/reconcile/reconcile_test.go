@@ -186,3 +186,22 @@ func TestSettleTime(t *testing.T) {
 		t.Errorf("error %v, a workload that is gone settles for %v", err, s.SettleTime(web))
 	}
 }
+
+func TestForgetsWhatIsGone(t *testing.T) {
+	s := newScene(t)
+	s.Writer.Workloads = "workloads"
+	s.Writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
+	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+	if err := s.Writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
+		t.Fatal(err)
+	}
+	s.seen = "9"
+	for _, there := range []bool{true, false} {
+		if !there {
+			s.observed = nil
+		}
+		if _, err := s.Reconcile(t.Context(), web); err != nil || s.Writer.WroteStatus(web, "9") != there {
+			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.Writer.WroteStatus(web, "9"), err)
+		}
+	}
+}
