@@ -42,12 +42,16 @@ func (p *Pass) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 }
 
 // PatchClaim sends a strategic-merge patch of a claim, which should name the
-// claim's UID. It returns the API server's error, and tells no event: what the
-// patch is for is for the caller to say.
+// claim's UID. A claim that is gone already is no error: the cache will show it.
+// It returns the API server's error, and tells no event: what the patch is for
+// is for the caller to say.
 func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, data []byte) error {
 	version, err := p.Claims.Patch(ctx, claim, "", types.StrategicMergePatchType, data)
+	if err != nil && gone(err) {
+		return nil
+	}
 	if err != nil {
-		return err
+		return p.unanswered(ownwrites.Claims, claim.Name, err)
 	}
 	p.Wrote(ownwrites.Claims, version)
 	return nil

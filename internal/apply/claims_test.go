@@ -38,7 +38,16 @@ func TestClaims(t *testing.T) {
 			t.Errorf("deletion: error %v", err)
 		}
 	}
-	if err := s.PatchClaim(t.Context(), created, []byte(patch)); !apierrors.IsNotFound(err) {
+	if err := s.PatchClaim(t.Context(), created, []byte(patch)); err != nil {
 		t.Errorf("patch of a claim that is gone: error %v", err)
+	}
+	_, err = claims.Create(t.Context(), claim("data-web-0"), metav1.CreateOptions{})
+	s.must(err)
+	if err := s.PatchClaim(t.Context(), created, []byte(patch)); err != nil {
+		t.Errorf("patch of a claim that has been replaced: error %v", err)
+	}
+	s.fail("patch persistentvolumeclaims", errQuota)
+	if err := s.PatchClaim(t.Context(), created, []byte(patch)); !apierrors.IsForbidden(err) {
+		t.Errorf("patch: error %v", err)
 	}
 }

@@ -15,9 +15,15 @@ import (
 
 // CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
 // on; a failure ends it, since the next pod would most likely fail for the same
-// reason.
+// reason. Where pods keep their names, the reason may be the name: then one more
+// is tried first, so that a pod that never succeeds does not keep all others
+// from it.
 func (p *Pass) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
-	_, err := parallel.SlowStart(ctx, len(creations), atOnce, func(i int) error {
+	patience := 2
+	if p.GeneratedNames {
+		patience = 1
+	}
+	_, err := parallel.SlowStart(ctx, len(creations), atOnce, patience, func(i int) error {
 		return p.createPod(ctx, &creations[i])
 	})
 	return err

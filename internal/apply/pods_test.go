@@ -97,6 +97,8 @@ func TestLostAnswers(t *testing.T) {
 		{"delete pods", func(s *scene) error { return s.DeletePod(s.t.Context(), pod("web-0"), Delete) }, []string{"pods web-0"}},
 		{"delete persistentvolumeclaims", func(s *scene) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
 			[]string{"persistentvolumeclaims data"}},
+		{"patch persistentvolumeclaims", func(s *scene) error { return s.PatchClaim(s.t.Context(), claim("data"), []byte("{}")) },
+			[]string{"persistentvolumeclaims data"}},
 		{"patch pods", func(s *scene) error {
 			return s.PatchPods(s.t.Context(), []rollout.PodPatch{{Pod: pod("web-0"), Patch: label("a", "b")}}, nil)
 		}, []string{"pods web-0"}},
@@ -117,21 +119,33 @@ func TestLostAnswers(t *testing.T) {
 }
 
 func TestCreationSlowsDown(t *testing.T) {
-	s := newScene(t)
-	creations := make([]rollout.PodCreation, 100)
-	for i := range creations {
-		creations[i].Pod = pod(fmt.Sprintf("web-%d", i))
-	}
-	s.fail("create pods", errQuota)
-	if err := s.CreatePods(t.Context(), creations); !apierrors.IsForbidden(separate(err)[0]) || len(s.requests()) != 1 {
-		t.Errorf("%d requests, error %v: want one that fails", len(s.requests()), err)
-	}
-	s.FailBefore(nil)
-	if err := s.CreatePods(t.Context(), creations); err != nil {
-		t.Error(err)
-	}
-	if told := len(s.events.events); told != 1+eventsPerReason {
-		t.Errorf("%d events of 1 failure and 100 successes, want 1 and 25", told)
+	for _, test := range []struct {
+		name      string
+		generated bool
+		requests  int
+	}{
+		{"a generated name is not the reason", true, 1},
+		{"a name may be the reason, so another one is tried", false, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			s.GeneratedNames = test.generated
+			creations := make([]rollout.PodCreation, 100)
+			for i := range creations {
+				creations[i].Pod = pod(fmt.Sprintf("web-%d", i))
+			}
+			s.fail("create pods", errQuota)
+			if err := s.CreatePods(t.Context(), creations); !apierrors.IsForbidden(separate(err)[0]) || len(s.requests()) != test.requests {
+				t.Errorf("%d requests, error %v: want %d that fail", len(s.requests()), err, test.requests)
+			}
+			s.FailBefore(nil)
+			if err := s.CreatePods(t.Context(), creations); err != nil {
+				t.Error(err)
+			}
+			if told := len(s.events.events); told != test.requests+eventsPerReason {
+				t.Errorf("%d events of %d failures and 100 successes, want 25 of these", told, test.requests)
+			}
+		})
 	}
 }
 

@@ -15,20 +15,27 @@ func Each(ctx context.Context, n, limit int, do func(i int) error) error {
 	return err
 }
 
-// SlowStart is Each in batches of 1, 2, 4 and so on: a batch in which any call
-// fails is the last one. It keeps a request that cannot succeed, a pod over
-// quota for example, from being sent n times. It returns how many calls
-// succeeded.
-func SlowStart(ctx context.Context, n, limit int, do func(i int) error) (succeeded int, err error) {
-	for start, size := 0, 1; start < n; start, size = start+size, size*2 {
+// SlowStart is Each in batches of 1, 2, 4 and so on. It keeps a request that
+// cannot succeed, a pod over quota for example, from being sent n times: a batch
+// in which any call fails is the last one where patience is 1. Otherwise the
+// next batch is of one call again, and as many failing batches in a row as
+// patience says are the last. It returns how many calls succeeded.
+func SlowStart(ctx context.Context, n, limit, patience int, do func(i int) error) (succeeded int, err error) {
+	var errs []error
+	failing := 0
+	for start, size := 0, 1; start < n && failing < patience; {
 		end := min(start+size, n)
 		ok, err := each(ctx, start, end, limit, do)
 		succeeded += ok
-		if err != nil {
-			return succeeded, err
+		start, size = end, size*2
+		if err == nil {
+			failing = 0
+			continue
 		}
+		errs = append(errs, err)
+		size, failing = 1, failing+1
 	}
-	return succeeded, nil
+	return succeeded, errors.Join(errs...)
 }
 
 func each(ctx context.Context, start, end, limit int, do func(i int) error) (succeeded int, err error) {

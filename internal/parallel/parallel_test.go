@@ -76,21 +76,28 @@ func TestEachEndsWithItsContext(t *testing.T) {
 
 func TestSlowStart(t *testing.T) {
 	failed := errors.New("over quota")
+	from := func(first int) func(int) bool { return func(i int) bool { return i >= first } }
+	only := func(one int) func(int) bool { return func(i int) bool { return i == one } }
 	for _, test := range []struct {
 		name        string
-		n, failFrom int // calls from this index on fail
+		n, patience int
+		fails       func(i int) bool
 		calls, ok   int
 	}{
-		{"nothing to do", 0, 0, 0, 0},
-		{"all succeed", 10, 10, 10, 10},
-		{"the first call fails: it is the only one", 100, 0, 1, 0},
-		{"a batch of four fails in its middle: 1 + 2 + 4 calls", 100, 5, 7, 5},
+		{"nothing to do", 0, 1, from(0), 0, 0},
+		{"all succeed", 10, 1, from(10), 10, 10},
+		{"the first call fails: it is the only one", 100, 1, from(0), 1, 0},
+		{"a batch of four fails in its middle: 1 + 2 + 4 calls", 100, 1, from(5), 7, 5},
+		{"patience 2: the first two calls fail", 100, 2, from(0), 2, 0},
+		{"patience 2: a batch of four fails, and one call more: 1 + 2 + 4 + 1 calls", 100, 2, from(5), 8, 5},
+		{"patience 2: one call fails", 100, 2, only(5), 100, 99},
+		{"patience 2: the first call fails", 10, 2, only(0), 10, 9},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var calls atomic.Int32
-			ok, err := SlowStart(t.Context(), test.n, 16, func(i int) error {
+			ok, err := SlowStart(t.Context(), test.n, 16, test.patience, func(i int) error {
 				calls.Add(1)
-				if i >= test.failFrom {
+				if test.fails(i) {
 					return failed
 				}
 				return nil

@@ -1,7 +1,6 @@
 package cloneset
 
 import (
-	"encoding/json"
 	"sync/atomic"
 	"testing"
 
@@ -12,21 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
 )
 
 // TestRevisions is about names of revisions that are taken. (CR5)
 func TestRevisions(t *testing.T) {
 	// taken creates a revision in place of the one that the CloneSet needs.
 	taken := func(c *cluster, edit func(*appsv1.ControllerRevision)) string {
-		c.t.Helper()
+		c.T.Helper()
 		plan, err := c.reconciler.Plan(web)
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		r := plan.Revisions.Create.DeepCopy()
 		edit(r)
-		if _, err := c.kube.AppsV1().ControllerRevisions("default").Create(c.t.Context(), r, metav1.CreateOptions{}); err != nil {
-			c.t.Fatal(err)
+		if _, err := c.Kube.AppsV1().ControllerRevisions("default").Create(c.T.Context(), r, metav1.CreateOptions{}); err != nil {
+			c.T.Fatal(err)
 		}
 		return r.Name
 	}
@@ -51,9 +51,9 @@ func TestRevisions(t *testing.T) {
 				c.create(2, "")
 				c.Hold("controllerrevisions")
 				name := taken(c, test.edit)
-				c.mustPass()
+				c.MustPass()
 				c.Release("controllerrevisions")
-				c.settle()
+				c.Settle()
 				status := c.get().Status
 				if got := deref(status.CollisionCount); got != test.collision {
 					t.Errorf("collisionCount %d, want %d", got, test.collision)
@@ -80,15 +80,15 @@ func TestCloneSetWrites(t *testing.T) {
 			c.create(2, "")
 			var once atomic.Bool
 			c.FailBefore(func(r apitest.Request) error {
-				if r.User == controllerUser && r.String() == "patch clonesets/status" && once.CompareAndSwap(false, true) {
-					c.edit(`{"spec":{"replicas":3}}`)
+				if r.User == scene.ControllerUser && r.String() == "patch clonesets/status" && once.CompareAndSwap(false, true) {
+					c.Edit(`{"spec":{"replicas":3}}`)
 				}
 				return nil
 			})
-			if _, _, err := c.pass(); !apierrors.IsConflict(firstStatus(err)) {
+			if _, _, err := c.Pass(); !apierrors.IsConflict(scene.FirstStatus(err)) {
 				t.Errorf("error %v, want a conflict", err)
 			}
-			c.settle()
+			c.Settle()
 			if status := c.get().Status; status.ObservedGeneration != 2 || status.ReadyReplicas != 3 || len(status.Conditions) > 0 {
 				t.Errorf("status %+v", status)
 			}
@@ -97,16 +97,16 @@ func TestCloneSetWrites(t *testing.T) {
 	t.Run("rule 3g: podsToDelete loses the names of pods that are gone, and nothing else changes", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, `{"spec":{"newer":{"a":[1]},"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","newer":true}],"newer":"x"}}}}`)
-			c.settle()
-			before, names := c.raw(), c.podNames()
-			c.edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + names[1] + `"]}}}`)
-			c.settle()
-			if diff := cmp.Diff([]string{names[0], names[2]}, c.podNames()); diff != "" {
+			c.Settle()
+			before, names := c.Raw()["spec"].(map[string]any), c.PodNames()
+			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + names[1] + `"]}}}`)
+			c.Settle()
+			if diff := cmp.Diff([]string{names[0], names[2]}, c.PodNames()); diff != "" {
 				t.Errorf("pods (-want +got):\n%s", diff)
 			}
 			before["replicas"] = 2.0
 			before["scaleStrategy"] = map[string]any{}
-			after := c.raw()
+			after := c.Raw()["spec"].(map[string]any)
 			if left, _ := after["scaleStrategy"].(map[string]any)["podsToDelete"].([]any); len(left) > 0 {
 				t.Errorf("podsToDelete %v", left)
 			}
@@ -119,10 +119,10 @@ func TestCloneSetWrites(t *testing.T) {
 	t.Run("rule 3g: the pass that sees the pod go writes the status and prunes", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
-			c.settle()
-			c.edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.podNames()[1] + `"]}}}`)
-			c.mustPass() // deletes
-			if diff := cmp.Diff([]string{"1 patch clonesets", "1 patch clonesets/status"}, c.mustPass()); diff != "" {
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
+			c.MustPass() // deletes
+			if diff := cmp.Diff([]string{"1 patch clonesets", "1 patch clonesets/status"}, c.MustPass()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 			if left := c.get().Spec.ScaleStrategy.PodsToDelete; len(left) > 0 {
@@ -133,33 +133,19 @@ func TestCloneSetWrites(t *testing.T) {
 	t.Run("rule 3g: pruning is repeated when the user was faster", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
-			c.settle()
-			c.edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.podNames()[1] + `"]}}}`)
-			c.mustPass()
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
+			c.MustPass()
 			var once atomic.Bool
 			c.FailBefore(func(r apitest.Request) error {
-				if r.User == controllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
-					c.edit(`{"metadata":{"annotations":{"a":"b"}}}`)
+				if r.User == scene.ControllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
+					c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
 				}
 				return nil
 			})
-			if _, _, err := c.pass(); !apierrors.IsConflict(firstStatus(err)) {
+			if _, _, err := c.Pass(); !apierrors.IsConflict(scene.FirstStatus(err)) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 		})
 	})
-}
-
-// raw returns the stored spec.
-func (c *cluster) raw() map[string]any {
-	c.t.Helper()
-	data, err := c.kube.CoreV1().RESTClient().Get().AbsPath(cloneSetsPath + "/web").DoRaw(c.t.Context())
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	var set struct{ Spec map[string]any }
-	if err := json.Unmarshal(data, &set); err != nil {
-		c.t.Fatal(err)
-	}
-	return set.Spec
 }

@@ -5,80 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
 )
-
-// passes counts the passes of a controller.
-type passes struct {
-	lock sync.Mutex
-	n    int
-	errs []error
-}
-
-func (p *passes) Reconciled(_ string, _ time.Duration, err error) {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	if p.n++; err != nil {
-		p.errs = append(p.errs, err)
-	}
-}
-
-// start runs a controller that shares the informers. The function it returns
-// stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (*passes, func()) {
-	c.t.Helper()
-	p := &passes{}
-	o := c.options
-	o.Reader, o.Metrics = nil, p
-	for _, e := range edit {
-		e(&o)
-	}
-	controller, err := New(o)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(c.t.Context())
-	done := make(chan error, 1)
-	go func() { done <- controller.Run(ctx) }()
-	synctest.Wait()
-	return p, func() {
-		c.t.Helper()
-		cancel()
-		if err := <-done; err != nil {
-			c.t.Errorf("Run: %v", err)
-		}
-	}
-}
-
-// rest lets kubelet and controller work for a minute. Then the controller must
-// have done everything that can be done: an event that it had missed would have left
-// something to do.
-func (c *cluster) rest() {
-	c.t.Helper()
-	for range 30 {
-		c.kubeletStep()
-		c.sleep("2s")
-	}
-	plan, err := c.reconciler.Plan(web)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if plan == nil {
-		return
-	}
-	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.HandOver) + len(plan.Revisions.Delete); n > 0 ||
-		plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Status != nil || plan.PrunePodsToDelete {
-		c.t.Errorf("the controller rests, and should not: %+v", plan)
-	}
-}
 
 // TestController plays whole stories with nothing but events to drive the controller.
 func TestController(t *testing.T) {
@@ -91,65 +26,60 @@ func TestController(t *testing.T) {
 		{"creation", "", nil},
 		{"creation with claims", claims, nil},
 		{"scale out and in", "", []func(*cluster){
-			func(c *cluster) { c.edit(`{"spec":{"replicas":9}}`) },
-			func(c *cluster) { c.edit(`{"spec":{"replicas":2}}`) },
-			func(c *cluster) { c.edit(`{"spec":{"replicas":0}}`) },
+			func(c *cluster) { c.Edit(`{"spec":{"replicas":9}}`) },
+			func(c *cluster) { c.Edit(`{"spec":{"replicas":2}}`) },
+			func(c *cluster) { c.Edit(`{"spec":{"replicas":0}}`) },
 		}},
 		{"updates in place with a short history", `{"spec":{"revisionHistoryLimit":1,"updateStrategy":{"type":"InPlaceIfPossible"}}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:2") },
-			func(c *cluster) { c.setImage("nginx:3") },
-			func(c *cluster) { c.setImage("nginx:4") },
-			func(c *cluster) { c.setImage("nginx:2") },
+			func(c *cluster) { c.SetImage("nginx:2") },
+			func(c *cluster) { c.SetImage("nginx:3") },
+			func(c *cluster) { c.SetImage("nginx:4") },
+			func(c *cluster) { c.SetImage("nginx:2") },
 		}},
 		{"updates by recreation with a short history", `{"spec":{"revisionHistoryLimit":0}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:2") },
-			func(c *cluster) { c.setImage("nginx:3") },
+			func(c *cluster) { c.SetImage("nginx:2") },
+			func(c *cluster) { c.SetImage("nginx:3") },
 		}},
 		{"an update with surge, and back in the middle", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":0,"maxSurge":1,"partition":2}}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:2") },
-			func(c *cluster) { c.setImage("nginx:1") },
-			func(c *cluster) { c.edit(`{"spec":{"updateStrategy":{"partition":0}}}`) },
+			func(c *cluster) { c.SetImage("nginx:2") },
+			func(c *cluster) { c.SetImage("nginx:1") },
+			func(c *cluster) { c.Edit(`{"spec":{"updateStrategy":{"partition":0}}}`) },
 		}},
 		{"a grace period", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","inPlaceUpdateStrategy":{"gracePeriodSeconds":3}}}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:2") },
+			func(c *cluster) { c.SetImage("nginx:2") },
 		}},
 		{"minReadySeconds", `{"spec":{"minReadySeconds":7,"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3}}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:2") },
+			func(c *cluster) { c.SetImage("nginx:2") },
 		}},
 		{"hooks", `{"spec":{"lifecycle":{"preDelete":{"labelsHandler":{"hold":"true"}},"inPlaceUpdate":{"labelsHandler":{"hold":"true"}}},
 			"updateStrategy":{"type":"InPlaceIfPossible"},"template":{"metadata":{"labels":{"app":"web","hold":"true"}}}}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:2") },
-			func(c *cluster) { c.hold("false") },
-			func(c *cluster) { c.hold("true") },
-			func(c *cluster) { c.edit(`{"spec":{"replicas":3}}`) },
-			func(c *cluster) { c.hold("false") },
+			func(c *cluster) { c.SetImage("nginx:2") },
+			func(c *cluster) { c.LabelPods("hold", "false") },
+			func(c *cluster) { c.LabelPods("hold", "true") },
+			func(c *cluster) { c.Edit(`{"spec":{"replicas":3}}`) },
+			func(c *cluster) { c.LabelPods("hold", "false") },
 		}},
 		{"pods deleted by the user", claims, []func(*cluster){
-			func(c *cluster) { c.deletePod(c.podNames()[0]) },
-			func(c *cluster) { c.deletePod(c.podNames()[1]); c.deletePod(c.podNames()[2]) },
+			func(c *cluster) { c.DeletePod(c.PodNames()[0]) },
+			func(c *cluster) { c.DeletePod(c.PodNames()[1]); c.DeletePod(c.PodNames()[2]) },
 			func(c *cluster) {
-				c.patchPod(c.podNames()[3], `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
+				c.PatchPod(c.PodNames()[3], `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 			},
 			func(c *cluster) {
-				c.edit(`{"spec":{"replicas":4,"scaleStrategy":{"podsToDelete":["` + c.podNames()[0] + `"]}}}`)
+				c.Edit(`{"spec":{"replicas":4,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[0] + `"]}}}`)
 			},
 		}},
 		{"pods that fail", claims, []func(*cluster){
-			func(c *cluster) { c.patchPod(c.podNames()[0], `{"status":{"phase":"Failed"}}`, "status") },
-			func(c *cluster) { c.edit(`{"spec":{"scaleStrategy":{"disablePVCReuse":true}}}`) },
-			func(c *cluster) { c.patchPod(c.podNames()[1], `{"status":{"phase":"Failed"}}`, "status") },
+			func(c *cluster) { c.PatchPod(c.PodNames()[0], `{"status":{"phase":"Failed"}}`, "status") },
+			func(c *cluster) { c.Edit(`{"spec":{"scaleStrategy":{"disablePVCReuse":true}}}`) },
+			func(c *cluster) { c.PatchPod(c.PodNames()[1], `{"status":{"phase":"Failed"}}`, "status") },
 		}},
 		{"a broken image, and its repair", `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible"}}}`, []func(*cluster){
-			func(c *cluster) { c.setImage("nginx:bad") },
-			func(c *cluster) { c.setImage("nginx:3") },
+			func(c *cluster) { c.SetImage("nginx:bad") },
+			func(c *cluster) { c.SetImage("nginx:3") },
 		}},
 		{"deletion", "", []func(*cluster){
-			func(c *cluster) {
-				if err := c.sets.Delete(c.t.Context(), "web", metav1.DeleteOptions{}); err != nil {
-					c.t.Fatal(err)
-				}
-				c.CollectGarbage()
-			},
+			func(c *cluster) { c.Delete() },
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -157,27 +87,20 @@ func TestController(t *testing.T) {
 				p, stop := c.start()
 				defer stop()
 				c.create(5, test.setup)
-				c.rest()
+				c.Rest()
 				for i, step := range test.steps {
-					before := p.n
+					before := p.Count()
 					step(c)
-					c.rest()
-					if p.n > before+100 {
-						t.Errorf("step %d took %d passes", i+1, p.n-before)
+					c.Rest()
+					if p.Count() > before+100 {
+						t.Errorf("step %d took %d passes", i+1, p.Count()-before)
 					}
 				}
-				if len(p.errs) > 0 {
-					t.Errorf("passes failed: %q", p.errs)
+				if len(p.Errors()) > 0 {
+					t.Errorf("passes failed: %q", p.Errors())
 				}
 			})
 		})
-	}
-}
-
-// hold sets the label that hooks wait for.
-func (c *cluster) hold(value string) {
-	for _, name := range c.podNames() {
-		c.patchPod(name, `{"metadata":{"labels":{"hold":"`+value+`"}}}`)
 	}
 }
 
@@ -188,20 +111,20 @@ func TestQuiet(t *testing.T) {
 			p, stop := c.start()
 			defer stop()
 			c.create(20, inPlace)
-			c.rest()
-			before := p.n
+			c.Rest()
+			before := p.Count()
 			c.ForgetRequests()
 			for i := range 10 {
-				for _, name := range c.podNames() {
-					c.patchPod(name, fmt.Sprintf(`{"metadata":{"managedFields":[{"manager":"m%d","operation":"Update","fieldsType":"FieldsV1","apiVersion":"v1"}]},
+				for _, name := range c.PodNames() {
+					c.PatchPod(name, fmt.Sprintf(`{"metadata":{"managedFields":[{"manager":"m%d","operation":"Update","fieldsType":"FieldsV1","apiVersion":"v1"}]},
 						"status":{"podIP":"10.0.0.%d","podIPs":[{"ip":"10.0.0.%d"}],"hostIP":"10.1.0.%d","startTime":"2026-01-01T00:00:%02dZ","observedGeneration":%d,
 						"conditions":[{"type":"Ready","lastProbeTime":"2026-01-01T00:00:%02dZ"},{"type":"Other","status":"%v"}]}}`,
 						i, i, i, i, i, i+1, i, i%2 == 0), "status")
 				}
-				c.sleep("10s")
+				c.Sleep("10s")
 			}
-			if requests := c.requests(); p.n != before || len(requests) > 0 {
-				t.Errorf("%d passes, requests %v", p.n-before, requests)
+			if requests := c.Sent(); p.Count() != before || len(requests) > 0 {
+				t.Errorf("%d passes, requests %v", p.Count()-before, requests)
 			}
 		})
 	})
@@ -209,14 +132,14 @@ func TestQuiet(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			_, stop := c.start()
 			c.create(20, inPlace)
-			c.rest()
+			c.Rest()
 			stop()
 			c.ForgetRequests()
 			p, stop := c.start()
 			defer stop()
-			c.rest()
-			if requests := c.requests(); len(requests) > 0 || p.n > 2 {
-				t.Errorf("%d passes, requests %v", p.n, requests)
+			c.Rest()
+			if requests := c.Sent(); len(requests) > 0 || p.Count() > 2 {
+				t.Errorf("%d passes, requests %v", p.Count(), requests)
 			}
 		})
 	})
@@ -226,14 +149,14 @@ func TestQuiet(t *testing.T) {
 			defer stop()
 			c.Hold("pods")
 			c.create(20, "")
-			c.sleep("1s")
+			c.Sleep("1s")
 			c.ForgetRequests()
-			c.sleep("10m")
-			if requests := c.requests(); len(requests) > 0 {
+			c.Sleep("10m")
+			if requests := c.Sent(); len(requests) > 0 {
 				t.Errorf("requests %v", requests)
 			}
 			c.Release("pods")
-			c.rest()
+			c.Rest()
 		})
 	})
 	t.Run("a bad spec is reported once, and no pod is touched", func(t *testing.T) {
@@ -241,21 +164,21 @@ func TestQuiet(t *testing.T) {
 			p, stop := c.start()
 			defer stop()
 			c.create(3, "")
-			c.rest()
-			before := p.n
+			c.Rest()
+			before := p.Count()
 			c.ForgetRequests()
-			c.edit(`{"spec":{"replicas":5,"updateStrategy":{"partition":"x"}}}`)
-			c.sleep("1h")
-			if diff := cmp.Diff([]string{"1 patch clonesets/status"}, c.requests()); diff != "" || p.n > before+1 {
-				t.Errorf("%d passes, requests (-want +got):\n%s", p.n-before, diff)
+			c.Edit(`{"spec":{"replicas":5,"updateStrategy":{"partition":"x"}}}`)
+			c.Sleep("1h")
+			if diff := cmp.Diff([]string{"1 patch clonesets/status"}, c.Sent()); diff != "" || p.Count() > before+1 {
+				t.Errorf("%d passes, requests (-want +got):\n%s", p.Count()-before, diff)
 			}
-			if got := c.conditions(); len(got) != 1 || !strings.Contains(got[0], "partition") || !strings.Contains(got[0], "FailedUpdate") {
+			if got := c.Conditions(); len(got) != 1 || !strings.Contains(got[0], "partition") || !strings.Contains(got[0], "FailedUpdate") {
 				t.Errorf("conditions %q", got)
 			}
-			c.edit(`{"spec":{"updateStrategy":{"partition":null}}}`)
-			c.rest()
-			if got := c.conditions(); len(got) > 0 || len(c.pods()) != 5 {
-				t.Errorf("%d pods, conditions %q", len(c.pods()), got)
+			c.Edit(`{"spec":{"updateStrategy":{"partition":null}}}`)
+			c.Rest()
+			if got := c.Conditions(); len(got) > 0 || len(c.Pods()) != 5 {
+				t.Errorf("%d pods, conditions %q", len(c.Pods()), got)
 			}
 		})
 	})
@@ -263,17 +186,17 @@ func TestQuiet(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			_, stop := c.start()
 			defer stop()
-			c.mustFailBefore("create pods", errQuota)
+			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
 			c.create(3, "")
-			c.sleep("1h")
-			if n := c.Count(controllerUser)["create pods"]; n < 10 || n > 30 {
+			c.Sleep("1h")
+			if n := c.Count(scene.ControllerUser)["create pods"]; n < 10 || n > 30 {
 				t.Errorf("%d requests in the first hour", n)
 			}
 			c.FailBefore(nil)
-			c.sleep("5m")
-			c.rest()
-			if len(c.pods()) != 3 || len(c.conditions()) > 0 {
-				t.Errorf("%d pods, conditions %q", len(c.pods()), c.conditions())
+			c.Sleep("5m")
+			c.Rest()
+			if len(c.Pods()) != 3 || len(c.Conditions()) > 0 {
+				t.Errorf("%d pods, conditions %q", len(c.Pods()), c.Conditions())
 			}
 		})
 	})
@@ -286,7 +209,7 @@ func TestRun(t *testing.T) {
 				o.CloneSets, o.Pods, o.Claims, o.Revisions, o.NoNodes = nil, nil, nil, nil, false
 			})
 			c.create(3, "")
-			c.rest()
+			c.Rest()
 			if n := c.get().Status.AvailableReplicas; n != 3 {
 				t.Errorf("%d pods available", n)
 			}
@@ -295,10 +218,10 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("it says so when it ends before its caches are filled", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
-			kube, workloads := c.clients("blind")
+			kube, workloads := c.Client("blind"), c.workloads("blind")
 			c.FailBefore(func(r apitest.Request) error {
 				if r.User == "blind" {
-					return errLost
+					return scene.ErrLost
 				}
 				return nil
 			})
@@ -325,7 +248,7 @@ func TestRun(t *testing.T) {
 			})
 			_, stop := c.start()
 			c.create(1, "")
-			c.sleep("1s")
+			c.Sleep("1s")
 			stopped := false
 			go func() { stop(); stopped = true }()
 			synctest.Wait()
@@ -343,7 +266,7 @@ func TestRun(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		kube, workloads := c.clients(testUser)
+		kube, workloads := c.Client(scene.TestUser), c.workloads(scene.TestUser)
 		for _, test := range []struct {
 			name    string
 			options Options

@@ -3,7 +3,6 @@ package cloneset
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest/mutation"
 	"github.com/podwright/podwright/internal/changes"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -177,29 +177,6 @@ func describe(p *Plan) string {
 	return b.String()
 }
 
-// find checks that every change of an object that changes a plan matters, and
-// notes the fields whose changes do, with what in front.
-func find[T any](t *testing.T, read map[string]bool, what string, object *T, copyOf func(*T) *T, can *regexp.Regexp,
-	plan func(*T) string, matters func(before, after *T) bool) {
-	t.Helper()
-	before := plan(object)
-	for _, m := range mutations(object) {
-		if !can.MatchString(m.path) {
-			continue
-		}
-		after := copyOf(object)
-		m.apply(reflect.ValueOf(after))
-		ok := matters(object, after)
-		if ok && read[what+m.path] || plan(after) == before {
-			continue
-		}
-		read[what+m.path] = true
-		if !ok {
-			t.Errorf("a change of %s changes the plan, and does not matter", m.path)
-		}
-	}
-}
-
 // changeable are the fields of a pod that its API lets anybody change. Changes
 // of owners are looked at apart from changes.Pod.
 var changeable = regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)` +
@@ -207,88 +184,79 @@ var changeable = regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|
 	`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
-	read := map[string]bool{}
+	reads := mutation.Reads{}
 	for name, w := range situations(t) {
 		s := w.snapshot()
 		s.NodeLabels = map[string]map[string]string{"node-1": {"zone": "a"}, "node-2": {"zone": "a"}, "node-3": {"zone": "b"}}
 		for _, i := range []int{0, len(s.Pods) - 1} {
-			pod := s.Pods[i]
 			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
-				plan := func(p *corev1.Pod) string {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: changes.Pod, Of: func(p *corev1.Pod) string {
 					with := *s
 					with.Pods = append([]*corev1.Pod{}, s.Pods...)
 					with.Pods[i] = p
 					return describe(NewPlan(&with))
-				}
-				find(t, read, "", pod, (*corev1.Pod).DeepCopy, changeable, plan, changes.Pod)
+				}}.Check(t, reads, s.Pods[i])
 			})
 		}
 	}
-	for _, path := range []string{ // else the situations are too dull to tell anything
+	reads.Require(t,
 		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Finalizers", ".ObjectMeta.Labels[controller-revision-hash]",
 		".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]", ".ObjectMeta.Labels[new]", ".ObjectMeta.Annotations[apps.kruise.io/inplace-update-state]",
 		".ObjectMeta.Annotations[apps.kruise.io/inplace-update-grace]", ".Spec.NodeName", ".Status.Phase",
 		".Status.Conditions[].Status", ".Status.Conditions[].Type", ".Status.Conditions[].LastTransitionTime",
 		".Status.ContainerStatuses[].ImageID", ".Status.ContainerStatuses[].Image", ".Status.ContainerStatuses[].RestartCount",
-		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ContainerID", ".Status.ContainerStatuses[].Name",
-	} {
-		if !read[path] {
-			t.Errorf("no situation shows that %s is read", path)
-		}
-	}
+		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ContainerID", ".Status.ContainerStatuses[].Name")
 }
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
-	metadata := regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`)
-	read := map[string]bool{}
+	metadata := `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`
+	reads := mutation.Reads{}
 	for _, w := range situations(t) {
 		s := w.snapshot()
 		for i, claim := range s.Claims {
-			plan := func(c *corev1.PersistentVolumeClaim) string {
-				with := *s
-				with.Claims = append([]*corev1.PersistentVolumeClaim{}, s.Claims...)
-				with.Claims[i] = c
-				return describe(NewPlan(&with))
-			}
-			can := regexp.MustCompile(metadata.String() + `|^\.(Spec|Status)`)
-			find(t, read, "claim", claim, (*corev1.PersistentVolumeClaim).DeepCopy, can, plan, changes.Claim)
+			mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
+				Can: regexp.MustCompile(metadata + `|^\.(Spec|Status)`), Matters: changes.Claim,
+				Of: func(c *corev1.PersistentVolumeClaim) string {
+					with := *s
+					with.Claims = append([]*corev1.PersistentVolumeClaim{}, s.Claims...)
+					with.Claims[i] = c
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, claim)
 		}
 		for i, revision := range s.Revisions {
-			plan := func(r *appsv1.ControllerRevision) string {
-				with := *s
-				with.Revisions = append([]*appsv1.ControllerRevision{}, s.Revisions...)
-				with.Revisions[i] = r
-				return describe(NewPlan(&with))
-			}
-			can := regexp.MustCompile(metadata.String() + `|^\.Revision`)
-			find(t, read, "revision", revision, (*appsv1.ControllerRevision).DeepCopy, can, plan, changes.Revision)
+			mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+				Can: regexp.MustCompile(metadata + `|^\.Revision`), Matters: changes.Revision,
+				Of: func(r *appsv1.ControllerRevision) string {
+					with := *s
+					with.Revisions = append([]*appsv1.ControllerRevision{}, s.Revisions...)
+					with.Revisions[i] = r
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, revision)
 		}
 	}
-	for _, path := range []string{"claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.Labels[" + v1alpha1.CloneSetInstanceIDLabel + "]", "revision.Revision"} {
-		if !read[path] {
-			t.Errorf("no situation shows that %s is read", path)
-		}
-	}
+	reads.Require(t, "claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.Labels["+v1alpha1.CloneSetInstanceIDLabel+"]", "revision.Revision")
 }
 
 func TestCloneSetChanges(t *testing.T) {
 	for _, w := range situations(t) {
 		s := w.snapshot()
-		can := regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`)
-		find(t, map[string]bool{}, "", s.Set, (*v1alpha1.CloneSet).DeepCopy, can, func(set *v1alpha1.CloneSet) string {
-			with := *s
-			with.Set = set
-			return describe(NewPlan(&with))
-		}, func(before, after *v1alpha1.CloneSet) bool { return changes.Workload(before, after) })
-		for _, m := range mutations(s.Set) {
-			if !strings.HasPrefix(m.path, ".Status") {
+		mutation.Plan[v1alpha1.CloneSet]{Copy: (*v1alpha1.CloneSet).DeepCopy,
+			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
+			Matters: func(before, after *v1alpha1.CloneSet) bool { return changes.Workload(before, after) },
+			Of: func(set *v1alpha1.CloneSet) string {
+				with := *s
+				with.Set = set
+				return describe(NewPlan(&with))
+			}}.Check(t, mutation.Reads{}, s.Set)
+		for _, m := range mutation.Of(s.Set) {
+			if !strings.HasPrefix(m.Path, ".Status") {
 				continue
 			}
 			after := s.Set.DeepCopy()
-			m.apply(reflect.ValueOf(after))
+			m.Apply(after)
 			after.ResourceVersion += "0"
 			if changes.Workload(s.Set, after) {
-				t.Errorf("a change of %s alone matters", m.path)
+				t.Errorf("a change of %s alone matters", m.Path)
 			}
 		}
 	}

@@ -47,8 +47,8 @@ func TestExtremeQuantities(t *testing.T) {
 		t.Run("cache "+quantity, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.create(1, "")
-				c.edit(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":%q}}}]}}}}`, quantity))
-				requests, _, err := c.pass()
+				c.Edit(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":%q}}}]}}}}`, quantity))
+				requests, _, err := c.Pass()
 				if err != nil {
 					t.Errorf("%v, %v", requests, err)
 				}

@@ -1,6 +1,10 @@
 package cloneset
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/podwright/podwright/internal/apitest/scene"
+)
 
 // A write whose answer is lost may have been made. Until that is known, nothing
 // is done, whoever changes the CloneSet in the meantime.
@@ -8,19 +12,19 @@ func TestLostAnswers(t *testing.T) {
 	t.Run("a deletion", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(5, `{"spec":{"updateStrategy":{"type":"ReCreate","maxUnavailable":1}}}`)
-			c.settle()
-			first, second := c.podNames()[0], c.podNames()[1]
-			c.edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + first + `"]}}}`)
+			c.Settle()
+			first, second := c.PodNames()[0], c.PodNames()[1]
+			c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + first + `"]}}}`)
 			c.Hold("pods")
-			c.FailAfter(fail("delete pods", errLost))
-			c.mustFailPass(func(error) bool { return true })
+			c.FailAfter(scene.Fail("delete pods", scene.ErrLost))
+			c.MustFailPass(func(error) bool { return true })
 			c.FailAfter(nil)
-			c.edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + second + `"]}}}`) // the user changes her mind
-			if requests, _, err := c.pass(); err != nil {
+			c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + second + `"]}}}`) // the user changes her mind
+			if requests, _, err := c.Pass(); err != nil {
 				t.Error(requests, err)
 			}
 			leaving := 5
-			for _, pod := range c.pods() {
+			for _, pod := range c.Pods() {
 				if pod.DeletionTimestamp == nil {
 					leaving--
 				}
@@ -33,25 +37,25 @@ func TestLostAnswers(t *testing.T) {
 	t.Run("a creation", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(8, "")
-			c.settle()
-			c.edit(`{"spec":{"replicas":9}}`)
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":9}}`)
 			c.Hold("pods")
-			c.FailAfter(fail("create pods", errLost))
-			c.mustFailPass(func(error) bool { return true })
+			c.FailAfter(scene.Fail("create pods", scene.ErrLost))
+			c.MustFailPass(func(error) bool { return true })
 			c.FailAfter(nil)
-			c.FailBefore(fail("get pods", errLost)) // nor does the API server tell what became of it
-			c.mustFailPass(func(error) bool { return true })
+			c.FailBefore(scene.Fail("get pods", scene.ErrLost)) // nor does the API server tell what became of it
+			c.MustFailPass(func(error) bool { return true })
 			c.FailBefore(nil)
-			c.edit(`{"metadata":{"annotations":{"a":"b"}}}`) // an autoscaler is faster than the watch of pods
-			if requests, _, err := c.pass(); err != nil {
+			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`) // an autoscaler is faster than the watch of pods
+			if requests, _, err := c.Pass(); err != nil {
 				t.Error(requests, err)
 			}
-			if n := len(c.pods()); n != 9 {
+			if n := len(c.Pods()); n != 9 {
 				t.Errorf("%d pods, want 9", n)
 			}
 			c.Release("pods")
-			c.settle()
-			if n := len(c.pods()); n != 9 {
+			c.Settle()
+			if n := len(c.Pods()); n != 9 {
 				t.Errorf("%d pods, want 9", n)
 			}
 		})

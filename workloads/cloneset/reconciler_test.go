@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/reconcile"
 )
 
@@ -25,27 +26,27 @@ func TestRequests(t *testing.T) {
 	}{
 		{"creation: 2 per pod", func(c *cluster) { c.create(pods, inPlace) },
 			[]string{"1 create controllerrevisions", "20 create pods", "3 patch clonesets/status", "20 patch pods/status"}},
-		{"update in place: 3 per pod", func(c *cluster) { c.create(pods, inPlace); c.settle(); c.setImage("nginx:2") },
+		{"update in place: 3 per pod", func(c *cluster) { c.create(pods, inPlace); c.Settle(); c.SetImage("nginx:2") },
 			[]string{"1 create controllerrevisions", "11 patch clonesets/status", "20 patch pods", "40 patch pods/status"}},
-		{"update by recreation: 3 per pod", func(c *cluster) { c.create(pods, ""); c.settle(); c.setImage("nginx:2") },
+		{"update by recreation: 3 per pod", func(c *cluster) { c.create(pods, ""); c.Settle(); c.SetImage("nginx:2") },
 			[]string{"1 create controllerrevisions", "20 create pods", "20 delete pods", "16 patch clonesets/status", "20 patch pods/status"}},
-		{"scale-in: 1 per pod", func(c *cluster) { c.create(pods, inPlace); c.settle(); c.edit(`{"spec":{"replicas":5}}`) },
+		{"scale-in: 1 per pod", func(c *cluster) { c.create(pods, inPlace); c.Settle(); c.Edit(`{"spec":{"replicas":5}}`) },
 			[]string{"15 delete pods", "2 patch clonesets/status"}},
 		{"restart of the controller: none", func(c *cluster) {
 			c.create(pods, inPlace)
-			c.settle()
-			c.reconciler, _ = NewReconciler(c.options)
+			c.Settle()
+			c.restart()
 		}, []string{}},
 		{"a changed annotation of the CloneSet: none (edge 13)", func(c *cluster) {
 			c.create(pods, inPlace)
-			c.settle()
-			c.edit(`{"metadata":{"annotations":{"a":"b"}}}`)
+			c.Settle()
+			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
 		}, []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				test.setup(c)
-				if diff := cmp.Diff(test.want, c.settle()); diff != "" {
+				if diff := cmp.Diff(test.want, c.Settle()); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				if set := c.get(); set.Status.AvailableReplicas != *set.Spec.Replicas || len(set.Status.Conditions) > 0 {
@@ -65,31 +66,31 @@ func TestOwnWrites(t *testing.T) {
 	}{
 		{"creation", func(c *cluster) { c.create(5, "") },
 			[]string{"1 create controllerrevisions", "5 create pods", "1 patch clonesets/status"}},
-		{"deletion", func(c *cluster) { c.create(5, ""); c.settle(); c.edit(`{"spec":{"replicas":3}}`) },
+		{"deletion", func(c *cluster) { c.create(5, ""); c.Settle(); c.Edit(`{"spec":{"replicas":3}}`) },
 			[]string{"2 delete pods", "1 patch clonesets/status"}},
 		{"update", func(c *cluster) {
 			c.create(5, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":2}}}`)
-			c.settle()
-			c.setImage("nginx:2")
+			c.Settle()
+			c.SetImage("nginx:2")
 		}, []string{"1 create controllerrevisions", "1 patch clonesets/status", "2 patch pods", "2 patch pods/status"}},
 	} {
 		t.Run("rule 2: after a "+test.name+" nothing is done until the cache shows it", func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				test.setup(c)
 				c.Hold("pods")
-				if diff := cmp.Diff(test.want, c.mustPass()); diff != "" {
+				if diff := cmp.Diff(test.want, c.MustPass()); diff != "" {
 					t.Fatalf("requests of the first pass (-want +got):\n%s", diff)
 				}
 				for range 3 {
-					requests, after, err := c.pass()
+					requests, after, err := c.Pass()
 					if len(requests) > 0 || after != reconcile.StaleRetry || err != nil {
 						t.Errorf("stale: %v, again after %v, error %v", requests, after, err)
 					}
 				}
 				c.Release("pods")
-				c.settle()
-				if set := c.get(); set.Status.UpdatedReadyReplicas != *set.Spec.Replicas || len(c.pods()) != int(*set.Spec.Replicas) {
-					t.Errorf("%d pods, status %+v", len(c.pods()), set.Status)
+				c.Settle()
+				if set := c.get(); set.Status.UpdatedReadyReplicas != *set.Spec.Replicas || len(c.Pods()) != int(*set.Spec.Replicas) {
+					t.Errorf("%d pods, status %+v", len(c.Pods()), set.Status)
 				}
 			})
 		})
@@ -98,9 +99,9 @@ func TestOwnWrites(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.mustPass()
+			c.MustPass()
 			c.ReleaseNext("pods", 2)
-			if requests := c.mustPass(); len(requests) > 0 {
+			if requests := c.MustPass(); len(requests) > 0 {
 				t.Errorf("requests %v", requests)
 			}
 		})
@@ -109,8 +110,8 @@ func TestOwnWrites(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("clonesets")
-			c.mustPass()
-			if requests := c.mustPass(); len(requests) > 0 {
+			c.MustPass()
+			if requests := c.MustPass(); len(requests) > 0 {
 				t.Errorf("requests %v", requests)
 			}
 		})
@@ -120,18 +121,18 @@ func TestOwnWrites(t *testing.T) {
 // TestNothingFreezes makes caches miss events.
 func TestNothingFreezes(t *testing.T) {
 	whole := func(c *cluster) {
-		c.t.Helper()
-		c.settle()
-		if set := c.get(); set.Status.AvailableReplicas != *set.Spec.Replicas || len(c.pods()) != int(*set.Spec.Replicas) {
-			c.t.Errorf("%d pods, status %+v", len(c.pods()), set.Status)
+		c.T.Helper()
+		c.Settle()
+		if set := c.get(); set.Status.AvailableReplicas != *set.Spec.Replicas || len(c.Pods()) != int(*set.Spec.Replicas) {
+			c.T.Errorf("%d pods, status %+v", len(c.Pods()), set.Status)
 		}
 	}
 	t.Run("a pod that is created and deleted before the cache sees it", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.mustPass()
-			c.deletePod(c.podNames()[0])
+			c.MustPass()
+			c.DeletePod(c.PodNames()[0])
 			c.Release("pods")
 			whole(c)
 		})
@@ -140,23 +141,23 @@ func TestNothingFreezes(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.mustPass()
-			for _, name := range c.podNames() {
-				c.deletePod(name)
+			c.MustPass()
+			for _, name := range c.PodNames() {
+				c.DeletePod(name)
 			}
-			c.relist("pods")
+			c.Relist("pods")
 			whole(c)
 		})
 	})
 	t.Run("a deletion that only a new list shows", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
-			c.settle()
-			c.edit(`{"spec":{"replicas":1}}`)
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":1}}`)
 			c.Hold("pods")
-			c.mustPass()
-			c.kubeletStep()
-			c.relist("pods")
+			c.MustPass()
+			c.KubeletStep()
+			c.Relist("pods")
 			whole(c)
 		})
 	})
@@ -165,27 +166,25 @@ func TestNothingFreezes(t *testing.T) {
 			c.create(3, `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
 			c.Hold("persistentvolumeclaims")
 			c.Hold("controllerrevisions")
-			c.mustPass()
-			c.relist("persistentvolumeclaims")
-			c.relist("controllerrevisions")
+			c.MustPass()
+			c.Relist("persistentvolumeclaims")
+			c.Relist("controllerrevisions")
 			whole(c)
 		})
 	})
 	t.Run("a CloneSet that is deleted and created again is another one", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
-			c.settle()
-			if err := c.sets.Delete(t.Context(), web.Name, metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if requests := c.mustPass(); len(requests) > 0 {
+			c.Settle()
+			c.Delete()
+			if requests := c.MustPass(); len(requests) > 0 {
 				t.Errorf("requests about a CloneSet that is gone: %v", requests)
 			}
 			c.create(2, "")
 			for range 3 { // the name of the revision is taken, too
-				c.mustPass()
+				c.MustPass()
 			}
-			if n := len(c.pods()); n != 5 {
+			if n := len(c.Pods()); n != 5 {
 				t.Errorf("%d pods, want the 3 of the former and 2 new ones", n)
 			}
 			c.CollectGarbage()
@@ -194,34 +193,26 @@ func TestNothingFreezes(t *testing.T) {
 	})
 }
 
-// relist makes the informer of a resource forget what it has not seen yet.
-func (c *cluster) relist(resource string) {
-	c.Compact(resource)
-	c.Drop(resource)
-	c.Release(resource)
-	c.sleep("2m")
-}
-
 // TestForeignObjects is about objects that belong to somebody else.
 func TestForeignObjects(t *testing.T) {
 	t.Run("rule 1: pods that only match by label are never touched", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			stranger := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stranger", Labels: map[string]string{"app": "web"}},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "other"}}}}
-			if _, err := c.kube.CoreV1().Pods("default").Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
+			if _, err := c.Kube.CoreV1().Pods("default").Create(t.Context(), stranger, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			c.create(2, inPlace)
-			c.settle()
-			c.setImage("nginx:2")
-			c.settle()
-			c.edit(`{"spec":{"replicas":0}}`)
-			c.settle()
-			pods := c.pods()
+			c.Settle()
+			c.SetImage("nginx:2")
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":0}}`)
+			c.Settle()
+			pods := c.Pods()
 			if len(pods) != 1 || pods[0].Name != "stranger" || len(pods[0].Labels) != 1 || len(pods[0].OwnerReferences) != 0 {
 				t.Errorf("pods %v", pods)
 			}
-			for _, r := range c.Requests(controllerUser) {
+			for _, r := range c.Requests(scene.ControllerUser) {
 				if strings.Contains(r.Name, "stranger") {
 					t.Errorf("request %s %s", r.String(), r.Name)
 				}
@@ -231,7 +222,7 @@ func TestForeignObjects(t *testing.T) {
 	t.Run("edge 21: two CloneSets with overlapping selectors do not fight", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, inPlace)
-			c.settle()
+			c.Settle()
 			twin := c.get()
 			twin.ObjectMeta = metav1.ObjectMeta{Namespace: "default", Name: "twin"}
 			twin.Status = *twin.Status.DeepCopy()
@@ -242,16 +233,16 @@ func TestForeignObjects(t *testing.T) {
 			key := web
 			key.Name = "twin"
 			for range 6 {
-				c.kubeletStep()
+				c.KubeletStep()
 				if _, err := c.reconciler.Reconcile(t.Context(), key); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
 			}
-			if n := len(c.pods()); n != 6 {
+			if n := len(c.Pods()); n != 6 {
 				t.Errorf("%d pods, want 6", n)
 			}
-			if requests := c.settle(); len(requests) > 0 {
+			if requests := c.Settle(); len(requests) > 0 {
 				t.Errorf("the first one does %v", requests)
 			}
 			if status := c.get().Status; status.Replicas != 3 || status.UpdatedReplicas != 3 {
@@ -262,15 +253,15 @@ func TestForeignObjects(t *testing.T) {
 	t.Run("a pod whose labels leave the selector is released, and replaced", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(2, "")
-			c.settle()
-			name := c.podNames()[0]
-			c.patchPod(name, `{"metadata":{"labels":{"app":"debug"}}}`)
-			c.settle()
-			released, err := c.kube.CoreV1().Pods("default").Get(t.Context(), name, metav1.GetOptions{})
+			c.Settle()
+			name := c.PodNames()[0]
+			c.PatchPod(name, `{"metadata":{"labels":{"app":"debug"}}}`)
+			c.Settle()
+			released, err := c.Kube.CoreV1().Pods("default").Get(t.Context(), name, metav1.GetOptions{})
 			if err != nil || len(released.OwnerReferences) > 0 {
 				t.Errorf("error %v, owners %v", err, released.OwnerReferences)
 			}
-			if n := len(c.pods()); n != 3 {
+			if n := len(c.Pods()); n != 3 {
 				t.Errorf("%d pods, want 3", n)
 			}
 		})

@@ -15,18 +15,18 @@ func TestStatusOverwritten(t *testing.T) {
 		p, stop := c.start()
 		defer stop()
 		c.create(3, "")
-		c.rest()
-		before := p.n
+		c.Rest()
+		before := p.Count()
 		const wrong = `{"status":{"readyReplicas":7,"updateRevision":"made-up"}}`
 		if _, err := c.sets.Patch(t.Context(), web.Name, types.MergePatchType, []byte(wrong), metav1.PatchOptions{}, "status"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		c.rest()
+		c.Rest()
 		if status := c.get().Status; status.ReadyReplicas != 3 || status.UpdateRevision == "made-up" {
 			t.Errorf("the status is still wrong: %+v", status)
 		}
-		if passes := p.n - before; passes == 0 || passes > 3 {
+		if passes := p.Count() - before; passes == 0 || passes > 3 {
 			t.Errorf("%d passes to put one status right", passes)
 		}
 	})

@@ -68,8 +68,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	for _, step := range []func(context.Context) error{a.changeClaims, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
 		errs = append(errs, step(ctx))
 	}
-	errs = append(errs, a.status(ctx, s, plan.Status), a.DeleteRevisions(ctx, plan.Revisions.Delete))
-	return plan.RequeueAfter, apply.WorthRetrying(errs...)
+	err = a.status(ctx, s, plan.Status)
+	if err == nil { // otherwise the status may still name a revision to delete
+		err = a.DeleteRevisions(ctx, plan.Revisions.Delete)
+	}
+	return plan.RequeueAfter, apply.WorthRetrying(append(errs, err)...)
 }
 
 // revisions takes over what has no controller, and writes the update revision.

@@ -38,14 +38,21 @@ func (p *planner) planRevisions() {
 }
 
 // planHistory drops the revisions beyond the history limit that nothing uses.
+// The current one is that of the status as it is from now on: once an update is
+// over, no event would come to drop the one before it.
 func (p *planner) planHistory() {
-	p.plan.Revisions.Prune(p.Revisions, p.Set.Spec.RevisionHistoryLimit, func(yield func(string) bool) {
+	kept := p.plan.Revisions
+	if s := p.plan.Status; s != nil && s.CurrentRevision == kept.Update.Name {
+		kept.Current = kept.Update
+	}
+	kept.Prune(p.Revisions, p.Set.Spec.RevisionHistoryLimit, func(yield func(string) bool) {
 		for _, pod := range slices.Concat(p.pods, p.others) {
 			if !yield(pod.Labels[revisionLabel]) {
 				return
 			}
 		}
 	})
+	p.plan.Revisions.Delete = kept.Delete
 }
 
 // revisionLabelOf is the value that the revision label has on the pods of a

@@ -30,6 +30,8 @@ func TestRevisions(t *testing.T) {
 		{name: "a revision without a controller is adopted", template: "A", current: "A", pods: "0A", edits: with(orphan), adopt: "A"},
 		{name: "history: revisions of pods stay", template: "C", current: "C", pods: "0A 1C", edits: with(limit, partition(1)), delete: "B"},
 		{name: "history: those of pods that are not under control yet stay", template: "C", current: "C", pods: "0A@ 1C", edits: with(limit), delete: "B"},
+		{name: "history: the pass that ends an update drops what it replaced", template: "B", current: "A", pods: "0B 1B", edits: with(limit), delete: "A"},
+		{name: "history: and none before", template: "B", current: "A", pods: "0B- 1B", edits: with(limit)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testSnapshot(t, tt.template, tt.current, tt.pods, tt.edits...)

@@ -1,4 +1,6 @@
-package cloneset
+// Package mutation changes objects in every way there is, one field at a time,
+// to find out what a function of them depends on.
+package mutation
 
 import (
 	"fmt"
@@ -10,28 +12,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mutation changes one field of an object.
-type mutation struct {
-	path  string
+// Mutation changes one field of an object.
+type Mutation struct {
+	// Path names the field: ".Spec.Containers[].Image", ".ObjectMeta.Labels[app]".
+	Path  string
 	apply func(root reflect.Value)
 }
 
-// mutations lists a change of every field that an object has or could have:
-// absent structs are filled in, lists and maps grow, shrink and change.
-func mutations(object any) []mutation {
+// Apply makes the change in a copy of the object that was given to Of.
+func (m *Mutation) Apply(object any) { m.apply(reflect.ValueOf(object)) }
+
+// Of lists a change of every field that an object has or could have: absent
+// structs are filled in, lists and maps grow, shrink and change. The object is
+// a pointer to a struct.
+func Of(object any) []Mutation {
 	var m mutator
 	m.walk(reflect.ValueOf(object).Elem(), "", func(root reflect.Value) reflect.Value { return root.Elem() })
 	return m.all
 }
 
-type mutator struct{ all []mutation }
+type mutator struct{ all []Mutation }
 
 // locate finds the value to change in a copy of the object.
 type locate func(root reflect.Value) reflect.Value
 
 // set adds the mutation that gives a value to what is located.
 func (m *mutator) set(path string, at locate, value any) {
-	m.all = append(m.all, mutation{path, func(root reflect.Value) {
+	m.all = append(m.all, Mutation{path, func(root reflect.Value) {
 		v := at(root)
 		v.Set(reflect.ValueOf(value).Convert(v.Type()))
 	}})
@@ -63,7 +70,7 @@ func (m *mutator) walk(v reflect.Value, path string, at locate) {
 		}
 	case reflect.Bool:
 		m.set(path, at, !v.Bool())
-	case reflect.Int32, reflect.Int64, reflect.Uint8:
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8:
 		if v.CanInt() {
 			m.set(path, at, v.Int()+1)
 		}
@@ -106,12 +113,12 @@ func (m *mutator) slice(v reflect.Value, path string, at locate) {
 		s.Set(reflect.Append(s, reflect.Zero(s.Type().Elem())))
 		return s.Index(s.Len() - 1)
 	}
-	m.all = append(m.all, mutation{path, func(root reflect.Value) { grow(root) }})
+	m.all = append(m.all, Mutation{path, func(root reflect.Value) { grow(root) }})
 	if v.Len() == 0 {
 		m.walk(reflect.Zero(v.Type().Elem()), path+"[]", grow)
 	}
 	for i := range v.Len() {
-		m.all = append(m.all, mutation{path, func(root reflect.Value) {
+		m.all = append(m.all, Mutation{path, func(root reflect.Value) {
 			s := at(root)
 			s.Set(reflect.AppendSlice(s.Slice(0, i), s.Slice(i+1, s.Len())))
 		}})
@@ -122,7 +129,7 @@ func (m *mutator) slice(v reflect.Value, path string, at locate) {
 // mapping changes maps by string; the values of other maps are replaced by zero.
 func (m *mutator) mapping(v reflect.Value, path string, at locate) {
 	put := func(key, value reflect.Value) {
-		m.all = append(m.all, mutation{fmt.Sprintf("%s[%s]", path, key), func(root reflect.Value) {
+		m.all = append(m.all, Mutation{fmt.Sprintf("%s[%s]", path, key), func(root reflect.Value) {
 			mp := at(root)
 			if mp.IsNil() {
 				mp.Set(reflect.MakeMap(mp.Type()))

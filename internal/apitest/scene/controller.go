@@ -1,0 +1,71 @@
+package scene
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing/synctest"
+	"time"
+)
+
+// Passes counts the passes of a controller that has it for its metrics.
+type Passes struct {
+	lock sync.Mutex
+	n    int
+	errs []error
+}
+
+// Reconciled counts a pass.
+func (p *Passes) Reconciled(_ string, _ time.Duration, err error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.n++; err != nil {
+		p.errs = append(p.errs, err)
+	}
+}
+
+// Count is the number of passes so far.
+func (p *Passes) Count() int {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.n
+}
+
+// Errors are those of the passes that failed.
+func (p *Passes) Errors() []error {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return slices.Clone(p.errs)
+}
+
+// Start starts a controller. The function it returns stops the controller and
+// waits for it.
+func (c *Cluster) Start(run func(context.Context) error) (stop func()) {
+	c.T.Helper()
+	ctx, cancel := context.WithCancel(c.T.Context())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	synctest.Wait()
+	return func() {
+		c.T.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			c.T.Errorf("Run: %v", err)
+		}
+	}
+}
+
+// Rest lets kubelet, garbage collector and controller work for a minute. Then
+// the controller must have done everything that can be done: an event that it
+// had missed would have left something to do.
+func (c *Cluster) Rest() {
+	c.T.Helper()
+	for range 30 {
+		c.KubeletStep()
+		c.CollectGarbage()
+		c.Sleep("2s")
+	}
+	if left := c.Unfinished(); left != "" {
+		c.T.Errorf("the controller rests, and should not: %s", left)
+	}
+}

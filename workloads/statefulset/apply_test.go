@@ -1,0 +1,184 @@
+package statefulset
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/apitest/scene"
+)
+
+// TestOnePodFails injects an error for one pod, or one claim, of five.
+func TestOnePodFails(t *testing.T) {
+	const scaleIn = `{"spec":{"replicas":0}}`
+	const deleteClaims = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`
+	for _, test := range []struct {
+		name      string
+		change    func(*cluster)
+		fail      string // the request
+		want      []string
+		event     string
+		condition string
+	}{
+		{"an update in place, its first write", func(c *cluster) { c.SetImage("nginx:2") }, "patch pods/status web-2",
+			[]string{"1 create controllerrevisions", "4 patch pods", "5 patch pods/status", "1 patch statefulsets/status"},
+			"FailedUpdatePodInPlace: update pod web-2 in place: ", "FailedUpdatePod: patch pod web-2 (UpdateInPlace): "},
+		{"an update in place, its second write", func(c *cluster) { c.SetImage("nginx:2") }, "patch pods web-2",
+			[]string{"1 create controllerrevisions", "5 patch pods", "5 patch pods/status", "1 patch statefulsets/status"},
+			"FailedUpdatePodInPlace: update pod web-2 in place: ", "FailedUpdatePod: patch pod web-2 (UpdateInPlace): "},
+		{"a deletion", func(c *cluster) { c.Edit(scaleIn) }, "delete pods web-2", []string{"5 delete pods", "1 patch statefulsets/status"},
+			"FailedDelete: delete Pod web-2 in StatefulSet web failed error: ", "FailedUpdatePod: delete pod web-2: "},
+		{"a deletion for an update", func(c *cluster) {
+			c.Edit(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"ReCreate"}},"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`)
+		}, "delete pods web-2", []string{"1 create controllerrevisions", "5 delete pods", "1 patch statefulsets/status"},
+			"FailedDelete: delete Pod web-2 in StatefulSet web failed error: ", "FailedUpdatePod: delete pod web-2: "},
+		{"rule 23: a pod stays until its claim has been told that it goes", func(c *cluster) { c.Edit(c.Merge(deleteClaims, scaleIn)) }, "patch persistentvolumeclaims data-web-2",
+			[]string{"4 delete pods", "5 patch persistentvolumeclaims", "1 patch statefulsets/status"},
+			"FailedUpdate: change the owners of claim data-web-2: ", "FailedUpdatePod: delete pod web-2: change the owners of claim data-web-2: "},
+		{"rule 23: a claim that cannot be told who owns it", func(c *cluster) {
+			c.Edit(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`)
+		}, "patch persistentvolumeclaims data-web-2", []string{"5 patch persistentvolumeclaims", "1 patch statefulsets/status"},
+			"FailedUpdate: change the owners of claim data-web-2: ", "FailedUpdatePod: change the owners of claim data-web-2: "},
+		{"rule 10: the label with the name", func(c *cluster) {
+			c.PatchPod("web-2", `{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":null}}}`)
+		}, "patch pods web-2", []string{"1 patch pods", "1 patch statefulsets/status"},
+			"FailedUpdate: update Pod web-2 in StatefulSet web failed error: ", "FailedUpdatePod: patch pod web-2 (Identify): "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(5, spec(c, withParallel, withClaims, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":5}}}}`))
+				c.Settle()
+				test.change(c)
+				c.Events.Forget()
+				c.FailBefore(scene.Fail(test.fail, scene.ErrInternal))
+				if diff := cmp.Diff(test.want, c.MustFailPass(apierrors.IsInternalError)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				event := func(e string) bool { return strings.HasPrefix(e, "Warning "+test.event) }
+				if events := c.Events.All(); !slices.ContainsFunc(events, event) {
+					t.Errorf("events %q, want one %s", events, test.event)
+				}
+				if got := c.Conditions(); len(got) != 1 || !strings.HasPrefix(got[0], test.condition) {
+					t.Errorf("conditions %q, want one %s", got, test.condition)
+				}
+				c.FailBefore(nil)
+				c.SettleWith(func() { c.CollectGarbage() })
+				c.whole()
+				if got := c.Conditions(); len(got) > 0 {
+					t.Errorf("conditions %q after the failure is over", got)
+				}
+			})
+		})
+	}
+	t.Run("the condition is the same whichever pod fails first, and costs one write", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(20, spec(c, withParallel, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":20}}}}`))
+			c.Settle()
+			c.SetImage("nginx:2")
+			c.FailBefore(scene.Fail("patch pods/status", scene.ErrInternal))
+			_, _, _ = c.Pass()
+			for range 5 {
+				requests, _, _ := c.Pass()
+				if diff := cmp.Diff([]string{"20 get pods", "20 patch pods/status"}, requests); diff != "" {
+					t.Fatalf("requests (-want +got):\n%s", diff)
+				}
+			}
+			if got := c.Conditions(); len(got) != 1 || len(got[0]) > 1000 {
+				t.Errorf("conditions %q", got)
+			}
+		})
+	})
+}
+
+// TestCreationFails is about pods and claims that cannot be created.
+func TestCreationFails(t *testing.T) {
+	for _, test := range []struct {
+		name, setup, fail string
+		first, later      []string // requests of the first pass, and of those after it
+		event             string
+	}{
+		{"rule 5, OrderedReady: a quota costs one request per pass", "", "create pods",
+			[]string{"1 create controllerrevisions", "1 create pods", "1 patch statefulsets/status"}, []string{"1 create pods"},
+			`FailedCreate: create Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
+		{"rule 5, Parallel: a quota costs two requests per pass", withParallel, "create pods",
+			[]string{"1 create controllerrevisions", "2 create pods", "1 patch statefulsets/status"}, []string{"2 create pods"},
+			`FailedCreate: create Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
+		{"rule 5: a quota of claims", withClaims, "create persistentvolumeclaims",
+			[]string{"1 create controllerrevisions", "1 create persistentvolumeclaims", "1 patch statefulsets/status"}, []string{"1 create persistentvolumeclaims"},
+			`FailedCreate: create Claim data-web-0 Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(10, test.setup)
+				c.FailBefore(scene.Fail(test.fail, scene.ErrQuota))
+				if diff := cmp.Diff(test.first, c.MustFailPass(apierrors.IsForbidden)); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				for range 3 {
+					if diff := cmp.Diff(test.later, c.MustFailPass(apierrors.IsForbidden)); diff != "" {
+						t.Errorf("requests (-want +got):\n%s", diff)
+					}
+				}
+				if got := c.Conditions(); len(got) != 1 || !strings.HasPrefix(got[0], "FailedCreatePod: create ") || !strings.Contains(got[0], "exceeded quota") {
+					t.Errorf("conditions %q", got)
+				}
+				if events := c.Events.All(); events[0] != "Warning "+test.event {
+					t.Errorf("events %q, want first %q", events, test.event)
+				}
+				c.FailBefore(nil)
+				c.Settle()
+				c.whole()
+			})
+		})
+	}
+	t.Run("Parallel: one pod that cannot be created does not keep the others from it", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(10, withParallel)
+			c.FailBefore(scene.Fail("create pods web-0", scene.ErrQuota))
+			c.MustFailPass(apierrors.IsForbidden)
+			if n := len(c.Pods()); n != 9 {
+				t.Errorf("%d pods, want 9", n)
+			}
+		})
+	})
+	t.Run("an update goes on where a pod cannot be created", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(4, withParallel)
+			c.Settle()
+			c.FailBefore(scene.Fail("create pods web-4", scene.ErrQuota))
+			c.Edit(`{"spec":{"replicas":5,"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}},"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}}}}`)
+			c.MustFailPass(apierrors.IsForbidden)
+			if diff := cmp.Diff([]string{"web-0 nginx:1", "web-1 nginx:1", "web-2 nginx:1", "web-3 nginx:2"}, c.images()); diff != "" {
+				t.Errorf("pods (-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("in a namespace that is being deleted it is not tried again", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			terminating := apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("the namespace is being terminated"))
+			terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+			c.create(1, withClaims)
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":3,"template":{"metadata":{"labels":{"new":"revision"}}}}}`)
+			for _, resource := range []string{"controllerrevisions", "persistentvolumeclaims", "pods"} {
+				c.FailBefore(scene.Fail("create "+resource, terminating))
+				for range 2 {
+					if requests, after, err := c.Pass(); err != nil || after != 0 {
+						t.Errorf("requests %v, again after %v, error %v", requests, after, err)
+					}
+				}
+			}
+			if n := len(c.Pods()); n != 1 {
+				t.Errorf("%d pods", n)
+			}
+		})
+	})
+}

@@ -1,0 +1,138 @@
+package statefulset
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+)
+
+// TestConflicts has somebody else be faster.
+func TestConflicts(t *testing.T) {
+	t.Run("a status is not written over a spec that has changed in between", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(2, withParallel)
+			once, _ := scene.Once(scene.Fail("patch statefulsets/status", errors.New("now")))
+			c.FailBefore(func(r apitest.Request) error {
+				if once(r) != nil {
+					c.Edit(`{"spec":{"replicas":3}}`)
+				}
+				return nil
+			})
+			c.MustFailPass(apierrors.IsConflict)
+			c.Settle()
+			c.whole()
+		})
+	})
+	for _, test := range []struct {
+		name   string
+		change func(*cluster)
+	}{
+		{"a stale plan to delete", func(c *cluster) { c.Edit(`{"spec":{"replicas":0}}`) }},
+		{"a stale plan to update in place", func(c *cluster) { c.SetImage("nginx:2") }},
+		{"a stale plan to label", func(c *cluster) {
+			c.Edit(`{"spec":{"replicas":0,"lifecycle":{"preDelete":{"labelsHandler":{"hold":"true"}}}}}`)
+		}},
+		{"a stale plan to release", func(c *cluster) {
+			c.PatchPod("web-0", `{"metadata":{"labels":{"app":"other"}}}`)
+			c.PatchPod("web-1", `{"metadata":{"labels":{"app":"other"}}}`)
+		}},
+	} {
+		t.Run(test.name+" does not touch the user's pods that have the names by now", func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(2, spec(c, withParallel, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}},"template":{"metadata":{"labels":{"app":"web","hold":"true"}}}}}`))
+				c.Settle()
+				test.change(c)
+				c.Hold("pods")
+				for _, name := range c.PodNames() {
+					c.ReplacePod(name)
+				}
+				_, _, err := c.Pass()
+				for _, err := range scene.Joined(err) {
+					if !apierrors.IsConflict(err) {
+						t.Errorf("error %v; that a pod has been replaced is none", err)
+					}
+				}
+				for _, pod := range c.Pods() {
+					if pod.Labels["by"] != "user" || len(pod.Labels) != 1 || pod.Spec.Containers[0].Image != "mine" || pod.DeletionTimestamp != nil {
+						t.Errorf("pod %s was changed: %v", pod.Name, pod.Labels)
+					}
+				}
+				if got := strings.Join(c.Conditions(), ""); strings.Contains(got, "FailedUpdatePod") {
+					t.Errorf("conditions %q", got)
+				}
+			})
+		})
+	}
+	t.Run("a stale plan to own a claim does not touch the claim that has the name by now", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(1, withClaims)
+			c.Settle()
+			c.Edit(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`)
+			c.Hold("persistentvolumeclaims")
+			c.deleteClaim("data-web-0")
+			c.createClaim("data-web-0", "")
+			_, _, _ = c.Pass()
+			if diff := cmp.Diff([]string{"data-web-0"}, c.claims()); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+			if got := c.Conditions(); len(got) > 0 {
+				t.Errorf("conditions %q", got)
+			}
+			c.Release("persistentvolumeclaims")
+			c.Settle()
+			if diff := cmp.Diff([]string{"data-web-0 StatefulSet"}, c.claims()); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("a pod whose claim is gone is deleted all the same", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(2, spec(c, withClaims, `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`))
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":1}}`)
+			c.Hold("persistentvolumeclaims")
+			c.deleteClaim("data-web-1")
+			c.MustPass()
+			if c.pod("web-1").DeletionTimestamp == nil {
+				t.Error("pod web-1 was not deleted")
+			}
+		})
+	})
+	t.Run("owners that others give to a claim stay", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(1, spec(c, withClaims, `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`))
+			c.Settle()
+			c.Edit(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain"}}}`)
+			c.Hold("persistentvolumeclaims")
+			owner := c.get().UID
+			c.patchClaim("data-web-0", `{"metadata":{"ownerReferences":[
+				{"apiVersion":"apps.kruise.io/v1beta1","kind":"StatefulSet","name":"web","uid":"`+string(owner)+`"},{"apiVersion":"v1","kind":"ConfigMap","name":"backup","uid":"b"}]}}`)
+			c.MustPass()
+			if diff := cmp.Diff([]string{"data-web-0 ConfigMap"}, c.claims()); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+		})
+	})
+	t.Run("a revision that is gone need not be adopted", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(1, "")
+			c.Settle()
+			c.Orphan()
+			c.create(1, "")
+			c.Hold("controllerrevisions")
+			name := c.plan().Revisions.Update.Name
+			c.Must(c.Kube.AppsV1().ControllerRevisions(web.Namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
+			c.MustPass()
+			c.Release("controllerrevisions")
+			c.Settle()
+			c.whole()
+		})
+	})
+}

@@ -1,0 +1,139 @@
+package statefulset
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/internal/apitest/scene"
+)
+
+func always(error) bool { return true }
+
+// TestLostAnswers: a write whose answer is lost may have been made. Until that
+// is known, nothing is done, whoever changes the StatefulSet in the meantime.
+func TestLostAnswers(t *testing.T) {
+	t.Run("rule 11, a deletion: one at a time", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(5, "")
+			c.Settle()
+			c.Edit(`{"spec":{"replicas":4}}`)
+			c.Hold("pods")
+			c.FailAfter(scene.Fail("delete pods", scene.ErrLost))
+			c.MustFailPass(always)
+			c.FailAfter(nil)
+			c.Edit(`{"spec":{"replicas":5,"reserveOrdinals":[0]}}`) // the user changes her mind
+			for range 3 {
+				if requests, _, err := c.Pass(); err != nil {
+					t.Error(requests, err)
+				}
+			}
+			want := []string{"web-0 nginx:1", "web-1 nginx:1", "web-2 nginx:1", "web-3 nginx:1", "web-4 nginx:1 terminating"}
+			if diff := cmp.Diff(want, c.images()); diff != "" {
+				t.Errorf("pods (-want +got):\n%s", diff)
+			}
+			c.Release("pods")
+			c.Settle()
+			c.whole()
+		})
+	})
+	t.Run("rule 18, an update: one at a time", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(5, withParallel)
+			c.Settle()
+			c.SetImage("nginx:2")
+			c.Hold("pods")
+			c.FailAfter(scene.Fail("patch pods", scene.ErrLost))
+			for range 3 {
+				c.MustFailPass(always)
+			}
+			c.FailAfter(nil)
+			c.Edit(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":{"priorityStrategy":{"orderPriority":[{"orderedKey":"x"}]}}}}}}`)
+			for range 3 {
+				_, _, _ = c.Pass()
+			}
+			c.Release("pods")
+			updated := 0
+			for _, pod := range c.Pods() {
+				if pod.Spec.Containers[0].Image == "nginx:2" {
+					updated++
+				}
+			}
+			if updated > 1 {
+				t.Errorf("%d pods are updated, maxUnavailable is 1", updated)
+			}
+			c.Settle()
+			c.whole()
+		})
+	})
+	t.Run("a creation is found later", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(1, withClaims)
+			c.FailAfter(scene.Fail("create pods", scene.ErrLost))
+			c.FailBefore(scene.Fail("get pods", scene.ErrLost)) // nor does the API server tell what became of it
+			c.Hold("pods")
+			c.MustFailPass(always)
+			if _, _, err := c.Pass(); !errors.Is(err, scene.ErrLost) {
+				t.Errorf("error %v, want the lost answer", err)
+			}
+			c.FailAfter(nil)
+			c.FailBefore(nil)
+			for _, want := range [][]string{{"1 get pods"}, {}} { // found, and then waited for
+				if diff := cmp.Diff(want, c.MustPass()); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+			}
+			c.Release("pods")
+			c.Settle()
+			c.whole()
+		})
+	})
+	const retention = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`
+	for _, test := range []struct {
+		request, setup string
+		change         func(*cluster)
+		held           string
+	}{
+		{"create pods", "", nil, "pods"},
+		{"create pods", withClaims, nil, "pods"},
+		{"create persistentvolumeclaims", withClaims, nil, "persistentvolumeclaims"},
+		{"create controllerrevisions", withClaims, nil, "controllerrevisions"},
+		{"patch statefulsets/status", "", nil, "statefulsets"},
+		{"patch persistentvolumeclaims", withClaims, func(c *cluster) { c.Edit(c.Merge(retention, `{"spec":{"replicas":2}}`)) }, "persistentvolumeclaims"},
+		{"patch pods/status", "", func(c *cluster) { c.SetImage("nginx:2") }, "pods"},
+		{"patch pods", "", func(c *cluster) { c.SetImage("nginx:2") }, "pods"},
+		{"patch controllerrevisions", "", func(c *cluster) { c.Orphan(); c.MustPass(); c.create(3, withParallel) }, "controllerrevisions"},
+	} {
+		t.Run(test.request+" is made once, "+test.setup, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				setup := withParallel
+				if test.setup != "" {
+					setup = spec(c, withParallel, test.setup)
+				}
+				c.create(3, setup)
+				if test.change != nil {
+					c.Settle()
+					test.change(c)
+				}
+				once, happened := scene.Once(scene.Fail(test.request, scene.ErrLost))
+				c.FailAfter(once)
+				c.Hold(test.held)
+				for range 5 {
+					if _, _, _ = c.Pass(); len(c.Pods()) > 3 {
+						t.Errorf("%d pods, want 3", len(c.Pods()))
+					}
+				}
+				if !happened() {
+					t.Error("no answer was lost")
+				}
+				c.Release(test.held)
+				c.SettleWith(func() { c.CollectGarbage() })
+				c.whole()
+				if got := c.Conditions(); len(got) > 0 {
+					t.Errorf("conditions %q", got)
+				}
+			})
+		})
+	}
+}
