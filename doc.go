@@ -13,6 +13,11 @@
 //     cloneset.New takes client-go clients and returns a controller to run;
 //     cloneset.NewReconciler puts the same passes into another framework;
 //     cloneset.Webhook defaults and validates.
+//   - [github.com/podwright/podwright/workloads/statefulset] keeps StatefulSets
+//     (apps.kruise.io): pods with names, claims and an order of their own, with
+//     the same words: New, NewReconciler, Webhook, NewPlan.
+//   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
+//     in their older version without loss.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //
@@ -33,7 +38,8 @@
 //     controller of yours take part before a pod is deleted or updated, and
 //     [github.com/podwright/podwright/lifecycle/readiness] the readiness gates
 //     behind them.
-//   - cloneset.NewPlan makes a whole plan for a CloneSet from a snapshot of it.
+//   - cloneset.NewPlan and statefulset.NewPlan make a whole plan for a workload
+//     from a snapshot of it.
 //
 // # To look at it
 //

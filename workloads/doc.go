@@ -1,5 +1,5 @@
-// Package workloads holds what the workload controllers of podwright share with
-// the cluster: the CustomResourceDefinitions of their kinds.
+// Package workloads holds what the workload controllers of podwright share: with
+// the cluster the CustomResourceDefinitions of their kinds, among one another caches.
 //
 // The kinds themselves are in v1alpha1, their typed clients in client, and
 // every controller has a package of its own.

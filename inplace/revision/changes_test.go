@@ -64,6 +64,9 @@ func TestPlan(t *testing.T) {
 			if c.Any() != (c.Create != nil || c.Raise != nil) {
 				t.Errorf("Any is %v", c.Any())
 			}
+			if (c.Current == c.Update) != (c.Current.Name == c.Update.Name) {
+				t.Error("current and update are two versions of one revision")
+			}
 			if names(tt.history) != before || one.Revision != 1 {
 				t.Error("the history was changed")
 			}

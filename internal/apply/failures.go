@@ -8,14 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/podwright/podwright/internal/conditions"
 )
 
 // Failures collects what to report in the status, besides the errors that make
 // the pass be repeated. P is the workload's type of problems.
-type Failures[P ~struct {
-	Condition T
-	Err       error
-}, T ~string] []P
+type Failures[P conditions.AnyProblem[T], T ~string] []P
 
 // Add adds an error to what the condition reports, unless there is nothing to
 // report about it, and returns it.

@@ -47,7 +47,7 @@ func TestFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var failures Failures[problem, appsv1.StatefulSetConditionType]
 			err := errors.Join(test.errs...)
-			if got := failures.Add("Failed", err); got != err { //nolint:errorlint // the very same
+			if got := failures.Add("Failed", err); got != err {
 				t.Errorf("it returns %v, want what it was given", got)
 			}
 			var got string

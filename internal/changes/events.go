@@ -44,7 +44,7 @@ func OfWorkloads[T metav1.Object](
 // its owners change, or it changes in a way that matters. of names the
 // workloads; see Owners.
 func OfOwned[T metav1.Object](
-	enqueue Enqueue, of func(T) []types.NamespacedName, matters func(before, after T) bool,
+	enqueue Enqueue, of func(metav1.Object) []types.NamespacedName, matters func(before, after T) bool,
 ) cache.ResourceEventHandler {
 	add := func(obj any) {
 		if object, ok := last(obj).(T); ok {
@@ -70,8 +70,8 @@ func OfOwned[T metav1.Object](
 
 // Owners returns the function that names the owners of an object that are of a
 // kind, in any version.
-func Owners[T metav1.Object](kind schema.GroupKind) func(T) []types.NamespacedName {
-	return func(object T) (owners []types.NamespacedName) {
+func Owners(kind schema.GroupKind) func(metav1.Object) []types.NamespacedName {
+	return func(object metav1.Object) (owners []types.NamespacedName) {
 		for _, owner := range object.GetOwnerReferences() {
 			if owner.Kind == kind.Kind && groupOf(owner.APIVersion) == kind.Group {
 				owners = append(owners, types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})

@@ -77,7 +77,7 @@ func TestOfOwned(t *testing.T) {
 	recreated := pod("web")
 	recreated.OwnerReferences[0].UID = "another"
 	var enqueued queue
-	handler := OfOwned(enqueued.add, Owners[*corev1.Pod](schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}), Pod)
+	handler := OfOwned(enqueued.add, Owners(schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}), Pod)
 	for _, test := range []struct {
 		name   string
 		change func()
@@ -106,7 +106,7 @@ func TestOfOwned(t *testing.T) {
 }
 
 func TestOwners(t *testing.T) {
-	of := Owners[*corev1.Pod](schema.GroupKind{Group: "apps.kruise.io", Kind: "StatefulSet"})
+	of := Owners(schema.GroupKind{Group: "apps.kruise.io", Kind: "StatefulSet"})
 	for _, test := range []struct {
 		apiVersion, kind string
 		want             bool

@@ -25,13 +25,21 @@ type Problem[T ~string] struct {
 	Err       error
 }
 
+// AnyProblem is any type with the fields of a Problem: workloads have their own.
+type AnyProblem[T ~string] interface {
+	~struct {
+		Condition T
+		Err       error
+	}
+}
+
 // Report says what is wrong, one condition per type with the first problem of
 // its kind, in the order of the problems; nil where there is none. Conditions
-// that stand keep their time. C is the workload's type of conditions, which read and write convert.
-func Report[P ~struct {
-	Condition T
-	Err       error
-}, T ~string, C any](old []C, problems []P, now metav1.Time, read func(C) Condition[T], write func(Condition[T]) C) []C {
+// that stand keep their time. C is the workload's type of conditions, which
+// read and write convert.
+func Report[P AnyProblem[T], T ~string, C any](
+	old []C, problems []P, now metav1.Time, read func(C) Condition[T], write func(Condition[T]) C,
+) []C {
 	var reported []T
 	var out []C
 	for i := range problems {

@@ -4,8 +4,10 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -33,8 +35,8 @@ type Passes[S, P any] struct {
 	Plan func(*S) *P
 	// Apply carries a plan out. It returns what Reconcile returns.
 	Apply func(context.Context, *S, *P) (requeueAfter time.Duration, err error)
-	// Shows tells whether a snapshot holds the pod or the claim of that name.
-	Shows func(s *S, resource ownwrites.Resource, name string) bool
+	// Objects returns the pods and claims that a snapshot holds.
+	Objects func(*S) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim)
 
 	planning remember.Last[time.Duration] // how long planning took
 }
@@ -79,7 +81,11 @@ func (p *Passes[S, P]) shown(key types.NamespacedName, resource ownwrites.Resour
 	if snapshot == nil || err != nil {
 		return false, err
 	}
-	return p.Shows(snapshot, resource, name), nil
+	pods, claims := p.Objects(snapshot)
+	if resource == ownwrites.Claims {
+		return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name }), nil
+	}
+	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.Name == name }), nil
 }
 
 // Next returns what the next pass over a workload would do, without doing it;

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -61,8 +60,11 @@ func newScene(t *testing.T) *scene {
 			s.applied = append(s.applied, *p)
 			return time.Minute, s.applyErr
 		},
-		Shows: func(pods *snapshot, resource ownwrites.Resource, name string) bool {
-			return resource == ownwrites.Pods && slices.Contains(*pods, name)
+		Objects: func(names *snapshot) (pods []*corev1.Pod, claims []*corev1.PersistentVolumeClaim) {
+			for _, name := range *names {
+				pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			}
+			return pods, []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 		},
 	}
 	return s
@@ -76,6 +78,14 @@ func createPod(t *testing.T, client kubernetes.Interface, name string) *corev1.P
 		t.Fatal(err)
 	}
 	return pod
+}
+
+func createClaim(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	if _, err := client.CoreV1().PersistentVolumeClaims("shop").Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestReconcile(t *testing.T) {
@@ -104,6 +114,11 @@ func TestReconcile(t *testing.T) {
 		{"a deletion whose answer was lost, while the cache shows the pod", func(s *scene) {
 			s.seen = "1"
 			s.Writer.Own.Lost(web, ownwrites.Pods, "web-1")
+		}, StaleRetry, nil, nil},
+		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *scene) {
+			createClaim(t, s.Writer.Kubernetes)
+			s.seen = "1"
+			s.Writer.Own.Lost(web, ownwrites.Claims, "data")
 		}, StaleRetry, nil, nil},
 		{"a deletion of what the cache does not show", func(s *scene) {
 			s.seen = "1"
@@ -184,5 +199,24 @@ func TestSettleTime(t *testing.T) {
 	s.observed = nil
 	if _, err := s.Reconcile(t.Context(), web); err != nil || s.SettleTime(web) != 10*time.Millisecond {
 		t.Errorf("error %v, a workload that is gone settles for %v", err, s.SettleTime(web))
+	}
+}
+
+func TestForgetsWhatIsGone(t *testing.T) {
+	s := newScene(t)
+	s.Writer.Workloads = "workloads"
+	s.Writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
+	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+	if err := s.Writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
+		t.Fatal(err)
+	}
+	s.seen = "9"
+	for _, there := range []bool{true, false} {
+		if !there {
+			s.observed = nil
+		}
+		if _, err := s.Reconcile(t.Context(), web); err != nil || s.Writer.WroteStatus(web, "9") != there {
+			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.Writer.WroteStatus(web, "9"), err)
+		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -78,12 +76,12 @@ func (c *Controller) watch(o *Options) error {
 		_, err := informer.AddEventHandler(handler)
 		errs = append(errs, err)
 	}
-	kind := v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
+	owners := changes.Owners(v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind())
 	handle(o.CloneSets, changes.OfWorkloads(c.loop.Add,
 		func(set *v1alpha1.CloneSet) any { return set.Status }, c.Reconciler.writer.WroteStatus))
-	handle(o.Pods, changes.OfOwned(c.enqueueOwner, changes.Owners[*corev1.Pod](kind), changes.Pod))
-	handle(o.Claims, changes.OfOwned(c.enqueueOwner, changes.Owners[*corev1.PersistentVolumeClaim](kind), changes.Claim))
-	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners[*appsv1.ControllerRevision](kind), changes.Revision))
+	handle(o.Pods, changes.OfOwned(c.enqueueOwner, owners, changes.Pod))
+	handle(o.Claims, changes.OfOwned(c.enqueueOwner, owners, changes.Claim))
+	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, owners, changes.Revision))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("cloneset: watch: %w", err)
 	}

@@ -2,7 +2,6 @@ package cloneset
 
 import (
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -129,14 +128,6 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	}
 	s.NodeLabels = r.nodeLabels(s)
 	return s, r.observeJobs(s)
-}
-
-// shows tells whether a snapshot holds a pod or a claim.
-func shows(s *Snapshot, resource Resource, name string) bool {
-	if resource == ResourceClaims {
-		return slices.ContainsFunc(s.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name })
-	}
-	return slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == name })
 }
 
 // nodeLabels reads the labels of the nodes that run the pods, where the plan needs them.

@@ -54,7 +54,8 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Shows: shows,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Objects: func(s *Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) { return s.Pods, s.Claims },
 	}
 	return r, nil
 }

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -81,7 +80,7 @@ func (c *Controller) watch(o *Options, reader *informerReader) error {
 		func(set *v1beta1.StatefulSet) any { return set.Status }, c.Reconciler.writer.WroteStatus))
 	handle(o.Pods, changes.OfOwned(c.enqueueOwner, reader.setsOfPod, changes.Pod))
 	handle(o.Claims, changes.OfOwned(c.enqueueOwner, reader.setsOfClaim, changes.Claim))
-	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners[*appsv1.ControllerRevision](kind), changes.Revision))
+	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners(kind), changes.Revision))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("statefulset: watch: %w", err)
 	}
@@ -96,21 +95,21 @@ func (c *Controller) enqueueOwner(owner types.NamespacedName) {
 
 // setsOfPod names the StatefulSet after which a pod is named, its own or not: a
 // pod of somebody else may be in the way.
-func (r *informerReader) setsOfPod(pod *corev1.Pod) []types.NamespacedName {
-	set, _, ok := ordinals.Split(pod.Name)
+func (r *informerReader) setsOfPod(pod metav1.Object) []types.NamespacedName {
+	set, _, ok := ordinals.Split(pod.GetName())
 	if !ok {
 		return nil
 	}
-	return r.existing(pod.Namespace, set)
+	return r.existing(pod.GetNamespace(), set)
 }
 
 // setsOfClaim names the StatefulSets whose claim this may be by its name, in
 // which the name of the claim template comes first.
-func (r *informerReader) setsOfClaim(claim *corev1.PersistentVolumeClaim) (sets []types.NamespacedName) {
-	rest, _, more := ordinals.Split(claim.Name)
+func (r *informerReader) setsOfClaim(claim metav1.Object) (sets []types.NamespacedName) {
+	rest, _, more := ordinals.Split(claim.GetName())
 	for more {
 		if _, rest, more = strings.Cut(rest, "-"); more {
-			sets = append(sets, r.existing(claim.Namespace, rest)...)
+			sets = append(sets, r.existing(claim.GetNamespace(), rest)...)
 		}
 	}
 	return sets

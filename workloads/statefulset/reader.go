@@ -147,11 +147,3 @@ func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 	}
 	return claims, nil
 }
-
-// shows tells whether a snapshot holds a pod or a claim.
-func shows(s *Snapshot, resource Resource, name string) bool {
-	if resource == ResourceClaims {
-		return s.Claims[name] != nil
-	}
-	return slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return p.Name == name })
-}

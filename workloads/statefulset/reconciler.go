@@ -3,8 +3,11 @@ package statefulset
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
@@ -45,7 +48,10 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
-		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Shows: shows,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Objects: func(s *Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) {
+			return s.Pods, slices.Collect(maps.Values(s.Claims))
+		},
 	}
 	return r, nil
 }

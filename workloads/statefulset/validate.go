@@ -71,6 +71,9 @@ func validateSpec(spec *v1beta1.StatefulSetSpec, path *field.Path) field.ErrorLi
 	if spec.Replicas != nil && *spec.Replicas < 0 {
 		errs = append(errs, field.Invalid(path.Child("replicas"), *spec.Replicas, "must be 0 or more"))
 	}
+	if spec.Replicas != nil && *spec.Replicas > mostReplicas {
+		errs = append(errs, field.Invalid(path.Child("replicas"), *spec.Replicas, fmt.Sprintf("must be %d or less", mostReplicas)))
+	}
 	errs = append(errs, validation.Selector(spec.Selector, spec.Template.Labels, path)...)
 	errs = append(errs, validation.Enum(spec.PodManagementPolicy, path.Child("podManagementPolicy"),
 		appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement)...)

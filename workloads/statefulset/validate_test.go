@@ -53,6 +53,7 @@ func TestValidateCreate(t *testing.T) {
 	}{
 		{"the least there can be", "replicas", `null`, nil},
 		{"replicas: 0", "replicas", `0`, nil},
+		{"replicas: mistyped", "replicas", `2000000000`, []string{"Invalid spec.replicas"}},
 		{"replicas: negative", "replicas", `-1`, []string{"Invalid spec.replicas"}},
 
 		{"selector: required", "selector", `null`, []string{"Required spec.selector"}},

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -47,6 +48,8 @@ type parts struct {
 	kubernetes kubernetes.Interface
 	workloads  client.Interface
 	recorder   record.EventRecorder
+	// caches are shared with other controllers.
+	caches *caches
 	// jobs is nil where no images are pulled ahead of updates. The workloads
 	// all ask for the same methods.
 	jobs cloneset.ImagePullJobs
@@ -58,6 +61,7 @@ type parts struct {
 func (m *Manager) controllers() []controller {
 	return []controller{
 		{"cloneset-controller", v1alpha1.SchemeGroupVersion.WithResource("clonesets"), m.newCloneSets},
+		{"statefulset-controller", v1beta1.SchemeGroupVersion.WithResource("statefulsets"), m.newStatefulSets},
 	}
 }
 
@@ -68,6 +72,9 @@ func (m *Manager) newCloneSets(p parts) (runner, error) {
 		Kubernetes:   p.kubernetes,
 		Workloads:    p.workloads,
 		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Claims:       p.caches.claims(),
+		Revisions:    p.caches.revisions(),
 		Jobs:         p.jobs,
 		Workers:      m.config.CloneSetWorkers,
 		Recorder:     p.recorder,
@@ -83,9 +90,30 @@ func (m *Manager) newCloneSets(p parts) (runner, error) {
 	})
 }
 
+func (m *Manager) newStatefulSets(p parts) (runner, error) {
+	return statefulset.New(statefulset.Options{
+		Kubernetes:   p.kubernetes,
+		Workloads:    p.workloads,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Claims:       p.caches.claims(),
+		Revisions:    p.caches.revisions(),
+		Jobs:         p.jobs,
+		Workers:      m.config.StatefulSetWorkers,
+		Recorder:     p.recorder,
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+		Features: statefulset.Features{
+			NoAutoDeleteClaims: !m.gates.Enabled(features.StatefulSetAutoDeletePVC),
+			NoEnvFromMetadata:  !m.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+			PreDownload:        p.jobs != nil,
+		},
+	})
+}
+
 // run makes a controller and runs it until the context is done.
-func (m *Manager) run(ctx context.Context, c controller, config *rest.Config) error {
-	var p parts
+func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, shared *caches) error {
+	p := parts{caches: shared}
 	var err error
 	if p.kubernetes, err = kubernetesClient(config, c.name); err != nil {
 		return err
@@ -109,6 +137,7 @@ func (m *Manager) run(ctx context.Context, c controller, config *rest.Config) er
 	if err != nil {
 		return err
 	}
+	shared.run(ctx)
 	m.metrics.Started(c.name)
 	return made.Run(ctx)
 }
@@ -130,13 +159,18 @@ func newRecorder(ctx context.Context, client kubernetes.Interface, name string) 
 // runControllers runs every controller until the context is done or one of them
 // fails, and waits for all.
 func (m *Manager) runControllers(ctx context.Context, config *rest.Config, client discovery.ServerResourcesInterfaceWithContext) error {
+	shared, err := m.newCaches(config)
+	if err != nil {
+		return err
+	}
+	defer shared.wait()
 	running, ctx := errgroup.WithContext(ctx)
 	for _, one := range m.controllers() {
 		running.Go(func() error {
 			if !waitServed(ctx, client, one) {
 				return nil
 			}
-			if err := m.run(ctx, one, config); err != nil && ctx.Err() == nil {
+			if err := m.run(ctx, one, config, shared); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("%s: %w", one.name, err)
 			}
 			return nil

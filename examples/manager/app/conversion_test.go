@@ -82,6 +82,10 @@ func (w *world) somebodyElseLeads() {
 	}
 }
 
+// keptFields are those that v1alpha1 lacks: the test's own, and the defaults
+// that the webhook has set.
+const keptFields = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"},"reserveOrdinals":[1,3]}}`
+
 // definition returns that of StatefulSet.
 func (w *world) definition() *unstructured.Unstructured {
 	w.Helper()
@@ -199,7 +203,7 @@ func (w *world) scaleAsAlpha(replicas int64) error {
 		return err
 	}
 	// Until the API server has seen the definition it drops what v1alpha1 lacks.
-	if kept := read.GetAnnotations()[conversion.KeptFieldsAnnotation]; kept != `{"spec":{"reserveOrdinals":[1,3]}}` {
+	if kept := read.GetAnnotations()[conversion.KeptFieldsAnnotation]; kept != keptFields {
 		return fmt.Errorf("v1alpha1 keeps %q", kept)
 	}
 	if err := unstructured.SetNestedField(read.Object, replicas, "spec", "replicas"); err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/conversion"
+	"github.com/podwright/podwright/workloads/statefulset"
 )
 
 // webhookHandlers returns the webhooks that are served, by path. Pods are
@@ -41,8 +42,14 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 		},
 		Templates: cloneset.DryRun(client.CoreV1()),
 	}
+	statefulSets := &statefulset.Webhook{
+		TemplateNoDefaults:        noDefaults,
+		DisableDeletionProtection: unprotected,
+		Templates:                 statefulset.DryRun(client.CoreV1()),
+	}
 	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
 	maps.Copy(served, cloneSets.Handlers())
+	maps.Copy(served, statefulSets.Handlers())
 	return served
 }
 
