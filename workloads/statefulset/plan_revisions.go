@@ -27,7 +27,8 @@ func (p *planner) planRevisions() {
 		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
 		return
 	}
-	if p.Set.DeletionTimestamp != nil {
+	if p.Set.DeletionTimestamp != nil { // (rule 26)
+		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
 		return
 	}
 	for _, r := range p.Revisions {
@@ -41,6 +42,9 @@ func (p *planner) planRevisions() {
 // The current one is that of the status as it is from now on: once an update is
 // over, no event would come to drop the one before it.
 func (p *planner) planHistory() {
+	if p.Set.DeletionTimestamp != nil { // (rule 26)
+		return
+	}
 	kept := p.plan.Revisions
 	if s := p.plan.Status; s != nil && s.CurrentRevision == kept.Update.Name {
 		kept.Current = kept.Update

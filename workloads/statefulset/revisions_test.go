@@ -17,6 +17,7 @@ import (
 func TestRevisions(t *testing.T) {
 	annotated := func(s *Snapshot) { s.Set.Annotations = map[string]string{"team": "x"} }
 	orphan := func(s *Snapshot) { s.Revisions[0].OwnerReferences = nil }
+	deleting := func(s *Snapshot) { s.Set.DeletionTimestamp = &metav1.Time{Time: testTime} }
 	limit := func(s *Snapshot) { s.Set.Spec.RevisionHistoryLimit = new(int32(0)) }
 	for _, tt := range []struct {
 		name, template, current, pods string
@@ -31,6 +32,7 @@ func TestRevisions(t *testing.T) {
 		{name: "history: revisions of pods stay", template: "C", current: "C", pods: "0A 1C", edits: with(limit, partition(1)), delete: "B"},
 		{name: "history: those of pods that are not under control yet stay", template: "C", current: "C", pods: "0A@ 1C", edits: with(limit), delete: "B"},
 		{name: "history: the pass that ends an update drops what it replaced", template: "B", current: "A", pods: "0B 1B", edits: with(limit), delete: "A"},
+		{name: "rule 26: a StatefulSet that is being deleted raises and drops none", template: "A", current: "B", pods: "0B", edits: with(limit, deleting)},
 		{name: "history: and none before", template: "B", current: "A", pods: "0B- 1B", edits: with(limit)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
