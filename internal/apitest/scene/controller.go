@@ -2,6 +2,7 @@ package scene
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing/synctest"
@@ -67,5 +68,20 @@ func (c *Cluster) Rest() {
 	}
 	if left := c.Unfinished(); left != "" {
 		c.T.Errorf("the controller rests, and should not: %s", left)
+	}
+}
+
+// Heartbeats has kubelets and others write into the status of all pods what no
+// workload depends on, for a while.
+func (c *Cluster) Heartbeats() {
+	c.T.Helper()
+	for i := range 10 {
+		for _, name := range c.PodNames() {
+			c.PatchPod(name, fmt.Sprintf(`{"metadata":{"managedFields":[{"manager":"m%d","operation":"Update","fieldsType":"FieldsV1","apiVersion":"v1"}]},
+				"status":{"podIP":"10.0.0.%d","podIPs":[{"ip":"10.0.0.%d"}],"hostIP":"10.1.0.%d","startTime":"2026-01-01T00:00:%02dZ","observedGeneration":%d,
+				"conditions":[{"type":"Ready","lastProbeTime":"2026-01-01T00:00:%02dZ"},{"type":"Other","status":"%v"}]}}`,
+				i, i, i, i, i, i+1, i, i%2 == 0), "status")
+		}
+		c.Sleep("10s")
 	}
 }
