@@ -14,7 +14,7 @@ func TestCRDs(t *testing.T) {
 		}
 		got = append(got, crd.GetName())
 	}
-	if diff := cmp.Diff([]string{"imagepulljobs.apps.kruise.io"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"imagepulljobs.apps.kruise.io", "nodeimages.apps.kruise.io"}, got); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }

@@ -14,6 +14,8 @@ type Interface interface {
 	// ImagePullJobs gives the client of the ImagePullJobs of a namespace. The
 	// empty namespace means all namespaces, where only List and Watch work.
 	ImagePullJobs(namespace string) ImagePullJobInterface
+	// NodeImages gives the client of the NodeImages, which have no namespace.
+	NodeImages() NodeImageInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

@@ -14,7 +14,7 @@ var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha
 
 // AddToScheme adds the kinds of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &ImagePullJob{}, &ImagePullJobList{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &ImagePullJob{}, &ImagePullJobList{}, &NodeImage{}, &NodeImageList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -19,28 +19,27 @@ func MustRead(files fs.FS) []*unstructured.Unstructured {
 	return crds
 }
 
-// Read decodes every crds/*.yaml, in the order of the file names. An error
-// names the file.
+// Read decodes every file, in the order of the names. An error names the file.
 func Read(files fs.FS) ([]*unstructured.Unstructured, error) {
-	names, err := fs.Glob(files, "crds/*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	crds := make([]*unstructured.Unstructured, 0, len(names))
-	for _, name := range names {
+	var crds []*unstructured.Unstructured
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
 		data, err := fs.ReadFile(files, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		json, err := yaml.YAMLToJSON(data)
 		if err != nil {
-			return nil, fmt.Errorf("%s: want one YAML document: %w", name, err)
+			return fmt.Errorf("%s: want one YAML document: %w", name, err)
 		}
 		crd := &unstructured.Unstructured{}
 		if err := crd.UnmarshalJSON(json); err != nil {
-			return nil, fmt.Errorf("%s: want a Kubernetes object: %w", name, err)
+			return fmt.Errorf("%s: want a Kubernetes object: %w", name, err)
 		}
 		crds = append(crds, crd)
-	}
-	return crds, nil
+		return nil
+	})
+	return crds, err
 }

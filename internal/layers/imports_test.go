@@ -51,8 +51,9 @@ func modules(names ...string) map[string]bool {
 
 var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// clientFolder matches the typed clients of an area, and their fakes.
-var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
+// clientFolder matches the typed clients of an area or of lifecycle, their fakes,
+// and a package of CRDs beside them.
+var clientFolder = regexp.MustCompile(`^[a-z]+/(client(/|$)|crds$)`)
 
 // layer says where a package of this module stands: "api", "client", "pure",
 // "internal", "test", "root", or the name of its area. A folder that has no
@@ -67,10 +68,10 @@ func layer(path string) string {
 		return "test"
 	case versionFolder.MatchString(path):
 		return "api"
+	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):
+		return "client"
 	case top == "inplace" || top == "lifecycle":
 		return "pure"
-	case areas[top] && clientFolder.MatchString(path):
-		return "client"
 	case top == "internal" || areas[top]:
 		return top
 	}
@@ -159,6 +160,8 @@ func TestImportProblems(t *testing.T) {
 			/workloads/cloneset > /workloads/v1alpha1 /distribution/v1alpha1 /inplace/rollout /lifecycle /internal/parallel k8s.io/client-go/rest klog
 			/workloads/cloneset > /distribution/client
 			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
+			/lifecycle/client > /lifecycle/v1alpha1 /internal/typedclient k8s.io/client-go/rest
+			/lifecycle/crds > /internal/crdfiles
 			/internal/world > /inplace/rollout /internal/parallel pgregory.net/rapid k8s.io/client-go/rest
 			/internal/apitest/scene > /internal/apitest
 			/internal/parallel > /inplace k8s.io/client-go/rest
@@ -169,6 +172,8 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/workloads/cloneset (workloads) imports /distribution/spread (distribution): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports a typed client", edges: "/inplace > /workloads/client",
 			want: []string{"/inplace (pure) imports /workloads/client (client): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports its own typed client", edges: "/lifecycle > /lifecycle/client",
+			want: []string{"/lifecycle (pure) imports /lifecycle/client (client): imports go downwards only, and never to a controller of another area"}},
 		{name: "a typed client imports its controller", edges: "/workloads/client > /workloads/cloneset",
 			want: []string{"/workloads/client (client) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/parallel",

@@ -16,6 +16,25 @@ type ListWatcher[L runtime.Object] interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
+// Selected is a ListWatcher of a part of the objects: Select adds the selectors
+// to the options of every list and watch.
+type Selected[L runtime.Object] struct {
+	ListWatcher[L]
+	Select func(*metav1.ListOptions)
+}
+
+// List lists the selected objects.
+func (s Selected[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
+	s.Select(&opts)
+	return s.ListWatcher.List(ctx, opts)
+}
+
+// Watch follows the selected objects.
+func (s Selected[L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	s.Select(&opts)
+	return s.ListWatcher.Watch(ctx, opts)
+}
+
 // NewInformer makes an informer of the objects that a typed client lists. The
 // example is an empty object of their kind. The client is asked whether it can
 // start a watch with what there is; a fake one cannot.

@@ -7,6 +7,7 @@
 package fake
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/testing"
@@ -59,6 +60,24 @@ func (c *Client) ImagePullJobs(namespace string) client.ImagePullJobInterface {
 			return gentype.ToPointerSlice(list.Items)
 		},
 		func(list *v1alpha1.ImagePullJobList, items []*v1alpha1.ImagePullJob) {
+			list.Items = gentype.FromPointerSlice(items)
+		},
+	)
+}
+
+// NodeImages gives the client of the NodeImages, which have no namespace.
+func (c *Client) NodeImages() client.NodeImageInterface {
+	return gentype.NewFakeClientWithList[*v1alpha1.NodeImage, *v1alpha1.NodeImageList](
+		&c.Fake, metav1.NamespaceNone,
+		v1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
+		v1alpha1.SchemeGroupVersion.WithKind("NodeImage"),
+		func() *v1alpha1.NodeImage { return &v1alpha1.NodeImage{} },
+		func() *v1alpha1.NodeImageList { return &v1alpha1.NodeImageList{} },
+		func(dst, src *v1alpha1.NodeImageList) { dst.ListMeta = src.ListMeta },
+		func(list *v1alpha1.NodeImageList) []*v1alpha1.NodeImage {
+			return gentype.ToPointerSlice(list.Items)
+		},
+		func(list *v1alpha1.NodeImageList, items []*v1alpha1.NodeImage) {
 			list.Items = gentype.FromPointerSlice(items)
 		},
 	)

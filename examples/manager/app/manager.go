@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/pprof"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -205,11 +206,11 @@ func (m *Manager) prepare(ctx context.Context, host string, client kubernetes.In
 	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
-	definitions := crds.Of(workloads.CRDs(), resources...)
 	if m.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
-		definitions = append(definitions, distribution.CRDs()...)
+		resources = append(resources, imagePullJobsResource)
 	}
-	return crds.Install(ctx, anyKind, definitions)
+	definitions := slices.Concat(workloads.CRDs(), distribution.CRDs())
+	return crds.Install(ctx, anyKind, crds.Of(definitions, resources...))
 }
 
 // serveWebhooks serves the webhooks and returns when the API server can call

@@ -16,6 +16,8 @@ import (
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
+var imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
+
 // imagePullJobs returns what pulls images ahead of an in-place update, and a
 // function that ends its cache. It returns nil jobs where the gate is off or
 // ImagePullJobs are not served: that must not keep workloads from working.
@@ -24,14 +26,13 @@ func (m *Manager) imagePullJobs(ctx context.Context, served discovery.ServerReso
 	if !m.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
 		return nil, none, nil
 	}
-	resource := distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
-	found, err := crds.Served(ctx, served, resource)
+	found, err := crds.Served(ctx, served, imagePullJobsResource)
 	if err != nil {
 		return nil, none, err
 	}
 	if !found {
 		klog.FromContext(ctx).Info("No images are pulled ahead of updates until the next start, because the CRD is not installed",
-			"crd", resource.GroupResource(), "gate", features.PreDownloadImageForInPlaceUpdate)
+			"crd", imagePullJobsResource.GroupResource(), "gate", features.PreDownloadImageForInPlaceUpdate)
 		return nil, none, nil
 	}
 	jobs, err := client.NewForConfig(withAgent(config, agent))

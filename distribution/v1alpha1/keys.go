@@ -1,0 +1,55 @@
+package v1alpha1
+
+// FakeNodeImageLabel on a NodeImage keeps it although there is no node of its
+// name. Its presence counts, whatever the value. It is for tests.
+const FakeNodeImageLabel = "apps.kruise.io/fake-nodeimage"
+
+// Defaults and bounds of ImagePullJobs and NodeImages.
+const (
+	// DefaultImagePullParallelism is how many nodes pull at the same time for a
+	// job that does not say parallelism. It is not written into the job.
+	DefaultImagePullParallelism = 1
+	// DefaultImagePullTimeoutSeconds is the default of timeoutSeconds in a pull policy.
+	DefaultImagePullTimeoutSeconds = 600
+	// DefaultImagePullBackoffLimit is the default of backoffLimit in a pull policy.
+	DefaultImagePullBackoffLimit = 3
+	// DefaultImageTag is the tag of an image that is named without one.
+	DefaultImageTag = "latest"
+	// MaxNodeImageImages is the number of images that a NodeImage may have.
+	MaxNodeImageImages = 256
+)
+
+// Messages in the status of an ImagePullJob.
+const (
+	// ImagePullJobMessageCompleted: every node has succeeded or failed.
+	ImagePullJobMessageCompleted = "job has completed"
+	// ImagePullJobMessageDeadline: activeDeadlineSeconds are over.
+	ImagePullJobMessageDeadline = "job exceeds activeDeadlineSeconds"
+	// ImagePullJobMessageNoProgress: the job goes on, and there is no node for it.
+	ImagePullJobMessageNoProgress = "job is running, no progress"
+	// ImagePullJobMessageProgressFormat: the job goes on; it takes the
+	// percentage of the nodes that have succeeded or failed.
+	ImagePullJobMessageProgressFormat = "job is running, progress %.1f%%"
+)
+
+// Messages of a tag in the status of a NodeImage.
+const (
+	// ImagePullMessageNoResponse: the node has not reported anything.
+	ImagePullMessageNoResponse = "node has not responded for a long time"
+	// ImagePullMessageDeadline: activeDeadlineSeconds are over.
+	ImagePullMessageDeadline = "pulling exceeds the activeDeadlineSeconds"
+)
+
+// Events on a NodeImage and on the owners of its tags.
+const (
+	// ImagePullEventSucceed is the reason of a Normal event on the NodeImage.
+	ImagePullEventSucceed = "PullImageSucceed"
+	// ImagePullEventFailed is the reason of a Warning event on the NodeImage and
+	// on every owner of the tag.
+	ImagePullEventFailed = "PullImageFailed"
+	// ImagePullAgentEventSource is the component of events that node agents report.
+	ImagePullAgentEventSource = "kruise-daemon-imagepuller"
+	// ImagePullManagerEventSource is the component of events that the controller
+	// of NodeImages reports.
+	ImagePullManagerEventSource = "nodeimage-controller"
+)

@@ -1,0 +1,23 @@
+// Package crds holds the CustomResourceDefinitions of the lifecycle kinds. It is
+// a package of its own because the package lifecycle reads no YAML.
+package crds
+
+import (
+	"embed"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/podwright/podwright/internal/crdfiles"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// All returns the CustomResourceDefinitions (apiextensions.k8s.io/v1) of the
+// lifecycle kinds, one object a kind, sorted by name. They are ready to be
+// applied to a cluster, in any order. Every call returns new objects, which the
+// caller may change.
+//
+// They hold the API server to the rules that a manifest must keep, so that a
+// wrong one is refused even where no webhook runs.
+func All() []*unstructured.Unstructured { return crdfiles.MustRead(files) }
