@@ -56,16 +56,26 @@ func (c *Cluster) Start(run func(context.Context) error) (stop func()) {
 	}
 }
 
-// Rest lets kubelet, garbage collector and controller work for a minute. Then
-// the controller must have done everything that can be done: an event that it
-// had missed would have left something to do.
-func (c *Cluster) Rest() {
+// Minute lets kubelet, garbage collector and controller work for a minute. At
+// its end caches are told how far they are, as a real server does.
+func (c *Cluster) Minute() {
 	c.T.Helper()
 	for range 30 {
 		c.KubeletStep()
 		c.CollectGarbage()
 		c.Sleep("2s")
 	}
+	for _, resource := range c.resources() {
+		c.Bookmark(resource)
+	}
+	synctest.Wait()
+}
+
+// Rest is a Minute, after which the controller must have done everything that
+// can be done: an event that it had missed would have left something to do.
+func (c *Cluster) Rest() {
+	c.T.Helper()
+	c.Minute()
 	if left := c.Unfinished(); left != "" {
 		c.T.Errorf("the controller rests, and should not: %s", left)
 	}
