@@ -28,8 +28,8 @@
 //     its revision has been given up, when the update goes back to an older
 //     revision, when no pod is available at its revision, or when all pods above
 //     it are updated and available. Pods that are ready are never moved for this.
-//     With unorderedUpdate the partition holds
-//     no pod back where current and update revision are the same.
+//     With unorderedUpdate the partition holds no pod back where current and
+//     update revision are the same.
 //   - With OrderedReady a pod that is left over goes in its turn although it and
 //     a lower one that is left over are not available.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
