@@ -196,7 +196,7 @@ type SyncStatus struct {
 // +kubebuilder:printcolumn:name="FAILED",type="integer",JSONPath=".status.failed",description="The number of tags that the node has given up."
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || size(self.spec.images) <= 256`,message="must hold at most 256 images"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || !('' in self.spec.images)`,message="every key must name an image"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || !("" in self.spec.images)`,message="every key must name an image"
 type NodeImage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
