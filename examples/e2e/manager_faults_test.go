@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -62,39 +63,39 @@ func moments(t *testing.T, thresholds []int) []moment {
 // killManagerAt kills the manager at each moment, and starts it again.
 func (s *scene) killManagerAt(moments []moment) {
 	s.Helper()
-	s.Cleanup(func() { manager.revive(s.T) })
+	s.Cleanup(s.revive)
 	for _, m := range moments {
 		s.killAt(manager, m)
 		time.Sleep(m.dead)
-		if err := manager.start(); err != nil {
-			s.fatalf("start the manager again: %v", err)
+		if err := manager.Start(); err != nil {
+			s.Fatalf("start the manager again: %v", err)
 		}
 	}
 }
 
 // killAt kills a manager at a moment. It fails where the rollout is over by then.
-func (s *scene) killAt(p *process, m moment) {
+func (s *scene) killAt(p *testbed.Manager, m moment) {
 	s.Helper()
-	s.await(fmt.Sprintf("%d updated pods", m.updated), func() string {
+	s.Await(fmt.Sprintf("%d updated pods", m.updated), func() string {
 		if n := s.updated("web"); n < m.updated {
 			return fmt.Sprintf("%d", n)
 		}
 		return ""
 	})
 	seen := len(s.history.lines())
-	s.await(fmt.Sprintf("%d more changes", m.changes), func() string {
+	s.Await(fmt.Sprintf("%d more changes", m.changes), func() string {
 		if n := len(s.history.lines()) - seen; n < m.changes {
 			return fmt.Sprintf("%d", n)
 		}
 		return ""
 	})
 	time.Sleep(m.after) // not to wait for something, but to strike at any moment
-	p.kill()
+	p.Kill()
 	updated, serving, all := s.updated("web"), s.inService("web"), int(*s.set("web").Spec.Replicas)
 	s.Logf("killed %s when %d pods were updated, %d changes and %v later: now %d are, %d of %d pods in service",
-		p.name, m.updated, m.changes, m.after, updated, serving, all)
+		p.Name, m.updated, m.changes, m.after, updated, serving, all)
 	if updated == all && serving == all {
-		s.errorf("expected the kill in the middle of the rollout, observed that all %d pods are updated and in service", all)
+		s.Errorf("expected the kill in the middle of the rollout, observed that all %d pods are updated and in service", all)
 	}
 }
 
@@ -121,9 +122,9 @@ func (s *scene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStr
 		return
 	}
 	if n := s.updated("web"); n != len(before) {
-		s.errorf("expected %d pods of web:2, observed %d", len(before), n)
+		s.Errorf("expected %d pods of web:2, observed %d", len(before), n)
 	}
-	s.deletedOnly(names(before)...)
+	s.deletedOnly(testbed.Names(before)...)
 	s.created(2 * len(before))
 }
 
@@ -132,7 +133,7 @@ func (s *scene) deletedOnly(wanted ...string) {
 	s.Helper()
 	deleted := s.history.deleted()
 	if fmt.Sprint(deleted) != fmt.Sprint(wanted) {
-		s.errorf("expected these %d pods to be deleted: %v\nobserved these %d: %v", len(wanted), wanted, len(deleted), deleted)
+		s.Errorf("expected these %d pods to be deleted: %v\nobserved these %d: %v", len(wanted), wanted, len(deleted), deleted)
 	}
 }
 
@@ -142,6 +143,6 @@ func (s *scene) created(wanted int) {
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
 	if n := len(s.history.pods); n != wanted {
-		s.errorf("expected %d pods to be created in all, observed %d", wanted, n)
+		s.Errorf("expected %d pods to be created in all, observed %d", wanted, n)
 	}
 }

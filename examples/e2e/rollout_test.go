@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/examples/testbed"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -22,7 +23,7 @@ func (s *scene) awaitUpdated(rule, name string, n int32) {
 		return wrong
 	})
 	if updated := int32(s.updated(name)); updated != n {
-		s.errorf("%s: the status says that %d pods are updated, observed %d", rule, n, updated)
+		s.Errorf("%s: the status says that %d pods are updated, observed %d", rule, n, updated)
 	}
 }
 
@@ -39,7 +40,7 @@ func TestPartition(t *testing.T) {
 			status := s.set("web").Status
 			if status.CurrentRevision != old || status.UpdateRevision == old || status.ExpectedUpdatedReplicas != 2 ||
 				status.UpdatedReadyReplicas != 2 || status.LabelSelector != "app=web" {
-				s.errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
+				s.Errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
 			}
 			s.edit("web", partition("4"))
 			s.awaitUpdated("edge 6: a raised partition moves nothing back", "web", 2)
@@ -50,7 +51,7 @@ func TestPartition(t *testing.T) {
 			s.awaitUpdated("without partition", "web", 6)
 			s.keptBudget("web")
 			if status := s.set("web").Status; status.CurrentRevision != status.UpdateRevision {
-				s.errorf("expected one revision at the end, observed %+v", status)
+				s.Errorf("expected one revision at the end, observed %+v", status)
 			}
 			if how == reCreate {
 				return
@@ -101,7 +102,7 @@ func TestSurge(t *testing.T) {
 			s.awaitSettled("web")
 			s.keptBudget("web") // edge 4: nobody is missed
 			if n := s.updated("web"); n != 4 {
-				s.errorf("edge 4: expected 4 updated pods, observed %d", n)
+				s.Errorf("edge 4: expected 4 updated pods, observed %d", n)
 			}
 		})
 	}
@@ -119,7 +120,7 @@ func TestBadImageIsContained(t *testing.T) {
 			s.awaitStatus("web", "two pods that wait for their image", func(set *v1alpha1.CloneSet) string {
 				waiting := 0
 				for _, pod := range s.owned("web") {
-					if state := containerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
+					if state := testbed.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
 						waiting++
 					}
 				}
@@ -132,7 +133,7 @@ func TestBadImageIsContained(t *testing.T) {
 			s.awaitSettled("web")
 			s.keptBudget("web") // rule 31: broken pods first, and never more than two
 			if n := s.updated("web"); n != 6 {
-				s.errorf("expected 6 updated pods, observed %d", n)
+				s.Errorf("expected 6 updated pods, observed %d", n)
 			}
 		})
 	}
@@ -161,7 +162,7 @@ func TestPausedUpdate(t *testing.T) {
 		return ""
 	})
 	if n := s.updated("web"); n > 1 {
-		s.errorf("rule 26: expected no old pod to be updated, observed %d updated ones", n)
+		s.Errorf("rule 26: expected no old pod to be updated, observed %d updated ones", n)
 	}
 	s.edit("web", paused(false))
 	s.awaitSettled("web")
@@ -179,13 +180,13 @@ func TestGracePeriod(t *testing.T) {
 	before := s.owned("web")
 	s.expect("web", 1, 2)
 	s.edit("web", image("web:2"))
-	s.await("rule 19: a pod in its grace period", func() string {
+	s.Await("rule 19: a pod in its grace period", func() string {
 		for _, pod := range s.owned("web") {
-			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !inService(pod) {
+			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !testbed.InService(pod) {
 				return ""
 			}
 		}
-		return fmt.Sprintf("none of %v", names(s.owned("web")))
+		return fmt.Sprintf("none of %v", testbed.Names(s.owned("web")))
 	})
 	s.awaitSettled("web")
 	s.keptBudget("web")
@@ -201,23 +202,23 @@ func TestRevisions(t *testing.T) {
 	s.awaitSettled("web")
 	s.edit("web", image("web:1"))
 	s.awaitSettled("web")
-	revision, _ := s.revisions.named(first)
+	revision, _ := s.Revisions.Named(first)
 	if got := s.set("web").Status.UpdateRevision; got != first || revision == nil || revision.Revision != 3 {
-		s.errorf("edge 8: expected revision %s again, with the number 3, observed %s, %+v", first, got, revision)
+		s.Errorf("edge 8: expected revision %s again, with the number 3, observed %s, %+v", first, got, revision)
 	}
 	for i := 3; i <= 6; i++ {
 		s.edit("web", image(fmt.Sprintf("web:%d", i)))
 		s.awaitSettled("web")
 	}
-	s.await("CR7: the present revision and 2 old ones", func() string {
-		if n := len(s.revisions.all()); n != 3 {
-			return fmt.Sprintf("%d: %v", n, names(s.revisions.all()))
+	s.Await("CR7: the present revision and 2 old ones", func() string {
+		if n := len(s.Revisions.All()); n != 3 {
+			return fmt.Sprintf("%d: %v", n, testbed.Names(s.Revisions.All()))
 		}
 		return ""
 	})
 	last := s.set("web").Status.UpdateRevision
-	if revision, found := s.revisions.named(last); !found || revision.Revision != 7 {
-		s.errorf("CR3: expected revision %s with the number 7, observed %+v", last, revision)
+	if revision, found := s.Revisions.Named(last); !found || revision.Revision != 7 {
+		s.Errorf("CR3: expected revision %s with the number 7, observed %+v", last, revision)
 	}
 	s.deletedOnly()
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -61,15 +62,15 @@ status:
 
 func TestTakeOver(t *testing.T) {
 	s := newScene(t)
-	s.Cleanup(func() { manager.revive(s.T) })
-	manager.kill()
+	s.Cleanup(s.revive)
+	manager.Kill()
 	s.withoutWebhooks()
 	set := s.leaveSet()
 	s.leaveRevision(set)
 	for _, name := range []string{"demo-2xkq7", oldPod, updatedPod} {
 		s.leavePod(set, name)
 	}
-	s.await("the pods are in service before the takeover", func() string {
+	s.Await("the pods are in service before the takeover", func() string {
 		if n := s.inService("demo"); n != 3 {
 			return fmt.Sprintf("%d are", n)
 		}
@@ -77,11 +78,11 @@ func TestTakeOver(t *testing.T) {
 	})
 	before := s.owned("demo")
 	s.expect("demo", 3, 4)
-	if err := manager.start(); err != nil {
-		s.fatalf("start the manager: %v", err)
+	if err := manager.Start(); err != nil {
+		s.Fatalf("start the manager: %v", err)
 	}
 
-	s.awaitPod(oldPod, "rule 26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
+	s.AwaitPod(oldPod, "rule 26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
 		if got := pod.Labels["pod-template-hash"]; got != "75d46fb977" {
 			return fmt.Sprintf("pod-template-hash is %q", got)
 		}
@@ -93,8 +94,8 @@ func TestTakeOver(t *testing.T) {
 	s.restarted("demo", "main", "nginx:1.21", 0)
 	s.deletedOnly()
 	s.created(4)
-	if status := s.set("demo").Status; status.CurrentRevision != "demo-75d46fb977" || status.UpdateRevision != "demo-75d46fb977" || len(s.revisions.all()) != 1 {
-		s.errorf("CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, names(s.revisions.all()))
+	if status := s.set("demo").Status; status.CurrentRevision != "demo-75d46fb977" || status.UpdateRevision != "demo-75d46fb977" || len(s.Revisions.All()) != 1 {
+		s.Errorf("CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, testbed.Names(s.Revisions.All()))
 	}
 
 	// And it is ours now: the next update is one in place.
@@ -102,9 +103,9 @@ func TestTakeOver(t *testing.T) {
 	s.awaitSettled("demo")
 	s.deletedOnly()
 	for _, pod := range before {
-		s.awaitPod(pod.Name, "updated in place", func(now *corev1.Pod) string {
-			if status := containerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
-				return describe(now, false)
+		s.AwaitPod(pod.Name, "updated in place", func(now *corev1.Pod) string {
+			if status := testbed.ContainerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
+				return testbed.Describe(now, false)
 			}
 			return ""
 		})
@@ -120,10 +121,10 @@ func (s *scene) withoutWebhooks() {
 		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), registration.ValidatingName, metav1.DeleteOptions{})
 	}
 	if err != nil {
-		s.fatalf("remove the webhook configurations: %v", err)
+		s.Fatalf("remove the webhook configurations: %v", err)
 	}
-	s.awaitAsking("the API server has forgotten the webhooks", func() string {
-		_, err := workloads.CloneSets(s.namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	s.AwaitAsking("the API server has forgotten the webhooks", func() string {
+		_, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err.Error()
 		}
@@ -140,14 +141,14 @@ func (s *scene) leaveSet() *v1alpha1.CloneSet {
 	}
 	status := object["status"]
 	delete(object, "status")
-	sets := untyped.Resource(cloneSets).Namespace(s.namespace)
+	sets := untyped.Resource(cloneSets).Namespace(s.Namespace)
 	created, err := sets.Create(s.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 	if err != nil {
-		s.fatalf("create CloneSet demo: %v", err)
+		s.Fatalf("create CloneSet demo: %v", err)
 	}
 	created.Object["status"] = status
 	if _, err := sets.UpdateStatus(s.Context(), created, metav1.UpdateOptions{}); err != nil {
-		s.fatalf("write the status of CloneSet demo: %v", err)
+		s.Fatalf("write the status of CloneSet demo: %v", err)
 	}
 	return s.set("demo")
 }
@@ -158,7 +159,7 @@ func owner(set *v1alpha1.CloneSet) []metav1.OwnerReference {
 
 func (s *scene) leaveRevision(set *v1alpha1.CloneSet) {
 	s.Helper()
-	_, err := core.AppsV1().ControllerRevisions(s.namespace).Create(s.Context(), &appsv1.ControllerRevision{
+	_, err := core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "demo-75d46fb977", OwnerReferences: owner(set),
 			Labels: map[string]string{"app": "demo", "controller.kubernetes.io/hash": "75d46fb977"},
@@ -167,7 +168,7 @@ func (s *scene) leaveRevision(set *v1alpha1.CloneSet) {
 		Revision: 1,
 	}, metav1.CreateOptions{})
 	if err != nil {
-		s.fatalf("create the ControllerRevision: %v", err)
+		s.Fatalf("create the ControllerRevision: %v", err)
 	}
 }
 
@@ -196,9 +197,9 @@ func (s *scene) leavePod(set *v1alpha1.CloneSet, name string) {
 		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: "KruisePodReady"})
 		conditions = append(conditions, map[string]any{"type": "KruisePodReady", "status": "True"})
 	}
-	pods := core.CoreV1().Pods(s.namespace)
+	pods := core.CoreV1().Pods(s.Namespace)
 	if _, err := pods.Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
-		s.fatalf("create pod %s: %v", name, err)
+		s.Fatalf("create pod %s: %v", name, err)
 	}
-	s.patchPod(name, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
+	s.PatchPod(name, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
 }

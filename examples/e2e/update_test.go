@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // unmoved fails where a pod is not the one it was: another object, on another node, with another address.
@@ -14,20 +16,20 @@ func (s *scene) unmoved(before []*corev1.Pod, set string) {
 		now[pod.Name] = pod
 	}
 	if len(now) != len(before) {
-		s.errorf("expected the %d pods %v, observed %v", len(before), names(before), names(s.owned(set)))
+		s.Errorf("expected the %d pods %v, observed %v", len(before), testbed.Names(before), testbed.Names(s.owned(set)))
 	}
 	for _, old := range before {
 		pod := now[old.Name]
 		if pod == nil {
-			s.errorf("expected pod %s to stay, observed that it is gone", old.Name)
+			s.Errorf("expected pod %s to stay, observed that it is gone", old.Name)
 			continue
 		}
 		if pod.UID != old.UID || pod.Spec.NodeName != old.Spec.NodeName || pod.Status.PodIP != old.Status.PodIP {
-			s.errorf("pod %s: expected UID %s on %s at %s, observed %s on %s at %s", pod.Name,
+			s.Errorf("pod %s: expected UID %s on %s at %s, observed %s on %s at %s", pod.Name,
 				old.UID, old.Spec.NodeName, old.Status.PodIP, pod.UID, pod.Spec.NodeName, pod.Status.PodIP)
 		}
 		if all := s.history.addressesOf(pod); len(all) != 1 {
-			s.errorf("pod %s: expected one address all the time, observed %v", pod.Name, all)
+			s.Errorf("pod %s: expected one address all the time, observed %v", pod.Name, all)
 		}
 	}
 }
@@ -36,9 +38,9 @@ func (s *scene) unmoved(before []*corev1.Pod, set string) {
 func (s *scene) restarted(set, container, image string, restarts int32) {
 	s.Helper()
 	for _, pod := range s.owned(set) {
-		status := containerStatus(pod, container)
+		status := testbed.ContainerStatus(pod, container)
 		if status.Image != image || status.RestartCount != restarts {
-			s.errorf("pod %s, container %s: expected %s and %d restarts, observed %s and %d", pod.Name, container,
+			s.Errorf("pod %s, container %s: expected %s and %d restarts, observed %s and %d", pod.Name, container,
 				image, restarts, status.Image, status.RestartCount)
 		}
 	}
