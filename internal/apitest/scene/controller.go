@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/klog/v2"
 )
 
 // Passes counts the passes of a controller that has it for its metrics.
@@ -39,11 +41,11 @@ func (p *Passes) Errors() []error {
 	return slices.Clone(p.errs)
 }
 
-// Start starts a controller. The function it returns stops the controller and
-// waits for it.
+// Start starts a controller, whose log is dropped. The function it returns
+// stops the controller and waits for it.
 func (c *Cluster) Start(run func(context.Context) error) (stop func()) {
 	c.T.Helper()
-	ctx, cancel := context.WithCancel(c.T.Context())
+	ctx, cancel := context.WithCancel(klog.NewContext(c.T.Context(), klog.Logger{}))
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
 	synctest.Wait()
