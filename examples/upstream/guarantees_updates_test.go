@@ -199,8 +199,9 @@ var updates = []guarantee{
 		},
 	},
 	{
-		name:    "a bad image is contained",
-		promise: "A rollout stops at the first pod that does not become Ready, and goes on when the template is right again. In order, the pod must be deleted by hand; ours replaces it by itself.",
+		name: "a bad image is contained",
+		promise: "A rollout stops at the first pod that does not become Ready, and goes back when the template does. With OrderedReady, " +
+			"somebody must delete the pod in Kubernetes; here it is replaced.",
 		play: func(p *play) {
 			p.create()
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
@@ -216,6 +217,40 @@ var updates = []guarantee{
 			p.happened(
 				"delete web-2", "gone web-2", "create web-2 web:bad",
 				"delete web-2", "gone web-2", "create web-2 web:1", "ready web-2")
+		},
+	},
+	{
+		name:    "a bad image is corrected",
+		promise: "The same for an image that is neither the bad one nor the one before.",
+		play: func(p *play) {
+			p.create()
+			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.setImage("web:bad")
+			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:bad unready")
+			p.setImage("web:2")
+			if p.side == kubernetes {
+				p.awaitPods("web-0 web:1", "web-1 web:1", "web-2 web:bad unready")
+				p.DeletePod("web-2")
+			}
+			p.settled("web-0 web:2", "web-1 web:2", "web-2 web:2")
+		},
+	},
+	{
+		name:    "a bad image from the start",
+		promise: "The same for the first pod of all.",
+		spec:    []string{badImage},
+		play: func(p *play) {
+			p.create()
+			p.settled("web-0 web:bad unready")
+			p.setImage("web:1")
+			if p.side == kubernetes {
+				p.awaitPods("web-0 web:bad unready")
+				p.DeletePod("web-0")
+			}
+			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.happened(
+				"create web-0 web:bad", "delete web-0", "gone web-0",
+				"create web-0 web:1", "ready web-0", "create web-1 web:1", "ready web-1", "create web-2 web:1", "ready web-2")
 		},
 	},
 	{
@@ -256,7 +291,7 @@ var updates = []guarantee{
 	},
 	{
 		name:    "an update does not wait for unready pods, parallel",
-		promise: "With podManagementPolicy Parallel, a pod that is not Ready is updated like the others. When it is its turn differs.",
+		promise: "With podManagementPolicy Parallel, a pod that is not Ready is updated too: before the others in Kubernetes, in its turn here, as in OpenKruise.",
 		spec:    []string{parallel},
 		play: func(p *play) {
 			p.create()
