@@ -28,7 +28,7 @@ func templateLabel(key, value string) func(*v1alpha1.CloneSet) {
 }
 
 // awaitState waits until a pod of the set is in a lifecycle state, and returns it.
-func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
+func (s *scene[T]) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
 	s.Helper()
 	s.Await(fmt.Sprintf("a pod of %s in the state %s", set, state), func() string {
 		states := map[string]string{}
@@ -46,7 +46,7 @@ func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found
 
 func TestPreDeleteHook(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
 		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
 	s.edit("web", replicas(2))
@@ -83,7 +83,7 @@ func TestPreDeleteHook(t *testing.T) {
 
 func TestPreNormalHook(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.create(cloneSet("web", 2,
 		hooks(lifecyclev1alpha1.Lifecycle{PreNormal: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"example.com/registered": "yes"}}})))
 	s.awaitStatus("web", "edge 5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
@@ -110,7 +110,7 @@ func TestPreNormalHook(t *testing.T) {
 // The hook of a finalizer takes a pod out of service before its update, and lets it in again after it.
 func TestMarkPodNotReady(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 1, strategy(inPlace, 1), func(set *v1alpha1.CloneSet) {
 		set.Spec.Template.Finalizers = []string{holdFinalizer}
 	}, hooks(lifecyclev1alpha1.Lifecycle{InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{
@@ -156,7 +156,7 @@ func TestMarkPodNotReady(t *testing.T) {
 // Several writers share the gate: what another one has written stays, and keeps the pod out of service.
 func TestReadinessIsShared(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 1, strategy(inPlace, 1)))
 	pod := s.owned("web")[0]
 	const other = `[{"userAgent":"Drill","key":"one"}]`

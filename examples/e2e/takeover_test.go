@@ -61,7 +61,7 @@ status:
 )
 
 func TestTakeOver(t *testing.T) {
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.Cleanup(s.revive)
 	manager.Kill()
 	s.withoutWebhooks()
@@ -89,7 +89,7 @@ func TestTakeOver(t *testing.T) {
 		return ""
 	})
 	s.edit("demo", replicas(4)) // whatever the manager wants to change, it changes before this is done
-	s.awaitStatus("demo", "the set is settled with a fourth pod", unsettled)
+	s.awaitStatus("demo", "the set is settled with a fourth pod", s.unsettled)
 	s.keptBudget("demo") // nobody was out of service at any moment
 	s.restarted("demo", "main", "nginx:1.21", 0)
 	s.deletedOnly()
@@ -113,7 +113,7 @@ func TestTakeOver(t *testing.T) {
 }
 
 // withoutWebhooks lets CloneSets be written while no manager runs. The manager registers its webhooks again when it starts.
-func (s *scene) withoutWebhooks() {
+func (s *scene[T]) withoutWebhooks() {
 	s.Helper()
 	admission := core.AdmissionregistrationV1()
 	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), registration.MutatingName, metav1.DeleteOptions{})
@@ -133,7 +133,7 @@ func (s *scene) withoutWebhooks() {
 }
 
 // leaveSet stores the CloneSet and its status, with the very fields that OpenKruise has written.
-func (s *scene) leaveSet() *v1alpha1.CloneSet {
+func (s *cloneSetScene) leaveSet() *v1alpha1.CloneSet {
 	s.Helper()
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(takenOverSet), &object); err != nil {
@@ -157,7 +157,7 @@ func owner(set *v1alpha1.CloneSet) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))}
 }
 
-func (s *scene) leaveRevision(set *v1alpha1.CloneSet) {
+func (s *cloneSetScene) leaveRevision(set *v1alpha1.CloneSet) {
 	s.Helper()
 	_, err := core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
@@ -172,7 +172,7 @@ func (s *scene) leaveRevision(set *v1alpha1.CloneSet) {
 	}
 }
 
-func (s *scene) leavePod(set *v1alpha1.CloneSet, name string) {
+func (s *cloneSetScene) leavePod(set *v1alpha1.CloneSet, name string) {
 	s.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

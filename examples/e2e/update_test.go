@@ -9,7 +9,7 @@ import (
 )
 
 // unmoved fails where a pod is not the one it was: another object, on another node, with another address.
-func (s *scene) unmoved(before []*corev1.Pod, set string) {
+func (s *scene[T]) unmoved(before []*corev1.Pod, set string) {
 	s.Helper()
 	now := map[string]*corev1.Pod{}
 	for _, pod := range s.owned(set) {
@@ -35,7 +35,7 @@ func (s *scene) unmoved(before []*corev1.Pod, set string) {
 }
 
 // restarted fails where a container of the pods has another image or has been restarted more or less often.
-func (s *scene) restarted(set, container, image string, restarts int32) {
+func (s *scene[T]) restarted(set, container, image string, restarts int32) {
 	s.Helper()
 	for _, pod := range s.owned(set) {
 		status := testbed.ContainerStatus(pod, container)
@@ -48,7 +48,7 @@ func (s *scene) restarted(set, container, image string, restarts int32) {
 
 func TestInPlaceUpdate(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 5, strategy(inPlace, 2)))
 	before := s.owned("web")
 	s.expect("web", 3, 5)
