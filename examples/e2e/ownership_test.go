@@ -108,6 +108,14 @@ func (s *scene[T]) deleteSet(name string, how metav1.DeletionPropagation) {
 	})
 }
 
+// anythingLeft says which pods, claims and revisions there are.
+func (s *scene[T]) anythingLeft() string {
+	if pods, claims, revisions := s.Pods.All(), s.Claims.All(), s.Revisions.All(); len(pods)+len(claims)+len(revisions) > 0 {
+		return fmt.Sprintf("%v, %v, %v", testbed.Names(pods), testbed.Names(claims), testbed.Names(revisions))
+	}
+	return ""
+}
+
 // The garbage collector removes what belongs to a deleted CloneSet, and nobody creates it again.
 func TestCascadingDeletion(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
@@ -116,12 +124,7 @@ func TestCascadingDeletion(t *testing.T) {
 			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 3, claimTemplate("data")))
 			s.deleteSet("web", how)
-			s.Await("no pods, claims and revisions", func() string {
-				if pods, claims, revisions := s.Pods.All(), s.Claims.All(), s.Revisions.All(); len(pods)+len(claims)+len(revisions) > 0 {
-					return fmt.Sprintf("%v, %v, %v", testbed.Names(pods), testbed.Names(claims), testbed.Names(revisions))
-				}
-				return ""
-			})
+			s.Await("no pods, claims and revisions", s.anythingLeft)
 			s.created(3)
 		})
 	}
