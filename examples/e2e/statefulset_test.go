@@ -96,26 +96,31 @@ func (s *statefulSetScene) acted(rule string, since int, wanted ...string) {
 	}
 }
 
-// startedInOrder fails unless every pod was updated in place, from the highest ordinal down. Pods of one pass, of which there
-// are maxUnavailable at most, are written at the same time and may overtake each other.
+// startedInOrder fails unless every pod was updated in place, from the highest ordinal down.
 func (s *statefulSetScene) startedInOrder(replicas, maxUnavailable int) {
 	s.Helper()
+	if wrong := outOfOrder(s.history.acted(), replicas, maxUnavailable); wrong != "" {
+		s.Errorf("rule 17: %s", wrong)
+	}
+}
+
+// outOfOrder says what is wrong where not every pod was updated in place once, from the highest ordinal down. Pods of one pass,
+// of which there are maxUnavailable at most, are written at the same time and may overtake each other.
+func outOfOrder(acts []string, replicas, maxUnavailable int) string {
 	var started []string
-	for _, act := range s.history.acted() {
+	for _, act := range acts {
 		if pod, updated := strings.CutPrefix(act, "update "); updated {
 			started = append(started, pod)
 		}
 	}
-	for place, pod := range started {
-		turn := slices.Index(started, pod)
-		for i := range replicas {
-			if fmt.Sprintf("web-%d", replicas-1-i) == pod && (turn != place || turn-i >= maxUnavailable || i-turn >= maxUnavailable) {
-				s.Errorf("rule 17: expected pods to be updated once, from the highest ordinal down, %d at a time, observed %v", maxUnavailable, started)
-				return
-			}
+	for place := range replicas {
+		pod := fmt.Sprintf("web-%d", replicas-1-place)
+		if turn := slices.Index(started, pod); turn < 0 || turn <= place-maxUnavailable || turn >= place+maxUnavailable {
+			return fmt.Sprintf("expected %s to be updated about as number %d, observed the order %v", pod, place+1, started)
 		}
 	}
 	if len(started) != replicas {
-		s.Errorf("expected %d pods to be updated, observed %v", replicas, started)
+		return fmt.Sprintf("expected %d updates, observed %v", replicas, started)
 	}
+	return ""
 }
