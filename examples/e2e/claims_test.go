@@ -44,7 +44,7 @@ func claimOf(pod *corev1.Pod) string {
 }
 
 // claimUIDs are the claims that the pods of a CloneSet mount. It fails where one is not bound or not owned by the set.
-func (s *scene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
+func (s *cloneSetScene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 	s.Helper()
 	uids := map[string]types.UID{}
 	for _, pod := range s.owned(set.Name) {
@@ -68,7 +68,7 @@ func (s *scene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 }
 
 // awaitClaims waits until there are exactly these claims.
-func (s *scene) awaitClaims(rule string, wanted []string) {
+func (s *scene[T]) awaitClaims(rule string, wanted []string) {
 	s.Helper()
 	slices.Sort(wanted)
 	s.Await(fmt.Sprintf("%s: the claims %v", rule, wanted), func() string {
@@ -81,7 +81,7 @@ func (s *scene) awaitClaims(rule string, wanted []string) {
 
 func TestClaimsFollowTheirPods(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data")))
 	before := s.claimUIDs(set)
 	if len(before) != 3 {
@@ -130,7 +130,7 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 
 func TestClaimsAreNotReused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	set := s.run(cloneSet("web", 2, claimTemplate("data"), disablePVCReuse))
 	victim, other := s.owned("web")[0], s.owned("web")[1]
 	s.DeletePod(victim.Name)
@@ -172,7 +172,7 @@ func TestClaimsAreNotReused(t *testing.T) {
 // A recreated pod gets a claim of its own; the old one is not left behind.
 func TestClaimsOfRecreatedPods(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data"), strategy(reCreate, 1)))
 	before := s.owned("web")
 	s.expect("web", 2, 3)

@@ -14,7 +14,7 @@ func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
 	for _, component := range []string{cluster.APIServer, cluster.Etcd} {
 		for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 			t.Run(component+"/"+string(how), func(t *testing.T) {
-				s := newScene(t)
+				s := newCloneSetScene(t)
 				s.run(cloneSet("web", 12, strategy(how, 3)))
 				before := s.owned("web")
 				s.expect("web", 9, 12)
@@ -47,7 +47,7 @@ func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
 
 // An API server that hangs answers nothing, and its connections stay open.
 func TestAPIServerHangsInMidRollout(t *testing.T) {
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 12, strategy(inPlace, 3)))
 	before := s.owned("web")
 	s.expect("web", 9, 12)
@@ -73,7 +73,7 @@ func TestAPIServerHangsInMidRollout(t *testing.T) {
 // Creations whose answers are lost are not made twice, whatever a user writes meanwhile.
 func TestAPIServerIsKilledInMidScaleUp(t *testing.T) {
 	const wanted = 100
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 1))
 	s.expect("web", 0, wanted)
 	s.edit("web", replicas(wanted))

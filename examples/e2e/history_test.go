@@ -18,8 +18,9 @@ import (
 type history struct {
 	mu      sync.Mutex
 	pods    map[types.UID]*podHistory
-	budgets map[string]*budget // by CloneSet
+	budgets map[string]*budget // by workload
 	log     []string
+	acts    []string
 }
 
 // podHistory is all that one pod has been.
@@ -30,7 +31,7 @@ type podHistory struct {
 	addresses []string
 }
 
-// budget says how many pods of a CloneSet must be in service, and how many there may be.
+// budget says how many pods of a workload must be in service, and how many there may be.
 type budget struct {
 	minAvailable, maxPods int
 	// What has been observed since.
@@ -51,6 +52,7 @@ func (h *history) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, 
 		pod = new
 	}
 	h.note(*pod, new == nil, version)
+	h.acts = append(h.acts, acts(old, new)...)
 	for set, budget := range h.budgets {
 		budget.judge(set, all, version)
 	}
@@ -72,6 +74,34 @@ func (h *history) note(pod *corev1.Pod, gone bool, version string) {
 	h.log = append(h.log, fmt.Sprintf("%s rv %s %s", time.Now().Format("15:04:05.000"), version, testbed.Describe(pod, gone)))
 }
 
+// acts says what a change of a pod means to users; most mean nothing.
+func acts(old, new **corev1.Pod) (acts []string) {
+	if new == nil {
+		return nil
+	}
+	pod := *new
+	switch {
+	case old == nil:
+		acts = append(acts, "create "+pod.Name)
+	case (*old).DeletionTimestamp == nil && pod.DeletionTimestamp != nil:
+		acts = append(acts, "delete "+pod.Name)
+	case (*old).Spec.Containers[0].Image != pod.Spec.Containers[0].Image:
+		acts = append(acts, "update "+pod.Name)
+	}
+	if testbed.InService(pod) && (old == nil || !testbed.InService(*old)) {
+		acts = append(acts, "serve "+pod.Name)
+	}
+	return acts
+}
+
+// acted returns what has been done to the pods so far: "create web-0", "update web-0" in place, "delete web-0", and when they
+// came into service, "serve web-0".
+func (h *history) acted() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.acts)
+}
+
 // lines returns one line for every change so far.
 func (h *history) lines() []string {
 	h.mu.Lock()
@@ -79,8 +109,8 @@ func (h *history) lines() []string {
 	return slices.Clone(h.log)
 }
 
-// expect judges the pods of a CloneSet from now on. All of them must be in service now.
-func (s *scene) expect(set string, minAvailable, maxPods int) {
+// expect judges the pods of a workload from now on. All of them must be in service now.
+func (s *scene[T]) expect(set string, minAvailable, maxPods int) {
 	s.Pods.Read(func(all map[types.UID]*corev1.Pod) {
 		s.history.mu.Lock()
 		defer s.history.mu.Unlock()
@@ -91,7 +121,7 @@ func (s *scene) expect(set string, minAvailable, maxPods int) {
 }
 
 // keptBudget ends the judgement and fails the test where the budget was broken.
-func (s *scene) keptBudget(set string) {
+func (s *scene[T]) keptBudget(set string) {
 	s.Helper()
 	listed := s.Pods.Lists()
 	s.history.mu.Lock()
@@ -101,7 +131,7 @@ func (s *scene) keptBudget(set string) {
 	s.Logf("%s: %d states of the pods; at least %d were in service (%d wanted), at most %d existed (%d allowed); the pods were listed %d times",
 		set, b.states, b.leastAvailable, b.minAvailable, b.mostPods, b.maxPods, listed)
 	if len(b.violations) > 0 {
-		s.Errorf("the budget of CloneSet %s is broken in %d states:\n%s", set, len(b.violations), strings.Join(b.violations[:min(5, len(b.violations))], "\n"))
+		s.Errorf("the budget of %s is broken in %d states:\n%s", set, len(b.violations), strings.Join(b.violations[:min(5, len(b.violations))], "\n"))
 	}
 }
 

@@ -23,7 +23,7 @@ func leads(m *testbed.Manager) bool {
 func TestTheOtherManagerTakesOver(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 12, strategy(how, 2)))
 			before := s.owned("web")
 			first, second := s.twoManagers(how)
@@ -45,7 +45,7 @@ func TestTheOtherManagerTakesOver(t *testing.T) {
 }
 
 // twoManagers replaces the shared manager by one that leads and one that waits.
-func (s *scene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *testbed.Manager) {
+func (s *cloneSetScene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *testbed.Manager) {
 	s.Helper()
 	manager.Kill()
 	s.Cleanup(s.revive)

@@ -11,6 +11,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 const (
@@ -28,7 +29,7 @@ func templateLabel(key, value string) func(*v1alpha1.CloneSet) {
 }
 
 // awaitState waits until a pod of the set is in a lifecycle state, and returns it.
-func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
+func (s *scene[T]) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
 	s.Helper()
 	s.Await(fmt.Sprintf("a pod of %s in the state %s", set, state), func() string {
 		states := map[string]string{}
@@ -44,26 +45,32 @@ func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found
 	return found
 }
 
-func TestPreDeleteHook(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
-		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
-	s.edit("web", replicas(2))
+// takesBack scales in and out again: a pod that is about to be deleted, held by its hook, stays.
+func (s *scene[T]) takesBack(in, out func(T)) {
+	s.Helper()
+	s.edit("web", in)
 	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
-	s.edit("web", replicas(3))
+	s.edit("web", out)
 	s.AwaitPod(leaving.Name, "rule 14: it is taken back", func(pod *corev1.Pod) string {
 		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !testbed.InService(pod) {
 			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
+}
+
+func TestPreDeleteHook(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
+		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
+	s.takesBack(replicas(2), replicas(3))
 	s.awaitSettled("web")
 	s.deletedOnly()
 	s.created(3)
 
 	s.edit("web", replicas(2))
-	leaving = s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
+	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 	s.awaitStatus("web", "rule 13: the pod is kept, and is not available", func(set *v1alpha1.CloneSet) string {
 		if set.Status.Replicas != 3 || set.Status.ReadyReplicas != 3 || set.Status.AvailableReplicas != 2 {
 			return fmt.Sprintf("status %+v", set.Status)
@@ -83,7 +90,7 @@ func TestPreDeleteHook(t *testing.T) {
 
 func TestPreNormalHook(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.create(cloneSet("web", 2,
 		hooks(lifecyclev1alpha1.Lifecycle{PreNormal: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"example.com/registered": "yes"}}})))
 	s.awaitStatus("web", "edge 5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
@@ -110,15 +117,33 @@ func TestPreNormalHook(t *testing.T) {
 // The hook of a finalizer takes a pod out of service before its update, and lets it in again after it.
 func TestMarkPodNotReady(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	s.run(cloneSet("web", 1, strategy(inPlace, 1), func(set *v1alpha1.CloneSet) {
-		set.Spec.Template.Finalizers = []string{holdFinalizer}
-	}, hooks(lifecyclev1alpha1.Lifecycle{InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{
+	hook := lifecyclev1alpha1.Lifecycle{InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{
 		FinalizersHandler: []string{holdFinalizer}, MarkPodNotReady: true,
-	}})))
+	}}
+	t.Run("CloneSet", func(t *testing.T) {
+		t.Parallel()
+		s := newCloneSetScene(t)
+		s.run(cloneSet("web", 1, strategy(inPlace, 1), hooks(hook), func(set *v1alpha1.CloneSet) {
+			set.Spec.Template.Finalizers = []string{holdFinalizer}
+		}))
+		s.updatesNotReady(image("web:2"))
+	})
+	t.Run("StatefulSet", func(t *testing.T) {
+		t.Parallel()
+		s := newStatefulSetScene(t)
+		s.run(statefulSet(1, s.spec(orderedInPlace), func(set *v1beta1.StatefulSet) {
+			set.Spec.Lifecycle, set.Spec.Template.Finalizers = &hook, []string{holdFinalizer}
+		}))
+		s.updatesNotReady(mainImage("web:2"))
+	})
+}
+
+// updatesNotReady updates a single pod, which a hook marks not ready as long as it holds its finalizer.
+func (s *scene[T]) updatesNotReady(update func(T)) {
+	s.Helper()
 	before := s.owned("web")
 	name := before[0].Name
-	s.edit("web", image("web:2"))
+	s.edit("web", update)
 	out := s.AwaitPod(name, "rule 25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
 		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || testbed.InService(pod) {
 			return testbed.Describe(pod, false)
@@ -149,14 +174,14 @@ func TestMarkPodNotReady(t *testing.T) {
 	if gate := testbed.Condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
 		s.Errorf("readiness rule 9: expected KruisePodReady True with [], observed %+v", gate)
 	}
-	s.updatedOnce(before, inPlace)
+	s.updatedInPlace(before)
 	s.PatchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
 }
 
 // Several writers share the gate: what another one has written stays, and keeps the pod out of service.
 func TestReadinessIsShared(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 1, strategy(inPlace, 1)))
 	pod := s.owned("web")[0]
 	const other = `[{"userAgent":"Drill","key":"one"}]`

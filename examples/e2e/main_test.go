@@ -26,7 +26,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	testbed.Main(m, testbed.Options{}, func(ctx context.Context, b *testbed.Testbed) (err error) {
+	testbed.Main(m, testbed.Options{Audit: true}, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed, control, core, untyped, manager = b, b.Control, b.Core, b.Dynamic, b.Manager
 		if workloads, err = client.NewForConfig(control.Config()); err != nil {
 			return err
@@ -48,7 +48,7 @@ func webhooksAreCalled(ctx context.Context) error {
 }
 
 // revive makes sure at the end of a test that the next one finds a manager at work.
-func (s *scene) revive() {
+func (s *scene[T]) revive() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 func TestManagerIsKilledInMidRollout(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 20, strategy(how, 3), claimTemplate("data")))
 			before := s.owned("web")
 			s.expect("web", 17, 20)
@@ -61,7 +61,7 @@ func moments(t *testing.T, thresholds []int) []moment {
 }
 
 // killManagerAt kills the manager at each moment, and starts it again.
-func (s *scene) killManagerAt(moments []moment) {
+func (s *scene[T]) killManagerAt(moments []moment) {
 	s.Helper()
 	s.Cleanup(s.revive)
 	for _, m := range moments {
@@ -74,7 +74,7 @@ func (s *scene) killManagerAt(moments []moment) {
 }
 
 // killAt kills a manager at a moment. It fails where the rollout is over by then.
-func (s *scene) killAt(p *testbed.Manager, m moment) {
+func (s *scene[T]) killAt(p *testbed.Manager, m moment) {
 	s.Helper()
 	s.Await(fmt.Sprintf("%d updated pods", m.updated), func() string {
 		if n := s.updated("web"); n < m.updated {
@@ -91,7 +91,7 @@ func (s *scene) killAt(p *testbed.Manager, m moment) {
 	})
 	time.Sleep(m.after) // not to wait for something, but to strike at any moment
 	p.Kill()
-	updated, serving, all := s.updated("web"), s.inService("web"), int(*s.set("web").Spec.Replicas)
+	updated, serving, all := s.updated("web"), s.inService("web"), int(s.kind.state(s.set("web")).replicas)
 	s.Logf("killed %s when %d pods were updated, %d changes and %v later: now %d are, %d of %d pods in service",
 		p.Name, m.updated, m.changes, m.after, updated, serving, all)
 	if updated == all && serving == all {
@@ -100,7 +100,7 @@ func (s *scene) killAt(p *testbed.Manager, m moment) {
 }
 
 // updated counts the pods whose template has the image web:2.
-func (s *scene) updated(set string) (n int) {
+func (s *scene[T]) updated(set string) (n int) {
 	for _, pod := range s.owned(set) {
 		if pod.Spec.Containers[0].Image == "web:2" {
 			n++
@@ -111,14 +111,10 @@ func (s *scene) updated(set string) (n int) {
 
 // updatedOnce fails where the update from before to now did more than it had to: in place, every pod is the same and its
 // container was restarted once; otherwise every pod was replaced by exactly one other.
-func (s *scene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
+func (s *cloneSetScene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
 	s.Helper()
 	if how == inPlace {
-		s.unmoved(before, "web")
-		s.restarted("web", "main", "web:2", 1)
-		s.restarted("web", "side", "proxy:1", 0)
-		s.deletedOnly()
-		s.created(len(before))
+		s.updatedInPlace(before)
 		return
 	}
 	if n := s.updated("web"); n != len(before) {
@@ -128,8 +124,18 @@ func (s *scene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStr
 	s.created(2 * len(before))
 }
 
+// updatedInPlace fails where a pod is not the same as before, or its container was not restarted exactly once.
+func (s *scene[T]) updatedInPlace(before []*corev1.Pod) {
+	s.Helper()
+	s.unmoved(before, "web")
+	s.restarted("web", "main", "web:2", 1)
+	s.restarted("web", "side", "proxy:1", 0)
+	s.deletedOnly()
+	s.created(len(before))
+}
+
 // deletedOnly fails where other pods than these have been deleted.
-func (s *scene) deletedOnly(wanted ...string) {
+func (s *scene[T]) deletedOnly(wanted ...string) {
 	s.Helper()
 	deleted := s.history.deleted()
 	if fmt.Sprint(deleted) != fmt.Sprint(wanted) {
@@ -138,7 +144,7 @@ func (s *scene) deletedOnly(wanted ...string) {
 }
 
 // created fails where more or fewer pods have been created in all.
-func (s *scene) created(wanted int) {
+func (s *scene[T]) created(wanted int) {
 	s.Helper()
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()

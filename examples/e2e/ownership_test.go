@@ -14,7 +14,7 @@ import (
 
 func TestOrphansAreNotAdopted(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.Orphan("orphan", map[string]string{"app": "web"})
 	s.run(cloneSet("web", 2))
 	s.edit("web", replicas(0))
@@ -30,7 +30,7 @@ func TestOrphansAreNotAdopted(t *testing.T) {
 
 func TestPodsAreReleased(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	pod := s.owned("web")[0]
 	s.Label(pod.Name, "app", "debugged")
@@ -58,7 +58,7 @@ func TestPodsAreReleased(t *testing.T) {
 // Ownership is by UID: two CloneSets with the same selector keep their own pods.
 func TestOverlappingSelectors(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	same := func(set *v1alpha1.CloneSet) {
 		set.Spec.Selector.MatchLabels = map[string]string{"app": "shared"}
 		set.Spec.Template.Labels = map[string]string{"app": "shared"}
@@ -82,7 +82,7 @@ func TestOverlappingSelectors(t *testing.T) {
 
 func TestFailedPodIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	failed := s.owned("web")[0]
 	s.SetPhase(failed.Name, corev1.PodFailed)
@@ -94,18 +94,26 @@ func TestFailedPodIsReplaced(t *testing.T) {
 	s.created(3)
 }
 
-// deleteSet deletes a CloneSet and waits until it is gone.
-func (s *scene) deleteSet(name string, how metav1.DeletionPropagation) {
+// deleteSet deletes a workload and waits until it is gone.
+func (s *scene[T]) deleteSet(name string, how metav1.DeletionPropagation) {
 	s.Helper()
-	if err := workloads.CloneSets(s.Namespace).Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &how}); err != nil {
-		s.Fatalf("delete CloneSet %s: %v", name, err)
+	if err := s.client.Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &how}); err != nil {
+		s.Fatalf("delete %s %s: %v", s.kind.name, name, err)
 	}
-	s.Await("CloneSet "+name+" is gone", func() string {
+	s.Await(fmt.Sprintf("%s %s is gone", s.kind.name, name), func() string {
 		if set, found := s.sets.Named(name); found {
-			return fmt.Sprintf("it has the finalizers %v and the deletionTimestamp %v", set.Finalizers, set.DeletionTimestamp)
+			return fmt.Sprintf("it has the finalizers %v and the deletionTimestamp %v", set.GetFinalizers(), set.GetDeletionTimestamp())
 		}
 		return ""
 	})
+}
+
+// anythingLeft says which pods, claims and revisions there are.
+func (s *scene[T]) anythingLeft() string {
+	if pods, claims, revisions := s.Pods.All(), s.Claims.All(), s.Revisions.All(); len(pods)+len(claims)+len(revisions) > 0 {
+		return fmt.Sprintf("%v, %v, %v", testbed.Names(pods), testbed.Names(claims), testbed.Names(revisions))
+	}
+	return ""
 }
 
 // The garbage collector removes what belongs to a deleted CloneSet, and nobody creates it again.
@@ -113,15 +121,10 @@ func TestCascadingDeletion(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 3, claimTemplate("data")))
 			s.deleteSet("web", how)
-			s.Await("no pods, claims and revisions", func() string {
-				if pods, claims, revisions := s.Pods.All(), s.Claims.All(), s.Revisions.All(); len(pods)+len(claims)+len(revisions) > 0 {
-					return fmt.Sprintf("%v, %v, %v", testbed.Names(pods), testbed.Names(claims), testbed.Names(revisions))
-				}
-				return ""
-			})
+			s.Await("no pods, claims and revisions", s.anythingLeft)
 			s.created(3)
 		})
 	}
@@ -130,7 +133,7 @@ func TestCascadingDeletion(t *testing.T) {
 // Orphaned pods live on, and a new CloneSet of the same name leaves them alone.
 func TestOrphaningDeletion(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	left := s.owned("web")
 	s.deleteSet("web", metav1.DeletePropagationOrphan)

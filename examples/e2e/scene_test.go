@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,139 +13,162 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/testbed"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// scene is a namespace of a test's own, with its CloneSets and the history of its pods.
-type scene struct {
+// kind is what a scene has to know of a kind of workload.
+type kind[T metav1.Object] struct {
+	name   string
+	client func(namespace string) clientOf[T]
+	source func(namespace string) testbed.Source
+	state  func(T) state
+}
+
+// clientOf reads and writes the workloads of a kind in one namespace.
+type clientOf[T metav1.Object] interface {
+	Create(ctx context.Context, set T, opts metav1.CreateOptions) (T, error)
+	Update(ctx context.Context, set T, opts metav1.UpdateOptions) (T, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
+}
+
+// state is what every kind of workload has, under names of its own.
+type state struct {
+	replicas           int32
+	observedGeneration int64
+	status             any
+	unsettled          bool // the status says that there is something to do
+}
+
+// scene is a namespace of a test's own, with its workloads of a kind and the history of its pods.
+type scene[T metav1.Object] struct {
 	*testbed.Scene
-	sets    *testbed.Mirror[*v1alpha1.CloneSet]
+	kind    *kind[T]
+	client  clientOf[T]
+	sets    *testbed.Mirror[T]
 	history *history
 }
 
-func newScene(t *testing.T) *scene {
+func newScene[T metav1.Object](t *testing.T, kind *kind[T]) *scene[T] {
 	t.Helper()
 	history := newHistory()
-	s := &scene{Scene: bed.NewScene(t, history.observe), history: history}
-	sets := workloads.CloneSets(s.Namespace)
-	s.sets = testbed.Follow[*v1alpha1.CloneSet](s.Scene, testbed.From(sets.List, sets.Watch), nil)
+	s := &scene[T]{Scene: bed.NewScene(t, history.observe), kind: kind, history: history}
+	s.client = kind.client(s.Namespace)
+	s.sets = testbed.Follow[T](s.Scene, kind.source(s.Namespace), nil)
 	t.Cleanup(s.tell)
 	return s
 }
 
 // tell says what it was like where a test failed.
-func (s *scene) tell() {
+func (s *scene[T]) tell() {
 	if !s.Failed() {
 		return
 	}
 	for _, set := range s.sets.All() {
-		s.Logf("CloneSet %s, generation %d: %+v", set.Name, set.Generation, set.Status)
+		s.Logf("%s %s, generation %d: %+v", s.kind.name, set.GetName(), set.GetGeneration(), s.kind.state(set).status)
 	}
 	s.Logf("the last changes of pods in %s:\n%s", s.Namespace, strings.Join(testbed.Last(s.history.lines(), 60), "\n"))
 }
 
-// create creates a CloneSet and returns what was stored.
-func (s *scene) create(set *v1alpha1.CloneSet) *v1alpha1.CloneSet {
+// create creates a workload and returns what was stored.
+func (s *scene[T]) create(set T) T {
 	s.Helper()
-	stored, err := workloads.CloneSets(s.Namespace).Create(s.Context(), set, metav1.CreateOptions{})
+	stored, err := s.client.Create(s.Context(), set, metav1.CreateOptions{})
 	if err != nil {
-		s.Fatalf("create CloneSet %s: expected no error, observed %v", set.Name, err)
+		s.Fatalf("create %s %s: expected no error, observed %v", s.kind.name, set.GetName(), err)
 	}
 	return stored
 }
 
-// run creates a CloneSet and waits until its pods are there.
-func (s *scene) run(set *v1alpha1.CloneSet) *v1alpha1.CloneSet {
+// run creates a workload and waits until its pods are there.
+func (s *scene[T]) run(set T) T {
 	s.Helper()
 	stored := s.create(set)
-	s.awaitSettled(set.Name)
+	s.awaitSettled(set.GetName())
 	return stored
 }
 
-// tryEdit changes a CloneSet as a user does, again when somebody else was faster.
-func (s *scene) tryEdit(name string, edits ...func(*v1alpha1.CloneSet)) error {
-	sets := workloads.CloneSets(s.Namespace)
+// tryEdit changes a workload as a user does, again when somebody else was faster.
+func (s *scene[T]) tryEdit(name string, edits ...func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		set, err := sets.Get(s.Context(), name, metav1.GetOptions{})
+		set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		for _, edit := range edits {
 			edit(set)
 		}
-		stored, err := sets.Update(s.Context(), set, metav1.UpdateOptions{})
+		stored, err := s.client.Update(s.Context(), set, metav1.UpdateOptions{})
 		if err == nil {
-			s.Await("the watch of CloneSets shows the change", func() string { return s.sets.Behind(stored.ResourceVersion) })
+			s.Await("the watch of workloads shows the change", func() string { return s.sets.Behind(stored.GetResourceVersion()) })
 		}
 		return err
 	})
 }
 
-// edit changes a CloneSet. It waits for a manager that has just started, whose webhooks do not answer yet.
-func (s *scene) edit(name string, edits ...func(*v1alpha1.CloneSet)) {
+// edit changes a workload. It waits for a manager that has just started, whose webhooks do not answer yet.
+func (s *scene[T]) edit(name string, edits ...func(T)) {
 	s.Helper()
-	s.AwaitAsking("no error when CloneSet "+name+" is changed", func() string {
+	s.AwaitAsking(fmt.Sprintf("no error when %s %s is changed", s.kind.name, name), func() string {
 		err := s.tryEdit(name, edits...)
 		if err == nil {
 			return ""
 		}
 		if !apierrors.IsInternalError(err) {
-			s.Fatalf("change CloneSet %s: expected no error, observed %v", name, err)
+			s.Fatalf("change %s %s: expected no error, observed %v", s.kind.name, name, err)
 		}
 		return err.Error()
 	})
 }
 
-// set returns a CloneSet as it is stored.
-func (s *scene) set(name string) *v1alpha1.CloneSet {
+// set returns a workload as it is stored.
+func (s *scene[T]) set(name string) T {
 	s.Helper()
-	set, err := workloads.CloneSets(s.Namespace).Get(s.Context(), name, metav1.GetOptions{})
+	set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
-		s.Fatalf("get CloneSet %s: %v", name, err)
+		s.Fatalf("get %s %s: %v", s.kind.name, name, err)
 	}
 	return set
 }
 
-// awaitStatus waits until a CloneSet that the manager has seen in its present form satisfies wrong, which returns what is
+// awaitStatus waits until a workload that the manager has seen in its present form satisfies wrong, which returns what is
 // wrong with it.
-func (s *scene) awaitStatus(name, expected string, wrong func(*v1alpha1.CloneSet) string) {
+func (s *scene[T]) awaitStatus(name, expected string, wrong func(T) string) {
 	s.Helper()
-	generation := s.set(name).Generation
+	generation := s.set(name).GetGeneration()
 	s.Await(expected, func() string {
 		set, found := s.sets.Named(name)
 		if !found {
-			return "there is no CloneSet " + name
+			return fmt.Sprintf("there is no %s %s", s.kind.name, name)
 		}
-		if set.Status.ObservedGeneration < generation {
-			return fmt.Sprintf("status.observedGeneration is %d of %d", set.Status.ObservedGeneration, generation)
+		if observed := s.kind.state(set).observedGeneration; observed < generation {
+			return fmt.Sprintf("status.observedGeneration is %d of %d", observed, generation)
 		}
 		return wrong(set)
 	})
 }
 
 // awaitSettled waits until all replicas are in service, as many of them updated as the partition lets, and the status says so.
-func (s *scene) awaitSettled(name string) {
+func (s *scene[T]) awaitSettled(name string) {
 	s.Helper()
-	s.awaitStatus(name, "CloneSet "+name+" is settled", func(set *v1alpha1.CloneSet) string {
-		if pods, n := len(s.owned(name)), s.inService(name); int32(pods) != *set.Spec.Replicas || n != pods {
-			return fmt.Sprintf("replicas %d, %d pods of which %d are in service, status %+v", *set.Spec.Replicas, pods, n, set.Status)
+	s.awaitStatus(name, fmt.Sprintf("%s %s is settled", s.kind.name, name), func(set T) string {
+		state := s.kind.state(set)
+		if pods, n := len(s.owned(name)), s.inService(name); int32(pods) != state.replicas || n != pods {
+			return fmt.Sprintf("replicas %d, %d pods of which %d are in service, status %+v", state.replicas, pods, n, state.status)
 		}
-		return unsettled(set)
+		return s.unsettled(set)
 	})
 }
 
-func unsettled(set *v1alpha1.CloneSet) string {
-	n, status := *set.Spec.Replicas, &set.Status
-	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n ||
-		status.UpdatedReplicas < status.ExpectedUpdatedReplicas ||
-		status.ExpectedUpdatedReplicas == n && status.CurrentRevision != status.UpdateRevision {
-		return fmt.Sprintf("replicas %d, status %+v", n, *status)
+// unsettled says what the status tells of a workload that is not settled.
+func (s *scene[T]) unsettled(set T) string {
+	if state := s.kind.state(set); state.unsettled {
+		return fmt.Sprintf("replicas %d, status %+v", state.replicas, state.status)
 	}
 	return ""
 }
 
-// inService counts the pods of a CloneSet that take traffic.
-func (s *scene) inService(set string) (n int) {
+// inService counts the pods of a workload that take traffic.
+func (s *scene[T]) inService(set string) (n int) {
 	for _, pod := range s.owned(set) {
 		if testbed.InService(pod) {
 			n++
@@ -153,8 +177,8 @@ func (s *scene) inService(set string) (n int) {
 	return n
 }
 
-// owned returns the active pods that a CloneSet controls, by name: those that have not ended and are not being deleted.
-func (s *scene) owned(name string) []*corev1.Pod {
+// owned returns the active pods that a workload controls, by name: those that have not ended and are not being deleted.
+func (s *scene[T]) owned(name string) []*corev1.Pod {
 	var owned []*corev1.Pod
 	for _, pod := range s.Pods.All() {
 		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && testbed.Active(pod) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +28,8 @@ type Scene struct {
 	ctx     context.Context // of what follows the namespace
 	running sync.WaitGroup
 
+	auditStart int64 // of what concerns the namespace in the audit log
+
 	mu      sync.Mutex
 	changed chan struct{} // closed at the next change of anything
 }
@@ -41,6 +44,9 @@ func (b *Testbed) NewScene(t *testing.T, observe Observer[*corev1.Pod]) *Scene {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Scene{T: t, Namespace: namespace.Name, bed: b, ctx: ctx, changed: make(chan struct{})}
+	if log, err := os.Stat(b.Control.AuditLog()); err == nil {
+		s.auditStart = log.Size()
+	}
 	t.Cleanup(s.leave)
 	t.Cleanup(func() {
 		cancel()

@@ -26,6 +26,8 @@ type Options struct {
 	StartDelay time.Duration
 	// Parallel is how many tests run at once, unless the flag -parallel says so. They wait most of the time. 0 means 12.
 	Parallel int
+	// Audit keeps a log of every request, for Scene.Writes.
+	Audit bool
 }
 
 // Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
@@ -84,7 +86,7 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 }
 
 func (b *Testbed) start(ctx context.Context, o Options) (err error) {
-	b.Control, err = cluster.Start(ctx, cluster.Options{StartDelay: &o.StartDelay, Log: os.Stderr})
+	b.Control, err = cluster.Start(ctx, cluster.Options{StartDelay: &o.StartDelay, Audit: o.Audit, Log: os.Stderr})
 	if err != nil {
 		return err
 	}
