@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -59,13 +58,13 @@ func (c *Controller) onPods() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
 			if pod, ok := obj.(*corev1.Pod); ok && moves(nil, pod) {
-				c.loop.Add(keyOf(pod))
+				c.loop.Add(cache.MetaObjectToName(pod).AsNamespacedName())
 			}
 		},
 		UpdateFunc: func(before, after any) {
 			b, a := before.(*corev1.Pod), after.(*corev1.Pod)
 			if moves(b, a) {
-				c.loop.Add(keyOf(a))
+				c.loop.Add(cache.MetaObjectToName(a).AsNamespacedName())
 			}
 		},
 	}
@@ -80,8 +79,4 @@ func moves(before, after *corev1.Pod) bool {
 	}
 	was, had := turnOf(before)
 	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
-}
-
-func keyOf(pod *corev1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 }

@@ -47,7 +47,9 @@ type Webhook struct {
 	LaunchPriority Mutator
 }
 
-// steps are the mutators in their order.
+// steps are the mutators in their order, which is that of OpenKruise: readiness
+// gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
+// PersistentPodState. A new step takes its place there.
 func (w *Webhook) steps() []Mutator { return []Mutator{w.Sidecars, w.LaunchPriority} }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
