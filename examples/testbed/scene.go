@@ -57,7 +57,7 @@ func (b *Testbed) NewScene(t *testing.T, observe Observer[*corev1.Pod]) *Scene {
 	s.Pods = Follow(s, From(pods.List, pods.Watch), observe)
 	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, From(claims.List, claims.Watch), nil)
 	s.Revisions = Follow[*appsv1.ControllerRevision](s, From(revisions.List, revisions.Watch), nil)
-	s.awaitServiceAccount()
+	s.AwaitServiceAccount()
 	return s
 }
 
@@ -122,8 +122,8 @@ func (s *Scene) AwaitAsking(expected string, observed func() string) {
 	}
 }
 
-// awaitServiceAccount waits for what no pod can be created without.
-func (s *Scene) awaitServiceAccount() {
+// AwaitServiceAccount waits for what no pod can be created without.
+func (s *Scene) AwaitServiceAccount() {
 	s.Helper()
 	s.AwaitAsking("the default service account", func() string {
 		if _, err := s.bed.Core.CoreV1().ServiceAccounts(s.Namespace).Get(s.Context(), "default", metav1.GetOptions{}); err != nil {

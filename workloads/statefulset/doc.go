@@ -56,6 +56,9 @@
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it. Pods also get the label
 //     apps.kubernetes.io/pod-index, as newer releases of Kubernetes have it.
+//   - With Features.LaunchPriority, the barriers by which containers start in
+//     order are part of the pod as it is created. A launch priority that is no
+//     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes; so is updatedReadyReplicas.
 //   - Where the name of a revision is too long for a label value, its hash is

@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -62,6 +63,7 @@ func (m *Manager) controllers() []controller {
 	return []controller{
 		{"cloneset-controller", v1alpha1.SchemeGroupVersion.WithResource("clonesets"), m.newCloneSets},
 		{"statefulset-controller", v1beta1.SchemeGroupVersion.WithResource("statefulsets"), m.newStatefulSets},
+		{"container-launch-priority-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newLaunchPriority},
 	}
 }
 
@@ -85,6 +87,7 @@ func (m *Manager) newCloneSets(p parts) (runner, error) {
 			PartitionRollback:      m.gates.Enabled(features.CloneSetPartitionRollback),
 			NoEnvFromMetadata:      !m.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 			ExcludePreparingDelete: m.config.CloneSetScalingExcludePreparingDelete,
+			LaunchPriority:         m.gates.Enabled(features.PodWebhook),
 			PreDownload:            p.jobs != nil,
 		},
 	})
@@ -106,8 +109,22 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 		Features: statefulset.Features{
 			NoAutoDeleteClaims: !m.gates.Enabled(features.StatefulSetAutoDeletePVC),
 			NoEnvFromMetadata:  !m.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+			LaunchPriority:     m.gates.Enabled(features.PodWebhook),
 			PreDownload:        p.jobs != nil,
 		},
+	})
+}
+
+// newLaunchPriority also starts the containers of pods that were made before the
+// gate PodWebhook was turned off, or by hand.
+func (m *Manager) newLaunchPriority(p parts) (runner, error) {
+	return launchpriority.New(launchpriority.Options{
+		Kubernetes:   p.kubernetes,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Recorder:     p.recorder,
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
 	})
 }
 
