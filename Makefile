@@ -38,6 +38,7 @@ test-library: ## Run the tests of the library: minutes at most, no cluster.
 .PHONY: test-examples
 test-examples: ## Run the tests of the examples, against a real API server.
 	$(call heading,test: examples)
+	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
 	cd examples && go test -count=1 ./...
 
 .PHONY: bench
