@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -9,7 +10,11 @@ import (
 func TestMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	got := (&MissingError{RealNodesMissing()}).Error()
-	for _, want := range []string{"missing:", "busybox"} {
+	what := "busybox"
+	if runtime.GOOS != "linux" {
+		what = "Linux"
+	}
+	for _, want := range []string{"missing:", what} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}
