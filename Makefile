@@ -22,10 +22,10 @@ help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Watch pods update in place on a local API server. Takes KIND=statefulset and ARGS="--flag ...".
+demo: ## Watch pods update in place on a local API server. Takes KIND=statefulset, NODE=real and ARGS="--flag ...".
 	@echo 'Compiling the demo (the first time takes minutes)'
 	@go build -C examples -o ../bin/evaluate ./evaluate
-	@cd examples && ../bin/evaluate $(if $(KIND),--kind=$(KIND)) $(ARGS)
+	@cd examples && ../bin/evaluate $(if $(KIND),--kind=$(KIND)) $(if $(NODE),--node=$(NODE)) $(ARGS)
 
 .PHONY: test
 test: test-library test-examples ## Run all tests.
@@ -38,6 +38,7 @@ test-library: ## Run the tests of the library: minutes at most, no cluster.
 .PHONY: test-examples
 test-examples: ## Run the tests of the examples, against a real API server.
 	$(call heading,test: examples)
+	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
 	cd examples && go test -count=1 ./...
 
 .PHONY: bench

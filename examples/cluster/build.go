@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 const (
 	controlPlanePackage = "github.com/podwright/podwright/examples/cluster/controlplane"
+	machinePackage      = "github.com/podwright/podwright/examples/cluster/machine"
 	controlPlaneEnv     = "PODWRIGHT_CONTROLPLANE"
 	kubernetesVersion   = "v1.37.1"
 )
@@ -44,49 +46,94 @@ func controlPlane(ctx context.Context, path string, log *lockedWriter) (string, 
 // path. It writes progress to log, which may be nil. It needs the go command; with cold caches it takes some minutes and
 // downloads what the module cache does not hold.
 func Build(ctx context.Context, log io.Writer) (string, error) {
+	version := func(name, value string) string { return " -X k8s.io/component-base/version." + name + "=" + value }
+	number := strings.Split(strings.TrimPrefix(kubernetesVersion, "v"), ".")
+	dir, err := build(ctx, log, target{
+		what: "the control plane",
+		arguments: []string{
+			"-ldflags", "-s -w" + version("gitVersion", kubernetesVersion) +
+				version("gitMajor", number[0]) + version("gitMinor", number[1]),
+		},
+		packages: controlPlanePackage,
+	})
+	return filepath.Join(dir, "controlplane"), err
+}
+
+// BuildRealNodes compiles what real nodes run besides the kubelet, as Build does the control plane, and returns the directory.
+// With cold caches this takes a minute or two.
+func BuildRealNodes(ctx context.Context, log io.Writer) (string, error) {
+	if _, err := build(ctx, log, target{what: "the first process of nodes", arguments: small, packages: machinePackage}); err != nil {
+		return "", err
+	}
+	return build(ctx, log, target{
+		what:      "containerd",
+		folder:    "cluster/containerd",
+		arguments: append(slices.Clone(small), "-tags=no_btrfs,no_zfs,no_devmapper"),
+		packages:  "tool",
+	})
+}
+
+// small leaves out what debuggers want.
+var small = []string{"-ldflags=-s -w"}
+
+// target is something to build.
+type target struct {
+	// what it is, for humans.
+	what string
+	// folder of the module, below the module examples.
+	folder string
+	// arguments and packages of go build.
+	arguments []string
+	packages  string
+}
+
+// build compiles commands into the directory of this checkout, and returns the directory.
+func build(ctx context.Context, log io.Writer, t target) (string, error) {
 	module, err := moduleDir(ctx)
 	if err != nil {
 		return "", err
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("cache directory for the control plane binary: %w", err)
+		return "", fmt.Errorf("cache directory for %s: %w", t.what, err)
 	}
 	// Each checkout has its own, so that two of them do not overwrite each other's in turn.
 	key := sha256.Sum256([]byte(module))
 	dir := filepath.Join(cache, "podwright", fmt.Sprintf("%x", key[:8]))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("cache directory for the control plane binary: %w", err)
+		return "", fmt.Errorf("cache directory for %s: %w", t.what, err)
 	}
-	p := newProgress(log)
+	p := newProgress(log, t.what)
 	defer p.finish()
 	unlock, err := lock(ctx, filepath.Join(dir, "lock"), p)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	binary := filepath.Join(dir, "controlplane")
-	return binary, compile(ctx, module, binary, p)
+	return dir, compile(ctx, filepath.Join(module, t.folder), dir, t, p)
 }
 
 // compile runs go build, which knows best what is up to date: when all is, this takes half a second.
-func compile(ctx context.Context, module, binary string, p *progress) error {
-	version := func(name, value string) string { return " -X k8s.io/component-base/version." + name + "=" + value }
-	number := strings.Split(strings.TrimPrefix(kubernetesVersion, "v"), ".")
-	flags := "-s -w" + version("gitVersion", kubernetesVersion) +
-		version("gitMajor", number[0]) + version("gitMinor", number[1])
-	command := exec.CommandContext(ctx, "go", "build", "-v", "-ldflags", flags, "-o", binary, controlPlanePackage)
-	command.Dir = module
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+func compile(ctx context.Context, module, dir string, t target, p *progress) error {
+	arguments := append([]string{"build", "-v", "-o", dir + string(filepath.Separator)}, t.arguments...)
+	command := goCommand(ctx, module, append(arguments, t.packages)...)
 	command.Stderr = p
 	// Let go build clean up behind itself.
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 10 * time.Second
-	p.total = func() int { return countPackages(ctx, module) }
+	p.total = func() int { return countPackages(ctx, module, t.packages) }
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("build the control plane in %s: %w\n%s", module, err, p.complaints())
+		return fmt.Errorf("build %s in %s: %w\n%s", t.what, module, err, p.complaints())
 	}
 	return nil
+}
+
+// goCommand runs in a module. The binaries need nothing of this machine.
+func goCommand(ctx context.Context, module string, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "go", arguments...)
+	command.Dir = module
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return command
 }
 
 // moduleDir finds the source of the module examples: beside this file where it was compiled, or as the go command sees it from
@@ -110,12 +157,9 @@ func moduleDir(ctx context.Context) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// countPackages returns how many packages the binary is made of, or 0 if that cannot be told.
-func countPackages(ctx context.Context, module string) int {
-	command := exec.CommandContext(ctx, "go", "list", "-deps", controlPlanePackage)
-	command.Dir = module
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := command.Output()
+// countPackages returns how many packages there are to compile at most, or 0 if that cannot be told.
+func countPackages(ctx context.Context, module, packages string) int {
+	out, err := goCommand(ctx, module, "list", "-deps", packages).Output()
 	if err != nil {
 		return 0
 	}
@@ -137,7 +181,7 @@ func lock(ctx context.Context, path string, p *progress) (unlock func(), err err
 			file.Close()
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		p.status("another process builds the control plane; waiting for it")
+		p.status("another process builds " + p.what + "; waiting for it")
 		select {
 		case <-ctx.Done():
 			file.Close()

@@ -22,8 +22,11 @@ type Options struct {
 	// the same Dir finds the old objects. "" means a temporary directory, removed by Stop.
 	Dir string
 	// Nodes is the number of simulated nodes, named node-0, node-1 and so on, spread over the zones zone-a, zone-b and
-	// zone-c. 0 means 3, a negative number none.
+	// zone-c. 0 means 3, or none if there are real nodes, and a negative number none.
 	Nodes int
+	// RealNodes is the number of nodes that run real containers, named real-0, real-1 and so on. 0 means none. They need
+	// what RealNodesMissing tells of; more can be added later, see AddRealNode.
+	RealNodes int
 	// StartDelay is how long a simulated container takes to start, in a new pod and after a change of its image.
 	// nil means one second.
 	StartDelay *time.Duration
@@ -42,29 +45,32 @@ type Options struct {
 // Cluster is a running cluster. Its methods may be called from several goroutines, as long as no two of them act on the same
 // component at once.
 type Cluster struct {
+	*components
 	options  Options
 	dir      string
 	binary   string
-	log      *lockedWriter
 	ports    map[string]int
 	tokens   map[string]string
 	ca       []byte
-	launcher *launcher
-
-	mu        sync.Mutex
-	processes map[string]*process
-	kwokRuns  int
-	stopped   bool
+	kwokRuns int
+	real     realNodes
 }
 
 // Start starts a cluster and returns when pods can be created in the namespace default and will run: the API server is ready,
 // the default service account exists and all nodes are ready. ctx bounds the start only; the cluster runs until Stop.
 // When a component fails to come up, the error holds the end of its log, and nothing is left running.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
-	if o.Nodes == 0 {
+	if o.Nodes == 0 && o.RealNodes == 0 {
 		o.Nodes = 3
 	}
-	c := &Cluster{options: o, log: &lockedWriter{w: o.Log}, processes: map[string]*process{}}
+	c := &Cluster{options: o}
+	c.components = &components{
+		names:     []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok},
+		log:       &lockedWriter{w: o.Log},
+		describe:  c.component,
+		ready:     c.serves,
+		processes: map[string]*process{},
+	}
 	begin := time.Now()
 	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop())
@@ -81,7 +87,7 @@ func (c *Cluster) prepare(ctx context.Context) (err error) {
 	if c.binary, err = controlPlane(ctx, c.options.ControlPlane, c.log); err != nil {
 		return err
 	}
-	if c.launcher, err = newLauncher(); err != nil {
+	if c.launcher, err = newLauncher(nil); err != nil {
 		return err
 	}
 	if c.options.Dir == "" {
@@ -128,6 +134,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 		}
 		return awaitNodes(ctx, client, c.options.Nodes)
 	})
+	group.Go(func() error { return c.addRealNodes(ctx, c.options.RealNodes) })
 	return group.Wait()
 }
 
@@ -167,6 +174,7 @@ func (c *Cluster) Stop() error {
 	c.mu.Unlock()
 
 	c.removeVolumes()
+	err := c.real.stop()
 	// Clients go before servers, so that the last lines of their logs are not complaints about us.
 	for _, names := range [][]string{{Kwok, Scheduler, ControllerManager}, {APIServer}, {Etcd}} {
 		var group sync.WaitGroup
@@ -179,7 +187,7 @@ func (c *Cluster) Stop() error {
 		c.launcher.close()
 	}
 	if c.options.Dir == "" && c.dir != "" {
-		return os.RemoveAll(c.dir)
+		err = errors.Join(err, os.RemoveAll(c.dir))
 	}
-	return nil
+	return err
 }

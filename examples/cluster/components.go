@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The names of the components, as Kill, Restart, Pause, Resume and Done take them.
+// The names of the components of the control plane, as Kill, Restart, Pause, Resume and Done take them.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -70,8 +70,32 @@ func (c *Cluster) arguments(name string) ([]string, error) {
 			fmt.Sprintf("-cidr=10.%d.0.0/16", 64+c.kwokRuns%64),
 		}, nil
 	}
-	return nil, fmt.Errorf("no component is called %q; there are %s, %s, %s, %s and %s",
-		name, Etcd, APIServer, ControllerManager, Scheduler, Kwok)
+	return nil, fmt.Errorf("the control plane has no %q", name)
+}
+
+// component returns the process of a component.
+func (c *Cluster) component(name string) (*process, error) {
+	if name == Kwok {
+		c.kwokRuns++
+	}
+	arguments, err := c.arguments(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		name:      name,
+		binary:    c.binary,
+		arguments: append([]string{name}, arguments...),
+		dir:       c.dir,
+		logFile:   filepath.Join(c.dir, name+".log"),
+	}
+	_ = os.Remove(filepath.Join(c.dir, readyFile(name)))
+	// If this program dies, someone has to remove the temporary directory: the child that writes most of it.
+	if name == Etcd && c.options.Dir == "" {
+		p.environment = []string{"PODWRIGHT_REMOVE_DIR=" + c.dir}
+		p.outlives = true
+	}
+	return p, nil
 }
 
 func (c *Cluster) apiServerArguments() []string {
@@ -87,6 +111,10 @@ func (c *Cluster) apiServerArguments() []string {
 		"--service-account-key-file="+serviceAccountKeyFile,
 		"--service-account-signing-key-file="+serviceAccountKeyFile,
 		"--service-cluster-ip-range=10.0.0.0/16",
+		// How the API server reaches kubelets, for logs and exec.
+		"--kubelet-preferred-address-types=InternalIP",
+		"--kubelet-client-certificate="+kubeletClientFile,
+		"--kubelet-client-key="+kubeletClientFile,
 	)
 	if c.options.Audit {
 		arguments = append(arguments,
@@ -118,8 +146,8 @@ func (c *Cluster) certificate(name string) string {
 
 func (c *Cluster) url(name string) string { return fmt.Sprintf("https://127.0.0.1:%d", c.ports[name]) }
 
-// ready looks once whether a component serves.
-func (c *Cluster) ready(ctx context.Context, name string) error {
+// serves looks once whether a component serves.
+func (c *Cluster) serves(ctx context.Context, name string) error {
 	switch name {
 	case Etcd, Kwok:
 		_, err := os.Stat(filepath.Join(c.dir, readyFile(name)))
@@ -147,13 +175,17 @@ func (c *Cluster) get(ctx context.Context, name, path string) error {
 		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.tokens[adminUser])
-	response, err := (&http.Client{Transport: transport}).Do(request)
+	return wantOK(&http.Client{Transport: transport}, request)
+}
+
+func wantOK(client *http.Client, request *http.Request) error {
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s%s answers %s", c.url(name), path, response.Status)
+		return fmt.Errorf("GET %s answers %s", request.URL, response.Status)
 	}
 	return nil
 }

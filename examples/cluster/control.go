@@ -3,14 +3,30 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
+// components are processes that can be killed, restarted and held up one by one, by their names.
+type components struct {
+	names    []string
+	log      *lockedWriter
+	launcher *launcher
+	// describe returns what to run. It is called for every start.
+	describe func(name string) (*process, error)
+	// ready looks once whether a component serves.
+	ready func(ctx context.Context, name string) error
+
+	mu        sync.Mutex
+	processes map[string]*process
+	stopped   bool
+}
+
 // start runs a component and returns when it serves. It fails with the end of the component's log when the process ends first.
-func (c *Cluster) start(ctx context.Context, name string) error {
+func (c *components) start(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	p, err := c.spawn(name)
@@ -33,7 +49,7 @@ func (c *Cluster) start(ctx context.Context, name string) error {
 }
 
 // spawn starts the process of a component and watches it.
-func (c *Cluster) spawn(name string) (*process, error) {
+func (c *components) spawn(name string) (*process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
@@ -42,28 +58,9 @@ func (c *Cluster) spawn(name string) (*process, error) {
 	if p := c.processes[name]; p != nil && p.alive() {
 		return nil, fmt.Errorf("it already runs as process %d", p.pid())
 	}
-	arguments, err := c.arguments(name)
+	p, err := c.describe(name)
 	if err != nil {
 		return nil, err
-	}
-	p := &process{
-		name:      name,
-		binary:    c.binary,
-		arguments: append([]string{name}, arguments...),
-		dir:       c.dir,
-		logFile:   filepath.Join(c.dir, name+".log"),
-		exited:    make(chan struct{}),
-	}
-	_ = os.Remove(filepath.Join(c.dir, readyFile(name)))
-	switch name {
-	case Etcd:
-		// If this program dies, someone has to remove the temporary directory: the child that writes most of it.
-		if c.options.Dir == "" {
-			p.environment = []string{"PODWRIGHT_REMOVE_DIR=" + c.dir}
-			p.outlives = true
-		}
-	case Kwok:
-		c.kwokRuns++
 	}
 	if err := c.launcher.start(p); err != nil {
 		return nil, err
@@ -73,8 +70,18 @@ func (c *Cluster) spawn(name string) (*process, error) {
 	return p, nil
 }
 
+// launch starts a process that is no component.
+func (c *components) launch(p *process) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return errStopped
+	}
+	return c.launcher.start(p)
+}
+
 // watch tells of a component that ends without having been told to.
-func (c *Cluster) watch(p *process) {
+func (c *components) watch(p *process) {
 	<-p.exited
 	if !p.told.Load() {
 		c.log.printf("%s ended: %v; the end of %s:\n%s\n", p.name, p.outcome(), p.logFile, p.logTail())
@@ -82,20 +89,20 @@ func (c *Cluster) watch(p *process) {
 }
 
 // running returns the process of a component, or an error if there is none.
-func (c *Cluster) running(name string) (*process, error) {
+func (c *components) running(name string) (*process, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p := c.processes[name]; p != nil {
 		return p, nil
 	}
-	if _, err := c.arguments(name); err != nil {
-		return nil, err
+	if !slices.Contains(c.names, name) {
+		return nil, fmt.Errorf("no component is called %q; there are %s", name, strings.Join(c.names, ", "))
 	}
 	return nil, fmt.Errorf("%s has not been started", name)
 }
 
 // halt asks a component to end and kills it after the grace period. It returns when the process is gone.
-func (c *Cluster) halt(name string, grace time.Duration) {
+func (c *components) halt(name string, grace time.Duration) {
 	p, err := c.running(name)
 	if err != nil {
 		return
@@ -117,7 +124,7 @@ func (c *Cluster) halt(name string, grace time.Duration) {
 
 // Done returns a channel that is closed when the component's present process has ended, however it ended. For an unknown
 // component the channel is closed already.
-func (c *Cluster) Done(component string) <-chan struct{} {
+func (c *components) Done(component string) <-chan struct{} {
 	p, err := c.running(component)
 	if err != nil {
 		closed := make(chan struct{})
@@ -128,7 +135,7 @@ func (c *Cluster) Done(component string) <-chan struct{} {
 }
 
 // Kill ends a component with SIGKILL and returns when its process is gone. It is no error if it was gone already.
-func (c *Cluster) Kill(component string) error {
+func (c *components) Kill(component string) error {
 	if _, err := c.running(component); err != nil {
 		return err
 	}
@@ -138,7 +145,7 @@ func (c *Cluster) Kill(component string) error {
 
 // Restart starts a component again, on the same port and data, and returns when it is ready. One that still runs is first
 // asked to end, and killed if it does not within two seconds.
-func (c *Cluster) Restart(ctx context.Context, component string) error {
+func (c *components) Restart(ctx context.Context, component string) error {
 	if _, err := c.running(component); err != nil {
 		return err
 	}
@@ -148,7 +155,7 @@ func (c *Cluster) Restart(ctx context.Context, component string) error {
 
 // Pause stops a component where it stands (SIGSTOP), as a machine does that swaps or a process that is starved, and
 // returns when it stands. Its connections stay open.
-func (c *Cluster) Pause(component string) error {
+func (c *components) Pause(component string) error {
 	p, err := c.running(component)
 	if err != nil {
 		return err
@@ -160,7 +167,7 @@ func (c *Cluster) Pause(component string) error {
 }
 
 // Resume lets a paused component go on (SIGCONT).
-func (c *Cluster) Resume(component string) error {
+func (c *components) Resume(component string) error {
 	p, err := c.running(component)
 	if err != nil {
 		return err

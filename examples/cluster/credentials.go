@@ -6,12 +6,15 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"os"
 	"path/filepath"
+	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -24,6 +27,8 @@ const (
 	serviceAccountKeyFile = "service-accounts.key"
 	auditPolicyFile       = "audit-policy.json"
 	stagesFile            = "stages.json"
+	// kubeletClientFile holds the certificate with which the API server shows itself to kubelets, and its key.
+	kubeletClientFile = "kubelet-client.pem"
 )
 
 // readyFile is written by a component that does not serve HTTP, to say that it is ready.
@@ -40,6 +45,7 @@ var users = map[string]string{
 	ControllerManager: "system:kube-controller-manager",
 	Scheduler:         "system:kube-scheduler",
 	Kwok:              "podwright:kwok",
+	Kubelet:           "podwright:kubelet",
 }
 
 // writeCredentials writes a random token for every user and the key that signs service account tokens. A key that lies in
@@ -52,6 +58,9 @@ func (c *Cluster) writeCredentials() error {
 		fmt.Fprintf(&tokens, "%s,%s,%s,system:masters\n", c.tokens[user], name, name)
 	}
 	if err := os.WriteFile(filepath.Join(c.dir, tokenFile), tokens.Bytes(), 0o600); err != nil {
+		return err
+	}
+	if err := c.writeKubeletClient(); err != nil {
 		return err
 	}
 	keyFile := filepath.Join(c.dir, serviceAccountKeyFile)
@@ -68,6 +77,35 @@ func (c *Cluster) writeCredentials() error {
 	}
 	block := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 	return os.WriteFile(keyFile, block, 0o600)
+}
+
+// writeKubeletClient writes a certificate for the API server as a client of kubelets. It is signed by itself: kubelets take it
+// for their CA of clients too.
+func (c *Cluster) writeKubeletClient() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	certificate := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "kube-apiserver", Organization: []string{"system:masters"}},
+		NotBefore:    now.Add(-time.Hour),
+		NotAfter:     now.AddDate(10, 0, 0),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, certificate, certificate, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return err
+	}
+	data := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})...)
+	return os.WriteFile(filepath.Join(c.dir, kubeletClientFile), data, 0o600)
 }
 
 // writeKubeconfigs writes one kubeconfig for every user, and the CA file. The API server must be ready: it makes the CA.

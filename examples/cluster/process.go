@@ -26,6 +26,10 @@ type process struct {
 	logFile     string
 	// outlives says that the process has something to do when the parent dies, and then ends by itself.
 	outlives bool
+	// confined says that the process is in the namespaces of a machine, and dies with its first process.
+	confined bool
+	// namespaces are the kernel's flags for those that the process gets new.
+	namespaces uintptr
 
 	command *exec.Cmd
 	// told is set before we end the process, to tell it from one that dies.
@@ -76,7 +80,7 @@ func (p *process) logTail() string {
 	return strings.Join(lines[max(0, len(lines)-15):], "\n")
 }
 
-// launcher starts processes that end when this program does.
+// launcher starts processes that end when this program does. What it runs, it runs on one thread of its own.
 type launcher struct {
 	// Children read from one end; we keep the other open and never write.
 	childEnd, ourEnd *os.File
@@ -84,21 +88,56 @@ type launcher struct {
 	closeOnce        sync.Once
 }
 
-func newLauncher() (*launcher, error) {
+// newLauncher returns a launcher whose thread has first called enter, unless that is nil.
+func newLauncher(enter func() error) (*launcher, error) {
 	childEnd, ourEnd, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe to the components: %w", err)
 	}
 	l := &launcher{childEnd: childEnd, ourEnd: ourEnd, requests: make(chan func())}
-	go func() {
-		// Linux ties a child to the thread that started it, not to the process. This goroutine keeps its thread for as
-		// long as there may be children.
-		runtime.LockOSThread()
-		for request := range l.requests {
-			request()
-		}
-	}()
+	entered := make(chan error, 1)
+	go l.run(enter, entered)
+	if err := <-entered; err != nil {
+		childEnd.Close()
+		ourEnd.Close()
+		return nil, err
+	}
 	return l, nil
+}
+
+// run answers requests on a thread of its own, which ends with it.
+func (l *launcher) run(enter func() error, entered chan<- error) {
+	// Linux ties a child to the thread that started it, not to the process. This goroutine keeps its thread for as long
+	// as there may be children.
+	runtime.LockOSThread()
+	if enter != nil {
+		if onFirstThread() {
+			// What enter does to the first thread would look like done to this program. We keep that one busy meanwhile.
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				l.run(enter, entered)
+			}()
+			<-done
+			runtime.UnlockOSThread()
+			return
+		}
+		if err := enter(); err != nil {
+			entered <- err
+			return
+		}
+	}
+	entered <- nil
+	for request := range l.requests {
+		request()
+	}
+}
+
+// do runs a function on the launcher's thread.
+func (l *launcher) do(f func() error) error {
+	done := make(chan error, 1)
+	l.requests <- func() { done <- f() }
+	return <-done
 }
 
 // close lets go of the children: those that still run end.
@@ -121,10 +160,9 @@ func (l *launcher) start(p *process) error {
 	p.command.Dir = p.dir
 	p.command.Env = append(os.Environ(), p.environment...)
 	p.command.Stdin, p.command.Stdout, p.command.Stderr = l.childEnd, log, log
-	p.command.SysProcAttr = processAttributes(p.outlives)
-	started := make(chan error, 1)
-	l.requests <- func() { started <- p.command.Start() }
-	if err := <-started; err != nil {
+	p.command.SysProcAttr = processAttributes(p)
+	p.exited = make(chan struct{})
+	if err := l.do(p.command.Start); err != nil {
 		return err
 	}
 	go func() {

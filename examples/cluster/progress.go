@@ -13,6 +13,8 @@ import (
 // progress reads what go build -v says, a package path for each package it compiles, and tells a human how far it is: on one
 // line that is written again and again if the output is a terminal, and else on a new line from time to time.
 type progress struct {
+	// what is built.
+	what string
 	// total returns the number of packages in all. It is asked once, when something is compiled at all.
 	total func() int
 
@@ -28,8 +30,8 @@ type progress struct {
 	other    []string
 }
 
-func newProgress(out io.Writer) *progress {
-	p := &progress{out: out, interval: 10 * time.Second, begin: time.Now()}
+func newProgress(out io.Writer, what string) *progress {
+	p := &progress{out: out, what: what, interval: 10 * time.Second, begin: time.Now()}
 	if file, ok := out.(*os.File); ok {
 		info, err := file.Stat()
 		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -70,13 +72,13 @@ func (p *progress) line(line string) {
 	first := p.count == 1
 	p.mu.Unlock()
 	if first {
-		p.status("building the control plane; this takes some minutes, but only once")
+		p.status("building " + p.what + "; this takes some minutes, but only once")
 		go p.askTotal()
 	}
 	p.mu.Lock()
-	text := fmt.Sprintf("building the control plane: %d packages compiled", p.count)
+	text := fmt.Sprintf("building %s: %d packages compiled", p.what, p.count)
 	if p.of > 0 {
-		text = fmt.Sprintf("building the control plane: %d of at most %d packages compiled", p.count, p.of)
+		text = fmt.Sprintf("building %s: %d of at most %d packages compiled", p.what, p.count, p.of)
 	}
 	p.mu.Unlock()
 	p.status(text)
@@ -113,7 +115,7 @@ func (p *progress) finish() {
 		fmt.Fprintf(p.out, "\r\x1b[K")
 	}
 	if p.count > 0 && p.out != nil {
-		fmt.Fprintf(p.out, "control plane built in %s\n", time.Since(p.begin).Round(time.Second))
+		fmt.Fprintf(p.out, "built %s in %s\n", p.what, time.Since(p.begin).Round(time.Second))
 	}
 }
 

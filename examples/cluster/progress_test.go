@@ -8,7 +8,7 @@ import (
 
 func TestProgressCountsPackagesAndKeepsComplaints(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out)
+	p := newProgress(&out, "it")
 	p.interval = 0
 	p.total = func() int { return 0 }
 	// As go build -v writes it, cut anywhere.
@@ -20,7 +20,7 @@ func TestProgressCountsPackagesAndKeepsComplaints(t *testing.T) {
 		}
 	}
 	p.finish()
-	for _, want := range []string{"downloading k8s.io/api v0.37.1", "1 packages compiled", "2 packages compiled", "built in"} {
+	for _, want := range []string{"downloading k8s.io/api v0.37.1", "1 packages compiled", "2 packages compiled", "built it in"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, out.String())
 		}
@@ -32,7 +32,7 @@ func TestProgressCountsPackagesAndKeepsComplaints(t *testing.T) {
 
 func TestProgressIsRareWithoutTerminal(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out)
+	p := newProgress(&out, "it")
 	p.total = func() int { return 0 }
 	for range 1000 {
 		if _, err := p.Write([]byte("k8s.io/api/core/v1\n")); err != nil {

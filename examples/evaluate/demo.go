@@ -35,7 +35,7 @@ type demo struct {
 func (d *demo) run(ctx context.Context) (err error) {
 	d.screen.Print(display.Line{Text: fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), Style: display.Title}, display.Line{})
 	if d.options.Kubeconfig == "" {
-		d.place, err = startCluster(ctx, d.screen)
+		d.place, err = startCluster(ctx, d.options.Node, d.screen)
 	} else {
 		d.place, err = openCluster(ctx, d.options.Kubeconfig, d.screen)
 	}

@@ -3,9 +3,10 @@
 // before the user's eyes, or those of another kind of workload. In the end it says
 // what it has checked of it.
 //
-//	go run ./evaluate [--kind=statefulset]
+//	go run ./evaluate [--kind=statefulset] [--node=real]
 //
-// It needs the go command and nothing else. With the environment variable
+// It needs the go command and nothing else; with --node=real, root, runc and CNI
+// plugins, to run real containers. With the environment variable
 // KUBECONFIG or the flag --kubeconfig it works in that cluster instead, in a
 // namespace of its own.
 package main
@@ -36,6 +37,8 @@ const (
 type options struct {
 	// Kind of workload, as the flag names it.
 	Kind string
+	// Node is the kind of nodes in a cluster of the demo's own: simulated or real.
+	Node string
 	// Exit ends the program after the checks.
 	Exit bool
 	// Kubeconfig is the cluster to work in; empty: one of its own.
@@ -82,6 +85,7 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 		fmt.Printf("Shows pods that are updated in place, on a real API server.\n\nUsage: go run ./evaluate [flags]\n\n%s", flags.FlagUsages())
 	}
 	flags.StringVar(&o.Kind, "kind", kinds[0].flag(), "kind of workload to show: "+flagsOfKinds())
+	flags.StringVar(&o.Node, "node", nodeSimulated, "nodes of the cluster that is started: "+nodeSimulated+", or "+nodeReal+" ones, which run containers and need root, runc and CNI plugins")
 	flags.BoolVar(&o.Exit, "exit", false, "end after the checks; the exit code is 1 if one failed")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", kubeconfig, "work in this cluster, in a namespace that is removed in the end ($KUBECONFIG); empty starts a cluster on this machine")
 	flags.BoolVar(&o.InstallCRDs, "install-crds", false, "install the CRDs in a given cluster that lacks them; they stay")
@@ -97,6 +101,12 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, flagsOfKinds())
 	}
 	o.Kind = k.flag()
+	if o.Node != nodeSimulated && o.Node != nodeReal {
+		return o, fmt.Errorf("--node=%s: want %s or %s", o.Node, nodeSimulated, nodeReal)
+	}
+	if o.Node == nodeReal && o.Kubeconfig != "" {
+		return o, fmt.Errorf("--node=%s: want no cluster that is there already, found kubeconfig %s; start one with --kubeconfig=\"\"", o.Node, o.Kubeconfig)
+	}
 	if o.Patience <= 0 {
 		return o, fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}

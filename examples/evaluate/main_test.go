@@ -8,7 +8,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	defaults := options{Kind: "cloneset", Patience: 2 * time.Minute}
+	defaults := options{Kind: "cloneset", Node: "simulated", Patience: 2 * time.Minute}
 	cases := map[string]struct {
 		arguments  []string
 		kubeconfig string // of the environment
@@ -16,14 +16,18 @@ func TestParse(t *testing.T) {
 		wrong      string
 	}{
 		"nothing":                          {want: defaults},
-		"KUBECONFIG":                       {kubeconfig: "/a", want: options{Kind: "cloneset", Kubeconfig: "/a", Patience: 2 * time.Minute}},
-		"the flag wins over KUBECONFIG":    {[]string{"--kubeconfig=/b"}, "/a", options{Kind: "cloneset", Kubeconfig: "/b", Patience: 2 * time.Minute}, ""},
+		"KUBECONFIG":                       {kubeconfig: "/a", want: options{Kind: "cloneset", Node: "simulated", Kubeconfig: "/a", Patience: 2 * time.Minute}},
+		"the flag wins over KUBECONFIG":    {[]string{"--kubeconfig=/b"}, "/a", options{Kind: "cloneset", Node: "simulated", Kubeconfig: "/b", Patience: 2 * time.Minute}, ""},
 		"the flag can turn KUBECONFIG off": {[]string{"--kubeconfig="}, "/a", defaults, ""},
 		"all flags": {[]string{"--kind=CloneSet", "--exit", "--install-crds", "--patience=5s"}, "",
-			options{Kind: "cloneset", Exit: true, InstallCRDs: true, Patience: 5 * time.Second}, ""},
-		"another kind":   {[]string{"--kind=statefulset"}, "", options{Kind: "statefulset", Patience: 2 * time.Minute}, ""},
-		"unknown kind":   {[]string{"--kind=pod"}, "", options{}, "--kind=pod: want one of: cloneset, statefulset"},
-		"empty kind":     {[]string{"--kind="}, "", options{}, "--kind=: want one of: cloneset, statefulset"},
+			options{Kind: "cloneset", Node: "simulated", Exit: true, InstallCRDs: true, Patience: 5 * time.Second}, ""},
+		"another kind":  {[]string{"--kind=statefulset"}, "", options{Kind: "statefulset", Node: "simulated", Patience: 2 * time.Minute}, ""},
+		"unknown kind":  {[]string{"--kind=pod"}, "", options{}, "--kind=pod: want one of: cloneset, statefulset"},
+		"empty kind":    {[]string{"--kind="}, "", options{}, "--kind=: want one of: cloneset, statefulset"},
+		"real nodes":    {[]string{"--node=real"}, "", options{Kind: "cloneset", Node: "real", Patience: 2 * time.Minute}, ""},
+		"unknown nodes": {[]string{"--node=own"}, "", options{}, "--node=own: want simulated or real"},
+		"real nodes in a given cluster": {[]string{"--node=real"}, "/a", options{},
+			`--node=real: want no cluster that is there already, found kubeconfig /a; start one with --kubeconfig=""`},
 		"no patience":    {[]string{"--patience=0s"}, "", options{}, "--patience=0s: want more than 0"},
 		"more arguments": {[]string{"--exit", "now"}, "", options{}, `unexpected arguments ["now"]: want flags only`},
 	}

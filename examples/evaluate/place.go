@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/evaluate/display"
 )
 
@@ -32,31 +33,76 @@ type place struct {
 	close func() error
 }
 
-// nodes is the number of nodes in a cluster of the demo's own.
-const nodes = 3
+// The kinds of nodes in a cluster of the demo's own, and how many there are.
+const (
+	nodeSimulated, simulatedNodes = "simulated", 3
+	nodeReal, realNodes           = "real", 2
+)
 
 // startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
-func startCluster(ctx context.Context, screen *display.Screen) (*place, error) {
-	end := screen.Begin("building the control plane: etcd, Kubernetes, KWOK")
-	binary, err := cluster.Build(ctx, os.Stdout)
-	if err != nil {
-		end("")
+func startCluster(ctx context.Context, node string, screen *display.Screen) (*place, error) {
+	o := cluster.Options{Nodes: simulatedNodes}
+	what := fmt.Sprintf("%d simulated nodes", simulatedNodes)
+	if node == nodeReal {
+		o = cluster.Options{RealNodes: realNodes}
+		what = fmt.Sprintf("%d nodes that run containers", realNodes)
+	}
+	if err := buildCluster(ctx, &o, screen); err != nil {
 		return nil, err
 	}
-	end("the control plane is built: etcd, Kubernetes, KWOK")
-
-	end = screen.Begin(fmt.Sprintf("starting the control plane and %d simulated nodes", nodes))
+	end := screen.Begin("starting the control plane and " + what)
 	log := &clusterLog{screen: screen}
-	c, err := cluster.Start(ctx, cluster.Options{Nodes: nodes, ControlPlane: binary, Log: log})
+	o.Log = log
+	c, err := cluster.Start(ctx, o)
 	if err != nil {
 		end("")
 		return nil, err
 	}
-	end(fmt.Sprintf("the API server and %d simulated nodes are ready", nodes))
+	if err := addImages(c); err != nil {
+		end("")
+		return nil, errors.Join(err, c.Stop())
+	}
+	end("the API server and " + what + " are ready")
 	log.started.Store(true)
 	return &place{
 		config: c.Config(), kubeconfig: c.Kubeconfig(), namespace: "default", own: true, dir: c.Dir(), close: c.Stop,
 	}, nil
+}
+
+// buildCluster builds what the cluster will run.
+func buildCluster(ctx context.Context, o *cluster.Options, screen *display.Screen) (err error) {
+	parts := "etcd, Kubernetes, KWOK"
+	if o.RealNodes > 0 {
+		if missing := cluster.RealNodesMissing(); len(missing) > 0 {
+			return &cluster.MissingError{Missing: missing}
+		}
+		parts += ", containerd"
+	}
+	end := screen.Begin("building the cluster: " + parts)
+	o.ControlPlane, err = cluster.Build(ctx, os.Stdout)
+	if err == nil && o.RealNodes > 0 {
+		_, err = cluster.BuildRealNodes(ctx, os.Stdout)
+	}
+	if err != nil {
+		end("")
+		return err
+	}
+	end("the cluster is built: " + parts)
+	return nil
+}
+
+// addImages serves the images of the demo where they are pulled for real; the bad one does not exist.
+func addImages(c *cluster.Cluster) error {
+	images := c.Images()
+	if images == nil {
+		return nil
+	}
+	for _, name := range []string{oldImage, newImage} {
+		if _, err := images.Add(name, registry.Image{Labels: map[string]string{"name": name}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clusterLog shows what a running cluster has to say: that something died.

@@ -1,5 +1,5 @@
 // Command controlplane is a Kubernetes control plane in one file: etcd, kube-apiserver, kube-controller-manager,
-// kube-scheduler and KWOK, picked by the first argument. Package cluster builds it and runs each of them as a child process,
+// kube-scheduler, kubelet and KWOK, picked by the first argument. Package cluster builds it and runs each of them as a child process,
 // so that any one can be killed, stopped or restarted alone, which they could not be as goroutines of one process.
 //
 // A child lives as long as its standard input stays open: the parent holds the other end of that pipe, and the kernel
@@ -27,6 +27,7 @@ var components = map[string]func() error{
 	"kube-apiserver":          command(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": command(controllermanager.NewControllerManagerCommand),
 	"kube-scheduler":          command(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
+	"kubelet":                 command(newKubelet),
 	"kwok":                    runKwok,
 }
 

@@ -19,8 +19,10 @@ import (
 func main() {
 	o := cluster.Options{Log: os.Stderr}
 	flag.IntVar(&o.Nodes, "nodes", 3, "number of simulated nodes")
+	flag.IntVar(&o.RealNodes, "real-nodes", 0, "number of nodes that run real containers")
 	flag.StringVar(&o.Dir, "dir", "", "directory to keep the cluster in (default a temporary one)")
 	flag.BoolVar(&o.Audit, "audit", false, "write an audit log")
+	check := flag.Bool("check", false, "tell whether real nodes can run on this machine, and end")
 	delay := flag.Duration("start-delay", 0, "how long a simulated container takes to start (default 1s)")
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) {
@@ -30,6 +32,14 @@ func main() {
 	})
 	if o.Nodes == 0 {
 		o.Nodes = -1
+	}
+	if *check {
+		if missing := cluster.RealNodesMissing(); len(missing) > 0 {
+			fmt.Fprintln(os.Stderr, &cluster.MissingError{Missing: missing})
+			os.Exit(1)
+		}
+		fmt.Println("this machine can run real nodes")
+		return
 	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+func run(options) error { return errors.New("namespaces need Linux") }
