@@ -1,7 +1,7 @@
 // Package e2e holds no code, only tests: of the manager, as a process of its own, against a real control plane.
 //
 // They are about what the tests of the library cannot know: what the API server makes of webhook verdicts, patches,
-// status writes, conflicts and owners; what the controller manager makes of claims and of deleted CloneSets; and what
+// status writes, conflicts and owners; what the controller manager makes of claims and of deleted workloads; and what
 // remains true when the manager, the API server or etcd is killed in the middle of a rollout.
 //
 // Budgets are judged from every state that the pods have been in, as a watch tells them, not from a look now and then.

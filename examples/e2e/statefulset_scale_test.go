@@ -60,14 +60,18 @@ func (s *statefulSetScene) retained(whenDeleted, whenScaled string) func(*v1beta
 	}
 }
 
-// claimUID returns the UID of a claim, and fails where there is none.
-func (s *statefulSetScene) claimUID(name string) types.UID {
+// awaitLasting waits until these claims are bound and go with no pod.
+func (s *statefulSetScene) awaitLasting(names ...string) {
 	s.Helper()
-	claim, found := s.Claims.Named(name)
-	if !found {
-		s.Fatalf("expected claim %s, observed %v", name, testbed.Names(s.Claims.All()))
-	}
-	return claim.UID
+	s.Await(fmt.Sprintf("rules 23 and 24: the claims %v are Bound and without owners", names), func() string {
+		for _, name := range names {
+			claim, found := s.Claims.Named(name)
+			if !found || claim.Status.Phase != corev1.ClaimBound || claim.DeletionTimestamp != nil || len(claim.OwnerReferences) > 0 {
+				return fmt.Sprintf("claim %s: found=%v %+v", name, found, claim)
+			}
+		}
+		return ""
+	})
 }
 
 // A pod that stays keeps its claim, also where reserved ordinals give it a number beyond the replicas.
@@ -75,23 +79,21 @@ func TestClaimsOfReservedOrdinals(t *testing.T) {
 	t.Parallel()
 	s := newStatefulSetScene(t)
 	s.run(statefulSet(3, s.retained("Retain", "Delete"), s.spec(parallelInPlace), s.spec(`{reserveOrdinals: [1]}`)))
-	kept, old := s.claimUID("data-web-3"), s.owned("web")[2]
+	s.awaitLasting("data-web-0", "data-web-2", "data-web-3")
+	claims, old := s.Claims.All(), s.owned("web")[2]
 	s.DeletePod("web-3")
 	s.AwaitGone(old, "deleted by a user")
 	s.awaitSettled("web")
-	if uid := s.claimUID("data-web-3"); uid != kept {
-		s.Errorf("rule 24: expected pod web-3 to get its claim of before back, UID %s, observed %s", kept, uid)
-	}
+	s.keptClaims(claims) // rule 24
 	// A pod whose ordinal is reserved is not scaled down: its claim is kept.
 	s.edit("web", s.spec(`{reserveOrdinals: [1, 2]}`))
 	s.awaitSettled("web")
 	s.awaitClaims("rule 24: that of the reserved ordinal stays", []string{"data-web-0", "data-web-2", "data-web-3", "data-web-4"})
 	s.edit("web", s.spec(`{replicas: 2}`))
 	s.awaitSettled("web")
-	s.awaitClaims("rule 23: that of the pod that is left over goes", []string{"data-web-0", "data-web-2", "data-web-3"})
-	if uid := s.claimUID("data-web-3"); uid != kept {
-		s.Errorf("rule 24: expected claim data-web-3 to stay, UID %s, observed %s", kept, uid)
-	}
+	s.awaitClaims("rule 23: that of the pod that is left over goes", testbed.Names(claims))
+	s.keptClaims(claims)
+	s.awaitLasting(testbed.Names(claims)...)
 }
 
 // A pod that comes back soon after it was scaled away waits until its former claim is gone, which is about to go.
@@ -99,7 +101,7 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	t.Parallel()
 	s := newStatefulSetScene(t)
 	s.run(statefulSet(3, s.retained("Retain", "Delete"), s.spec(parallelInPlace)))
-	old := s.claimUID("data-web-2")
+	old, _ := s.Claims.Named("data-web-2")
 	held := func(patch string) {
 		s.Helper()
 		claims := core.CoreV1().PersistentVolumeClaims(s.Namespace)
@@ -128,8 +130,8 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	})
 	held(`{"metadata":{"$deleteFromPrimitiveList/finalizers":["` + holdFinalizer + `"]}}`)
 	s.awaitSettled("web")
-	if uid := s.claimUID("data-web-2"); uid == old {
-		s.Errorf("edge 17: expected a new claim, observed that of before")
+	if claim, found := s.Claims.Named("data-web-2"); !found || claim.UID == old.UID {
+		s.Errorf("edge 17: expected another claim than %s, observed found=%v: %+v", old.UID, found, claim)
 	}
 	s.created(4)
 
@@ -139,15 +141,7 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 		s.edit("web", s.spec(`{replicas: 3}`))
 	}
 	s.awaitSettled("web")
-	s.Await("three claims that are Bound and have no owners", func() string {
-		for _, name := range []string{"data-web-0", "data-web-1", "data-web-2"} {
-			claim, found := s.Claims.Named(name)
-			if !found || claim.Status.Phase != corev1.ClaimBound || claim.DeletionTimestamp != nil || len(claim.OwnerReferences) > 0 {
-				return fmt.Sprintf("claim %s: found=%v %+v", name, found, claim)
-			}
-		}
-		return ""
-	})
+	s.awaitLasting("data-web-0", "data-web-1", "data-web-2")
 }
 
 // With whenDeleted Delete, the garbage collector removes the claims with the set, and nobody creates them again.

@@ -24,7 +24,7 @@ kind: StatefulSet
 metadata:
   name: demo
 spec:
-  persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Retain}
+  persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Delete}
   podManagementPolicy: Parallel
   replicas: 3
   reserveOrdinals: [1]
@@ -88,16 +88,23 @@ func TestStatefulSetTakeOver(t *testing.T) {
 		s.Fatalf("start the manager: %v", err)
 	}
 	s.awaitIdle("statefulset-controller")
-	if diff := cmp.Diff(map[string]int{}, s.Writes()); diff != "" {
-		s.Errorf("expected that a take-over writes nothing (-expected +observed):\n%s", diff)
+	saved := map[string]int{"patch persistentvolumeclaims": 1}
+	s.wroteToPods(nil, saved)
+	if diff := cmp.Diff(saved, s.Writes()); diff != "" {
+		s.Errorf("rule 24: expected that a take-over saves the claim of pod demo-3, and writes nothing else (-expected +observed):\n%s", diff)
 	}
+	s.Await("rule 23: the StatefulSet owns the claim of pod demo-3", func() string {
+		claim, _ := s.Claims.Named("data-demo-3")
+		return cmp.Diff([]metav1.OwnerReference{ownerOfClaim(owner)}, claim.OwnerReferences)
+	})
 
 	s.edit("demo", s.spec(`{replicas: 4}`))
 	s.awaitSettled("demo")
 	s.keptBudget("demo") // nobody was out of service at any moment
 	s.restarted("demo", "main", "nginx:1.21", 0)
 	s.created(4)
-	s.wroteToPods(nil, map[string]int{"create pods": 1, "patch pods/status": 1, "create persistentvolumeclaims": 1})
+	s.wroteToPods(nil, map[string]int{
+		"create pods": 1, "patch pods/status": 1, "create persistentvolumeclaims": 1, "patch persistentvolumeclaims": 1})
 	if status := s.set("demo").Status; status.CurrentRevision != "demo-"+takenOverStatefulHash || status.UpdateRevision != status.CurrentRevision || len(s.Revisions.All()) != 1 {
 		s.Errorf("CR6: expected the revision demo-%s alone, observed %+v and %v", takenOverStatefulHash, status, testbed.Names(s.Revisions.All()))
 	}
@@ -128,22 +135,19 @@ func (s *scene[T]) awaitIdle(controller string) {
 	})
 }
 
+// ownerOfClaim is an owner as claims have it, who does not control them.
+func ownerOfClaim(owner metav1.OwnerReference) metav1.OwnerReference {
+	owner.Controller, owner.BlockOwnerDeletion = nil, nil
+	return owner
+}
+
 // leaveOrdinal stores a pod of a StatefulSet and its claim. Pod 0 was created by an OpenKruise that did not yet know lifecycle
-// states and KruisePodReady, and pod 2 was updated in place once.
+// states and KruisePodReady, and pod 2 was updated in place once. The claim of pod 3 would go with it: OpenKruise takes an
+// ordinal that is not below the replicas for one that is scaled away.
 func (s *statefulSetScene) leaveOrdinal(set *v1beta1.StatefulSet, owner metav1.OwnerReference, ordinal int) {
 	s.Helper()
 	name := fmt.Sprintf("demo-%d", ordinal)
-	of := owner
-	of.Controller, of.BlockOwnerDeletion = nil, nil
 	template := &set.Spec.VolumeClaimTemplates[0]
-	if _, err := core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: template.Name + "-" + name, Labels: map[string]string{"app": "demo"}, OwnerReferences: []metav1.OwnerReference{of},
-		},
-		Spec: template.Spec,
-	}, metav1.CreateOptions{}); err != nil {
-		s.Fatalf("create the claim of pod %s: %v", name, err)
-	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, OwnerReferences: []metav1.OwnerReference{owner},
@@ -166,5 +170,18 @@ func (s *statefulSetScene) leaveOrdinal(set *v1beta1.StatefulSet, owner metav1.O
 	case 2:
 		pod.Annotations["apps.kruise.io/inplace-update-state"] = updatedBefore("demo-" + takenOverStatefulHash)
 	}
-	s.leavePod(pod, gates...)
+	stored := s.leavePod(pod, gates...)
+
+	if ordinal == 3 {
+		owner = *metav1.NewControllerRef(stored, corev1.SchemeGroupVersion.WithKind("Pod"))
+	}
+	if _, err := core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: template.Name + "-" + name, Labels: map[string]string{"app": "demo"},
+			OwnerReferences: []metav1.OwnerReference{ownerOfClaim(owner)},
+		},
+		Spec: template.Spec,
+	}, metav1.CreateOptions{}); err != nil {
+		s.Fatalf("create the claim of pod %s: %v", name, err)
+	}
 }

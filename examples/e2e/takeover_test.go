@@ -154,8 +154,8 @@ func (s *scene[T]) leaveRevision(owner metav1.OwnerReference, hash, data string)
 	}
 }
 
-// leavePod stores a pod whose readiness gates are these, all of them met.
-func (s *scene[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) {
+// leavePod stores a pod whose readiness gates are these, all of them met, and returns what was stored.
+func (s *scene[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) *corev1.Pod {
 	s.Helper()
 	pod.Spec.ReadinessGates = nil
 	var conditions []any
@@ -163,11 +163,12 @@ func (s *scene[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) {
 		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: gate})
 		conditions = append(conditions, map[string]any{"type": gate, "status": "True"})
 	}
-	pods := core.CoreV1().Pods(s.Namespace)
-	if _, err := pods.Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
+	stored, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
 		s.Fatalf("create pod %s: %v", pod.Name, err)
 	}
 	s.PatchPod(pod.Name, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
+	return stored
 }
 
 // updatedBefore is what OpenKruise has left on a pod that it has updated in place.
