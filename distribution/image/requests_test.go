@@ -19,6 +19,7 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.addNodes(nodes)
 		c.nodeOptions.Workers = 1 // several would ask for the same job at the same time
+		c.share()
 		c.start()
 		c.pause(time.Minute)
 		c.expectSent("the NodeImages are created", nil, []string{"1000 create nodeimages"})
@@ -57,6 +58,7 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 
 		c.stop()
 		c.ForgetRequests()
+		c.share()
 		c.start()
 		c.pause(time.Minute)
 		c.expectSent("a restart", []string{}, []string{})
