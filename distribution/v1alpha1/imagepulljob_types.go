@@ -25,8 +25,8 @@ type ImagePullJobSpec struct {
 	// +optional
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
 
-	// Parallelism is how many nodes pull at the same time. Default 1; 0
-	// pauses the job, and so does a percentage, which counts as 0.
+	// Parallelism is how many nodes pull at the same time: a number, or a
+	// percentage of the nodes, rounded up. Default 1; 0 pauses the job.
 	// +optional
 	Parallelism *intstr.IntOrString `json:"parallelism,omitempty"`
 
@@ -158,6 +158,15 @@ type ImagePullJobStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="an ImagePullJob needs a spec with an image"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.image",rule=`!has(self.spec) || size(self.spec.image) > 0`,reason=FieldValueRequired,message="must say what to pull"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.podSelector",rule=`!has(self.spec) || !has(self.spec.selector) || !has(self.spec.podSelector)`,reason=FieldValueForbidden,message="must be absent beside selector: at most one of them can select the nodes"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.selector.names",rule=`!has(self.spec) || !has(self.spec.selector) || !has(self.spec.selector.names) || size(self.spec.selector.names) == 0 || (!has(self.spec.selector.matchLabels) || size(self.spec.selector.matchLabels) == 0) && (!has(self.spec.selector.matchExpressions) || size(self.spec.selector.matchExpressions) == 0)`,reason=FieldValueForbidden,message="must be absent beside matchLabels and matchExpressions: nodes are selected by name or by label"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.selector.matchExpressions",rule=`!has(self.spec) || !has(self.spec.selector) || !has(self.spec.selector.matchExpressions) || self.spec.selector.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))`,message="every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.podSelector.matchExpressions",rule=`!has(self.spec) || !has(self.spec.podSelector) || !has(self.spec.podSelector.matchExpressions) || self.spec.podSelector.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))`,message="every operator must be In or NotIn with values, or Exists or DoesNotExist without values"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.completionPolicy.type",rule=`!has(self.spec) || !has(self.spec.completionPolicy.type) || size(self.spec.completionPolicy.type) == 0 || self.spec.completionPolicy.type in ['Always', 'Never']`,messageExpression=`'must be Always or Never, is ' + self.spec.completionPolicy.type`
+// +kubebuilder:validation:XValidation:fieldPath=".spec.completionPolicy.activeDeadlineSeconds",rule=`!has(self.spec) || !has(self.spec.completionPolicy.type) || self.spec.completionPolicy.type != 'Never' || !has(self.spec.completionPolicy.activeDeadlineSeconds)`,reason=FieldValueForbidden,message="must be absent with the type Never, which goes on for ever"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.completionPolicy.ttlSecondsAfterFinished",rule=`!has(self.spec) || !has(self.spec.completionPolicy.type) || self.spec.completionPolicy.type != 'Never' || !has(self.spec.completionPolicy.ttlSecondsAfterFinished)`,reason=FieldValueForbidden,message="must be absent with the type Never, which is never finished"
 // +kubebuilder:printcolumn:name="TOTAL",type="integer",JSONPath=".status.desired",description="The number of nodes to pull to."
 // +kubebuilder:printcolumn:name="ACTIVE",type="integer",JSONPath=".status.active",description="The number of nodes that pull."
 // +kubebuilder:printcolumn:name="SUCCEED",type="integer",JSONPath=".status.succeeded",description="The number of nodes that have the image."

@@ -9,6 +9,8 @@ import (
 type NodeImageSpec struct {
 	// Images are the images by name, without tag and in the short form: nginx,
 	// not docker.io/library/nginx. At most 256. Default: none.
+	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(name, size(name) > 0)`,message="every key must name an image"
 	// +optional
 	Images map[string]ImageSpec `json:"images,omitempty"`
 }
@@ -40,6 +42,7 @@ type ReferenceObject struct {
 // ImageTagSpec is the task to pull one tag of an image.
 type ImageTagSpec struct {
 	// Tag is the tag, or a digest (sha256:…).
+	// +kubebuilder:validation:MinLength=1
 	Tag string `json:"tag"`
 
 	// CreatedAt is when the task was given. Default: now, filled in by the
@@ -58,6 +61,7 @@ type ImageTagSpec struct {
 
 	// Version counts the times that the tag was asked for, 0 or more. A node
 	// that has finished a version pulls again when the number rises.
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Version int64 `json:"version,omitempty"`
 }
