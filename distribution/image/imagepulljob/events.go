@@ -137,11 +137,11 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 		runs(before) == runs(after) && maps.Equal(before.Labels, after.Labels) {
 		return
 	}
-	any := after
-	if any == nil {
-		any = before
+	pod := after
+	if pod == nil {
+		pod = before
 	}
-	jobs, err := caches.JobsOfPods(c.jobs, any.Namespace)
+	jobs, err := caches.JobsOfPods(c.jobs, pod.Namespace)
 	if err != nil {
 		return // the index is there since New
 	}
