@@ -9,8 +9,6 @@ import (
 type NodeImageSpec struct {
 	// Images are the images by name, without tag and in the short form: nginx,
 	// not docker.io/library/nginx. At most 256. Default: none.
-	// +kubebuilder:validation:MaxProperties=256
-	// +kubebuilder:validation:XValidation:rule=`self.all(name, size(name) > 0)`,message="every key must name an image"
 	// +optional
 	Images map[string]ImageSpec `json:"images,omitempty"`
 }
@@ -42,7 +40,6 @@ type ReferenceObject struct {
 // ImageTagSpec is the task to pull one tag of an image.
 type ImageTagSpec struct {
 	// Tag is the tag, or a digest (sha256:…).
-	// +kubebuilder:validation:MinLength=1
 	Tag string `json:"tag"`
 
 	// CreatedAt is when the task was given. Default: now, filled in by the
@@ -61,7 +58,6 @@ type ImageTagSpec struct {
 
 	// Version counts the times that the tag was asked for, 0 or more. A node
 	// that has finished a version pulls again when the number rises.
-	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Version int64 `json:"version,omitempty"`
 }
@@ -191,6 +187,8 @@ type SyncStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster
+// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || size(self.spec.images) <= 256`,message="must be 256 or less"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || self.spec.images.all(name, size(name) > 0)`,message="every key must name an image"
 // +kubebuilder:printcolumn:name="DESIRED",type="integer",JSONPath=".status.desired",description="The number of tags to pull."
 // +kubebuilder:printcolumn:name="PULLING",type="integer",JSONPath=".status.pulling",description="The number of tags that the node pulls."
 // +kubebuilder:printcolumn:name="SUCCEED",type="integer",JSONPath=".status.succeeded",description="The number of tags that the node has."

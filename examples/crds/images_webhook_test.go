@@ -68,6 +68,26 @@ func TestImagePullJobRulesAndWebhookAgree(t *testing.T) {
 	}
 }
 
+// The rules say what to do.
+func TestImagePullJobRules(t *testing.T) {
+	v := newValidator(t, "imagepulljobs.apps.kruise.io", "v1alpha1")
+	for spec, want := range map[string][]string{
+		"image: ''\ncompletionPolicy: {}":               {"spec.image: must say what to pull"},
+		"image: a\ncompletionPolicy: {type: Sometimes}": {"spec.completionPolicy.type: must be Always or Never, is Sometimes"},
+		"image: a\ncompletionPolicy: {type: Never, activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 1}": {
+			"spec.completionPolicy.activeDeadlineSeconds: must be absent with the type Never, which goes on for ever",
+			"spec.completionPolicy.ttlSecondsAfterFinished: must be absent with the type Never, which is never finished"},
+		"image: a\ncompletionPolicy: {}\nselector: {}\npodSelector: {}": {
+			"spec.podSelector: must be absent beside selector: at most one of them can select the nodes"},
+		"image: a\ncompletionPolicy: {}\nselector: {names: [a], matchLabels: {b: c}}": {
+			"spec.selector.names: must be absent beside matchLabels and matchExpressions: nodes are selected by name or by label"},
+		"image: a\ncompletionPolicy: {}\nselector: {matchExpressions: [{key: a, operator: Like}]}": {
+			"spec.selector.matchExpressions: every operator must be In or NotIn with values, or Exists or DoesNotExist without values"},
+	} {
+		t.Run(spec, func(t *testing.T) { check(t, want, v.judge(t, pullJob(spec), "")) })
+	}
+}
+
 func agree(t *testing.T, object string, rules []string, errs field.ErrorList) {
 	t.Helper()
 	if (len(rules) == 0) != (len(errs) == 0) {
@@ -124,9 +144,7 @@ func TestNodeImageRulesAndWebhookAgree(t *testing.T) {
 	v := newValidator(t, "nodeimages.apps.kruise.io", "v1alpha1")
 	for _, images := range []string{
 		`{}`, `{"a":{"tags":[]}}`, `{"a":{"tags":[` + goodTask + `]}}`, `{"":{"tags":[` + goodTask + `]}}`,
-		`{"a":{"tags":[` + strings.Replace(goodTask, `"1"`, `""`, 1) + `]}}`,
 		`{"a":{"tags":[` + strings.Replace(goodTask, `"tag"`, `"version":0,"tag"`, 1) + `]}}`,
-		`{"a":{"tags":[` + strings.Replace(goodTask, `"tag"`, `"version":-1,"tag"`, 1) + `]}}`,
 		manyImages(256), manyImages(257),
 	} {
 		object := nodeImage(images)
@@ -137,6 +155,8 @@ func TestNodeImageRulesAndWebhookAgree(t *testing.T) {
 func TestNodeImageRulesThatOnlyTheWebhookHas(t *testing.T) {
 	v := newValidator(t, "nodeimages.apps.kruise.io", "v1alpha1")
 	for name, test := range map[string]struct{ tags, want string }{
+		"an empty tag":          {strings.Replace(goodTask, `"1"`, `""`, 1), "spec.images[a].tags[0].tag"},
+		"a version below 0":     {strings.Replace(goodTask, `"tag"`, `"version":-1,"tag"`, 1), "spec.images[a].tags[0].version"},
 		"a tag twice":           {goodTask + "," + goodTask, "spec.images[a].tags[1].tag"},
 		"no createdAt":          {`{"tag":"1","pullPolicy":{"ttlSecondsAfterFinished":1}}`, "spec.images[a].tags[0].createdAt"},
 		"no policy":             {`{"tag":"1","createdAt":"2024-01-01T00:00:00Z"}`, "spec.images[a].tags[0].pullPolicy"},
