@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -54,6 +55,9 @@ type cluster struct {
 	nodePasses  scene.Passes
 	events      scene.Recorder
 	stops       []func()
+	// The reconcilers of the controllers that run, nil for none.
+	jobReconciler  *imagepulljob.Reconciler
+	nodeReconciler *nodeimage.Reconciler
 }
 
 // play plays a story. The controllers are started by it.
@@ -75,6 +79,7 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), Recorder: &c.events, Metrics: &c.nodePasses}
 		defer c.stop()
 		story(t, c)
+		c.expectRest()
 	})
 }
 
@@ -109,6 +114,7 @@ func (c *cluster) start() {
 	c.startNodes()
 	jobs, err := imagepulljob.New(c.jobOptions)
 	c.must(err)
+	c.jobReconciler = jobs.Reconciler
 	c.run(jobs.Run)
 }
 
@@ -116,7 +122,43 @@ func (c *cluster) startNodes() {
 	c.Helper()
 	nodes, err := nodeimage.New(c.nodeOptions)
 	c.must(err)
+	c.nodeReconciler = nodes.Reconciler
 	c.run(nodes.Run)
+}
+
+// expectRest waits for a moment. Then the controllers must have done everything
+// that can be done: an event that they had missed would have left something.
+func (c *cluster) expectRest() {
+	c.Helper()
+	c.pause(10 * time.Second)
+	jobs, err := c.jobs.List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for i := range jobs.Items {
+		if c.jobReconciler == nil {
+			break
+		}
+		plan, err := c.jobReconciler.Plan(types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
+		c.must(err)
+		if plan == nil || len(plan.HandOut) > 0 || plan.Status != nil || plan.Delete {
+			c.Errorf("the controller rests, and should not: job %s: %+v", jobs.Items[i].Name, plan)
+		}
+	}
+	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	names := map[string]bool{}
+	for i := range nodes.Items {
+		names[nodes.Items[i].Name] = true
+	}
+	for _, n := range c.nodeImages() {
+		names[n.Name] = true
+	}
+	for name := range names {
+		plan, err := c.nodeReconciler.Plan(types.NamespacedName{Name: name})
+		c.must(err)
+		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
+			c.Errorf("the controller rests, and should not: node %s: %+v", name, plan)
+		}
+	}
 }
 
 // run runs something until the story ends or stop is called.

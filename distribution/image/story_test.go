@@ -1,6 +1,8 @@
 package image
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -236,6 +238,35 @@ func TestImageChanges(t *testing.T) {
 		c.agents(always(succeeded))
 		c.pause(time.Second)
 		c.expectMessage("pull", "job has completed")
+	})
+}
+
+// A node that has as many images as it can have gets the task when one is gone.
+func TestNodeIsFull(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.begin(1)
+		images := map[string]v1alpha1.ImageSpec{}
+		for i := range v1alpha1.MaxNodeImageImages {
+			images[fmt.Sprint("image", i)] = v1alpha1.ImageSpec{Tags: []v1alpha1.ImageTagSpec{{Tag: "1", CreatedAt: &metav1.Time{Time: time.Now()}}}}
+		}
+		full, err := json.Marshal(map[string]any{"spec": v1alpha1.NodeImageSpec{Images: images}})
+		c.must(err)
+		patch := func(data []byte) {
+			t.Helper()
+			_, err := c.images.Patch(t.Context(), "n0000", types.MergePatchType, data, metav1.PatchOptions{})
+			c.must(err)
+			c.pause(time.Second)
+		}
+		patch(full)
+		c.addJob("pull", "")
+		c.pause(time.Second)
+		if n := len(c.tasks()); n != v1alpha1.MaxNodeImageImages {
+			t.Errorf("§2.2: the node has %d tasks", n)
+		}
+		patch([]byte(`{"spec":{"images":{"image7":null}}}`))
+		if task := c.nodeImage("n0000").Spec.Images["nginx"]; len(task.Tags) != 1 {
+			t.Error("§2.2: the node has room, and has not got the task")
+		}
 	})
 }
 
