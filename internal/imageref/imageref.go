@@ -10,7 +10,9 @@ import (
 
 // Reference is a normalised image reference. Its zero value refers to nothing.
 type Reference struct {
-	// Domain is the registry, docker.io where the reference named none.
+	// Domain is the registry, docker.io where the reference named none. It is
+	// empty where the reference begins with what should be one and is no host
+	// name, such as my_registry.local/web: then it is part of the path.
 	Domain string
 	// Path is the repository in the registry, library/nginx for example.
 	Path string
@@ -26,8 +28,8 @@ const (
 	formerDomain  = "index.docker.io" // means the same
 	official      = "library/"
 	defaultTag    = "latest"
-	// maxNameLength is that of domain and path, with the slash between them.
-	maxNameLength = 255
+	// maxPathLength is that of the name without its registry.
+	maxPathLength = 255
 )
 
 var (
@@ -59,13 +61,16 @@ func Parse(image string) (Reference, error) {
 	}
 	r := Reference{Tag: tag, Digest: digest}
 	r.Domain, r.Path = split(name)
+	if !domainForm.MatchString(r.Domain) && pathForm.MatchString(name) {
+		r.Domain, r.Path = "", name
+	}
 	switch {
-	case !domainForm.MatchString(r.Domain):
+	case r.Domain != "" && !domainForm.MatchString(r.Domain):
 		return fail("the registry is %q, want a host name or an address, with a port or without", r.Domain)
 	case !pathForm.MatchString(r.Path):
 		return fail("the name is %q, want lower-case letters and digits, with single separators between them", r.Path)
-	case len(r.Domain)+1+len(r.Path) > maxNameLength:
-		return fail("the name has %d characters with its registry, want at most %d", len(r.Domain)+1+len(r.Path), maxNameLength)
+	case len(r.Path) > maxPathLength:
+		return fail("the name has %d characters, want at most %d", len(r.Path), maxPathLength)
 	case pinned:
 		r.Tag = ""
 	case !tagged:
@@ -102,6 +107,9 @@ func split(name string) (domain, path string) {
 // Name is the short form of the name that people write: nginx, not
 // docker.io/library/nginx.
 func (r Reference) Name() string {
+	if r.Domain == "" {
+		return r.Path
+	}
 	if r.Domain != defaultDomain {
 		return r.Domain + "/" + r.Path
 	}

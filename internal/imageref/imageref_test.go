@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 		{"§1.2: localhost is a registry", "localhost/web", "localhost/web", "latest"},
 		{"§1.2: an upper-case registry", "HOST/web", "HOST/web", "latest"},
 		{"§1.2: an address", "[fd00::1]:5000/web:2", "[fd00::1]:5000/web", "2"},
+		{"a registry that is no host name", "my_registry.local/web", "my_registry.local/web", "latest"},
 		{"§1.2: the digest takes the place of the tag", "nginx@" + digest, "nginx", digest},
 		{"§1.2: a tag beside a digest is dropped", "quay.io/team/web:v1@" + digest, "quay.io/team/web", digest},
 		{"separators", "a.b/c__d/e-f--g.h_i:A_b.c-d", "a.b/c__d/e-f--g.h_i", "A_b.c-d"},
@@ -61,7 +62,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown digest", "nginx@md5:0123456789abcdef0123456789abcdef", "the digest is"},
 		{"an upper-case digest", "nginx@" + strings.ToUpper(digest), "the digest is"},
 		{"a registry with a dash at its end", "a-.b/web", `the registry is "a-.b"`},
-		{"a long name", strings.Repeat("x", 240), "258 characters with its registry, want at most 255"},
+		{"a long name", strings.Repeat("x", 248), "256 characters, want at most 255"},
 		{"separators beyond one", "a..b", `the name is "library/a..b"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
