@@ -15,4 +15,7 @@ var crdFiles embed.FS
 // distribution kinds, one object a kind, sorted by name. They are ready to be
 // applied to a cluster, in any order. Every call returns new objects, which the
 // caller may change.
+//
+// They hold the API server to the rules that a manifest must keep, so that a
+// wrong one is refused even where no webhook runs.
 func CRDs() []*unstructured.Unstructured { return crdfiles.MustRead(crdFiles) }

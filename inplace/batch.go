@@ -1,13 +1,10 @@
 package inplace
 
 import (
-	"strconv"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
 // nextBatch splits a change into what is written now and what waits (rules 15
@@ -40,7 +37,7 @@ func firstContainers(pod *corev1.Pod, c change) map[string]bool {
 		if !c.has(name) {
 			continue
 		}
-		priority, ok := launchPriority(&pod.Spec.Containers[i])
+		priority, ok := barrier.Priority(&pod.Spec.Containers[i])
 		switch {
 		case !ok:
 			first[name] = true
@@ -54,24 +51,6 @@ func firstContainers(pod *corev1.Pod, c change) map[string]bool {
 		first[name] = true
 	}
 	return first
-}
-
-// launchPriority returns the priority that the container was created with.
-func launchPriority(c *corev1.Container) (int, bool) {
-	for i := range c.Env {
-		from := c.Env[i].ValueFrom
-		if c.Env[i].Name != v1alpha1.ContainerBarrierEnv || from == nil || from.ConfigMapKeyRef == nil {
-			continue
-		}
-		number, ok := strings.CutPrefix(from.ConfigMapKeyRef.Key, v1alpha1.ContainerBarrierKeyPrefix)
-		if !ok {
-			continue
-		}
-		if priority, err := strconv.Atoi(number); err == nil {
-			return priority, true
-		}
-	}
-	return 0, false
 }
 
 // pullSharing adds to now every container that shares a changed key with one

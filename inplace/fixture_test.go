@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // start is when updates begin in tests.
@@ -126,7 +127,7 @@ func noGate(pod *corev1.Pod) {
 func priority(i int, value string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		c := &pod.Spec.Containers[i]
-		c.Env = append(c.Env, corev1.EnvVar{Name: v1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
+		c.Env = append(c.Env, corev1.EnvVar{Name: lifecyclev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
 			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "p_" + value},
 		}})
 	}

@@ -184,16 +184,19 @@ type SyncStatus struct {
 // it is. It has the name and the labels of the node, is made when the node is
 // ready, and is deleted with it.
 //
+// The rules for single tags are left to the webhook: as rules of the schema they
+// would cost more than the API server allows.
+//
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster
-// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || size(self.spec.images) <= 256`,message="must be 256 or less"
-// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || self.spec.images.all(name, size(name) > 0)`,message="every key must name an image"
 // +kubebuilder:printcolumn:name="DESIRED",type="integer",JSONPath=".status.desired",description="The number of tags to pull."
 // +kubebuilder:printcolumn:name="PULLING",type="integer",JSONPath=".status.pulling",description="The number of tags that the node pulls."
 // +kubebuilder:printcolumn:name="SUCCEED",type="integer",JSONPath=".status.succeeded",description="The number of tags that the node has."
 // +kubebuilder:printcolumn:name="FAILED",type="integer",JSONPath=".status.failed",description="The number of tags that the node has given up."
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || size(self.spec.images) <= 256`,message="must hold at most 256 images"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.images",rule=`!has(self.spec) || !has(self.spec.images) || !("" in self.spec.images)`,message="every key must name an image"
 type NodeImage struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -68,26 +68,6 @@ func TestImagePullJobRulesAndWebhookAgree(t *testing.T) {
 	}
 }
 
-// The rules say what to do.
-func TestImagePullJobRules(t *testing.T) {
-	v := newValidator(t, "imagepulljobs.apps.kruise.io", "v1alpha1")
-	for spec, want := range map[string][]string{
-		"image: ''\ncompletionPolicy: {}":               {"spec.image: must say what to pull"},
-		"image: a\ncompletionPolicy: {type: Sometimes}": {"spec.completionPolicy.type: must be Always or Never, is Sometimes"},
-		"image: a\ncompletionPolicy: {type: Never, activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 1}": {
-			"spec.completionPolicy.activeDeadlineSeconds: must be absent with the type Never, which goes on for ever",
-			"spec.completionPolicy.ttlSecondsAfterFinished: must be absent with the type Never, which is never finished"},
-		"image: a\ncompletionPolicy: {}\nselector: {}\npodSelector: {}": {
-			"spec.podSelector: must be absent beside selector: at most one of them can select the nodes"},
-		"image: a\ncompletionPolicy: {}\nselector: {names: [a], matchLabels: {b: c}}": {
-			"spec.selector.names: must be absent beside matchLabels and matchExpressions: nodes are selected by name or by label"},
-		"image: a\ncompletionPolicy: {}\nselector: {matchExpressions: [{key: a, operator: Like}]}": {
-			"spec.selector.matchExpressions: every operator must be In or NotIn with values, or Exists or DoesNotExist without values"},
-	} {
-		t.Run(spec, func(t *testing.T) { check(t, want, v.judge(t, pullJob(spec), "")) })
-	}
-}
-
 func agree(t *testing.T, object string, rules []string, errs field.ErrorList) {
 	t.Helper()
 	if (len(rules) == 0) != (len(errs) == 0) {
@@ -120,17 +100,12 @@ func TestImagePullJobRulesThatOnlyTheWebhookHas(t *testing.T) {
 	}
 }
 
-func TestImagePullJobWithoutSpec(t *testing.T) {
-	check(t, []string{"spec: an ImagePullJob needs a spec with an image"},
-		newValidator(t, "imagepulljobs.apps.kruise.io", "v1alpha1").judge(t, "apiVersion: apps.kruise.io/v1alpha1\nkind: ImagePullJob\nmetadata: {name: pull}", ""))
-}
-
-// nodeImage is a NodeImage with the images in JSON.
-func nodeImage(images string) string {
+// nodeImageOf is a NodeImage with the images in JSON.
+func nodeImageOf(images string) string {
 	return `{"apiVersion":"apps.kruise.io/v1alpha1","kind":"NodeImage","metadata":{"name":"n"},"spec":{"images":` + images + `}}`
 }
 
-func manyImages(n int) string {
+func goodImages(n int) string {
 	images := make([]string, n)
 	for i := range images {
 		images[i] = fmt.Sprintf(`"image%d":{"tags":[%s]}`, i, goodTask)
@@ -145,9 +120,9 @@ func TestNodeImageRulesAndWebhookAgree(t *testing.T) {
 	for _, images := range []string{
 		`{}`, `{"a":{"tags":[]}}`, `{"a":{"tags":[` + goodTask + `]}}`, `{"":{"tags":[` + goodTask + `]}}`,
 		`{"a":{"tags":[` + strings.Replace(goodTask, `"tag"`, `"version":0,"tag"`, 1) + `]}}`,
-		manyImages(256), manyImages(257),
+		goodImages(256), goodImages(257),
 	} {
-		object := nodeImage(images)
+		object := nodeImageOf(images)
 		agree(t, object, v.judge(t, object, ""), nodeimage.ValidateCreate(read[v1alpha1.NodeImage](t, object)))
 	}
 }
@@ -164,7 +139,7 @@ func TestNodeImageRulesThatOnlyTheWebhookHas(t *testing.T) {
 		"one without after one": {goodTask + `,{"tag":"2","createdAt":"2024-01-01T00:00:00Z","pullPolicy":{}}`, "spec.images[a].tags[1].pullPolicy.ttlSecondsAfterFinished"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := nodeImage(`{"a":{"tags":[` + test.tags + `]}}`)
+			object := nodeImageOf(`{"a":{"tags":[` + test.tags + `]}}`)
 			check(t, nil, v.judge(t, object, ""))
 			var got []string
 			for _, err := range nodeimage.ValidateCreate(read[v1alpha1.NodeImage](t, object)) {

@@ -11,13 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/examples/testbed"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 func TestDefaultsAreStored(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	given := cloneSet("web", 0)
 	given.Spec.Replicas = nil
 	given.Spec.UpdateStrategy.Type = inPlace
@@ -37,7 +38,7 @@ func TestDefaultsAreStored(t *testing.T) {
 		Selector: stored.Selector, Template: stored.Template,
 	}
 	if diff := cmp.Diff(want, stored); diff != "" {
-		s.errorf("the defaults of the spec (-expected +observed):\n%s", diff)
+		s.Errorf("the defaults of the spec (-expected +observed):\n%s", diff)
 	}
 	template := stored.Template.Spec
 	pulls := map[string]corev1.PullPolicy{}
@@ -45,35 +46,35 @@ func TestDefaultsAreStored(t *testing.T) {
 		pulls[container.Name] = container.ImagePullPolicy
 	}
 	if diff := cmp.Diff(map[string]corev1.PullPolicy{"setup": "IfNotPresent", "newest": "Always", "main": "Always", "side": "Always"}, pulls); diff != "" {
-		s.errorf("imagePullPolicy of the containers (-expected +observed):\n%s", diff)
+		s.Errorf("imagePullPolicy of the containers (-expected +observed):\n%s", diff)
 	}
 	if template.RestartPolicy != corev1.RestartPolicyAlways || template.DNSPolicy != corev1.DNSClusterFirst ||
 		template.Containers[0].TerminationMessagePath != corev1.TerminationMessagePathDefault || template.SchedulerName != corev1.DefaultSchedulerName {
-		s.errorf("expected the defaults of a pod in the template, observed %+v", template)
+		s.Errorf("expected the defaults of a pod in the template, observed %+v", template)
 	}
 }
 
 // A CloneSet that is stored without defaults does not get a new template by any other change: that would start a rollout.
 func TestSavingWithoutChangeRollsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	before, revision := s.owned("web"), s.set("web").Status.UpdateRevision
 	s.edit("web", func(set *v1alpha1.CloneSet) { set.Spec.MinReadySeconds = 1 }, replicas(3))
 	s.awaitSettled("web")
-	if got := s.set("web").Status.UpdateRevision; got != revision || len(s.revisions.all()) != 1 {
-		s.errorf("expected the revision %s alone, observed %s and %v", revision, got, names(s.revisions.all()))
+	if got := s.set("web").Status.UpdateRevision; got != revision || len(s.Revisions.All()) != 1 {
+		s.Errorf("expected the revision %s alone, observed %s and %v", revision, got, testbed.Names(s.Revisions.All()))
 	}
 	s.deletedOnly()
 	s.created(len(before) + 1)
 }
 
 // refused fails unless the API server has answered 422 and named the field.
-func (s *scene) refused(what string, err error, field string) {
+func (s *scene[T]) refused(what string, err error, field string) {
 	s.Helper()
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || status.Status().Code != http.StatusUnprocessableEntity {
-		s.errorf("%s: expected code 422 and %s, observed %v", what, field, err)
+		s.Errorf("%s: expected code 422 and %s, observed %v", what, field, err)
 		return
 	}
 	if details := status.Status().Details; details != nil {
@@ -84,13 +85,13 @@ func (s *scene) refused(what string, err error, field string) {
 		}
 	}
 	if !strings.Contains(err.Error(), field) {
-		s.errorf("%s: expected a cause for %s, observed %v", what, field, err)
+		s.Errorf("%s: expected a cause for %s, observed %v", what, field, err)
 	}
 }
 
 func TestWrongCloneSetsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	for _, test := range []struct {
 		name, field string
 		wrong       func(*v1alpha1.CloneSet)
@@ -129,7 +130,7 @@ func TestWrongCloneSetsAreRefused(t *testing.T) {
 		}},
 		{"podsToDelete of a new set", "spec.scaleStrategy.podsToDelete[0]", podsToDelete("any")},
 	} {
-		_, err := workloads.CloneSets(s.namespace).Create(s.Context(), cloneSet("wrong", 2, test.wrong), metav1.CreateOptions{})
+		_, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("wrong", 2, test.wrong), metav1.CreateOptions{})
 		s.refused("create, "+test.name, err, test.field)
 	}
 	// A volume that only a claim template gives is no mistake.
@@ -138,12 +139,12 @@ func TestWrongCloneSetsAreRefused(t *testing.T) {
 
 func TestWrongChangesAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2, func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Type = onlyInside }))
 	s.run(cloneSet("other", 1))
 	foreign := s.owned("other")[0].Name
 	own := s.owned("web")[0].Name
-	orphan := s.orphan("orphan", map[string]string{"app": "web"}).Name
+	orphan := s.Orphan("orphan", map[string]string{"app": "web"}).Name
 	for _, test := range []struct {
 		name, field string
 		wrong       func(*v1alpha1.CloneSet)
@@ -167,7 +168,7 @@ func TestWrongChangesAreRefused(t *testing.T) {
 		s.refused("update, "+test.name, s.tryEdit("web", test.wrong), test.field)
 	}
 	if stored := s.set("web"); stored.Generation != 1 {
-		s.errorf("expected nothing to be changed, observed generation %d: %+v", stored.Generation, stored.Spec)
+		s.Errorf("expected nothing to be changed, observed generation %d: %+v", stored.Generation, stored.Spec)
 	}
 	s.deletedOnly()
 	s.edit("web", image("web:2")) // an image may change
@@ -178,7 +179,7 @@ func TestWrongChangesAreRefused(t *testing.T) {
 func TestDeletionProtection(t *testing.T) {
 	t.Parallel()
 	const label = "policy.kruise.io/delete-protection"
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	for _, test := range []struct {
 		value string
 		edit  func(*v1alpha1.CloneSet)
@@ -188,17 +189,17 @@ func TestDeletionProtection(t *testing.T) {
 	} {
 		name := strings.ToLower(test.value)
 		s.run(cloneSet(name, 1, func(set *v1alpha1.CloneSet) { set.Labels = map[string]string{label: test.value} }))
-		sets := workloads.CloneSets(s.namespace)
+		sets := workloads.CloneSets(s.Namespace)
 		err := sets.Delete(s.Context(), name, metav1.DeleteOptions{})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), label) {
-			s.errorf("delete with %s=%s: expected 403 that names the label, observed %v", label, test.value, err)
+			s.Errorf("delete with %s=%s: expected 403 that names the label, observed %v", label, test.value, err)
 		}
 		if set := s.set(name); set.DeletionTimestamp != nil {
-			s.errorf("delete with %s=%s: expected the CloneSet to stay, observed that it is being deleted", label, test.value)
+			s.Errorf("delete with %s=%s: expected the CloneSet to stay, observed that it is being deleted", label, test.value)
 		}
 		s.edit(name, test.edit)
 		if err := sets.Delete(s.Context(), name, metav1.DeleteOptions{}); err != nil {
-			s.errorf("delete after the protection is lifted: expected no error, observed %v", err)
+			s.Errorf("delete after the protection is lifted: expected no error, observed %v", err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,5 +53,31 @@ func TestBudgetsAreJudged(t *testing.T) {
 	b.judge("web", map[types.UID]*corev1.Pod{"1": pod(func(*corev1.Pod) {}), "2": pod(func(p *corev1.Pod) { p.UID = "2" })}, "1")
 	if len(b.violations) != 1 {
 		t.Errorf("two pods where one is allowed: expected a violation, observed %v", b.violations)
+	}
+}
+
+// TestOrderIsJudged does the same for the order of updates.
+func TestOrderIsJudged(t *testing.T) {
+	t.Parallel()
+	update := func(ordinals ...int) (acts []string) {
+		for _, ordinal := range ordinals {
+			acts = append(acts, fmt.Sprintf("update web-%d", ordinal), fmt.Sprintf("serve web-%d", ordinal))
+		}
+		return acts
+	}
+	for _, test := range []struct {
+		name  string
+		acts  []string
+		wrong bool
+	}{
+		{"from the highest down", update(3, 2, 1, 0), false},
+		{"neighbours of one pass", update(2, 3, 0, 1), false},
+		{"two places too early", update(1, 3, 2, 0), true},
+		{"one twice", update(3, 3, 2, 1, 0), true},
+		{"one is left out", update(3, 2, 0), true},
+	} {
+		if wrong := outOfOrder(test.acts, 4, 2); (wrong != "") != test.wrong {
+			t.Errorf("%s: expected wrong=%v, observed %q", test.name, test.wrong, wrong)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -43,23 +44,23 @@ func claimOf(pod *corev1.Pod) string {
 }
 
 // claimUIDs are the claims that the pods of a CloneSet mount. It fails where one is not bound or not owned by the set.
-func (s *scene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
+func (s *cloneSetScene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 	s.Helper()
 	uids := map[string]types.UID{}
 	for _, pod := range s.owned(set.Name) {
 		name := claimOf(pod)
-		claim, found := s.claims.named(name)
+		claim, found := s.Claims.Named(name)
 		if !found {
-			s.errorf("pod %s: expected the claim %s, observed none", pod.Name, name)
+			s.Errorf("pod %s: expected the claim %s, observed none", pod.Name, name)
 			continue
 		}
 		owner := metav1.GetControllerOf(claim)
 		if claim.Status.Phase != corev1.ClaimBound || owner == nil || owner.UID != set.UID {
-			s.errorf("claim %s: expected it to be Bound and owned by %s, observed %s and %v", name, set.UID, claim.Status.Phase, owner)
+			s.Errorf("claim %s: expected it to be Bound and owned by %s, observed %s and %v", name, set.UID, claim.Status.Phase, owner)
 		}
 		id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]
 		if want := "data-" + set.Name + "-" + id; name != want || claim.Labels[v1alpha1.CloneSetInstanceIDLabel] != id || claim.Labels["app"] != set.Name {
-			s.errorf("rule 20: expected the claim %s with the id and the selector's labels, observed %s with %v", want, name, claim.Labels)
+			s.Errorf("rule 20: expected the claim %s with the id and the selector's labels, observed %s with %v", want, name, claim.Labels)
 		}
 		uids[name] = claim.UID
 	}
@@ -67,11 +68,11 @@ func (s *scene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 }
 
 // awaitClaims waits until there are exactly these claims.
-func (s *scene) awaitClaims(rule string, wanted []string) {
+func (s *scene[T]) awaitClaims(rule string, wanted []string) {
 	s.Helper()
 	slices.Sort(wanted)
-	s.await(fmt.Sprintf("%s: the claims %v", rule, wanted), func() string {
-		if found := names(s.claims.all()); !slices.Equal(found, wanted) {
+	s.Await(fmt.Sprintf("%s: the claims %v", rule, wanted), func() string {
+		if found := testbed.Names(s.Claims.All()); !slices.Equal(found, wanted) {
 			return fmt.Sprintf("%v", found)
 		}
 		return ""
@@ -80,11 +81,11 @@ func (s *scene) awaitClaims(rule string, wanted []string) {
 
 func TestClaimsFollowTheirPods(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data")))
 	before := s.claimUIDs(set)
 	if len(before) != 3 {
-		s.fatalf("rule 20: expected 3 claims, observed %v", before)
+		s.Fatalf("rule 20: expected 3 claims, observed %v", before)
 	}
 
 	// Scale in: the claim goes with its pod.
@@ -95,19 +96,19 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 
 	// A user deletes a pod: the next one takes over the name and the claim.
 	victim := left[0]
-	s.deletePod(victim.Name)
-	s.await("rule 35: another pod of the name "+victim.Name, func() string {
+	s.DeletePod(victim.Name)
+	s.Await("rule 35: another pod of the name "+victim.Name, func() string {
 		for _, pod := range s.owned("web") {
 			if pod.Name == victim.Name && pod.UID != victim.UID {
 				return ""
 			}
 		}
-		return fmt.Sprintf("%v", names(s.owned("web")))
+		return fmt.Sprintf("%v", testbed.Names(s.owned("web")))
 	})
 	s.awaitSettled("web")
 	after := s.claimUIDs(set)
 	if after[claimOf(victim)] != before[claimOf(victim)] {
-		s.errorf("rule 35: expected the claim %s of before, UID %s, observed UID %s", claimOf(victim), before[claimOf(victim)], after[claimOf(victim)])
+		s.Errorf("rule 35: expected the claim %s of before, UID %s, observed UID %s", claimOf(victim), before[claimOf(victim)], after[claimOf(victim)])
 	}
 
 	// A changed claim template alone rolls nothing.
@@ -115,26 +116,26 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 		set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse("2Gi")
 	}, replicas(3))
 	s.awaitSettled("web")
-	if revisions := s.revisions.all(); len(revisions) != 1 {
-		s.errorf("edge 14: expected one revision, observed %v", names(revisions))
+	if revisions := s.Revisions.All(); len(revisions) != 1 {
+		s.Errorf("edge 14: expected one revision, observed %v", testbed.Names(revisions))
 	}
 	sizes := map[string]int{}
-	for _, claim := range s.claims.all() {
+	for _, claim := range s.Claims.All() {
 		sizes[claim.Spec.Resources.Requests.Storage().String()]++
 	}
 	if sizes["1Gi"] != 2 || sizes["2Gi"] != 1 {
-		s.errorf("edge 14: expected two claims of 1Gi and a new one of 2Gi, observed %v", sizes)
+		s.Errorf("edge 14: expected two claims of 1Gi and a new one of 2Gi, observed %v", sizes)
 	}
 }
 
 func TestClaimsAreNotReused(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	set := s.run(cloneSet("web", 2, claimTemplate("data"), disablePVCReuse))
 	victim, other := s.owned("web")[0], s.owned("web")[1]
-	s.deletePod(victim.Name)
-	s.await("rule 36: the claim of a pod that a user deleted goes", func() string {
-		if claim, found := s.claims.named(claimOf(victim)); found {
+	s.DeletePod(victim.Name)
+	s.Await("rule 36: the claim of a pod that a user deleted goes", func() string {
+		if claim, found := s.Claims.Named(claimOf(victim)); found {
 			return fmt.Sprintf("claim %s, owners %v, finalizers %v", claim.Name, claim.OwnerReferences, claim.Finalizers)
 		}
 		return ""
@@ -142,14 +143,14 @@ func TestClaimsAreNotReused(t *testing.T) {
 	s.awaitSettled("web")
 	for _, pod := range s.owned("web") {
 		if pod.Name == victim.Name {
-			s.errorf("rule 36: expected a pod of another name than %s, observed that name again", victim.Name)
+			s.Errorf("rule 36: expected a pod of another name than %s, observed that name again", victim.Name)
 		}
 	}
 
 	// The claim of a pod that has failed goes over to that pod, and goes with it.
-	s.setPhase(other.Name, corev1.PodFailed)
-	s.await("rule 36: the claim of a failed pod is handed over to it", func() string {
-		claim, found := s.claims.named(claimOf(other))
+	s.SetPhase(other.Name, corev1.PodFailed)
+	s.Await("rule 36: the claim of a failed pod is handed over to it", func() string {
+		claim, found := s.Claims.Named(claimOf(other))
 		if !found {
 			return "there is no claim " + claimOf(other)
 		}
@@ -160,7 +161,7 @@ func TestClaimsAreNotReused(t *testing.T) {
 	})
 	s.awaitSettled("web")
 	s.claimUIDs(set)
-	s.deletePod(other.Name)
+	s.DeletePod(other.Name)
 	var wanted []string
 	for _, pod := range s.owned("web") {
 		wanted = append(wanted, claimOf(pod))
@@ -171,14 +172,14 @@ func TestClaimsAreNotReused(t *testing.T) {
 // A recreated pod gets a claim of its own; the old one is not left behind.
 func TestClaimsOfRecreatedPods(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data"), strategy(reCreate, 1)))
 	before := s.owned("web")
 	s.expect("web", 2, 3)
 	s.edit("web", image("web:2"))
 	s.awaitSettled("web")
 	s.keptBudget("web")
-	s.deletedOnly(names(before)...)
+	s.deletedOnly(testbed.Names(before)...)
 	var wanted []string
 	for name := range s.claimUIDs(set) {
 		wanted = append(wanted, name)

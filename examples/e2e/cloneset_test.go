@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"testing"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -14,26 +17,56 @@ const (
 	onlyInside = v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 )
 
-// cloneSet is one whose pods have two containers: main, of the image web:1, and side, of proxy:1.
+// cloneSetScene is a scene of CloneSets.
+type cloneSetScene struct{ *scene[*v1alpha1.CloneSet] }
+
+func newCloneSetScene(t *testing.T) *cloneSetScene {
+	t.Helper()
+	return &cloneSetScene{newScene(t, cloneSetKind)}
+}
+
+var cloneSetKind = &kind[*v1alpha1.CloneSet]{
+	name:   "CloneSet",
+	client: func(namespace string) clientOf[*v1alpha1.CloneSet] { return workloads.CloneSets(namespace) },
+	source: func(namespace string) testbed.Source {
+		sets := workloads.CloneSets(namespace)
+		return testbed.From(sets.List, sets.Watch)
+	},
+	state: func(set *v1alpha1.CloneSet) state {
+		n, status := *set.Spec.Replicas, &set.Status
+		return state{
+			replicas: n, observedGeneration: status.ObservedGeneration, status: *status,
+			unsettled: status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n ||
+				status.UpdatedReplicas < status.ExpectedUpdatedReplicas ||
+				status.ExpectedUpdatedReplicas == n && status.CurrentRevision != status.UpdateRevision,
+		}
+	},
+}
+
+// cloneSet is one whose pods are those of template.
 func cloneSet(name string, replicas int32, edits ...func(*v1alpha1.CloneSet)) *v1alpha1.CloneSet {
-	labels := map[string]string{"app": name}
 	set := &v1alpha1.CloneSet{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &replicas,
-			Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": name}},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{
-					{Name: "main", Image: "web:1"}, {Name: "side", Image: "proxy:1"},
-				}},
-			},
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}},
+			Template: template(name),
 		},
 	}
 	for _, edit := range edits {
 		edit(set)
 	}
 	return set
+}
+
+// template is that of pods with two containers: main, of the image web:1, and side, of proxy:1.
+func template(app string) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{
+			{Name: "main", Image: "web:1"}, {Name: "side", Image: "proxy:1"},
+		}},
+	}
 }
 
 // strategy sets how pods are updated and how many may be unavailable meanwhile.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -17,18 +18,18 @@ import (
 // the budget, and the status is right when they stop.
 func TestUsersFightOverEverything(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 6, strategy(inPlace, 2)))
 	before := s.owned("web")
 	s.expect("web", 4, 6)
 	s.edit("web", image("web:2"))
 	var users sync.WaitGroup
-	sets := workloads.CloneSets(s.namespace)
+	sets := workloads.CloneSets(s.Namespace)
 	again := func(write func(i int) error) {
 		users.Go(func() {
 			for i := range 40 {
 				if err := write(i); err != nil && !apierrors.IsConflict(err) {
-					s.errorf("a user's write: expected no error, observed %v", err)
+					s.Errorf("a user's write: expected no error, observed %v", err)
 				}
 			}
 		})
@@ -44,12 +45,12 @@ func TestUsersFightOverEverything(t *testing.T) {
 	})
 	again(func(i int) error {
 		pod := before[i%len(before)]
-		_, err := core.CoreV1().Pods(s.namespace).Patch(s.Context(), pod.Name, types.MergePatchType,
+		_, err := core.CoreV1().Pods(s.Namespace).Patch(s.Context(), pod.Name, types.MergePatchType,
 			fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/count":"%d"}}}`, i), metav1.PatchOptions{})
 		return err
 	})
 	again(func(i int) error {
-		_, err := core.CoreV1().Pods(s.namespace).Patch(s.Context(), before[i%len(before)].Name, types.StrategicMergePatchType,
+		_, err := core.CoreV1().Pods(s.Namespace).Patch(s.Context(), before[i%len(before)].Name, types.StrategicMergePatchType,
 			fmt.Appendf(nil, `{"status":{"conditions":[{"type":"example.com/seen","status":"True","message":"%d"}]}}`, i), metav1.PatchOptions{}, "status")
 		return err
 	})
@@ -71,11 +72,11 @@ func TestUsersFightOverEverything(t *testing.T) {
 // The status is a subresource: what is written into it with the spec is ignored, and a status write leaves the spec alone.
 func TestStatusIsASubresource(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	given := cloneSet("web", 1)
 	given.Status = v1alpha1.CloneSetStatus{Replicas: 77, CurrentRevision: "made-up"}
 	if stored := s.create(given); stored.Status.Replicas != 0 || stored.Status.CurrentRevision != "" {
-		s.errorf("expected an empty status after the creation, observed %+v", stored.Status)
+		s.Errorf("expected an empty status after the creation, observed %+v", stored.Status)
 	}
 	s.awaitSettled("web")
 	settled := s.set("web")
@@ -86,7 +87,7 @@ func TestStatusIsASubresource(t *testing.T) {
 	s.awaitSettled("web")
 	stored := s.set("web")
 	if stored.Status.Replicas != 1 || stored.Status.CurrentRevision != settled.Status.CurrentRevision || stored.Generation != settled.Generation+1 {
-		s.errorf("expected the status to stay and the generation %d, observed %d and %+v", settled.Generation+1, stored.Generation, stored.Status)
+		s.Errorf("expected the status to stay and the generation %d, observed %d and %+v", settled.Generation+1, stored.Generation, stored.Status)
 	}
 }
 
@@ -94,8 +95,8 @@ func TestStatusIsASubresource(t *testing.T) {
 // takes them away, and they roll nothing.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	sets := untyped.Resource(cloneSets).Namespace(s.namespace)
+	s := newCloneSetScene(t)
+	sets := untyped.Resource(cloneSets).Namespace(s.Namespace)
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
 		"metadata": map[string]any{"name": "web"},
@@ -113,17 +114,17 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 		},
 	}}
 	if _, err := sets.Create(s.Context(), object, metav1.CreateOptions{}); err != nil {
-		s.fatalf("create: expected no error, observed %v", err)
+		s.Fatalf("create: expected no error, observed %v", err)
 	}
 	s.awaitSettled("web")
 	s.keepsUnknownFields("created and defaulted", 1)
 	if template := s.set("web").Spec.Template.Spec; template.Containers[0].ImagePullPolicy == "" || template.RestartPolicy == "" {
-		s.errorf("expected defaults beside the unknown fields, observed %+v", template)
+		s.Errorf("expected defaults beside the unknown fields, observed %+v", template)
 	}
 
 	victim := s.owned("web")[0]
 	s.merge(`{"spec":{"scaleStrategy":{"podsToDelete":["` + victim.Name + `"]}}}`)
-	s.awaitGone(victim, "rule 4: picked by name")
+	s.AwaitGone(victim, "rule 4: picked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keepsUnknownFields("pruned", 1)
@@ -131,12 +132,12 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	before := s.owned("web")
 	s.merge(`{"spec":{"template":{"spec":{"futureMode":"hyper"}}}}`)
 	s.awaitSettled("web")
-	if len(s.revisions.all()) != 1 {
-		s.errorf("edge 19: expected an unknown field to roll nothing, observed the revisions %v", names(s.revisions.all()))
+	if len(s.Revisions.All()) != 1 {
+		s.Errorf("edge 19: expected an unknown field to roll nothing, observed the revisions %v", testbed.Names(s.Revisions.All()))
 	}
 	if _, err := sets.Patch(s.Context(), "web", types.JSONPatchType,
 		[]byte(`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"web:2"}]`), metav1.PatchOptions{}); err != nil {
-		s.fatalf("change the image: %v", err)
+		s.Fatalf("change the image: %v", err)
 	}
 	s.awaitSettled("web")
 	s.keepsUnknownFields("updated in place", 1)
@@ -144,24 +145,24 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	s.restarted("web", "main", "web:2", 1)
 }
 
-func (s *scene) merge(patch string) {
+func (s *cloneSetScene) merge(patch string) {
 	s.Helper()
-	if _, err := untyped.Resource(cloneSets).Namespace(s.namespace).Patch(s.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		s.fatalf("patch CloneSet web with %s: %v", patch, err)
+	if _, err := untyped.Resource(cloneSets).Namespace(s.Namespace).Patch(s.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		s.Fatalf("patch CloneSet web with %s: %v", patch, err)
 	}
 }
 
-func (s *scene) keepsUnknownFields(after string, value int64) {
+func (s *cloneSetScene) keepsUnknownFields(after string, value int64) {
 	s.Helper()
-	set, err := untyped.Resource(cloneSets).Namespace(s.namespace).Get(s.Context(), "web", metav1.GetOptions{})
+	set, err := untyped.Resource(cloneSets).Namespace(s.Namespace).Get(s.Context(), "web", metav1.GetOptions{})
 	if err != nil {
-		s.fatalf("get CloneSet web: %v", err)
+		s.Fatalf("get CloneSet web: %v", err)
 	}
 	containers, _, _ := unstructured.NestedSlice(set.Object, "spec", "template", "spec", "containers")
 	first, _ := containers[0].(map[string]any)
 	got, _, _ := unstructured.NestedInt64(first, "futureField", "a")
 	mode, _, _ := unstructured.NestedString(set.Object, "spec", "template", "spec", "futureMode")
 	if got != value || mode == "" {
-		s.errorf("%s: expected spec.template.spec.containers[0].futureField.a=%d and spec.template.spec.futureMode, observed %v", after, value, set.Object["spec"])
+		s.Errorf("%s: expected spec.template.spec.containers[0].futureField.a=%d and spec.template.spec.futureMode, observed %v", after, value, set.Object["spec"])
 	}
 }

@@ -14,13 +14,13 @@ func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
 	for _, component := range []string{cluster.APIServer, cluster.Etcd} {
 		for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 			t.Run(component+"/"+string(how), func(t *testing.T) {
-				s := newScene(t)
+				s := newCloneSetScene(t)
 				s.run(cloneSet("web", 12, strategy(how, 3)))
 				before := s.owned("web")
 				s.expect("web", 9, 12)
 				s.edit("web", image("web:2"))
 				threshold, after := 1+rand.IntN(6), time.Duration(rand.IntN(300))*time.Millisecond
-				s.await(fmt.Sprintf("%d updated pods", threshold), func() string {
+				s.Await(fmt.Sprintf("%d updated pods", threshold), func() string {
 					if n := s.updated("web"); n < threshold {
 						return fmt.Sprintf("%d", n)
 					}
@@ -28,14 +28,14 @@ func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
 				})
 				time.Sleep(after) // not to wait for something, but to strike at any moment
 				if err := control.Kill(component); err != nil {
-					s.fatalf("kill %s: %v", component, err)
+					s.Fatalf("kill %s: %v", component, err)
 				}
 				s.Logf("killed %s %v after %d pods were updated; %d of 12 pods in service", component, after, s.updated("web"), s.inService("web"))
 				if err := control.Restart(s.Context(), component); err != nil {
-					s.fatalf("restart %s: %v", component, err)
+					s.Fatalf("restart %s: %v", component, err)
 				}
 				if n := s.updated("web"); n == 12 {
-					s.errorf("expected the kill in the middle of the rollout, observed that all pods are updated")
+					s.Errorf("expected the kill in the middle of the rollout, observed that all pods are updated")
 				}
 				s.awaitSettled("web")
 				s.keptBudget("web")
@@ -47,23 +47,23 @@ func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
 
 // An API server that hangs answers nothing, and its connections stay open.
 func TestAPIServerHangsInMidRollout(t *testing.T) {
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 12, strategy(inPlace, 3)))
 	before := s.owned("web")
 	s.expect("web", 9, 12)
 	s.edit("web", image("web:2"))
-	s.await("4 updated pods", func() string {
+	s.Await("4 updated pods", func() string {
 		if n := s.updated("web"); n < 4 {
 			return fmt.Sprintf("%d", n)
 		}
 		return ""
 	})
 	if err := control.Pause(cluster.APIServer); err != nil {
-		s.fatalf("pause the API server: %v", err)
+		s.Fatalf("pause the API server: %v", err)
 	}
 	time.Sleep(3 * time.Second) // the length of the fault
 	if err := control.Resume(cluster.APIServer); err != nil {
-		s.fatalf("resume the API server: %v", err)
+		s.Fatalf("resume the API server: %v", err)
 	}
 	s.awaitSettled("web")
 	s.keptBudget("web")
@@ -73,28 +73,35 @@ func TestAPIServerHangsInMidRollout(t *testing.T) {
 // Creations whose answers are lost are not made twice, whatever a user writes meanwhile.
 func TestAPIServerIsKilledInMidScaleUp(t *testing.T) {
 	const wanted = 100
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 1))
 	s.expect("web", 0, wanted)
 	s.edit("web", replicas(wanted))
 	threshold := 2 + rand.IntN(60)
-	s.await(fmt.Sprintf("%d pods", threshold), func() string {
+	s.Await(fmt.Sprintf("%d pods", threshold), func() string {
 		if n := len(s.owned("web")); n < threshold {
 			return fmt.Sprintf("%d", n)
 		}
 		return ""
 	})
 	if err := control.Kill(cluster.APIServer); err != nil {
-		s.fatalf("kill the API server: %v", err)
+		s.Fatalf("kill the API server: %v", err)
 	}
 	s.Logf("killed the API server after %d of %d pods were created", len(s.owned("web")), wanted)
 	if err := control.Restart(s.Context(), cluster.APIServer); err != nil {
-		s.fatalf("restart the API server: %v", err)
+		s.Fatalf("restart the API server: %v", err)
 	}
-	for i := 0; len(s.owned("web")) < wanted; i++ {
-		s.edit("web", func(set *v1alpha1.CloneSet) { set.Annotations = map[string]string{"example.com/count": fmt.Sprint(i)} })
-		pause(s.Context())
-	}
+	edits := 0
+	s.AwaitAsking("the pods are created while the CloneSet is edited", func() string {
+		edits++
+		s.edit("web", func(set *v1alpha1.CloneSet) {
+			set.Annotations = map[string]string{"example.com/count": fmt.Sprint(edits)}
+		})
+		if n := len(s.owned("web")); n < wanted {
+			return fmt.Sprintf("%d of %d", n, wanted)
+		}
+		return ""
+	})
 	s.awaitStatus("web", "all pods", func(set *v1alpha1.CloneSet) string {
 		if n := len(s.owned("web")); n != wanted || set.Status.Replicas != wanted {
 			return fmt.Sprintf("%d, status %+v", n, set.Status)

@@ -11,16 +11,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // history is what has become of every pod of a namespace, and judges the budgets at every moment of it.
 type history struct {
 	mu      sync.Mutex
 	pods    map[types.UID]*podHistory
-	budgets map[string]*budget // by CloneSet
+	budgets map[string]*budget // by workload
 	log     []string
+	acts    []string
 }
 
 // podHistory is all that one pod has been.
@@ -31,7 +31,7 @@ type podHistory struct {
 	addresses []string
 }
 
-// budget says how many pods of a CloneSet must be in service, and how many there may be.
+// budget says how many pods of a workload must be in service, and how many there may be.
 type budget struct {
 	minAvailable, maxPods int
 	// What has been observed since.
@@ -52,6 +52,7 @@ func (h *history) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, 
 		pod = new
 	}
 	h.note(*pod, new == nil, version)
+	h.acts = append(h.acts, acts(old, new)...)
 	for set, budget := range h.budgets {
 		budget.judge(set, all, version)
 	}
@@ -70,7 +71,35 @@ func (h *history) note(pod *corev1.Pod, gone bool, version string) {
 	if address := pod.Status.PodIP; address != "" && !slices.Contains(entry.addresses, address) {
 		entry.addresses = append(entry.addresses, address)
 	}
-	h.log = append(h.log, fmt.Sprintf("%s rv %s %s", time.Now().Format("15:04:05.000"), version, describe(pod, gone)))
+	h.log = append(h.log, fmt.Sprintf("%s rv %s %s", time.Now().Format("15:04:05.000"), version, testbed.Describe(pod, gone)))
+}
+
+// acts says what a change of a pod means to users; most mean nothing.
+func acts(old, new **corev1.Pod) (acts []string) {
+	if new == nil {
+		return nil
+	}
+	pod := *new
+	switch {
+	case old == nil:
+		acts = append(acts, "create "+pod.Name)
+	case (*old).DeletionTimestamp == nil && pod.DeletionTimestamp != nil:
+		acts = append(acts, "delete "+pod.Name)
+	case (*old).Spec.Containers[0].Image != pod.Spec.Containers[0].Image:
+		acts = append(acts, "update "+pod.Name)
+	}
+	if testbed.InService(pod) && (old == nil || !testbed.InService(*old)) {
+		acts = append(acts, "serve "+pod.Name)
+	}
+	return acts
+}
+
+// acted returns what has been done to the pods so far: "create web-0", "update web-0" in place, "delete web-0", and when they
+// came into service, "serve web-0".
+func (h *history) acted() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.acts)
 }
 
 // lines returns one line for every change so far.
@@ -80,21 +109,21 @@ func (h *history) lines() []string {
 	return slices.Clone(h.log)
 }
 
-// expect judges the pods of a CloneSet from now on. All of them must be in service now.
-func (s *scene) expect(set string, minAvailable, maxPods int) {
-	s.pods.mu.Lock()
-	defer s.pods.mu.Unlock()
-	s.history.mu.Lock()
-	defer s.history.mu.Unlock()
-	b := &budget{minAvailable: minAvailable, maxPods: maxPods, leastAvailable: maxPods}
-	s.history.budgets[set] = b
-	b.judge(set, s.pods.objects, "now")
+// expect judges the pods of a workload from now on. All of them must be in service now.
+func (s *scene[T]) expect(set string, minAvailable, maxPods int) {
+	s.Pods.Read(func(all map[types.UID]*corev1.Pod) {
+		s.history.mu.Lock()
+		defer s.history.mu.Unlock()
+		b := &budget{minAvailable: minAvailable, maxPods: maxPods, leastAvailable: maxPods}
+		s.history.budgets[set] = b
+		b.judge(set, all, "now")
+	})
 }
 
 // keptBudget ends the judgement and fails the test where the budget was broken.
-func (s *scene) keptBudget(set string) {
+func (s *scene[T]) keptBudget(set string) {
 	s.Helper()
-	listed := s.listed()
+	listed := s.Pods.Lists()
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
 	b := s.history.budgets[set]
@@ -102,14 +131,8 @@ func (s *scene) keptBudget(set string) {
 	s.Logf("%s: %d states of the pods; at least %d were in service (%d wanted), at most %d existed (%d allowed); the pods were listed %d times",
 		set, b.states, b.leastAvailable, b.minAvailable, b.mostPods, b.maxPods, listed)
 	if len(b.violations) > 0 {
-		s.errorf("the budget of CloneSet %s is broken in %d states:\n%s", set, len(b.violations), strings.Join(b.violations[:min(5, len(b.violations))], "\n"))
+		s.Errorf("the budget of %s is broken in %d states:\n%s", set, len(b.violations), strings.Join(b.violations[:min(5, len(b.violations))], "\n"))
 	}
-}
-
-func (s *scene) listed() int {
-	s.pods.mu.Lock()
-	defer s.pods.mu.Unlock()
-	return s.pods.lists
 }
 
 func (b *budget) judge(set string, all map[types.UID]*corev1.Pod, version string) {
@@ -119,13 +142,13 @@ func (b *budget) judge(set string, all map[types.UID]*corev1.Pod, version string
 		if owner := metav1.GetControllerOf(pod); owner == nil || owner.Name != set {
 			continue
 		}
-		if active(pod) {
+		if testbed.Active(pod) {
 			total++
 		}
-		if inService(pod) {
+		if testbed.InService(pod) {
 			available++
 		} else {
-			out = append(out, describe(pod, false))
+			out = append(out, testbed.Describe(pod, false))
 		}
 	}
 	b.states++
@@ -136,65 +159,6 @@ func (b *budget) judge(set string, all map[types.UID]*corev1.Pod, version string
 			"%s rv %s: expected at least %d pods in service and at most %d pods, observed %d and %d; not in service: %s",
 			time.Now().Format("15:04:05.000"), version, b.minAvailable, b.maxPods, available, total, strings.Join(out, "; ")))
 	}
-}
-
-// inService tells whether a pod takes traffic and will go on to: it is Ready, and nothing has been started that takes it out,
-// like a deletion or a new image that its kubelet will act on.
-func inService(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning ||
-		condition(pod, corev1.PodReady).Status != corev1.ConditionTrue {
-		return false
-	}
-	for _, gate := range pod.Spec.ReadinessGates {
-		if condition(pod, gate.ConditionType).Status != corev1.ConditionTrue {
-			return false
-		}
-	}
-	for _, container := range pod.Spec.Containers {
-		if status := containerStatus(pod, container.Name); !status.Ready || status.Image != container.Image {
-			return false
-		}
-	}
-	return true
-}
-
-func condition(pod *corev1.Pod, conditionType corev1.PodConditionType) corev1.PodCondition {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == conditionType {
-			return c
-		}
-	}
-	return corev1.PodCondition{}
-}
-
-func containerStatus(pod *corev1.Pod, name string) corev1.ContainerStatus {
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name == name {
-			return status
-		}
-	}
-	return corev1.ContainerStatus{}
-}
-
-// describe is a pod in one line.
-func describe(pod *corev1.Pod, gone bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%.8s)", pod.Name, pod.UID)
-	switch {
-	case gone:
-		b.WriteString(" gone")
-	case pod.DeletionTimestamp != nil:
-		b.WriteString(" terminating")
-	}
-	fmt.Fprintf(&b, " %s Ready=%s InPlaceUpdateReady=%s KruisePodReady=%s %s %s", pod.Status.Phase,
-		condition(pod, corev1.PodReady).Status, condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status,
-		condition(pod, lifecyclev1alpha1.KruisePodReady).Status,
-		pod.Labels[lifecyclev1alpha1.StateLabel], pod.Labels["controller-revision-hash"])
-	for _, container := range pod.Spec.Containers {
-		status := containerStatus(pod, container.Name)
-		fmt.Fprintf(&b, " %s=%s runs %s restarts %d", container.Name, container.Image, status.Image, status.RestartCount)
-	}
-	return b.String()
 }
 
 // addressesOf returns every IP that the pod has ever had.

@@ -17,11 +17,12 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
 // agents play the node agents, as long as the test runs: what a NodeImage asks for is pulled at once.
 type agents struct {
-	*scene
+	*testbed.Scene
 	images client.NodeImageInterface
 	fails  string // the node whose pulls fail
 }
@@ -38,7 +39,10 @@ func (a *agents) start() {
 					a.work(ctx, &list.Items[i])
 				}
 			}
-			pause(ctx)
+			select {
+			case <-ctx.Done():
+			case <-time.After(50 * time.Millisecond):
+			}
 		}
 	})
 }
@@ -89,15 +93,15 @@ func report(n *v1alpha1.NodeImage, phase v1alpha1.ImagePullPhase) bool {
 
 func TestImagePullJob(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := &images{Scene: bed.NewScene(t, nil)}
 	distribution, err := client.NewForConfig(control.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	images, jobs := distribution.NodeImages(), distribution.ImagePullJobs(s.namespace)
-	nodes := s.awaitNodeImages(images)
-	(&agents{scene: s, images: images, fails: nodes[0]}).start()
-	image := "registry.example/" + s.namespace // of this test alone
+	s.client = distribution.NodeImages()
+	jobs, nodes := distribution.ImagePullJobs(s.Namespace), s.awaitNodeImages()
+	(&agents{Scene: s.Scene, images: s.client, fails: nodes[0]}).start()
+	image := "registry.example/" + s.Namespace // of this test alone
 
 	job := &v1alpha1.ImagePullJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "pull"},
@@ -106,7 +110,7 @@ func TestImagePullJob(t *testing.T) {
 	_, err = jobs.Create(t.Context(), job, metav1.CreateOptions{})
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "spec.selector.names[1]") {
-		s.errorf("§1.1: a name that stands twice is answered with %v, want code 422 and the field", err)
+		s.Errorf("§1.1: a name that stands twice is answered with %v, want code 422 and the field", err)
 	}
 
 	half := intstr.FromString("50%")
@@ -116,9 +120,9 @@ func TestImagePullJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if policy := created.Spec.PullPolicy; policy == nil || policy.TimeoutSeconds == nil || *policy.TimeoutSeconds != 600 {
-		s.errorf("§1.1: no defaults: %+v", created.Spec)
+		s.Errorf("§1.1: no defaults: %+v", created.Spec)
 	}
-	s.awaitAsking("§1.5: the job is over, and one node has failed", func() string {
+	s.AwaitAsking("§1.5: the job is over, and one node has failed", func() string {
 		job, err := jobs.Get(t.Context(), "pull", metav1.GetOptions{})
 		if err != nil {
 			return err.Error()
@@ -131,8 +135,8 @@ func TestImagePullJob(t *testing.T) {
 	if err := jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitAsking("§2.3: nobody needs the tasks any more", func() string {
-		list, err := images.List(t.Context(), metav1.ListOptions{})
+	s.AwaitAsking("§2.3: nobody needs the tasks any more", func() string {
+		list, err := s.client.List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
 		}
@@ -143,13 +147,19 @@ func TestImagePullJob(t *testing.T) {
 		}
 		return ""
 	})
-	s.labelsAreMirrored(images, nodes[0])
+	s.labelsAreMirrored(nodes[0])
+}
+
+// images is a scene with NodeImages, which belong to no namespace.
+type images struct {
+	*testbed.Scene
+	client client.NodeImageInterface
 }
 
 // awaitNodeImages waits until all nodes have NodeImages, and returns their names.
-func (s *scene) awaitNodeImages(images client.NodeImageInterface) (names []string) {
+func (s *images) awaitNodeImages() (names []string) {
 	s.Helper()
-	s.awaitAsking("§2.1: every node has a NodeImage", func() string {
+	s.AwaitAsking("§2.1: every node has a NodeImage", func() string {
 		nodes, err := core.CoreV1().Nodes().List(s.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
@@ -157,7 +167,7 @@ func (s *scene) awaitNodeImages(images client.NodeImageInterface) (names []strin
 		names = nil
 		for _, node := range nodes.Items {
 			names = append(names, node.Name)
-			if _, err := images.Get(s.Context(), node.Name, metav1.GetOptions{}); err != nil {
+			if _, err := s.client.Get(s.Context(), node.Name, metav1.GetOptions{}); err != nil {
 				return err.Error()
 			}
 		}
@@ -167,23 +177,23 @@ func (s *scene) awaitNodeImages(images client.NodeImageInterface) (names []strin
 }
 
 // labelsAreMirrored labels a node, as a user does.
-func (s *scene) labelsAreMirrored(images client.NodeImageInterface, node string) {
+func (s *images) labelsAreMirrored(node string) {
 	s.Helper()
 	label := func(value string) {
 		s.Helper()
-		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, s.namespace, value)
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, s.Namespace, value)
 		if _, err := core.CoreV1().Nodes().Patch(context.Background(), node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			s.fatalf("label node %s: %v", node, err)
+			s.Fatalf("label node %s: %v", node, err)
 		}
 	}
 	label(`"yes"`)
 	defer label("null")
-	s.awaitAsking("§2.1: the NodeImage has the labels of its node", func() string {
-		n, err := images.Get(s.Context(), node, metav1.GetOptions{})
+	s.AwaitAsking("§2.1: the NodeImage has the labels of its node", func() string {
+		n, err := s.client.Get(s.Context(), node, metav1.GetOptions{})
 		if err != nil {
 			return err.Error()
 		}
-		if n.Labels[s.namespace] != "yes" {
+		if n.Labels[s.Namespace] != "yes" {
 			return fmt.Sprint(n.Labels)
 		}
 		return ""

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -13,8 +14,8 @@ var leaderElection = []string{
 	"--leader-election-renew-deadline=2s", "--leader-election-retry-period=500ms",
 }
 
-func (p *process) leads() bool {
-	metrics, err := p.get(p.metrics, "/metrics")
+func leads(m *testbed.Manager) bool {
+	metrics, err := m.Get(m.Metrics, "/metrics")
 	return err == nil && strings.Contains(metrics, "\nkruise_manager_is_leader 1")
 }
 
@@ -22,7 +23,7 @@ func (p *process) leads() bool {
 func TestTheOtherManagerTakesOver(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 12, strategy(how, 2)))
 			before := s.owned("web")
 			first, second := s.twoManagers(how)
@@ -30,8 +31,8 @@ func TestTheOtherManagerTakesOver(t *testing.T) {
 			s.expect("web", 10, 12)
 			s.edit("web", image("web:2"))
 			s.killAt(first, moment{updated: 4})
-			s.awaitAsking("the second manager leads", func() string {
-				if !second.leads() {
+			s.AwaitAsking("the second manager leads", func() string {
+				if !leads(second) {
 					return "it does not"
 				}
 				return ""
@@ -44,44 +45,43 @@ func TestTheOtherManagerTakesOver(t *testing.T) {
 }
 
 // twoManagers replaces the shared manager by one that leads and one that waits.
-func (s *scene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *process) {
+func (s *cloneSetScene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *testbed.Manager) {
 	s.Helper()
-	manager.kill()
-	s.Cleanup(func() { manager.revive(s.T) })
+	manager.Kill()
+	s.Cleanup(s.revive)
 	// It has the webhooks' address of the shared manager, to which later flags of the same name win.
-	leader = &process{name: manager.name, metrics: manager.metrics, health: manager.health, logFile: manager.logFile,
-		arguments: append(manager.arguments[:len(manager.arguments):len(manager.arguments)], leaderElection...)}
-	other, err := newManager("second-"+strings.ToLower(string(how)), append(leaderElection, "--enable-webhooks=false")...)
+	leader = manager.With(leaderElection...)
+	other, err := bed.NewManager("second-"+strings.ToLower(string(how)), append(leaderElection, "--enable-webhooks=false")...)
 	if err != nil {
-		s.fatalf("%v", err)
+		s.Fatalf("%v", err)
 	}
-	for _, p := range []*process{leader, other} {
+	for _, p := range []*testbed.Manager{leader, other} {
 		s.Cleanup(func() {
-			p.kill()
+			p.Kill()
 			if s.Failed() {
-				s.Logf("the log of %s:\n%s", p.name, p.logTail(s.namespace))
+				s.Logf("the log of %s:\n%s", p.Name, p.LogTail(s.Namespace))
 			}
 		})
-		if err := p.start(); err != nil {
-			s.fatalf("%v", err)
+		if err := p.Start(); err != nil {
+			s.Fatalf("%v", err)
 		}
 		if p == leader {
-			s.awaitAsking("the first manager leads", func() string {
-				if !leader.leads() {
+			s.AwaitAsking("the first manager leads", func() string {
+				if !leads(leader) {
 					return "it does not"
 				}
 				return ""
 			})
 		}
 	}
-	s.awaitAsking("the second manager is ready", func() string {
-		if _, err := other.get(other.health, "/readyz"); err != nil {
+	s.AwaitAsking("the second manager is ready", func() string {
+		if _, err := other.Get(other.Health, "/readyz"); err != nil {
 			return err.Error()
 		}
 		return ""
 	})
-	if other.leads() {
-		s.errorf("expected one leader, observed that the second manager leads too")
+	if leads(other) {
+		s.Errorf("expected one leader, observed that the second manager leads too")
 	}
 	return leader, other
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 const (
@@ -27,9 +29,9 @@ func templateLabel(key, value string) func(*v1alpha1.CloneSet) {
 }
 
 // awaitState waits until a pod of the set is in a lifecycle state, and returns it.
-func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
+func (s *scene[T]) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
 	s.Helper()
-	s.await(fmt.Sprintf("a pod of %s in the state %s", set, state), func() string {
+	s.Await(fmt.Sprintf("a pod of %s in the state %s", set, state), func() string {
 		states := map[string]string{}
 		for _, pod := range s.owned(set) {
 			states[pod.Name] = pod.Labels[lifecyclev1alpha1.StateLabel]
@@ -43,46 +45,52 @@ func (s *scene) awaitState(set string, state lifecyclev1alpha1.StateType) (found
 	return found
 }
 
-func TestPreDeleteHook(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
-		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
-	s.edit("web", replicas(2))
+// takesBack scales in and out again: a pod that is about to be deleted, held by its hook, stays.
+func (s *scene[T]) takesBack(in, out func(T)) {
+	s.Helper()
+	s.edit("web", in)
 	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
-	s.edit("web", replicas(3))
-	s.awaitPod(leaving.Name, "rule 14: it is taken back", func(pod *corev1.Pod) string {
-		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !inService(pod) {
-			return describe(pod, false)
+	s.edit("web", out)
+	s.AwaitPod(leaving.Name, "rule 14: it is taken back", func(pod *corev1.Pod) string {
+		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !testbed.InService(pod) {
+			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
+}
+
+func TestPreDeleteHook(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
+		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
+	s.takesBack(replicas(2), replicas(3))
 	s.awaitSettled("web")
 	s.deletedOnly()
 	s.created(3)
 
 	s.edit("web", replicas(2))
-	leaving = s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
+	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 	s.awaitStatus("web", "rule 13: the pod is kept, and is not available", func(set *v1alpha1.CloneSet) string {
 		if set.Status.Replicas != 3 || set.Status.ReadyReplicas != 3 || set.Status.AvailableReplicas != 2 {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
 		return ""
 	})
-	s.label(leaving.Name, hold, nil)
-	s.awaitGone(leaving, "rule 13: no longer held")
+	s.Label(leaving.Name, hold, nil)
+	s.AwaitGone(leaving, "rule 13: no longer held")
 	s.awaitSettled("web")
 	s.deletedOnly(leaving.Name)
 
 	s.edit("web", replicas(1))
 	leaving = s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 	s.edit("web", func(set *v1alpha1.CloneSet) { set.Spec.Lifecycle = nil })
-	s.awaitGone(leaving, "edge 9: the hook is gone from the spec")
+	s.AwaitGone(leaving, "edge 9: the hook is gone from the spec")
 }
 
 func TestPreNormalHook(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.create(cloneSet("web", 2,
 		hooks(lifecyclev1alpha1.Lifecycle{PreNormal: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"example.com/registered": "yes"}}})))
 	s.awaitStatus("web", "edge 5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
@@ -93,9 +101,9 @@ func TestPreNormalHook(t *testing.T) {
 	})
 	for i, pod := range s.owned("web") {
 		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StatePreparingNormal) {
-			s.errorf("rule 8: pod %s: expected PreparingNormal, observed %q", pod.Name, state)
+			s.Errorf("rule 8: pod %s: expected PreparingNormal, observed %q", pod.Name, state)
 		}
-		s.label(pod.Name, "example.com/registered", "yes")
+		s.Label(pod.Name, "example.com/registered", "yes")
 		s.awaitStatus("web", fmt.Sprintf("rule 8: %d available pods", i+1), func(set *v1alpha1.CloneSet) string {
 			if int(set.Status.AvailableReplicas) != i+1 {
 				return fmt.Sprintf("status %+v", set.Status)
@@ -109,73 +117,91 @@ func TestPreNormalHook(t *testing.T) {
 // The hook of a finalizer takes a pod out of service before its update, and lets it in again after it.
 func TestMarkPodNotReady(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	s.run(cloneSet("web", 1, strategy(inPlace, 1), func(set *v1alpha1.CloneSet) {
-		set.Spec.Template.Finalizers = []string{holdFinalizer}
-	}, hooks(lifecyclev1alpha1.Lifecycle{InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{
+	hook := lifecyclev1alpha1.Lifecycle{InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{
 		FinalizersHandler: []string{holdFinalizer}, MarkPodNotReady: true,
-	}})))
+	}}
+	t.Run("CloneSet", func(t *testing.T) {
+		t.Parallel()
+		s := newCloneSetScene(t)
+		s.run(cloneSet("web", 1, strategy(inPlace, 1), hooks(hook), func(set *v1alpha1.CloneSet) {
+			set.Spec.Template.Finalizers = []string{holdFinalizer}
+		}))
+		s.updatesNotReady(image("web:2"))
+	})
+	t.Run("StatefulSet", func(t *testing.T) {
+		t.Parallel()
+		s := newStatefulSetScene(t)
+		s.run(statefulSet(1, s.spec(orderedInPlace), func(set *v1beta1.StatefulSet) {
+			set.Spec.Lifecycle, set.Spec.Template.Finalizers = &hook, []string{holdFinalizer}
+		}))
+		s.updatesNotReady(mainImage("web:2"))
+	})
+}
+
+// updatesNotReady updates a single pod, which a hook marks not ready as long as it holds its finalizer.
+func (s *scene[T]) updatesNotReady(update func(T)) {
+	s.Helper()
 	before := s.owned("web")
 	name := before[0].Name
-	s.edit("web", image("web:2"))
-	out := s.awaitPod(name, "rule 25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
-		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || inService(pod) {
-			return describe(pod, false)
+	s.edit("web", update)
+	out := s.AwaitPod(name, "rule 25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || testbed.InService(pod) {
+			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
 	if image := out.Spec.Containers[0].Image; image != "web:1" {
-		s.errorf("rule 3: expected the old image while the hook holds, observed %s", image)
+		s.Errorf("rule 3: expected the old image while the hook holds, observed %s", image)
 	}
-	gate, ready := condition(out, lifecyclev1alpha1.KruisePodReady), condition(out, corev1.PodReady)
+	gate, ready := testbed.Condition(out, lifecyclev1alpha1.KruisePodReady), testbed.Condition(out, corev1.PodReady)
 	if want := `[{"userAgent":"Lifecycle","key":"preUpdateHook"}]`; gate.Status != corev1.ConditionFalse || gate.Message != want {
-		s.errorf("readiness rule 5: expected KruisePodReady False with %s, observed %+v", want, gate)
+		s.Errorf("readiness rule 5: expected KruisePodReady False with %s, observed %+v", want, gate)
 	}
 	if want := `the status of pod readiness gate "KruisePodReady" is not "True", but False`; ready.Reason != "ReadinessGatesNotReady" || ready.Message != want {
-		s.errorf("readiness rule 6: expected Ready False with %s, observed %+v", want, ready)
+		s.Errorf("readiness rule 6: expected Ready False with %s, observed %+v", want, ready)
 	}
 
-	s.patchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
-	s.awaitPod(name, "rules 11 and 25: updated, waiting for its hook, and in service again", func(pod *corev1.Pod) string {
-		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateUpdated) || !inService(pod) {
-			return describe(pod, false)
+	s.PatchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
+	s.AwaitPod(name, "rules 11 and 25: updated, waiting for its hook, and in service again", func(pod *corev1.Pod) string {
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateUpdated) || !testbed.InService(pod) {
+			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
-	s.patchPod(name, map[string]any{"metadata": map[string]any{"finalizers": []string{holdFinalizer}}})
+	s.PatchPod(name, map[string]any{"metadata": map[string]any{"finalizers": []string{holdFinalizer}}})
 	s.awaitSettled("web")
 	after := s.awaitState("web", lifecyclev1alpha1.StateNormal)
-	if gate := condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
-		s.errorf("readiness rule 9: expected KruisePodReady True with [], observed %+v", gate)
+	if gate := testbed.Condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
+		s.Errorf("readiness rule 9: expected KruisePodReady True with [], observed %+v", gate)
 	}
-	s.updatedOnce(before, inPlace)
-	s.patchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
+	s.updatedInPlace(before)
+	s.PatchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
 }
 
 // Several writers share the gate: what another one has written stays, and keeps the pod out of service.
 func TestReadinessIsShared(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 1, strategy(inPlace, 1)))
 	pod := s.owned("web")[0]
 	const other = `[{"userAgent":"Drill","key":"one"}]`
-	s.patchPod(pod.Name, map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
+	s.PatchPod(pod.Name, map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
 		"type": lifecyclev1alpha1.KruisePodReady, "status": "False", "message": other,
 	}}}}, "status")
-	s.awaitPod(pod.Name, "out of service", func(pod *corev1.Pod) string {
-		if condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
-			return describe(pod, false)
+	s.AwaitPod(pod.Name, "out of service", func(pod *corev1.Pod) string {
+		if testbed.Condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
+			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
 	s.edit("web", image("web:2"))
-	updated := s.awaitPod(pod.Name, "updated", func(pod *corev1.Pod) string {
-		if containerStatus(pod, "main").Image != "web:2" || pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateNormal) {
-			return describe(pod, false)
+	updated := s.AwaitPod(pod.Name, "updated", func(pod *corev1.Pod) string {
+		if testbed.ContainerStatus(pod, "main").Image != "web:2" || pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateNormal) {
+			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
-	if diff := cmp.Diff([]readiness.Key{{UserAgent: "Drill", Key: "one"}}, readiness.Keys(updated)); diff != "" || inService(updated) {
-		s.errorf("readiness rule 3: expected the key of the other writer and no traffic, observed %s\n%s", describe(updated, false), diff)
+	if diff := cmp.Diff([]readiness.Key{{UserAgent: "Drill", Key: "one"}}, readiness.Keys(updated)); diff != "" || testbed.InService(updated) {
+		s.Errorf("readiness rule 3: expected the key of the other writer and no traffic, observed %s\n%s", testbed.Describe(updated, false), diff)
 	}
 }

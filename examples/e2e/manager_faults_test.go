@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestManagerIsKilledInMidRollout(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 20, strategy(how, 3), claimTemplate("data")))
 			before := s.owned("web")
 			s.expect("web", 17, 20)
@@ -60,46 +61,46 @@ func moments(t *testing.T, thresholds []int) []moment {
 }
 
 // killManagerAt kills the manager at each moment, and starts it again.
-func (s *scene) killManagerAt(moments []moment) {
+func (s *scene[T]) killManagerAt(moments []moment) {
 	s.Helper()
-	s.Cleanup(func() { manager.revive(s.T) })
+	s.Cleanup(s.revive)
 	for _, m := range moments {
 		s.killAt(manager, m)
 		time.Sleep(m.dead)
-		if err := manager.start(); err != nil {
-			s.fatalf("start the manager again: %v", err)
+		if err := manager.Start(); err != nil {
+			s.Fatalf("start the manager again: %v", err)
 		}
 	}
 }
 
 // killAt kills a manager at a moment. It fails where the rollout is over by then.
-func (s *scene) killAt(p *process, m moment) {
+func (s *scene[T]) killAt(p *testbed.Manager, m moment) {
 	s.Helper()
-	s.await(fmt.Sprintf("%d updated pods", m.updated), func() string {
+	s.Await(fmt.Sprintf("%d updated pods", m.updated), func() string {
 		if n := s.updated("web"); n < m.updated {
 			return fmt.Sprintf("%d", n)
 		}
 		return ""
 	})
 	seen := len(s.history.lines())
-	s.await(fmt.Sprintf("%d more changes", m.changes), func() string {
+	s.Await(fmt.Sprintf("%d more changes", m.changes), func() string {
 		if n := len(s.history.lines()) - seen; n < m.changes {
 			return fmt.Sprintf("%d", n)
 		}
 		return ""
 	})
 	time.Sleep(m.after) // not to wait for something, but to strike at any moment
-	p.kill()
-	updated, serving, all := s.updated("web"), s.inService("web"), int(*s.set("web").Spec.Replicas)
+	p.Kill()
+	updated, serving, all := s.updated("web"), s.inService("web"), int(s.kind.state(s.set("web")).replicas)
 	s.Logf("killed %s when %d pods were updated, %d changes and %v later: now %d are, %d of %d pods in service",
-		p.name, m.updated, m.changes, m.after, updated, serving, all)
+		p.Name, m.updated, m.changes, m.after, updated, serving, all)
 	if updated == all && serving == all {
-		s.errorf("expected the kill in the middle of the rollout, observed that all %d pods are updated and in service", all)
+		s.Errorf("expected the kill in the middle of the rollout, observed that all %d pods are updated and in service", all)
 	}
 }
 
 // updated counts the pods whose template has the image web:2.
-func (s *scene) updated(set string) (n int) {
+func (s *scene[T]) updated(set string) (n int) {
 	for _, pod := range s.owned(set) {
 		if pod.Spec.Containers[0].Image == "web:2" {
 			n++
@@ -110,38 +111,44 @@ func (s *scene) updated(set string) (n int) {
 
 // updatedOnce fails where the update from before to now did more than it had to: in place, every pod is the same and its
 // container was restarted once; otherwise every pod was replaced by exactly one other.
-func (s *scene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
+func (s *cloneSetScene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
 	s.Helper()
 	if how == inPlace {
-		s.unmoved(before, "web")
-		s.restarted("web", "main", "web:2", 1)
-		s.restarted("web", "side", "proxy:1", 0)
-		s.deletedOnly()
-		s.created(len(before))
+		s.updatedInPlace(before)
 		return
 	}
 	if n := s.updated("web"); n != len(before) {
-		s.errorf("expected %d pods of web:2, observed %d", len(before), n)
+		s.Errorf("expected %d pods of web:2, observed %d", len(before), n)
 	}
-	s.deletedOnly(names(before)...)
+	s.deletedOnly(testbed.Names(before)...)
 	s.created(2 * len(before))
 }
 
+// updatedInPlace fails where a pod is not the same as before, or its container was not restarted exactly once.
+func (s *scene[T]) updatedInPlace(before []*corev1.Pod) {
+	s.Helper()
+	s.unmoved(before, "web")
+	s.restarted("web", "main", "web:2", 1)
+	s.restarted("web", "side", "proxy:1", 0)
+	s.deletedOnly()
+	s.created(len(before))
+}
+
 // deletedOnly fails where other pods than these have been deleted.
-func (s *scene) deletedOnly(wanted ...string) {
+func (s *scene[T]) deletedOnly(wanted ...string) {
 	s.Helper()
 	deleted := s.history.deleted()
 	if fmt.Sprint(deleted) != fmt.Sprint(wanted) {
-		s.errorf("expected these %d pods to be deleted: %v\nobserved these %d: %v", len(wanted), wanted, len(deleted), deleted)
+		s.Errorf("expected these %d pods to be deleted: %v\nobserved these %d: %v", len(wanted), wanted, len(deleted), deleted)
 	}
 }
 
 // created fails where more or fewer pods have been created in all.
-func (s *scene) created(wanted int) {
+func (s *scene[T]) created(wanted int) {
 	s.Helper()
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
 	if n := len(s.history.pods); n != wanted {
-		s.errorf("expected %d pods to be created in all, observed %d", wanted, n)
+		s.Errorf("expected %d pods to be created in all, observed %d", wanted, n)
 	}
 }

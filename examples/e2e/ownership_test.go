@@ -8,19 +8,20 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 func TestOrphansAreNotAdopted(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	s.orphan("orphan", map[string]string{"app": "web"})
+	s := newCloneSetScene(t)
+	s.Orphan("orphan", map[string]string{"app": "web"})
 	s.run(cloneSet("web", 2))
 	s.edit("web", replicas(0))
 	s.awaitSettled("web")
-	s.awaitPod("orphan", "rule 1: in service, without an owner", func(pod *corev1.Pod) string {
-		if len(pod.OwnerReferences) > 0 || !inService(pod) {
-			return fmt.Sprintf("%s, owners %v", describe(pod, false), pod.OwnerReferences)
+	s.AwaitPod("orphan", "rule 1: in service, without an owner", func(pod *corev1.Pod) string {
+		if len(pod.OwnerReferences) > 0 || !testbed.InService(pod) {
+			return fmt.Sprintf("%s, owners %v", testbed.Describe(pod, false), pod.OwnerReferences)
 		}
 		return ""
 	})
@@ -29,27 +30,27 @@ func TestOrphansAreNotAdopted(t *testing.T) {
 
 func TestPodsAreReleased(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	pod := s.owned("web")[0]
-	s.label(pod.Name, "app", "debugged")
-	s.awaitPod(pod.Name, "rule 1: released", func(pod *corev1.Pod) string {
+	s.Label(pod.Name, "app", "debugged")
+	s.AwaitPod(pod.Name, "rule 1: released", func(pod *corev1.Pod) string {
 		if len(pod.OwnerReferences) > 0 {
 			return fmt.Sprintf("owners %v", pod.OwnerReferences)
 		}
 		return ""
 	})
-	s.await("rule 1: another pod in its place", func() string {
+	s.Await("rule 1: another pod in its place", func() string {
 		if pods := s.owned("web"); len(pods) != 2 {
-			return fmt.Sprintf("%v", names(pods))
+			return fmt.Sprintf("%v", testbed.Names(pods))
 		}
 		return ""
 	})
 	s.awaitSettled("web")
 	s.edit("web", replicas(0))
 	s.awaitSettled("web")
-	if released, found := s.pods.named(pod.Name); !found || !inService(released) {
-		s.errorf("rule 1: expected the released pod %s to stay in service, observed found=%v", pod.Name, found)
+	if released, found := s.Pods.Named(pod.Name); !found || !testbed.InService(released) {
+		s.Errorf("rule 1: expected the released pod %s to stay in service, observed found=%v", pod.Name, found)
 	}
 	s.created(3)
 }
@@ -57,7 +58,7 @@ func TestPodsAreReleased(t *testing.T) {
 // Ownership is by UID: two CloneSets with the same selector keep their own pods.
 func TestOverlappingSelectors(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	same := func(set *v1alpha1.CloneSet) {
 		set.Spec.Selector.MatchLabels = map[string]string{"app": "shared"}
 		set.Spec.Template.Labels = map[string]string{"app": "shared"}
@@ -69,42 +70,50 @@ func TestOverlappingSelectors(t *testing.T) {
 	s.awaitSettled("two")
 	for _, pod := range s.owned("two") {
 		if pod.Spec.Containers[0].Image != "web:9" {
-			s.errorf("edge 21: expected web:9 in pod %s, observed %s", pod.Name, pod.Spec.Containers[0].Image)
+			s.Errorf("edge 21: expected web:9 in pod %s, observed %s", pod.Name, pod.Spec.Containers[0].Image)
 		}
 	}
 	for _, name := range s.history.deleted() {
 		if name[:4] != "one-" {
-			s.errorf("edge 21: expected no pod of two to be deleted, observed %s", name)
+			s.Errorf("edge 21: expected no pod of two to be deleted, observed %s", name)
 		}
 	}
 }
 
 func TestFailedPodIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	failed := s.owned("web")[0]
-	s.setPhase(failed.Name, corev1.PodFailed)
+	s.SetPhase(failed.Name, corev1.PodFailed)
 	s.awaitSettled("web")
-	if pod, found := s.pods.named(failed.Name); !found || pod.DeletionTimestamp != nil {
-		s.errorf("edge 12: expected the failed pod %s to be left as it is, observed found=%v", failed.Name, found)
+	if pod, found := s.Pods.Named(failed.Name); !found || pod.DeletionTimestamp != nil {
+		s.Errorf("edge 12: expected the failed pod %s to be left as it is, observed found=%v", failed.Name, found)
 	}
 	s.deletedOnly()
 	s.created(3)
 }
 
-// deleteSet deletes a CloneSet and waits until it is gone.
-func (s *scene) deleteSet(name string, how metav1.DeletionPropagation) {
+// deleteSet deletes a workload and waits until it is gone.
+func (s *scene[T]) deleteSet(name string, how metav1.DeletionPropagation) {
 	s.Helper()
-	if err := workloads.CloneSets(s.namespace).Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &how}); err != nil {
-		s.fatalf("delete CloneSet %s: %v", name, err)
+	if err := s.client.Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &how}); err != nil {
+		s.Fatalf("delete %s %s: %v", s.kind.name, name, err)
 	}
-	s.await("CloneSet "+name+" is gone", func() string {
-		if set, found := s.sets.named(name); found {
-			return fmt.Sprintf("it has the finalizers %v and the deletionTimestamp %v", set.Finalizers, set.DeletionTimestamp)
+	s.Await(fmt.Sprintf("%s %s is gone", s.kind.name, name), func() string {
+		if set, found := s.sets.Named(name); found {
+			return fmt.Sprintf("it has the finalizers %v and the deletionTimestamp %v", set.GetFinalizers(), set.GetDeletionTimestamp())
 		}
 		return ""
 	})
+}
+
+// anythingLeft says which pods, claims and revisions there are.
+func (s *scene[T]) anythingLeft() string {
+	if pods, claims, revisions := s.Pods.All(), s.Claims.All(), s.Revisions.All(); len(pods)+len(claims)+len(revisions) > 0 {
+		return fmt.Sprintf("%v, %v, %v", testbed.Names(pods), testbed.Names(claims), testbed.Names(revisions))
+	}
+	return ""
 }
 
 // The garbage collector removes what belongs to a deleted CloneSet, and nobody creates it again.
@@ -112,15 +121,10 @@ func TestCascadingDeletion(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 3, claimTemplate("data")))
 			s.deleteSet("web", how)
-			s.await("no pods, claims and revisions", func() string {
-				if pods, claims, revisions := s.pods.all(), s.claims.all(), s.revisions.all(); len(pods)+len(claims)+len(revisions) > 0 {
-					return fmt.Sprintf("%v, %v, %v", names(pods), names(claims), names(revisions))
-				}
-				return ""
-			})
+			s.Await("no pods, claims and revisions", s.anythingLeft)
 			s.created(3)
 		})
 	}
@@ -129,15 +133,15 @@ func TestCascadingDeletion(t *testing.T) {
 // Orphaned pods live on, and a new CloneSet of the same name leaves them alone.
 func TestOrphaningDeletion(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
 	left := s.owned("web")
 	s.deleteSet("web", metav1.DeletePropagationOrphan)
 	s.run(cloneSet("web", 1))
 	for _, old := range left {
-		pod, err := core.CoreV1().Pods(s.namespace).Get(s.Context(), old.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && (len(pod.OwnerReferences) > 0 || !inService(pod)) {
-			s.errorf("rule 1: expected pod %s in service without an owner, observed %+v, %v", old.Name, pod.OwnerReferences, err)
+		pod, err := core.CoreV1().Pods(s.Namespace).Get(s.Context(), old.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && (len(pod.OwnerReferences) > 0 || !testbed.InService(pod)) {
+			s.Errorf("rule 1: expected pod %s in service without an owner, observed %+v, %v", old.Name, pod.OwnerReferences, err)
 		}
 	}
 	s.deletedOnly()

@@ -7,22 +7,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/examples/testbed"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // awaitUpdated waits until exactly n pods are updated, and all are in service.
-func (s *scene) awaitUpdated(rule, name string, n int32) {
+func (s *cloneSetScene) awaitUpdated(rule, name string, n int32) {
 	s.Helper()
 	s.awaitStatus(name, fmt.Sprintf("%s: %d updated pods", rule, n), func(set *v1alpha1.CloneSet) string {
-		wrong := unsettled(set)
+		wrong := s.unsettled(set)
 		if wrong == "" && set.Status.UpdatedReplicas != n {
 			wrong = fmt.Sprintf("status %+v", set.Status)
 		}
 		return wrong
 	})
 	if updated := int32(s.updated(name)); updated != n {
-		s.errorf("%s: the status says that %d pods are updated, observed %d", rule, n, updated)
+		s.Errorf("%s: the status says that %d pods are updated, observed %d", rule, n, updated)
 	}
 }
 
@@ -30,7 +31,7 @@ func TestPartition(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 5, strategy(how, 2), partition("50%")))
 			before, old := s.owned("web"), s.set("web").Status.UpdateRevision
 			s.expect("web", 3, 5)
@@ -39,7 +40,7 @@ func TestPartition(t *testing.T) {
 			status := s.set("web").Status
 			if status.CurrentRevision != old || status.UpdateRevision == old || status.ExpectedUpdatedReplicas != 2 ||
 				status.UpdatedReadyReplicas != 2 || status.LabelSelector != "app=web" {
-				s.errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
+				s.Errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
 			}
 			s.edit("web", partition("4"))
 			s.awaitUpdated("edge 6: a raised partition moves nothing back", "web", 2)
@@ -50,7 +51,7 @@ func TestPartition(t *testing.T) {
 			s.awaitUpdated("without partition", "web", 6)
 			s.keptBudget("web")
 			if status := s.set("web").Status; status.CurrentRevision != status.UpdateRevision {
-				s.errorf("expected one revision at the end, observed %+v", status)
+				s.Errorf("expected one revision at the end, observed %+v", status)
 			}
 			if how == reCreate {
 				return
@@ -63,7 +64,7 @@ func TestPartition(t *testing.T) {
 
 func TestRecreateUpdate(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 5, strategy(reCreate, 2)))
 	before := s.owned("web")
 	s.expect("web", 3, 5)
@@ -76,7 +77,7 @@ func TestRecreateUpdate(t *testing.T) {
 // What cannot be updated in place is recreated.
 func TestInPlaceIfPossibleRecreates(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 3, strategy(inPlace, 1)))
 	before := s.owned("web")
 	s.expect("web", 2, 3)
@@ -92,7 +93,7 @@ func TestSurge(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 4, strategy(how, 0), func(set *v1alpha1.CloneSet) {
 				set.Spec.UpdateStrategy.MaxSurge = new(intstr.FromInt32(1))
 			}))
@@ -101,7 +102,7 @@ func TestSurge(t *testing.T) {
 			s.awaitSettled("web")
 			s.keptBudget("web") // edge 4: nobody is missed
 			if n := s.updated("web"); n != 4 {
-				s.errorf("edge 4: expected 4 updated pods, observed %d", n)
+				s.Errorf("edge 4: expected 4 updated pods, observed %d", n)
 			}
 		})
 	}
@@ -112,14 +113,14 @@ func TestBadImageIsContained(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newCloneSetScene(t)
 			s.run(cloneSet("web", 6, strategy(how, 2)))
 			s.expect("web", 4, 6)
 			s.edit("web", image("web:bad"))
 			s.awaitStatus("web", "two pods that wait for their image", func(set *v1alpha1.CloneSet) string {
 				waiting := 0
 				for _, pod := range s.owned("web") {
-					if state := containerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
+					if state := testbed.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
 						waiting++
 					}
 				}
@@ -132,7 +133,7 @@ func TestBadImageIsContained(t *testing.T) {
 			s.awaitSettled("web")
 			s.keptBudget("web") // rule 31: broken pods first, and never more than two
 			if n := s.updated("web"); n != 6 {
-				s.errorf("expected 6 updated pods, observed %d", n)
+				s.Errorf("expected 6 updated pods, observed %d", n)
 			}
 		})
 	}
@@ -140,7 +141,7 @@ func TestBadImageIsContained(t *testing.T) {
 
 func TestPausedUpdate(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	paused := func(yes bool) func(*v1alpha1.CloneSet) {
 		return func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Paused = yes }
 	}
@@ -161,7 +162,7 @@ func TestPausedUpdate(t *testing.T) {
 		return ""
 	})
 	if n := s.updated("web"); n > 1 {
-		s.errorf("rule 26: expected no old pod to be updated, observed %d updated ones", n)
+		s.Errorf("rule 26: expected no old pod to be updated, observed %d updated ones", n)
 	}
 	s.edit("web", paused(false))
 	s.awaitSettled("web")
@@ -172,20 +173,20 @@ func TestPausedUpdate(t *testing.T) {
 // Within the grace period a pod is out of service and still runs the old image.
 func TestGracePeriod(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2, strategy(inPlace, 1), func(set *v1alpha1.CloneSet) {
 		set.Spec.UpdateStrategy.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 1}
 	}))
 	before := s.owned("web")
 	s.expect("web", 1, 2)
 	s.edit("web", image("web:2"))
-	s.await("rule 19: a pod in its grace period", func() string {
+	s.Await("rule 19: a pod in its grace period", func() string {
 		for _, pod := range s.owned("web") {
-			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !inService(pod) {
+			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !testbed.InService(pod) {
 				return ""
 			}
 		}
-		return fmt.Sprintf("none of %v", names(s.owned("web")))
+		return fmt.Sprintf("none of %v", testbed.Names(s.owned("web")))
 	})
 	s.awaitSettled("web")
 	s.keptBudget("web")
@@ -194,30 +195,30 @@ func TestGracePeriod(t *testing.T) {
 
 func TestRevisions(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2, strategy(inPlace, 2), func(set *v1alpha1.CloneSet) { set.Spec.RevisionHistoryLimit = new(int32(2)) }))
 	first := s.set("web").Status.UpdateRevision
 	s.edit("web", image("web:2"))
 	s.awaitSettled("web")
 	s.edit("web", image("web:1"))
 	s.awaitSettled("web")
-	revision, _ := s.revisions.named(first)
+	revision, _ := s.Revisions.Named(first)
 	if got := s.set("web").Status.UpdateRevision; got != first || revision == nil || revision.Revision != 3 {
-		s.errorf("edge 8: expected revision %s again, with the number 3, observed %s, %+v", first, got, revision)
+		s.Errorf("edge 8: expected revision %s again, with the number 3, observed %s, %+v", first, got, revision)
 	}
 	for i := 3; i <= 6; i++ {
 		s.edit("web", image(fmt.Sprintf("web:%d", i)))
 		s.awaitSettled("web")
 	}
-	s.await("CR7: the present revision and 2 old ones", func() string {
-		if n := len(s.revisions.all()); n != 3 {
-			return fmt.Sprintf("%d: %v", n, names(s.revisions.all()))
+	s.Await("CR7: the present revision and 2 old ones", func() string {
+		if n := len(s.Revisions.All()); n != 3 {
+			return fmt.Sprintf("%d: %v", n, testbed.Names(s.Revisions.All()))
 		}
 		return ""
 	})
 	last := s.set("web").Status.UpdateRevision
-	if revision, found := s.revisions.named(last); !found || revision.Revision != 7 {
-		s.errorf("CR3: expected revision %s with the number 7, observed %+v", last, revision)
+	if revision, found := s.Revisions.Named(last); !found || revision.Revision != 7 {
+		s.Errorf("CR3: expected revision %s with the number 7, observed %+v", last, revision)
 	}
 	s.deletedOnly()
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/examples/testbed"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -20,22 +21,22 @@ var cloneSets = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
 // An autoscaler and kubectl scale use the subresource.
 func TestScaleSubresource(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
-	sets := untyped.Resource(cloneSets).Namespace(s.namespace)
+	sets := untyped.Resource(cloneSets).Namespace(s.Namespace)
 	for _, n := range []int64{4, 1} {
 		if _, err := sets.Patch(s.Context(), "web", types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n), metav1.PatchOptions{}, "scale"); err != nil {
-			s.fatalf("scale to %d: %v", n, err)
+			s.Fatalf("scale to %d: %v", n, err)
 		}
 		s.awaitSettled("web")
 		scale, err := sets.Get(s.Context(), "web", metav1.GetOptions{}, "scale")
 		if err != nil {
-			s.fatalf("get the scale: %v", err)
+			s.Fatalf("get the scale: %v", err)
 		}
 		observed, _, _ := unstructured.NestedInt64(scale.Object, "status", "replicas")
 		selector, _, _ := unstructured.NestedString(scale.Object, "status", "selector")
 		if scale.GetKind() != "Scale" || observed != n || selector != "app=web" {
-			s.errorf("expected a Scale with %d replicas and the selector app=web, observed %v", n, scale.Object)
+			s.Errorf("expected a Scale with %d replicas and the selector app=web, observed %v", n, scale.Object)
 		}
 	}
 	s.created(4)
@@ -43,40 +44,40 @@ func TestScaleSubresource(t *testing.T) {
 
 func TestSpecifiedDelete(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 4, strategy(reCreate, 1)))
 	pods := s.owned("web")
 
 	s.expect("web", 3, 4)
-	s.label(pods[0].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
-	s.label(pods[1].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "")
-	s.awaitGone(pods[0], "rule 4: picked by label")
-	s.awaitGone(pods[1], "rule 4: picked by label, with any value")
+	s.Label(pods[0].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
+	s.Label(pods[1].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "")
+	s.AwaitGone(pods[0], "rule 4: picked by label")
+	s.AwaitGone(pods[1], "rule 4: picked by label, with any value")
 	s.awaitSettled("web")
 	s.keptBudget("web") // rule 22
 
 	s.expect("web", 3, 4)
 	s.edit("web", podsToDelete(pods[2].Name, pods[3].Name))
-	s.awaitGone(pods[2], "rule 4: picked by name")
-	s.awaitGone(pods[3], "rule 4: picked by name")
+	s.AwaitGone(pods[2], "rule 4: picked by name")
+	s.AwaitGone(pods[3], "rule 4: picked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keptBudget("web")
-	s.deletedOnly(names(pods)...)
+	s.deletedOnly(testbed.Names(pods)...)
 
 	victim := s.owned("web")[1]
 	s.edit("web", podsToDelete(victim.Name), replicas(3))
-	s.awaitGone(victim, "edge 10: picked by name, not replaced")
+	s.AwaitGone(victim, "edge 10: picked by name, not replaced")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.created(8)
 }
 
 // awaitPruned waits until podsToDelete is empty.
-func (s *scene) awaitPruned(set string) {
+func (s *cloneSetScene) awaitPruned(set string) {
 	s.Helper()
-	s.await("rule 3g: podsToDelete is pruned", func() string {
-		stored, _ := s.sets.named(set)
+	s.Await("rule 3g: podsToDelete is pruned", func() string {
+		stored, _ := s.sets.Named(set)
 		if names := stored.Spec.ScaleStrategy.PodsToDelete; len(names) > 0 {
 			return fmt.Sprintf("%v", names)
 		}
@@ -87,7 +88,7 @@ func (s *scene) awaitPruned(set string) {
 // The user's choice to delete a pod can be taken back, as long as the budget has held the deletion back.
 func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 3, strategy(inPlace, 1)))
 	pods := s.owned("web")
 	s.edit("web", image("web:bad"), partition("2")) // takes up the budget
@@ -99,11 +100,11 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 	})
 	var picked *corev1.Pod
 	for _, pod := range s.owned("web") {
-		if inService(pod) {
+		if testbed.InService(pod) {
 			picked = pod
 		}
 	}
-	s.label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
+	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	s.edit("web", replicas(4))
 	s.awaitStatus("web", "a fourth pod, of the bad image too; the picked one waits", func(set *v1alpha1.CloneSet) string {
 		if set.Status.Replicas != 4 || set.Status.ReadyReplicas != 2 {
@@ -111,7 +112,7 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 		}
 		return ""
 	})
-	s.label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
+	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
 	s.edit("web", image("web:1"), partition("0"))
 	s.awaitSettled("web")
 	s.deletedOnly() // edge 16
@@ -121,16 +122,16 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 // What the API server refuses is told in the status, and gone from it when it no longer refuses.
 func TestQuotaIsToldInTheStatus(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	quotas := core.CoreV1().ResourceQuotas(s.namespace)
+	s := newCloneSetScene(t)
+	quotas := core.CoreV1().ResourceQuotas(s.Namespace)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "pods"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}},
 	}
 	if _, err := quotas.Create(s.Context(), quota, metav1.CreateOptions{}); err != nil {
-		s.fatalf("create a quota: %v", err)
+		s.Fatalf("create a quota: %v", err)
 	}
-	s.awaitAsking("the quota is counted", func() string {
+	s.AwaitAsking("the quota is counted", func() string {
 		found, err := quotas.Get(s.Context(), "pods", metav1.GetOptions{})
 		if err != nil || len(found.Status.Hard) == 0 {
 			return fmt.Sprintf("%+v, %v", found.Status, err)
@@ -148,7 +149,7 @@ func TestQuotaIsToldInTheStatus(t *testing.T) {
 		return ""
 	})
 	if _, err := quotas.Patch(s.Context(), "pods", types.MergePatchType, []byte(`{"spec":{"hard":{"pods":"9"}}}`), metav1.PatchOptions{}); err != nil {
-		s.fatalf("raise the quota: %v", err)
+		s.Fatalf("raise the quota: %v", err)
 	}
 	s.awaitSettled("web")
 	s.awaitStatus("web", "no condition any more", func(set *v1alpha1.CloneSet) string {

@@ -5,301 +5,186 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/examples/testbed"
 )
 
-// scene is a namespace of a test's own, and everything that happens in it.
-type scene struct {
-	*testing.T
-	namespace string
-
-	sets      *mirror[*v1alpha1.CloneSet]
-	pods      *mirror[*corev1.Pod]
-	claims    *mirror[*corev1.PersistentVolumeClaim]
-	revisions *mirror[*appsv1.ControllerRevision]
-	history   *history
-
-	mu      sync.Mutex
-	changed chan struct{} // closed at the next change of anything
+// kind is what a scene has to know of a kind of workload.
+type kind[T metav1.Object] struct {
+	name   string
+	client func(namespace string) clientOf[T]
+	source func(namespace string) testbed.Source
+	state  func(T) state
 }
 
-func newScene(t *testing.T) *scene {
+// clientOf reads and writes the workloads of a kind in one namespace.
+type clientOf[T metav1.Object] interface {
+	Create(ctx context.Context, set T, opts metav1.CreateOptions) (T, error)
+	Update(ctx context.Context, set T, opts metav1.UpdateOptions) (T, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
+}
+
+// state is what every kind of workload has, under names of its own.
+type state struct {
+	replicas           int32
+	observedGeneration int64
+	status             any
+	unsettled          bool // the status says that there is something to do
+}
+
+// scene is a namespace of a test's own, with its workloads of a kind and the history of its pods.
+type scene[T metav1.Object] struct {
+	*testbed.Scene
+	kind    *kind[T]
+	client  clientOf[T]
+	sets    *testbed.Mirror[T]
+	history *history
+}
+
+func newScene[T metav1.Object](t *testing.T, kind *kind[T]) *scene[T] {
 	t.Helper()
-	namespace, err := core.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &scene{T: t, namespace: namespace.Name, changed: make(chan struct{}), history: newHistory()}
-	t.Cleanup(s.leave)
-	s.watch()
-	s.awaitServiceAccount()
+	history := newHistory()
+	s := &scene[T]{Scene: bed.NewScene(t, history.observe), kind: kind, history: history}
+	s.client = kind.client(s.Namespace)
+	s.sets = testbed.Follow[T](s.Scene, kind.source(s.Namespace), nil)
+	t.Cleanup(s.tell)
 	return s
 }
 
-// watch mirrors what the namespace holds, until the test ends.
-func (s *scene) watch() {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	s.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
-	pods, claims := core.CoreV1().Pods(s.namespace), core.CoreV1().PersistentVolumeClaims(s.namespace)
-	revisions, sets := core.AppsV1().ControllerRevisions(s.namespace), workloads.CloneSets(s.namespace)
-	s.sets = newMirror[*v1alpha1.CloneSet](s, from(sets.List, sets.Watch))
-	s.pods = newMirror[*corev1.Pod](s, from(pods.List, pods.Watch))
-	s.pods.observe = s.history.observe
-	s.claims = newMirror[*corev1.PersistentVolumeClaim](s, from(claims.List, claims.Watch))
-	s.revisions = newMirror[*appsv1.ControllerRevision](s, from(revisions.List, revisions.Watch))
-	for _, follow := range []func(context.Context, chan<- struct{}){s.sets.follow, s.pods.follow, s.claims.follow, s.revisions.follow} {
-		filled := make(chan struct{})
-		running.Go(func() { follow(ctx, filled) })
-		select {
-		case <-filled:
-		case <-time.After(patience):
-			s.fatalf("the objects of the namespace cannot be listed")
-		}
+// tell says what it was like where a test failed.
+func (s *scene[T]) tell() {
+	if !s.Failed() {
+		return
 	}
-}
-
-func newMirror[T metav1.Object](s *scene, from source) *mirror[T] {
-	return &mirror[T]{source: from, changed: s.notify, objects: map[types.UID]T{}}
-}
-
-func from[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error),
-	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)) source {
-	return source{
-		list:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return list(ctx, o) },
-		watch: watch,
+	for _, set := range s.sets.All() {
+		s.Logf("%s %s, generation %d: %+v", s.kind.name, set.GetName(), set.GetGeneration(), s.kind.state(set).status)
 	}
+	s.Logf("the last changes of pods in %s:\n%s", s.Namespace, strings.Join(testbed.Last(s.history.lines(), 60), "\n"))
 }
 
-func (s *scene) notify() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-func (s *scene) next() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.changed
-}
-
-// await returns once observed says nothing more; it is asked after every change of an object in the namespace.
-func (s *scene) await(expected string, observed func() string) {
+// create creates a workload and returns what was stored.
+func (s *scene[T]) create(set T) T {
 	s.Helper()
-	deadline := time.After(patience)
-	for {
-		changed := s.next()
-		wrong := observed()
-		if wrong == "" {
-			return
-		}
-		select {
-		case <-changed:
-		case <-deadline:
-			s.fatalf("expected within %s: %s\nobserved: %s", patience, expected, wrong)
-		}
-	}
-}
-
-// awaitAsking is await for what no watch tells: it asks again and again.
-func (s *scene) awaitAsking(expected string, observed func() string) {
-	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), patience)
-	defer cancel()
-	for {
-		wrong := observed()
-		if wrong == "" {
-			return
-		}
-		if ctx.Err() != nil {
-			s.fatalf("expected within %s: %s\nobserved: %s", patience, expected, wrong)
-		}
-		pause(ctx)
-	}
-}
-
-// awaitServiceAccount waits for what no pod can be created without.
-func (s *scene) awaitServiceAccount() {
-	s.Helper()
-	s.awaitAsking("the default service account", func() string {
-		if _, err := core.CoreV1().ServiceAccounts(s.namespace).Get(s.Context(), "default", metav1.GetOptions{}); err != nil {
-			return err.Error()
-		}
-		return ""
-	})
-}
-
-func (s *scene) errorf(format string, arguments ...any) {
-	s.Helper()
-	s.Errorf("namespace %s: %s", s.namespace, fmt.Sprintf(format, arguments...))
-}
-
-func (s *scene) fatalf(format string, arguments ...any) {
-	s.Helper()
-	s.Fatalf("namespace %s: %s", s.namespace, fmt.Sprintf(format, arguments...))
-}
-
-// leave tells what it was like where a test failed, and removes the namespace.
-func (s *scene) leave() {
-	if s.Failed() {
-		for _, set := range s.sets.all() {
-			s.Logf("CloneSet %s, generation %d: %+v", set.Name, set.Generation, set.Status)
-		}
-		s.Logf("the last changes of pods in %s:\n%s", s.namespace, strings.Join(last(s.history.lines(), 60), "\n"))
-		s.Logf("the manager's log, lines about %s and the last ones:\n%s", s.namespace, manager.logTail(s.namespace))
-	}
-	_ = core.CoreV1().Namespaces().Delete(context.Background(), s.namespace, metav1.DeleteOptions{})
-}
-
-// create creates a CloneSet and returns what was stored.
-func (s *scene) create(set *v1alpha1.CloneSet) *v1alpha1.CloneSet {
-	s.Helper()
-	stored, err := workloads.CloneSets(s.namespace).Create(s.Context(), set, metav1.CreateOptions{})
+	stored, err := s.client.Create(s.Context(), set, metav1.CreateOptions{})
 	if err != nil {
-		s.fatalf("create CloneSet %s: expected no error, observed %v", set.Name, err)
+		s.Fatalf("create %s %s: expected no error, observed %v", s.kind.name, set.GetName(), err)
 	}
 	return stored
 }
 
-// run creates a CloneSet and waits until its pods are there.
-func (s *scene) run(set *v1alpha1.CloneSet) *v1alpha1.CloneSet {
+// run creates a workload and waits until its pods are there.
+func (s *scene[T]) run(set T) T {
 	s.Helper()
 	stored := s.create(set)
-	s.awaitSettled(set.Name)
+	s.awaitSettled(set.GetName())
 	return stored
 }
 
-// tryEdit changes a CloneSet as a user does, again when somebody else was faster.
-func (s *scene) tryEdit(name string, edits ...func(*v1alpha1.CloneSet)) error {
-	sets := workloads.CloneSets(s.namespace)
+// tryEdit changes a workload as a user does, again when somebody else was faster.
+func (s *scene[T]) tryEdit(name string, edits ...func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		set, err := sets.Get(s.Context(), name, metav1.GetOptions{})
+		set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		for _, edit := range edits {
 			edit(set)
 		}
-		stored, err := sets.Update(s.Context(), set, metav1.UpdateOptions{})
+		stored, err := s.client.Update(s.Context(), set, metav1.UpdateOptions{})
 		if err == nil {
-			s.await("the watch of CloneSets shows the change", func() string { return s.sets.behind(stored.ResourceVersion) })
+			s.Await("the watch of workloads shows the change", func() string { return s.sets.Behind(stored.GetResourceVersion()) })
 		}
 		return err
 	})
 }
 
-// edit changes a CloneSet. It waits for a manager that has just started, whose webhooks do not answer yet.
-func (s *scene) edit(name string, edits ...func(*v1alpha1.CloneSet)) {
+// edit changes a workload. It waits for a manager that has just started, whose webhooks do not answer yet.
+func (s *scene[T]) edit(name string, edits ...func(T)) {
 	s.Helper()
-	s.awaitAsking("no error when CloneSet "+name+" is changed", func() string {
+	s.AwaitAsking(fmt.Sprintf("no error when %s %s is changed", s.kind.name, name), func() string {
 		err := s.tryEdit(name, edits...)
 		if err == nil {
 			return ""
 		}
 		if !apierrors.IsInternalError(err) {
-			s.fatalf("change CloneSet %s: expected no error, observed %v", name, err)
+			s.Fatalf("change %s %s: expected no error, observed %v", s.kind.name, name, err)
 		}
 		return err.Error()
 	})
 }
 
-// set returns a CloneSet as it is stored.
-func (s *scene) set(name string) *v1alpha1.CloneSet {
+// set returns a workload as it is stored.
+func (s *scene[T]) set(name string) T {
 	s.Helper()
-	set, err := workloads.CloneSets(s.namespace).Get(s.Context(), name, metav1.GetOptions{})
+	set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
-		s.fatalf("get CloneSet %s: %v", name, err)
+		s.Fatalf("get %s %s: %v", s.kind.name, name, err)
 	}
 	return set
 }
 
-// awaitStatus waits until a CloneSet that the manager has seen in its present form satisfies wrong, which returns what is
+// awaitStatus waits until a workload that the manager has seen in its present form satisfies wrong, which returns what is
 // wrong with it.
-func (s *scene) awaitStatus(name, expected string, wrong func(*v1alpha1.CloneSet) string) {
+func (s *scene[T]) awaitStatus(name, expected string, wrong func(T) string) {
 	s.Helper()
-	generation := s.set(name).Generation
-	s.await(expected, func() string {
-		set, found := s.sets.named(name)
+	generation := s.set(name).GetGeneration()
+	s.Await(expected, func() string {
+		set, found := s.sets.Named(name)
 		if !found {
-			return "there is no CloneSet " + name
+			return fmt.Sprintf("there is no %s %s", s.kind.name, name)
 		}
-		if set.Status.ObservedGeneration < generation {
-			return fmt.Sprintf("status.observedGeneration is %d of %d", set.Status.ObservedGeneration, generation)
+		if observed := s.kind.state(set).observedGeneration; observed < generation {
+			return fmt.Sprintf("status.observedGeneration is %d of %d", observed, generation)
 		}
 		return wrong(set)
 	})
 }
 
 // awaitSettled waits until all replicas are in service, as many of them updated as the partition lets, and the status says so.
-func (s *scene) awaitSettled(name string) {
+func (s *scene[T]) awaitSettled(name string) {
 	s.Helper()
-	s.awaitStatus(name, "CloneSet "+name+" is settled", func(set *v1alpha1.CloneSet) string {
-		if pods, n := len(s.owned(name)), s.inService(name); int32(pods) != *set.Spec.Replicas || n != pods {
-			return fmt.Sprintf("replicas %d, %d pods of which %d are in service, status %+v", *set.Spec.Replicas, pods, n, set.Status)
+	s.awaitStatus(name, fmt.Sprintf("%s %s is settled", s.kind.name, name), func(set T) string {
+		state := s.kind.state(set)
+		if pods, n := len(s.owned(name)), s.inService(name); int32(pods) != state.replicas || n != pods {
+			return fmt.Sprintf("replicas %d, %d pods of which %d are in service, status %+v", state.replicas, pods, n, state.status)
 		}
-		return unsettled(set)
+		return s.unsettled(set)
 	})
 }
 
-func unsettled(set *v1alpha1.CloneSet) string {
-	n, status := *set.Spec.Replicas, &set.Status
-	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n ||
-		status.UpdatedReplicas < status.ExpectedUpdatedReplicas ||
-		status.ExpectedUpdatedReplicas == n && status.CurrentRevision != status.UpdateRevision {
-		return fmt.Sprintf("replicas %d, status %+v", n, *status)
+// unsettled says what the status tells of a workload that is not settled.
+func (s *scene[T]) unsettled(set T) string {
+	if state := s.kind.state(set); state.unsettled {
+		return fmt.Sprintf("replicas %d, status %+v", state.replicas, state.status)
 	}
 	return ""
 }
 
-// inService counts the pods of a CloneSet that take traffic.
-func (s *scene) inService(set string) (n int) {
+// inService counts the pods of a workload that take traffic.
+func (s *scene[T]) inService(set string) (n int) {
 	for _, pod := range s.owned(set) {
-		if inService(pod) {
+		if testbed.InService(pod) {
 			n++
 		}
 	}
 	return n
 }
 
-// owned returns the active pods that a CloneSet controls, by name: those that have not ended and are not being deleted.
-func (s *scene) owned(name string) []*corev1.Pod {
+// owned returns the active pods that a workload controls, by name: those that have not ended and are not being deleted.
+func (s *scene[T]) owned(name string) []*corev1.Pod {
 	var owned []*corev1.Pod
-	for _, pod := range s.pods.all() {
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && active(pod) {
+	for _, pod := range s.Pods.All() {
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && testbed.Active(pod) {
 			owned = append(owned, pod)
 		}
 	}
 	slices.SortFunc(owned, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return owned
-}
-
-func active(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
-}
-
-func names[T metav1.Object](objects []T) []string {
-	var all []string
-	for _, object := range objects {
-		all = append(all, object.GetName())
-	}
-	slices.Sort(all)
-	return all
 }

@@ -9,9 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -60,59 +62,43 @@ status:
 )
 
 func TestTakeOver(t *testing.T) {
-	s := newScene(t)
-	s.Cleanup(func() { manager.revive(s.T) })
-	manager.kill()
+	s := newCloneSetScene(t)
+	s.Cleanup(s.revive)
+	manager.Kill()
 	s.withoutWebhooks()
-	set := s.leaveSet()
-	s.leaveRevision(set)
+	set := s.leaveSet(cloneSets, takenOverSet)
+	owner := *metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
+	s.leaveRevision(owner, "75d46fb977", takenOverRevision)
 	for _, name := range []string{"demo-2xkq7", oldPod, updatedPod} {
-		s.leavePod(set, name)
+		s.leaveClonePod(set, owner, name)
 	}
-	s.await("the pods are in service before the takeover", func() string {
-		if n := s.inService("demo"); n != 3 {
-			return fmt.Sprintf("%d are", n)
-		}
-		return ""
-	})
-	before := s.owned("demo")
+	before := s.awaitLeftInService(3)
 	s.expect("demo", 3, 4)
-	if err := manager.start(); err != nil {
-		s.fatalf("start the manager: %v", err)
+	if err := manager.Start(); err != nil {
+		s.Fatalf("start the manager: %v", err)
 	}
 
-	s.awaitPod(oldPod, "rule 26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
+	s.AwaitPod(oldPod, "rule 26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
 		if got := pod.Labels["pod-template-hash"]; got != "75d46fb977" {
 			return fmt.Sprintf("pod-template-hash is %q", got)
 		}
 		return ""
 	})
 	s.edit("demo", replicas(4)) // whatever the manager wants to change, it changes before this is done
-	s.awaitStatus("demo", "the set is settled with a fourth pod", unsettled)
+	s.awaitStatus("demo", "the set is settled with a fourth pod", s.unsettled)
 	s.keptBudget("demo") // nobody was out of service at any moment
 	s.restarted("demo", "main", "nginx:1.21", 0)
 	s.deletedOnly()
 	s.created(4)
-	if status := s.set("demo").Status; status.CurrentRevision != "demo-75d46fb977" || status.UpdateRevision != "demo-75d46fb977" || len(s.revisions.all()) != 1 {
-		s.errorf("CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, names(s.revisions.all()))
+	if status := s.set("demo").Status; status.CurrentRevision != "demo-75d46fb977" || status.UpdateRevision != "demo-75d46fb977" || len(s.Revisions.All()) != 1 {
+		s.Errorf("CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, testbed.Names(s.Revisions.All()))
 	}
 
-	// And it is ours now: the next update is one in place.
-	s.edit("demo", image("nginx:1.22"))
-	s.awaitSettled("demo")
-	s.deletedOnly()
-	for _, pod := range before {
-		s.awaitPod(pod.Name, "updated in place", func(now *corev1.Pod) string {
-			if status := containerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
-				return describe(now, false)
-			}
-			return ""
-		})
-	}
+	s.updatedAfterTakeOver(before, image("nginx:1.22"))
 }
 
-// withoutWebhooks lets CloneSets be written while no manager runs. The manager registers its webhooks again when it starts.
-func (s *scene) withoutWebhooks() {
+// withoutWebhooks lets workloads be written while no manager runs. The manager registers its webhooks again when it starts.
+func (s *scene[T]) withoutWebhooks() {
 	s.Helper()
 	admission := core.AdmissionregistrationV1()
 	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), registration.MutatingName, metav1.DeleteOptions{})
@@ -120,10 +106,10 @@ func (s *scene) withoutWebhooks() {
 		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), registration.ValidatingName, metav1.DeleteOptions{})
 	}
 	if err != nil {
-		s.fatalf("remove the webhook configurations: %v", err)
+		s.Fatalf("remove the webhook configurations: %v", err)
 	}
-	s.awaitAsking("the API server has forgotten the webhooks", func() string {
-		_, err := workloads.CloneSets(s.namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	s.AwaitAsking("the API server has forgotten the webhooks", func() string {
+		_, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err.Error()
 		}
@@ -131,51 +117,70 @@ func (s *scene) withoutWebhooks() {
 	})
 }
 
-// leaveSet stores the CloneSet and its status, with the very fields that OpenKruise has written.
-func (s *scene) leaveSet() *v1alpha1.CloneSet {
+// leaveSet stores a workload and its status, with the very fields that OpenKruise has written.
+func (s *scene[T]) leaveSet(resource schema.GroupVersionResource, manifest string) T {
 	s.Helper()
 	var object map[string]any
-	if err := yaml.Unmarshal([]byte(takenOverSet), &object); err != nil {
+	if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
 		s.Fatal(err)
 	}
 	status := object["status"]
 	delete(object, "status")
-	sets := untyped.Resource(cloneSets).Namespace(s.namespace)
+	sets := untyped.Resource(resource).Namespace(s.Namespace)
 	created, err := sets.Create(s.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 	if err != nil {
-		s.fatalf("create CloneSet demo: %v", err)
+		s.Fatalf("create %s: %v", s.kind.name, err)
 	}
 	created.Object["status"] = status
 	if _, err := sets.UpdateStatus(s.Context(), created, metav1.UpdateOptions{}); err != nil {
-		s.fatalf("write the status of CloneSet demo: %v", err)
+		s.Fatalf("write the status of %s %s: %v", s.kind.name, created.GetName(), err)
 	}
-	return s.set("demo")
+	return s.set(created.GetName())
 }
 
-func owner(set *v1alpha1.CloneSet) []metav1.OwnerReference {
-	return []metav1.OwnerReference{*metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))}
-}
-
-func (s *scene) leaveRevision(set *v1alpha1.CloneSet) {
+// leaveRevision stores the revision of a workload, named after its hash.
+func (s *scene[T]) leaveRevision(owner metav1.OwnerReference, hash, data string) {
 	s.Helper()
-	_, err := core.AppsV1().ControllerRevisions(s.namespace).Create(s.Context(), &appsv1.ControllerRevision{
+	_, err := core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "demo-75d46fb977", OwnerReferences: owner(set),
-			Labels: map[string]string{"app": "demo", "controller.kubernetes.io/hash": "75d46fb977"},
+			Name: owner.Name + "-" + hash, OwnerReferences: []metav1.OwnerReference{owner},
+			Labels: map[string]string{"app": owner.Name, "controller.kubernetes.io/hash": hash},
 		},
-		Data:     runtime.RawExtension{Raw: []byte(takenOverRevision)},
+		Data:     runtime.RawExtension{Raw: []byte(data)},
 		Revision: 1,
 	}, metav1.CreateOptions{})
 	if err != nil {
-		s.fatalf("create the ControllerRevision: %v", err)
+		s.Fatalf("create the ControllerRevision: %v", err)
 	}
 }
 
-func (s *scene) leavePod(set *v1alpha1.CloneSet, name string) {
+// leavePod stores a pod whose readiness gates are these, all of them met.
+func (s *scene[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) {
+	s.Helper()
+	pod.Spec.ReadinessGates = nil
+	var conditions []any
+	for _, gate := range gates {
+		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: gate})
+		conditions = append(conditions, map[string]any{"type": gate, "status": "True"})
+	}
+	pods := core.CoreV1().Pods(s.Namespace)
+	if _, err := pods.Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
+		s.Fatalf("create pod %s: %v", pod.Name, err)
+	}
+	s.PatchPod(pod.Name, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
+}
+
+// updatedBefore is what OpenKruise has left on a pod that it has updated in place.
+func updatedBefore(revision string) string {
+	return `{"revision":"` + revision + `","updateTimestamp":"2023-06-01T10:00:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:0000"}},"containerBatchesRecord":[{"timestamp":"2023-06-01T10:00:00Z","containers":["main"]}]}`
+}
+
+// leaveClonePod stores a pod of a CloneSet.
+func (s *cloneSetScene) leaveClonePod(set *v1alpha1.CloneSet, owner metav1.OwnerReference, name string) {
 	s.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: name, OwnerReferences: owner(set),
+			Name: name, OwnerReferences: []metav1.OwnerReference{owner},
 			Labels: map[string]string{
 				"app": "demo", "controller-revision-hash": "demo-75d46fb977", "pod-template-hash": "75d46fb977",
 				"apps.kruise.io/cloneset-instance-id": name[len("demo-"):], "lifecycle.apps.kruise.io/state": "Normal",
@@ -184,21 +189,41 @@ func (s *scene) leavePod(set *v1alpha1.CloneSet, name string) {
 		},
 		Spec: *set.Spec.Template.Spec.DeepCopy(),
 	}
-	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}}
-	conditions := []any{map[string]any{"type": "InPlaceUpdateReady", "status": "True"}}
+	gates := []corev1.PodConditionType{"InPlaceUpdateReady", "KruisePodReady"}
 	switch name {
 	case oldPod:
 		delete(pod.Labels, "pod-template-hash")
+		gates = gates[:1]
 	case updatedPod:
-		pod.Annotations["apps.kruise.io/inplace-update-state"] = `{"revision":"demo-75d46fb977","updateTimestamp":"2023-06-01T10:00:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:0000"}},"containerBatchesRecord":[{"timestamp":"2023-06-01T10:00:00Z","containers":["main"]}]}`
-		fallthrough
-	default:
-		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: "KruisePodReady"})
-		conditions = append(conditions, map[string]any{"type": "KruisePodReady", "status": "True"})
+		pod.Annotations["apps.kruise.io/inplace-update-state"] = updatedBefore("demo-75d46fb977")
 	}
-	pods := core.CoreV1().Pods(s.namespace)
-	if _, err := pods.Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
-		s.fatalf("create pod %s: %v", name, err)
+	s.leavePod(pod, gates...)
+}
+
+// awaitLeftInService waits until the pods that have been left are in service, and returns them.
+func (s *scene[T]) awaitLeftInService(wanted int) []*corev1.Pod {
+	s.Helper()
+	s.Await("the pods are in service before the takeover", func() string {
+		if n := s.inService("demo"); n != wanted {
+			return fmt.Sprintf("%d are", n)
+		}
+		return ""
+	})
+	return s.owned("demo")
+}
+
+// updatedAfterTakeOver updates the workload: in place, since it is ours now.
+func (s *scene[T]) updatedAfterTakeOver(before []*corev1.Pod, update func(T)) {
+	s.Helper()
+	s.edit("demo", update)
+	s.awaitSettled("demo")
+	s.deletedOnly()
+	for _, pod := range before {
+		s.AwaitPod(pod.Name, "updated in place", func(now *corev1.Pod) string {
+			if status := testbed.ContainerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
+				return testbed.Describe(now, false)
+			}
+			return ""
+		})
 	}
-	s.patchPod(name, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
 }

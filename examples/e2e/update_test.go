@@ -1,44 +1,50 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/examples/testbed"
 )
 
-// unmoved fails where a pod is not the one it was: another object, on another node, with another address.
-func (s *scene) unmoved(before []*corev1.Pod, set string) {
+// unmoved fails where a pod is not the one it was: another object, on another node, with another address; and where there are
+// others beside them than the added ones.
+func (s *scene[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
 	s.Helper()
 	now := map[string]*corev1.Pod{}
 	for _, pod := range s.owned(set) {
 		now[pod.Name] = pod
 	}
-	if len(now) != len(before) {
-		s.errorf("expected the %d pods %v, observed %v", len(before), names(before), names(s.owned(set)))
+	wanted, found := append(testbed.Names(before), added...), testbed.Names(s.owned(set))
+	slices.Sort(wanted)
+	if !slices.Equal(wanted, found) {
+		s.Errorf("expected the %d pods %v, observed %v", len(wanted), wanted, found)
 	}
 	for _, old := range before {
 		pod := now[old.Name]
 		if pod == nil {
-			s.errorf("expected pod %s to stay, observed that it is gone", old.Name)
+			s.Errorf("expected pod %s to stay, observed that it is gone", old.Name)
 			continue
 		}
 		if pod.UID != old.UID || pod.Spec.NodeName != old.Spec.NodeName || pod.Status.PodIP != old.Status.PodIP {
-			s.errorf("pod %s: expected UID %s on %s at %s, observed %s on %s at %s", pod.Name,
+			s.Errorf("pod %s: expected UID %s on %s at %s, observed %s on %s at %s", pod.Name,
 				old.UID, old.Spec.NodeName, old.Status.PodIP, pod.UID, pod.Spec.NodeName, pod.Status.PodIP)
 		}
 		if all := s.history.addressesOf(pod); len(all) != 1 {
-			s.errorf("pod %s: expected one address all the time, observed %v", pod.Name, all)
+			s.Errorf("pod %s: expected one address all the time, observed %v", pod.Name, all)
 		}
 	}
 }
 
 // restarted fails where a container of the pods has another image or has been restarted more or less often.
-func (s *scene) restarted(set, container, image string, restarts int32) {
+func (s *scene[T]) restarted(set, container, image string, restarts int32) {
 	s.Helper()
 	for _, pod := range s.owned(set) {
-		status := containerStatus(pod, container)
+		status := testbed.ContainerStatus(pod, container)
 		if status.Image != image || status.RestartCount != restarts {
-			s.errorf("pod %s, container %s: expected %s and %d restarts, observed %s and %d", pod.Name, container,
+			s.Errorf("pod %s, container %s: expected %s and %d restarts, observed %s and %d", pod.Name, container,
 				image, restarts, status.Image, status.RestartCount)
 		}
 	}
@@ -46,7 +52,7 @@ func (s *scene) restarted(set, container, image string, restarts int32) {
 
 func TestInPlaceUpdate(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 5, strategy(inPlace, 2)))
 	before := s.owned("web")
 	s.expect("web", 3, 5)

@@ -21,18 +21,19 @@ var (
 // demo is one run of the demo.
 type demo struct {
 	options options
+	kind    *kind
 	screen  *display.Screen
 
-	place     *place
-	core      kubernetes.Interface
-	workloads client.Interface
-	observer  *observer
+	place    *place
+	core     kubernetes.Interface
+	workload *workload
+	observer *observer
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.screen.Print(display.Line{Text: "podwright: ten pods are updated in place, on a real API server", Style: display.Title}, display.Line{})
+	d.screen.Print(display.Line{Text: fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), Style: display.Title}, display.Line{})
 	if d.options.Kubeconfig == "" {
 		d.place, err = startCluster(ctx, d.screen)
 	} else {
@@ -70,7 +71,7 @@ func ofSignal(ctx context.Context, err error) error {
 // work does what the user came for. What it starts ends with the context; running
 // counts it, and fail ends all of it.
 func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(error)) (err error) {
-	if err := installCRDs(ctx, d.place, d.options.InstallCRDs, d.screen); err != nil {
+	if err := installCRDs(ctx, d.place, d.kind.resource, d.options.InstallCRDs, d.screen); err != nil {
 		return err
 	}
 	if d.core, err = kubernetes.NewForConfig(d.place.config); err != nil {
@@ -79,20 +80,24 @@ func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(erro
 	if err := d.place.makeNamespace(ctx, d.core, d.screen); err != nil {
 		return err
 	}
-	if d.workloads, err = client.NewForConfig(d.place.config); err != nil {
+	if d.workload, err = newWorkload(d.place.config, d.kind, d.place.namespace); err != nil {
+		return err
+	}
+	workloads, err := client.NewForConfig(d.place.config)
+	if err != nil {
 		return err
 	}
 	if err := d.manage(ctx, running, fail); err != nil {
 		return err
 	}
-	if d.observer, err = newObserver(ctx, d.core, d.workloads, d.place.namespace, running); err != nil {
+	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place.namespace, running); err != nil {
 		return err
 	}
-	checks, err := d.rollOut(ctx)
+	shown, err := d.play(ctx)
 	if err != nil {
 		return err
 	}
-	err = d.report(checks)
+	err = d.report(shown)
 	if !d.options.Exit {
 		err = errors.Join(err, d.stay(ctx))
 	}

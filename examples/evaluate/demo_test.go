@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/podwright/podwright/examples/evaluate/display"
 	"github.com/podwright/podwright/examples/evaluate/history"
@@ -28,7 +29,7 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := demo{screen: display.NewScreen(out)}
-		if err := d.report(&outcome{checks: c.checks}); !errors.Is(err, c.want) {
+		if err := d.report(&outcome{acts: []checked{{"The update", c.checks}, {"The roll-back", []history.Check{good}}}}); !errors.Is(err, c.want) {
 			t.Errorf("%s: got error %v, want %v", name, err, c.want)
 		}
 		text, err := os.ReadFile(out.Name())
@@ -38,6 +39,13 @@ func TestReport(t *testing.T) {
 		if got, want := strings.Contains(string(text), "FAILED  this does not"), c.want != nil; got != want {
 			t.Errorf("%s: shows a failure: %t, want %t:\n%s", name, got, want, text)
 		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	got := times([]lap{{"to update", 3250 * time.Millisecond}, {"to roll back", time.Second}})
+	if want := "It took 3.2 s to update, 1.0 s to roll back."; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -84,7 +84,7 @@ func (p *place) makeNamespace(ctx context.Context, client kubernetes.Interface, 
 	return nil
 }
 
-// runningManager names the manager that runs in the cluster: it would work on the same CloneSet.
+// runningManager names the manager that runs in the cluster: it would work on the same workload.
 func runningManager(ctx context.Context, client kubernetes.Interface) (string, error) {
 	lease, err := client.CoordinationV1().Leases(managerNamespace).Get(ctx, managerLease, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -1,8 +1,9 @@
 // Command evaluate shows podwright at work: it starts a real control plane on
 // this machine, runs the manager, and updates the pods of a CloneSet in place
-// before the user's eyes. In the end it says what it has checked of it.
+// before the user's eyes, or those of another kind of workload. In the end it says
+// what it has checked of it.
 //
-//	go run ./evaluate
+//	go run ./evaluate [--kind=statefulset]
 //
 // It needs the go command and nothing else. With the environment variable
 // KUBECONFIG or the flag --kubeconfig it works in that cluster instead, in a
@@ -15,8 +16,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -35,7 +34,7 @@ const (
 
 // options are the flags.
 type options struct {
-	// Kind of workload.
+	// Kind of workload, as the flag names it.
 	Kind string
 	// Exit ends the program after the checks.
 	Exit bool
@@ -46,9 +45,6 @@ type options struct {
 	// Patience is how long a step may take.
 	Patience time.Duration
 }
-
-// kinds are the kinds of workloads that there is a demo of.
-var kinds = []string{"cloneset"}
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -65,7 +61,7 @@ func run(arguments []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 
-	d := &demo{options: o, screen: display.NewScreen(os.Stdout)}
+	d := &demo{options: o, kind: kindOf(o.Kind), screen: display.NewScreen(os.Stdout)}
 	err = d.run(ctx)
 	switch {
 	case errors.Is(err, errInterrupted):
@@ -85,7 +81,7 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 	flags.Usage = func() {
 		fmt.Printf("Shows pods that are updated in place, on a real API server.\n\nUsage: go run ./evaluate [flags]\n\n%s", flags.FlagUsages())
 	}
-	flags.StringVar(&o.Kind, "kind", kinds[0], "kind of workload to show: "+strings.Join(kinds, ", "))
+	flags.StringVar(&o.Kind, "kind", kinds[0].flag(), "kind of workload to show: "+flagsOfKinds())
 	flags.BoolVar(&o.Exit, "exit", false, "end after the checks; the exit code is 1 if one failed")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", kubeconfig, "work in this cluster, in a namespace that is removed in the end ($KUBECONFIG); empty starts a cluster on this machine")
 	flags.BoolVar(&o.InstallCRDs, "install-crds", false, "install the CRDs in a given cluster that lacks them; they stay")
@@ -96,9 +92,11 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 	if extra := flags.Args(); len(extra) > 0 {
 		return o, fmt.Errorf("unexpected arguments %q: want flags only", extra)
 	}
-	if o.Kind = strings.ToLower(o.Kind); !slices.Contains(kinds, o.Kind) {
-		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, strings.Join(kinds, ", "))
+	k := kindOf(o.Kind)
+	if k == nil {
+		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, flagsOfKinds())
 	}
+	o.Kind = k.flag()
 	if o.Patience <= 0 {
 		return o, fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}

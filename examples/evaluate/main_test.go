@@ -21,7 +21,9 @@ func TestParse(t *testing.T) {
 		"the flag can turn KUBECONFIG off": {[]string{"--kubeconfig="}, "/a", defaults, ""},
 		"all flags": {[]string{"--kind=CloneSet", "--exit", "--install-crds", "--patience=5s"}, "",
 			options{Kind: "cloneset", Exit: true, InstallCRDs: true, Patience: 5 * time.Second}, ""},
-		"unknown kind":   {[]string{"--kind=pod"}, "", options{}, "--kind=pod: want one of: cloneset"},
+		"another kind":   {[]string{"--kind=statefulset"}, "", options{Kind: "statefulset", Patience: 2 * time.Minute}, ""},
+		"unknown kind":   {[]string{"--kind=pod"}, "", options{}, "--kind=pod: want one of: cloneset, statefulset"},
+		"empty kind":     {[]string{"--kind="}, "", options{}, "--kind=: want one of: cloneset, statefulset"},
 		"no patience":    {[]string{"--patience=0s"}, "", options{}, "--patience=0s: want more than 0"},
 		"more arguments": {[]string{"--exit", "now"}, "", options{}, `unexpected arguments ["now"]: want flags only`},
 	}

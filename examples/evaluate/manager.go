@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/klog/v2"
@@ -22,21 +23,21 @@ import (
 	"github.com/podwright/podwright/examples/manager/app"
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// installCRDs makes the API server serve the CRDs of the library. In a cluster
-// that is not the demo's own, those that are there stay as they are.
-func installCRDs(ctx context.Context, p *place, install bool, screen *display.Screen) error {
-	definitions := crds.Of(workloads.CRDs(), v1alpha1.SchemeGroupVersion.WithResource("clonesets"))
+// installCRDs makes the API server serve a resource of the library. In a cluster
+// that is not the demo's own, a CRD that is there stays as it is.
+func installCRDs(ctx context.Context, p *place, resource schema.GroupVersionResource, install bool, screen *display.Screen) error {
+	definitions := crds.Of(workloads.CRDs(), resource)
 	if !p.own {
-		served, err := isServed(ctx, p)
+		served, err := isServed(ctx, p, resource)
 		if err != nil || served {
 			return err
 		}
 		if !install {
-			return errors.New("the cluster does not serve clonesets.apps.kruise.io: install the CRDs with the flag --install-crds, " +
-				"or with: kubectl apply --server-side -f workloads/crds/apps.kruise.io_clonesets.yaml")
+			return fmt.Errorf("the cluster does not serve version %s of %s: install the CRD with the flag --install-crds, "+
+				"or with: kubectl apply --server-side -f workloads/crds/%s_%s.yaml",
+				resource.Version, resource.GroupResource(), resource.Group, resource.Resource)
 		}
 	}
 	client, err := dynamic.NewForConfig(p.config)
@@ -52,12 +53,12 @@ func installCRDs(ctx context.Context, p *place, install bool, screen *display.Sc
 	return nil
 }
 
-func isServed(ctx context.Context, p *place) (bool, error) {
+func isServed(ctx context.Context, p *place, resource schema.GroupVersionResource) (bool, error) {
 	client, err := discovery.NewDiscoveryClientForConfig(p.config)
 	if err != nil {
 		return false, err
 	}
-	return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(client), v1alpha1.SchemeGroupVersion.WithResource("clonesets"))
+	return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(client), resource)
 }
 
 func names(definitions []*unstructured.Unstructured) string {

@@ -17,31 +17,31 @@ import (
 
 	"github.com/podwright/podwright/examples/evaluate/history"
 	"github.com/podwright/podwright/workloads/client"
-	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// observer watches the CloneSet and what belongs to it, with caches of the
+// observer watches the workload and what belongs to it, with caches of the
 // demo's own: it asks nothing of the manager.
 type observer struct {
+	kind      *kind
 	namespace string
 	recorder  history.Recorder
 	// changed gets a value after changes; several may share one.
 	changed chan struct{}
 
-	sets      client.CloneSetLister
+	sets      cache.Store
 	pods      corelisters.PodLister
 	revisions appslisters.ControllerRevisionLister
 }
 
 // newObserver returns when the caches are filled. They follow the API server
 // until the context is done; running counts what does so.
-func newObserver(ctx context.Context, core kubernetes.Interface, workloads client.Interface, namespace string, running *sync.WaitGroup) (*observer, error) {
+func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, namespace string, running *sync.WaitGroup) (*observer, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(core, 0, informers.WithNamespace(namespace))
 	pods, revisions := factory.Core().V1().Pods(), factory.Apps().V1().ControllerRevisions()
-	sets := client.NewCloneSetInformer(workloads, namespace, 0, nil)
+	sets := k.informer(workloads, namespace)
 	o := &observer{
-		namespace: namespace, changed: make(chan struct{}, 1),
-		sets: client.NewCloneSetLister(sets.GetIndexer()), pods: pods.Lister(), revisions: revisions.Lister(),
+		kind: k, namespace: namespace, changed: make(chan struct{}, 1),
+		sets: sets.GetStore(), pods: pods.Lister(), revisions: revisions.Lister(),
 	}
 	if _, err := pods.Informer().AddEventHandler(o.record()); err != nil {
 		return nil, err
@@ -56,16 +56,16 @@ func newObserver(ctx context.Context, core kubernetes.Interface, workloads clien
 		running.Go(func() { informer.RunWithContext(ctx) })
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), synced...) {
-		return nil, fmt.Errorf("reading CloneSets, pods and revisions of namespace %s: %w", namespace, context.Cause(ctx))
+		return nil, fmt.Errorf("reading %ss, pods and revisions of namespace %s: %w", k.name, namespace, context.Cause(ctx))
 	}
 	return o, nil
 }
 
-// record tells the recorder of every state of every pod of the CloneSet.
+// record tells the recorder of every state of every pod of the workload.
 func (o *observer) record() cache.ResourceEventHandler {
 	ours := func(object any) bool {
 		owner := metav1.GetControllerOf(asPod(object))
-		return owner != nil && owner.Kind == "CloneSet" && owner.Name == setName
+		return owner != nil && owner.Kind == o.kind.name && owner.Name == setName
 	}
 	return cache.FilteringResourceEventHandler{FilterFunc: ours, Handler: cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { o.recorder.Set(asPod(object)) },
@@ -99,40 +99,26 @@ func (o *observer) notify() cache.ResourceEventHandler {
 	}
 }
 
-// snapshot is what a plan is made from. Like the controller's, it holds what the caches
-// hold; nil while the CloneSet is not there.
-func (o *observer) snapshot() *cloneset.Snapshot {
-	set, err := o.sets.CloneSets(o.namespace).Get(setName)
-	if err != nil {
+// state plans from what the caches hold, as a controller does; nil while the
+// workload is not there.
+func (o *observer) state() *state {
+	cached, _, _ := o.sets.GetByKey(o.namespace + "/" + setName) // a cache gives no error
+	object, ok := cached.(metav1.Object)
+	if !ok {
 		return nil
 	}
-	s := &cloneset.Snapshot{Set: set, Now: time.Now()}
-	pods, _ := o.pods.Pods(o.namespace).List(labels.Everything()) // a cache gives no error
+	its := belongings{now: time.Now()}
+	pods, _ := o.pods.Pods(o.namespace).List(labels.Everything())
 	for _, pod := range pods {
-		if metav1.IsControlledBy(pod, set) {
-			s.Pods = append(s.Pods, pod)
+		if metav1.IsControlledBy(pod, object) {
+			its.pods = append(its.pods, pod)
 		}
 	}
 	revisions, _ := o.revisions.ControllerRevisions(o.namespace).List(labels.Everything())
 	for _, revision := range revisions {
-		if metav1.IsControlledBy(revision, set) {
-			s.Revisions = append(s.Revisions, revision)
+		if metav1.IsControlledBy(revision, object) {
+			its.revisions = append(its.revisions, revision)
 		}
 	}
-	return s
-}
-
-// listPods reads the pods of the CloneSet from the API server.
-func listPods(ctx context.Context, core kubernetes.Interface, s *cloneset.Snapshot) ([]*corev1.Pod, error) {
-	list, err := core.CoreV1().Pods(s.Set.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("listing the pods of namespace %s: %w", s.Set.Namespace, err)
-	}
-	var out []*corev1.Pod
-	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], s.Set) {
-			out = append(out, &list.Items[i])
-		}
-	}
-	return out, nil
+	return o.kind.observe(object, its)
 }

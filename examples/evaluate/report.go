@@ -2,27 +2,35 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/podwright/podwright/examples/evaluate/display"
 	"github.com/podwright/podwright/examples/evaluate/history"
 )
 
 // report says what was checked. It returns errChecks where a check failed.
-func (d *demo) report(o *outcome) error {
-	lines := []display.Line{{}, {Text: "Checked with the API server:", Style: display.Title}}
-	for _, check := range o.checks {
-		lines = append(lines, checkLine(check))
-	}
-	took := o.first + o.second
-	lines = append(lines, display.Line{}, display.Line{Text: fmt.Sprintf("The update took %.1f s: %.1f s for the first half, %.1f s for the second.",
-		took.Seconds(), o.first.Seconds(), o.second.Seconds())})
-	d.screen.Print(lines...)
-	for _, check := range o.checks {
-		if !check.OK {
-			return errChecks
+func (d *demo) report(o *outcome) (err error) {
+	var lines []display.Line
+	for _, act := range o.acts {
+		lines = append(lines, display.Line{}, display.Line{Text: act.name + ", checked with the API server:", Style: display.Title})
+		for _, check := range act.checks {
+			lines = append(lines, checkLine(check))
+			if !check.OK {
+				err = errChecks
+			}
 		}
 	}
-	return nil
+	d.screen.Print(append(lines, display.Line{}, display.Line{Text: times(o.laps)})...)
+	return err
+}
+
+// times says what took how long.
+func times(laps []lap) string {
+	var parts []string
+	for _, l := range laps {
+		parts = append(parts, fmt.Sprintf("%.1f s %s", l.took.Seconds(), l.task))
+	}
+	return "It took " + strings.Join(parts, ", ") + "."
 }
 
 func checkLine(c history.Check) display.Line {

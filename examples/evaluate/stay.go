@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -16,8 +17,8 @@ import (
 // stay keeps everything up until the context is done, offers commands to try,
 // and shows what they do. It returns an error when the manager ends before.
 func (d *demo) stay(ctx context.Context) error {
-	d.screen.Print(suggestions(d.place, findKubectl())...)
-	last := d.view(d.observer.snapshot(), "", 0)
+	d.screen.Print(suggestions(d.kind, d.place, findKubectl())...)
+	last := d.view(d.observer.state(), "", 0)
 	for {
 		select {
 		case <-ctx.Done():
@@ -27,14 +28,14 @@ func (d *demo) stay(ctx context.Context) error {
 			return nil
 		case <-d.observer.changed:
 		}
-		s := d.observer.snapshot()
+		s := d.observer.state()
 		if s == nil {
 			continue
 		}
 		v := newView(s)
 		if !reflect.DeepEqual(v.Rows, last.Rows) || !reflect.DeepEqual(v.Notes, last.Notes) {
 			last = v
-			v.Step = fmt.Sprintf("now  CloneSet %s/%s", s.Set.Namespace, s.Set.Name)
+			v.Step = fmt.Sprintf("now  %s %s/%s", d.kind.name, s.object.GetNamespace(), s.object.GetName())
 			d.screen.Draw(v)
 		}
 	}
@@ -55,8 +56,14 @@ func findKubectl() kubectl {
 	return kubectl{command, "kubectl is not on the PATH: the go command builds one, which takes a minute the first time."}
 }
 
+// hint is a change to try, and what it does.
+type hint struct {
+	what   string
+	change change
+}
+
 // suggestions are the commands to try.
-func suggestions(p *place, k kubectl) []display.Line {
+func suggestions(kind *kind, p *place, k kubectl) []display.Line {
 	prefix := k.command + " --kubeconfig " + quote(p.kubeconfig)
 	if len(filepath.SplitList(p.kubeconfig)) > 1 { // the flag takes one file only
 		prefix = "KUBECONFIG=" + quote(p.kubeconfig) + " " + k.command
@@ -70,24 +77,30 @@ func suggestions(p *place, k kubectl) []display.Line {
 		{Text: "  " + p.kubeconfig, Style: display.Verbatim},
 		{Text: "  " + filepath.Join(p.dir, "*.log"), Style: display.Verbatim},
 		{},
-		{Text: "Three commands to try in another terminal; what they do is shown here:", Style: display.Title},
+		{Text: "Commands to try in another terminal; what they do is shown here:", Style: display.Title},
 	}
 	if k.remark != "" {
 		out = append(out, display.Line{Text: k.remark})
 	}
-	for _, s := range []struct{ what, arguments string }{
-		{"1. Roll out an image that does not exist: two pods break, the others are safe.", patchImage(badImage)},
-		{"2. Roll back: only the two broken pods are changed.", patchImage(newImage)},
-		{"3. Scale out.", fmt.Sprintf("scale cloneset %s --replicas=12", setName)},
-	} {
-		out = append(out, display.Line{}, display.Line{Text: s.what}, display.Line{Text: "  " + prefix + " \\", Style: display.Verbatim},
-			display.Line{Text: "    " + s.arguments, Style: display.Verbatim})
+	number := 0
+	try := func(what, arguments string) {
+		number++
+		out = append(out, display.Line{}, display.Line{Text: fmt.Sprintf("%d. %s", number, what)},
+			display.Line{Text: "  " + prefix + " \\", Style: display.Verbatim}, display.Line{Text: "    " + arguments, Style: display.Verbatim})
+	}
+	try("Roll out an image that does not exist: two pods break, the others are safe.", kind.patch(setImage(badImage)))
+	try("Roll back: only the two broken pods are changed.", kind.patch(setImage(newImage)))
+	try("Scale out.", fmt.Sprintf("scale %s %s --replicas=12", kind.kubectl, setName))
+	for _, h := range kind.more {
+		try(h.what, kind.patch(h.change))
 	}
 	return append(out, display.Line{})
 }
 
-func patchImage(image string) string {
-	return fmt.Sprintf(`patch cloneset %s --type=json -p '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"%s"}]'`, setName, image)
+// patch returns the arguments with which kubectl makes a change.
+func (k *kind) patch(c change) string {
+	patch, _ := json.Marshal([]change{c}) // text and numbers: it cannot fail
+	return fmt.Sprintf("patch %s %s --type=json -p '%s'", k.kubectl, setName, patch)
 }
 
 // quote makes one word of text for a shell.

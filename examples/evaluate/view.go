@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,32 +13,28 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
-	"github.com/podwright/podwright/workloads/cloneset"
 )
 
-// newView shows a snapshot, and what the plan that follows from it says of the
-// pods that do not move.
-func newView(s *cloneset.Snapshot) display.View {
-	plan := cloneset.NewPlan(s)
+// newView shows a workload, and what its plan says of the pods that do not move.
+func newView(s *state) display.View {
 	v := display.View{Replicas: 1, MaxUnavailable: -1, MostUnavailable: -1}
-	if s.Set.Spec.Replicas != nil {
-		v.Replicas = int(*s.Set.Spec.Replicas)
+	if s.replicas != nil {
+		v.Replicas = int(*s.replicas)
 	}
-	for _, problem := range plan.Problems {
-		v.Notes = append(v.Notes, problem.Err.Error())
+	for _, problem := range s.problems {
+		v.Notes = append(v.Notes, problem.Error())
 	}
 	waits := map[*corev1.Pod]*rollout.Reason{}
-	for _, w := range plan.Waiting {
+	for _, w := range s.waiting {
 		if w.Pod == nil {
 			v.Notes = append(v.Notes, "pods are not created yet: "+w.Reason.String())
 		} else if waits[w.Pod] == nil {
 			waits[w.Pod] = w.Reason
 		}
 	}
-	pods := slices.SortedFunc(slices.Values(s.Pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	for _, pod := range pods {
-		row := newRow(pod, plan.Revisions.Update, waits[pod])
-		if isUpdated(pod, plan.Revisions.Update) {
+	for _, pod := range slices.SortedFunc(slices.Values(s.pods), byName) {
+		row := newRow(pod, s.update, waits[pod])
+		if isUpdated(pod, s.update) {
 			v.Updated++
 		}
 		if available(pod) {
@@ -51,8 +46,13 @@ func newView(s *cloneset.Snapshot) display.View {
 	return v
 }
 
+// byName puts web-9 before web-10. Other names of one workload are equally long.
+func byName(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+}
+
 func newRow(pod *corev1.Pod, update *appsv1.ControllerRevision, wait *rollout.Reason) display.Row {
-	row := display.Row{Pod: pod.Name, Revision: hash(pod), Node: pod.Spec.NodeName, IP: pod.Status.PodIP}
+	row := display.Row{Pod: pod.Name, Revision: revision.ShortHash(pod.Labels[appsv1.ControllerRevisionHashLabelKey]), Node: pod.Spec.NodeName, IP: pod.Status.PodIP}
 	if len(pod.Spec.Containers) > 0 {
 		row.Image = path.Base(pod.Spec.Containers[0].Image)
 	}
@@ -99,10 +99,4 @@ func available(pod *corev1.Pod) bool { return readiness.Ready(pod) && pod.Deleti
 
 func isUpdated(pod *corev1.Pod, update *appsv1.ControllerRevision) bool {
 	return update != nil && revision.Matches(pod.Labels[appsv1.ControllerRevisionHashLabelKey], update.Name)
-}
-
-// hash is the end of the name of a pod's revision.
-func hash(pod *corev1.Pod) string {
-	label := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
-	return label[strings.LastIndex(label, "-")+1:]
 }

@@ -25,14 +25,6 @@ const (
 	// written by the node agent.
 	RuntimeContainersMetaAnnotation = "apps.kruise.io/runtime-containers-meta"
 
-	// ContainerBarrierEnv is the environment variable through which a container
-	// with a launch priority waits for its turn; the key of its
-	// configMapKeyRef is ContainerBarrierKeyPrefix followed by the priority.
-	ContainerBarrierEnv = "KRUISE_CONTAINER_BARRIER"
-	// ContainerBarrierKeyPrefix precedes the priority in the key that
-	// ContainerBarrierEnv refers to.
-	ContainerBarrierKeyPrefix = "p_"
-
 	// PreDownloadCreatedLabel on a ControllerRevision says that the image
 	// pre-download jobs of that revision have been created ("true").
 	PreDownloadCreatedLabel = "apps.kruise.io/pre-predownload-created"

@@ -71,16 +71,20 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 		return k.Sync(ctx, pod.Namespace, pod.Name)
 	}
 	before := pod.Status.DeepCopy()
-	k.run(pod)
+	unconfigured, err := k.unconfigured(ctx, pod)
+	if err != nil {
+		return err
+	}
+	k.run(pod, unconfigured)
 	if equality.Semantic.DeepEqual(before, &pod.Status) {
 		return nil
 	}
-	_, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
 }
 
 // run brings the status to what the spec says.
-func (k *Kubelet) run(pod *corev1.Pod) {
+func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	old := map[string]corev1.ContainerStatus{}
 	for _, s := range pod.Status.ContainerStatuses {
 		old[s.Name] = s
@@ -89,7 +93,14 @@ func (k *Kubelet) run(pod *corev1.Pod) {
 	pod.Status.ContainerStatuses = nil
 	containers := true
 	for _, c := range pod.Spec.Containers {
-		s, ran := old[c.Name]
+		s := old[c.Name]
+		ran := s.ContainerID != ""
+		if unconfigured[c.Name] && (!ran || s.Image != c.Image) {
+			containers = false
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c))
+			continue
+		}
+		s.State.Waiting = nil
 		if ran && s.Image != c.Image {
 			s.RestartCount++
 		}

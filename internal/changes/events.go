@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 )
 
 // Enqueue asks for a pass over a workload.
@@ -86,7 +87,12 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
+// sameOwner tells whether planners take both for the same: whom they name, and
+// whether that one has control.
+func sameOwner(a, b metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name &&
+		ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
+}
 
 func keyOf(object metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}

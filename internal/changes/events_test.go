@@ -76,6 +76,8 @@ func TestOfOwned(t *testing.T) {
 	labelled.Labels = map[string]string{"a": "b"}
 	recreated := pod("web")
 	recreated.OwnerReferences[0].UID = "another"
+	controlled := pod("web")
+	controlled.OwnerReferences[0].Controller = new(true)
 	var enqueued queue
 	handler := OfOwned(enqueued.add, Owners(schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}), Pod)
 	for _, test := range []struct {
@@ -92,6 +94,7 @@ func TestOfOwned(t *testing.T) {
 		{"it is released", func() { handler.OnUpdate(pod("web"), pod()) }, []string{"shop/web"}},
 		{"it passes over to another owner", func() { handler.OnUpdate(pod("web"), pod("db")) }, []string{"shop/web", "shop/db"}},
 		{"its owner is another one of the name", func() { handler.OnUpdate(pod("web"), recreated) }, []string{"shop/web", "shop/web"}},
+		{"its owner takes control", func() { handler.OnUpdate(pod("web"), controlled) }, []string{"shop/web", "shop/web"}},
 		{"it goes", func() { handler.OnDelete(pod("web")) }, []string{"shop/web"}},
 		{"it is gone", func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web-0", Obj: pod("web")}) }, []string{"shop/web"}},
 		{"what is no pod", func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web-0"}) }, nil},

@@ -84,5 +84,6 @@ func Claim(before, after *corev1.PersistentVolumeClaim) bool {
 // Revision tells whether a plan may differ after a change of a revision.
 func Revision(before, after *appsv1.ControllerRevision) bool {
 	return before.UID != after.UID || before.Revision != after.Revision ||
+		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
 		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.Data, after.Data)
 }

@@ -58,7 +58,7 @@ func (w *World) Collect() (acted bool) {
 }
 
 // liveOwners returns the owners that exist, and whether one of them keeps its
-// dependents.
+// dependents. What is neither the workload nor a pod is taken to exist.
 func (w *World) liveOwners(owners []metav1.OwnerReference) (live []metav1.OwnerReference, solid bool) {
 	for _, owner := range owners {
 		switch {
@@ -66,7 +66,7 @@ func (w *World) liveOwners(owners []metav1.OwnerReference) (live []metav1.OwnerR
 			if !w.ownerGone {
 				live, solid = append(live, owner), solid || !w.ownerEnding
 			}
-		case slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.UID == owner.UID }):
+		case owner.Kind != "Pod" || slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.UID == owner.UID }):
 			live, solid = append(live, owner), true
 		}
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 // ContainerRecreateRequestSpec says which containers of which pod to stop, so
-// that the kubelet starts them again. It cannot be changed.
+// that the kubelet starts them again. It cannot be changed: the webhook refuses
+// that as forbidden (403), and the schema, where no webhook runs, as invalid (422).
 type ContainerRecreateRequestSpec struct {
 	// PodName is the name of the pod, in the namespace of the request.
 	PodName string `json:"podName"`
@@ -180,6 +181,10 @@ type ContainerRecreateRequestContainerRecreateState struct {
 // starts them again. The pod stays: its address, its volumes and its other
 // containers are not touched.
 //
+// What the schema cannot say is left to the webhook: that every container is
+// named once and is a started one of the pod, that the user fills in nothing but
+// names, and that the labels cannot be changed.
+//
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=crr
@@ -187,6 +192,24 @@ type ContainerRecreateRequestContainerRecreateState struct {
 // +kubebuilder:printcolumn:name="POD",type="string",JSONPath=".spec.podName",description="The pod whose containers are recreated."
 // +kubebuilder:printcolumn:name="NODE",type="string",JSONPath=".metadata.labels.crr\\.apps\\.kruise\\.io/node-name",description="The node that the pod runs on."
 // +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="a ContainerRecreateRequest needs a spec with podName and containers"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.podName",rule=`!has(self.spec) || size(self.spec.podName) > 0`,reason=FieldValueRequired,message="must name a pod"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.podName",rule=`!has(self.spec) || !has(oldSelf.spec) || self.spec.podName == oldSelf.spec.podName`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.containers",rule=`!has(self.spec) || size(self.spec.containers) > 0`,reason=FieldValueRequired,message="must name at least one container of the pod"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.containers",rule=`!has(self.spec) || self.spec.containers.all(c, size(c.name) > 0)`,reason=FieldValueRequired,message="every name must name a container of the pod"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.containers",rule=`!has(self.spec) || !has(oldSelf.spec) || self.spec.containers == oldSelf.spec.containers || size(self.spec.containers) == size(oldSelf.spec.containers) && oldSelf.spec.containers.exists(c, has(c.preStop) && has(c.preStop.sleep))`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.failurePolicy",rule=`!has(self.spec) || !has(self.spec.strategy) || !has(self.spec.strategy.failurePolicy) || size(self.spec.strategy.failurePolicy) == 0 || self.spec.strategy.failurePolicy in ['Fail', 'Ignore']`,messageExpression=`'must be Fail or Ignore, is ' + self.spec.strategy.failurePolicy`
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.failurePolicy",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.strategy) && has(self.spec.strategy.failurePolicy) && size(self.spec.strategy.failurePolicy) > 0 ? self.spec.strategy.failurePolicy : 'Fail') == (has(oldSelf.spec.strategy) && has(oldSelf.spec.strategy.failurePolicy) && size(oldSelf.spec.strategy.failurePolicy) > 0 ? oldSelf.spec.strategy.failurePolicy : 'Fail')`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.orderedRecreate",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.strategy) && has(self.spec.strategy.orderedRecreate) && self.spec.strategy.orderedRecreate) == (has(oldSelf.spec.strategy) && has(oldSelf.spec.strategy.orderedRecreate) && oldSelf.spec.strategy.orderedRecreate)`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.forceRecreate",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.strategy) && has(self.spec.strategy.forceRecreate) && self.spec.strategy.forceRecreate) == (has(oldSelf.spec.strategy) && has(oldSelf.spec.strategy.forceRecreate) && oldSelf.spec.strategy.forceRecreate)`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.terminationGracePeriodSeconds",rule=`!has(self.spec) || !has(self.spec.strategy) || !has(self.spec.strategy.terminationGracePeriodSeconds) || self.spec.strategy.terminationGracePeriodSeconds >= 0`,message="must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.terminationGracePeriodSeconds",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.strategy) && has(self.spec.strategy.terminationGracePeriodSeconds) ? [self.spec.strategy.terminationGracePeriodSeconds] : []) == (has(oldSelf.spec.strategy) && has(oldSelf.spec.strategy.terminationGracePeriodSeconds) ? [oldSelf.spec.strategy.terminationGracePeriodSeconds] : [])`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.unreadyGracePeriodSeconds",rule=`!has(self.spec) || !has(self.spec.strategy) || !has(self.spec.strategy.unreadyGracePeriodSeconds) || self.spec.strategy.unreadyGracePeriodSeconds >= 0`,message="must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.unreadyGracePeriodSeconds",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.strategy) && has(self.spec.strategy.unreadyGracePeriodSeconds) ? [self.spec.strategy.unreadyGracePeriodSeconds] : []) == (has(oldSelf.spec.strategy) && has(oldSelf.spec.strategy.unreadyGracePeriodSeconds) ? [oldSelf.spec.strategy.unreadyGracePeriodSeconds] : [])`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.strategy.minStartedSeconds",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.strategy) && has(self.spec.strategy.minStartedSeconds) ? self.spec.strategy.minStartedSeconds : 0) == (has(oldSelf.spec.strategy) && has(oldSelf.spec.strategy.minStartedSeconds) ? oldSelf.spec.strategy.minStartedSeconds : 0)`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.activeDeadlineSeconds",rule=`!has(self.spec) || !has(self.spec.activeDeadlineSeconds) || self.spec.activeDeadlineSeconds >= 3`,message="must be 3 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.activeDeadlineSeconds",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.activeDeadlineSeconds) ? [self.spec.activeDeadlineSeconds] : []) == (has(oldSelf.spec.activeDeadlineSeconds) ? [oldSelf.spec.activeDeadlineSeconds] : [])`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.ttlSecondsAfterFinished",rule=`!has(self.spec) || !has(oldSelf.spec) || (has(self.spec.ttlSecondsAfterFinished) ? [self.spec.ttlSecondsAfterFinished] : []) == (has(oldSelf.spec.ttlSecondsAfterFinished) ? [oldSelf.spec.ttlSecondsAfterFinished] : [])`,reason=FieldValueForbidden,message="cannot be changed: create another ContainerRecreateRequest"
 type ContainerRecreateRequest struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -3,7 +3,6 @@ package cloneset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,15 +113,7 @@ func TestQuiet(t *testing.T) {
 			c.Rest()
 			before := p.Count()
 			c.ForgetRequests()
-			for i := range 10 {
-				for _, name := range c.PodNames() {
-					c.PatchPod(name, fmt.Sprintf(`{"metadata":{"managedFields":[{"manager":"m%d","operation":"Update","fieldsType":"FieldsV1","apiVersion":"v1"}]},
-						"status":{"podIP":"10.0.0.%d","podIPs":[{"ip":"10.0.0.%d"}],"hostIP":"10.1.0.%d","startTime":"2026-01-01T00:00:%02dZ","observedGeneration":%d,
-						"conditions":[{"type":"Ready","lastProbeTime":"2026-01-01T00:00:%02dZ"},{"type":"Other","status":"%v"}]}}`,
-						i, i, i, i, i, i+1, i, i%2 == 0), "status")
-				}
-				c.Sleep("10s")
-			}
+			c.Heartbeats()
 			if requests := c.Sent(); p.Count() != before || len(requests) > 0 {
 				t.Errorf("%d passes, requests %v", p.Count()-before, requests)
 			}

@@ -22,6 +22,9 @@
 //     is only written where a preDelete hook holds the pod.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it.
+//   - With Features.LaunchPriority, the barriers by which containers start in
+//     order are part of the pod as it is created. A launch priority that is no
+//     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes.
 //   - Where the name of a revision is too long for a label value, its hash is

@@ -98,8 +98,8 @@ func situations(t *testing.T) map[string]*setWorld {
 }
 
 func launchPriority(n string) corev1.EnvVar {
-	return corev1.EnvVar{Name: inplacev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
-		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: inplacev1alpha1.ContainerBarrierKeyPrefix + n}}}
+	return corev1.EnvVar{Name: lifecyclev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: lifecyclev1alpha1.ContainerBarrierKeyPrefix + n}}}
 }
 
 // step lets the kubelets and then the controller act once.

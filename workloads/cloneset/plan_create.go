@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -43,7 +44,11 @@ func (p *planner) planCreate() {
 			}
 			templates[from] = template
 		}
-		creation := p.newPod(id, from, templates[from])
+		creation, err := p.newPod(id, from, templates[from])
+		if err != nil {
+			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
+			return
+		}
 		if found := labels.Set(creation.Pod.Labels); !p.selector.Matches(found) { // it would be given up at once
 			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
 				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match", from.Name, p.selector, found))
@@ -55,7 +60,7 @@ func (p *planner) planCreate() {
 }
 
 // newPod makes a pod of a revision, and the claims it lacks.
-func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) rollout.PodCreation {
+func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) (creation rollout.PodCreation, err error) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       p.Set.Namespace,
@@ -74,7 +79,12 @@ func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *c
 	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StatePreparingNormal, p.Now)
 	readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
 	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
-	return rollout.PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}
+	if p.Features.LaunchPriority {
+		if err := barrier.Mutate(pod, ""); err != nil {
+			return creation, err
+		}
+	}
+	return rollout.PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}, nil
 }
 
 // revisionLabels are the labels that say which revision a pod has. The full

@@ -24,11 +24,12 @@
 //
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could move, since OrderedReady waits or
-//     maxUnavailable is used up, a pod that is not available moves nevertheless
-//     when its revision has been given up, when the update goes back to an older
-//     revision, or when all pods above it are updated and available. Pods that
-//     serve are never moved for this. With unorderedUpdate the partition holds
-//     no pod back where current and update revision are the same.
+//     maxUnavailable is used up, a pod that is not ready moves nevertheless when
+//     its revision has been given up, when the update goes back to an older
+//     revision, when no pod is available at its revision, or when all pods above
+//     it are updated and available. Pods that are ready are never moved for this.
+//     With unorderedUpdate the partition holds no pod back where current and
+//     update revision are the same.
 //   - With OrderedReady a pod that is left over goes in its turn although it and
 //     a lower one that is left over are not available.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
@@ -55,6 +56,9 @@
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it. Pods also get the label
 //     apps.kubernetes.io/pod-index, as newer releases of Kubernetes have it.
+//   - With Features.LaunchPriority, the barriers by which containers start in
+//     order are part of the pod as it is created. A launch priority that is no
+//     integer is reported in the status, and costs no requests that must fail.
 //   - A condition that appears, changes or goes is written to the status, even
 //     when no counter changes; so is updatedReadyReplicas.
 //   - Where the name of a revision is too long for a label value, its hash is

@@ -66,6 +66,10 @@ type Features struct {
 	// metadata, even where the environment of a container refers to it. For
 	// clusters whose nodes run no agent.
 	NoEnvFromMetadata bool
+	// LaunchPriority makes pods whose containers start in the order that the
+	// template asks for, without a pod webhook. It needs the controller of
+	// package launchpriority to run: nobody else starts these containers.
+	LaunchPriority bool
 	// PreDownload pulls images to the nodes ahead of an in-place update. It
 	// needs Options.Jobs.
 	PreDownload bool

@@ -107,11 +107,13 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planScale()
 		p.planRefresh()
 		p.planUpdate()
-		p.planPreDownload()
 	}
 	p.finishPatches()
 	p.planStatus()
-	p.planHistory()
+	if s.Set.DeletionTimestamp == nil { // (rule 26)
+		p.planPreDownload()
+		p.planHistory()
+	}
 	return p.plan
 }
 

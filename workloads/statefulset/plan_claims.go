@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +36,7 @@ func (p *planner) planClaims() {
 func (p *planner) planClaimsOf(pod *pod) {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
 		template := &p.Set.Spec.VolumeClaimTemplates[i]
-		claim := p.Claims[claimName(template.Name, p.Set.Name, pod.ordinal)]
+		claim := p.Claims[mounted(pod.Pod, template.Name)]
 		switch {
 		case claim == nil:
 			if pod.Status.Phase == corev1.PodPending && !pod.terminating && p.window.contains(pod.ordinal) {
@@ -52,15 +53,28 @@ func (p *planner) planClaimsOf(pod *pod) {
 // storageMatches tells whether a pod mounts its claims.
 func (p *planner) storageMatches(pod *pod) bool {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
-		name := p.Set.Spec.VolumeClaimTemplates[i].Name
-		if !slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.Name == name && v.PersistentVolumeClaim != nil &&
-				v.PersistentVolumeClaim.ClaimName == claimName(name, p.Set.Name, pod.ordinal)
-		}) {
+		if mounted(pod.Pod, p.Set.Spec.VolumeClaimTemplates[i].Name) == "" {
 			return false
 		}
 	}
 	return true
+}
+
+// mounted returns the name of the claim that a pod has of a claim template,
+// empty where it does not mount it. It builds no names: it is asked about every
+// pod in every pass.
+func mounted(pod *corev1.Pod, template string) string {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.Name != template || v.PersistentVolumeClaim == nil {
+			continue
+		}
+		rest, ok := strings.CutPrefix(v.PersistentVolumeClaim.ClaimName, template)
+		if ok && len(rest) == 1+len(pod.Name) && rest[0] == '-' && rest[1:] == pod.Name {
+			return v.PersistentVolumeClaim.ClaimName
+		}
+	}
+	return ""
 }
 
 // reportLacking reports pods that do not mount all of their claims. The volumes
@@ -87,29 +101,31 @@ func (p *planner) scaledDown(pod *pod) bool { return pod.ordinal >= p.window.end
 // controls, or that a StatefulSet or pod of the same name and another UID owns,
 // is left as it is. (rule 23)
 func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]metav1.OwnerReference, bool) {
-	ofSet, ofPod := claimOwner(ownerReference(p.Set)), claimOwner(*metav1.NewControllerRef(pod.Pod, corev1.SchemeGroupVersion.WithKind("Pod")))
 	wantSet, wantPod := p.retention(pod)
-	var owners []metav1.OwnerReference
 	hasSet, hasPod := false, false
-	for _, owner := range claim.OwnerReferences {
-		switch {
+	for i := range claim.OwnerReferences {
+		switch owner := &claim.OwnerReferences[i]; {
 		case owner.UID == p.Set.UID:
 			hasSet = true
 		case owner.UID == pod.UID:
 			hasPod = true
-		case owner.Controller != nil && *owner.Controller, sameOwnerName(&owner, &ofSet), sameOwnerName(&owner, &ofPod):
+		case owner.Controller != nil && *owner.Controller, p.namesSet(owner), namesPod(owner, pod.Name):
 			return nil, false
-		default:
-			owners = append(owners, owner)
 		}
 	}
+	if hasSet == wantSet && hasPod == wantPod {
+		return nil, false
+	}
+	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool {
+		return o.UID == p.Set.UID || o.UID == pod.UID
+	})
 	if wantSet {
-		owners = append(owners, ofSet)
+		owners = append(owners, claimOwner(ownerReference(p.Set)))
 	}
 	if wantPod {
-		owners = append(owners, ofPod)
+		owners = append(owners, claimOwner(*metav1.NewControllerRef(pod.Pod, corev1.SchemeGroupVersion.WithKind("Pod"))))
 	}
-	return owners, hasSet != wantSet || hasPod != wantPod
+	return owners, true
 }
 
 // retention tells who should own the claims of a pod.
@@ -134,16 +150,20 @@ func claimOwner(owner metav1.OwnerReference) metav1.OwnerReference {
 	return owner
 }
 
-func sameOwnerName(a, b *metav1.OwnerReference) bool {
-	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
+// namesSet tells whether an owner has the name of the StatefulSet.
+func (p *planner) namesSet(owner *metav1.OwnerReference) bool {
+	return owner.Kind == "StatefulSet" && owner.Name == p.Set.Name && owner.APIVersion == v1beta1.SchemeGroupVersion.String()
+}
+
+// namesPod tells whether an owner has the name of a pod.
+func namesPod(owner *metav1.OwnerReference, pod string) bool {
+	return owner.Kind == "Pod" && owner.APIVersion == "v1" && owner.Name == pod
 }
 
 // goesWithFormerPod tells whether a pod owns the claim that had the name of
 // the new one: the garbage collector takes the claim once it has noticed. (rule 5)
 func goesWithFormerPod(claim *corev1.PersistentVolumeClaim, pod string) bool {
-	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Kind == "Pod" && o.APIVersion == "v1" && o.Name == pod
-	})
+	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return namesPod(&o, pod) })
 }
 
 // newClaim makes a claim. Its labels are those that the selector matches; who

@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -213,6 +214,11 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StateNormal, c.Now)
 	readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
 	c.mountClaims(&pod.Spec, ordinal)
+	if c.Features.LaunchPriority {
+		if err := barrier.Mutate(pod, ""); err != nil {
+			return nil, fmt.Errorf("revision %s: %w; correct the template", from.Name, err)
+		}
+	}
 	return pod, nil
 }
 

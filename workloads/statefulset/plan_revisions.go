@@ -38,17 +38,20 @@ func (p *planner) planRevisions() {
 	}
 }
 
+// settledCurrent is the current revision as the status names it from now on. The
+// pass that ends an update is the last one for which there is an event, so what
+// is to be done after an update is done in it.
+func (p *planner) settledCurrent() *appsv1.ControllerRevision {
+	if s := p.plan.Status; s != nil && s.CurrentRevision == p.plan.Revisions.Update.Name {
+		return p.plan.Revisions.Update
+	}
+	return p.plan.Revisions.Current
+}
+
 // planHistory drops the revisions beyond the history limit that nothing uses.
-// The current one is that of the status as it is from now on: once an update is
-// over, no event would come to drop the one before it.
 func (p *planner) planHistory() {
-	if p.Set.DeletionTimestamp != nil { // (rule 26)
-		return
-	}
 	kept := p.plan.Revisions
-	if s := p.plan.Status; s != nil && s.CurrentRevision == kept.Update.Name {
-		kept.Current = kept.Update
-	}
+	kept.Current = p.settledCurrent()
 	kept.Prune(p.Revisions, p.Set.Spec.RevisionHistoryLimit, func(yield func(string) bool) {
 		for _, pod := range slices.Concat(p.pods, p.others) {
 			if !yield(pod.Labels[revisionLabel]) {

@@ -23,8 +23,8 @@ func (p *planner) planScale() {
 func (p *planner) planKeep() {
 	for _, s := range p.wanted {
 		pod := s.pod
-		if pod == nil || !pod.own || pod.terminating || pod.ended || p.recreates(pod) ||
-			lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete {
+		if pod == nil || !pod.own || pod.terminating || pod.ended ||
+			lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete || p.recreates(pod) {
 			continue
 		}
 		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {

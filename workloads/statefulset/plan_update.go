@@ -10,6 +10,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -165,7 +166,7 @@ func (p *planner) broken(sequence []slot) (broken *pod) {
 			return nil
 		case !p.moves(s):
 			next = next && pod.available
-		case pod.available:
+		case pod.ready():
 			next = false
 		case next || p.givenUp(pod):
 			broken = pod
@@ -174,15 +175,19 @@ func (p *planner) broken(sequence []slot) (broken *pod) {
 	return broken
 }
 
-// givenUp tells whether nobody wants the revision of a pod any more: pods
-// neither come from it nor go to it, or it is newer than the one they go to.
-func (p *planner) givenUp(pod *pod) bool {
+// givenUp tells whether nobody wants the revision of a pod any more, or the pod
+// itself: its deletion is being prepared, pods neither come from its revision nor
+// go to it, it is newer than the one they go to, or no pod is available at it.
+func (p *planner) givenUp(broken *pod) bool {
 	current, update := p.plan.Revisions.Current, p.plan.Revisions.Update
-	label := pod.Labels[revisionLabel]
-	if label != revisionLabelOf(current) {
+	label := broken.Labels[revisionLabel]
+	switch {
+	case label != revisionLabelOf(current), lifecycle.StateOf(broken.Pod) == lifecyclev1alpha1.StatePreparingDelete:
+		return true
+	case p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp):
 		return true
 	}
-	return p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp)
+	return !slices.ContainsFunc(p.pods, func(other *pod) bool { return other.available && other.Labels[revisionLabel] == label })
 }
 
 // update moves one pod, in place where policy and template allow it. (rule 18)

@@ -86,9 +86,11 @@ func (p *pod) change(kind rollout.PatchKind) *podpatch.Patch {
 // taken it aside. (lifecycle rule 22)
 func (p *pod) healthy() bool {
 	state := lifecycle.StateOf(p.Pod)
-	return !p.terminating && p.Status.Phase == corev1.PodRunning && readiness.Ready(p.Pod) &&
-		(state == "" || state == lifecyclev1alpha1.StateNormal)
+	return !p.terminating && p.ready() && (state == "" || state == lifecyclev1alpha1.StateNormal)
 }
+
+// ready tells whether a pod may be serving, for however short a time.
+func (p *pod) ready() bool { return p.Status.Phase == corev1.PodRunning && readiness.Ready(p.Pod) }
 
 // mostReplicas is far beyond what a cluster holds. A plan keeps something for
 // each of them.

@@ -77,7 +77,7 @@ func (p *planner) planPreDownload() {
 	if !p.Features.PreDownload {
 		return
 	}
-	current, update := p.plan.Revisions.Current, p.plan.Revisions.Update
+	current, update := p.settledCurrent(), p.plan.Revisions.Update
 	in := predownload.Input{
 		Workload: p.Set, Kind: v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), Selector: p.Set.Spec.Selector,
 		Updating: current.Name != update.Name,

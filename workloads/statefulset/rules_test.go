@@ -197,6 +197,8 @@ func TestBrokenUpdate(t *testing.T) {
 		{"Parallel: where a missing pod uses the budget up, a revision that is given up goes", "C", "A", "0A 1B- 2B", with(replicas(4), scaleUnavailable("1")), "delete 1 Update", "MaxUnavailable 2 0, ScaleMaxUnavailable new"},
 		{"Parallel: and pods that serve stay", "B", "A", "0A- 1A 2A", with(replicas(4), scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable new"},
 		{"Parallel, unordered: a roll-back moves all pods, whatever the partition", "A", "A", "0A 1A 2B 3A 4B-", with(unordered, partition(3), unavailable("2")), "delete 4 Update, delete 2 Update", ""},
+		{"OrderedReady: where no pod is available at its revision, nobody knows it to work", "C", "A", "0A- 1A- 2B", with(ordered), "delete 0 Update", "OrderedReady 2 1"},
+		{"OrderedReady: a ready pod stays, though it is not available yet", "A", "A", "0A 1B%", with(ordered, minReady(60)), "", "OrderedReady 1"},
 		{"OrderedReady: in place where possible", "A", "A", "0A 1B-", with(ordered, inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)), "UpdateInPlace 1", ""},
 	})
 }

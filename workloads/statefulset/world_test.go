@@ -142,11 +142,14 @@ func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
 	if d.Cmd != "foreign" {
 		return false
 	}
-	w.Edit(w.Name(d.CmdArgs[0].Key), func(p *corev1.Pod) {
-		controller := true
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "other", UID: "uid-other", Controller: &controller}}
-	})
+	w.Edit(w.Name(d.CmdArgs[0].Key), disinherit)
 	return true
+}
+
+// disinherit gives a pod to another controller.
+func disinherit(pod *corev1.Pod) {
+	controller := true
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "other", UID: "uid-other", Controller: &controller}}
 }
 
 // Feature switches a feature on.

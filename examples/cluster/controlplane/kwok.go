@@ -25,6 +25,7 @@ import (
 //
 // The stages are played by KWOK's own node and pod controllers. What they get to see comes from our informers instead of
 // KWOK's, because KWOK forgets a pod whose patch failed, be it for a conflict or for an API server that was away: see feed.
+// They delete through sparing, because KWOK deletes whatever has the name.
 func runKwok() error {
 	kubeconfig := flag.String("kubeconfig", "", "how to reach the API server")
 	stages := flag.String("stages", "", "file with the Stage objects")
@@ -53,7 +54,7 @@ func runKwok() error {
 		return fmt.Errorf("stages in %s: %w", *stages, err)
 	}
 	f := newFeed(client)
-	if err := play(ctx, f, client, pods, nodes, *cidr); err != nil {
+	if err := play(ctx, f, sparing{client, f.podInformer.GetStore()}, pods, nodes, *cidr); err != nil {
 		return err
 	}
 	go f.repeat(ctx, failed)

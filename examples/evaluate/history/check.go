@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,6 +30,9 @@ func (r *Recorder) Check(final []*corev1.Pod) []Check {
 		now[pod.UID] = pod
 	}
 	checks := []Check{r.checkIdentity(now), r.checkPlace(now), r.checkRestarts(now), r.checkImage(now), r.checkUnavailable(), r.checkShield()}
+	if len(r.promise.Order) > 0 {
+		checks = append(checks, r.checkOrder())
+	}
 	for _, s := range r.stages {
 		checks = append(checks, r.checkStage(s))
 	}
@@ -50,7 +54,7 @@ func (r *Recorder) checkIdentity(now map[types.UID]*corev1.Pod) Check {
 			created.add(pod.Name)
 		}
 	}
-	text := r.of(kept) + " kept their UID"
+	text := r.of(kept) + " kept their name and UID"
 	if len(lost)+len(created) == 0 {
 		text += "; none was deleted, none created"
 	}
@@ -74,19 +78,34 @@ func (r *Recorder) checkPlace(now map[types.UID]*corev1.Pod) Check {
 	return Check{OK: kept == r.promise.Pods, Text: r.of(kept) + " kept their node and their IP" + list("not", wrong)}
 }
 
-// checkRestarts: the one container restarted once, and no other did.
+// checkRestarts: the one container restarted once in every pod that moved, and
+// no other container did.
 func (r *Recorder) checkRestarts(now map[types.UID]*corev1.Pod) Check {
 	var wrong names
+	once := 0
 	kept := r.countKept(now, func(before, after *corev1.Pod) bool {
-		total := total(after) - total(before)
-		if r.restarts(after)-r.restarts(before) == 1 && total == 1 {
-			return true
+		var want int32
+		if r.moves(after) {
+			want = 1
 		}
-		wrong.add(fmt.Sprintf("%s %+d", after.Name, total))
-		return false
+		more := total(after) - total(before)
+		if more != want || r.restarts(after)-r.restarts(before) != want {
+			wrong.add(fmt.Sprintf("%s %+d", after.Name, more))
+			return false
+		}
+		once += int(want)
+		return true
 	})
-	return Check{OK: kept == r.promise.Pods,
-		Text: fmt.Sprintf("%d of %d containers restarted in place exactly once: restartCount + 1%s", kept, r.promise.Pods, list("not", wrong))}
+	text := fmt.Sprintf("%d of %d containers restarted in place exactly once: restartCount + 1", once, r.promise.Pods)
+	if r.promise.RollBack != "" {
+		text += fmt.Sprintf("; %d did not restart", kept-once)
+	}
+	return Check{OK: kept == r.promise.Pods && once == r.promise.reach(), Text: text + list("not", wrong)}
+}
+
+// moves tells whether a pod is one that gets the new image: all do, unless that is bad.
+func (r *Recorder) moves(pod *corev1.Pod) bool {
+	return r.promise.RollBack == "" || r.reached[pod.Name]
 }
 
 // total counts the restarts of all containers of a pod.
@@ -97,18 +116,21 @@ func total(pod *corev1.Pod) (n int32) {
 	return n
 }
 
-// checkImage: the pods serve again, with the new image in a new container.
+// checkImage: the pods serve again, in a new container where they moved, with
+// the image that they shall have in the end.
 func (r *Recorder) checkImage(now map[types.UID]*corev1.Pod) Check {
 	var wrong names
+	image := cmp.Or(r.promise.RollBack, r.promise.Image)
 	kept := r.countKept(now, func(before, after *corev1.Pod) bool {
 		was, is := r.status(before), r.status(after)
-		ok := r.updated(after) && readiness.Ready(after) && is.ContainerID != "" && is.ContainerID != was.ContainerID
+		ok := r.image(after) == image && readiness.Ready(after) &&
+			is.ContainerID != "" && (is.ContainerID != was.ContainerID) == r.moves(after)
 		if !ok {
 			wrong.add(after.Name)
 		}
 		return ok
 	})
-	return Check{OK: kept == r.promise.Pods, Text: fmt.Sprintf("%s are Ready with the image %s%s", r.of(kept), r.promise.Image, list("not", wrong))}
+	return Check{OK: kept == r.promise.Pods, Text: fmt.Sprintf("%s are Ready with the image %s%s", r.of(kept), image, list("not", wrong))}
 }
 
 // checkUnavailable: at no moment were more pods unavailable than allowed.
@@ -127,8 +149,15 @@ func (r *Recorder) checkUnavailable() Check {
 // checkShield: pods were taken out of service before their container was exchanged.
 func (r *Recorder) checkShield() Check {
 	shielded := len(r.exchanged) - len(r.unshielded)
-	return Check{OK: shielded == r.promise.Pods && len(r.unshielded) == 0,
+	return Check{OK: shielded == r.promise.reach() && len(r.unshielded) == 0,
 		Text: fmt.Sprintf("%s were not Ready while their container was exchanged%s", r.of(shielded), list("not", r.unshielded))}
+}
+
+// checkOrder: no pod moved before its turn.
+func (r *Recorder) checkOrder() Check {
+	inTurn := len(r.reached) - len(r.outOfTurn)
+	return Check{OK: inTurn == r.promise.reach() && len(r.outOfTurn) == 0,
+		Text: fmt.Sprintf("%s moved in their turn, %s first%s", r.of(inTurn), r.promise.Order[0], list("not", r.outOfTurn))}
 }
 
 // checkStage: as many pods moved as were allowed to, and no more.

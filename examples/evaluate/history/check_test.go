@@ -103,7 +103,7 @@ func secondHalf(w *world) { w.update("c", "d") }
 
 func TestGoodRollout(t *testing.T) {
 	want := []Check{
-		{true, "4 of 4 pods kept their UID; none was deleted, none created"},
+		{true, "4 of 4 pods kept their name and UID; none was deleted, none created"},
 		{true, "4 of 4 pods kept their node and their IP"},
 		{true, "4 of 4 containers restarted in place exactly once: restartCount + 1"},
 		{true, "4 of 4 pods are Ready with the image pause:2"},
@@ -134,7 +134,7 @@ func TestBrokenPromises(t *testing.T) {
 		want          []string // of failed checks, in order
 	}{
 		"a pod is replaced instead of updated": {firstHalf, func(w *world) { w.update("c"); replace("d")(w) }, []string{
-			"3 of 4 pods kept their UID; deleted: d; created: d2",
+			"3 of 4 pods kept their name and UID; deleted: d; created: d2",
 			"3 of 4 pods kept their node and their IP",
 			"3 of 4 containers restarted in place exactly once: restartCount + 1",
 			"3 of 4 pods are Ready with the image pause:2",
@@ -142,11 +142,11 @@ func TestBrokenPromises(t *testing.T) {
 		}},
 		"a pod is being deleted at the end": {firstHalf, then(func(w *world) {
 			w.change("d", func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{} })
-		}), []string{"4 of 4 pods kept their UID; deleted: d"}},
+		}), []string{"4 of 4 pods kept their name and UID; deleted: d"}},
 		"an additional pod comes and goes": {firstHalf, then(func(w *world) {
 			w.create("e", "10.0.0.5")
 			w.delete("e")
-		}), []string{"4 of 4 pods kept their UID; deleted: e; created: e"}},
+		}), []string{"4 of 4 pods kept their name and UID; deleted: e; created: e"}},
 		"a pod changes its IP and changes it back": {firstHalf, then(func(w *world) {
 			w.change("b", func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.77" })
 			w.change("b", func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.1" })
@@ -180,7 +180,7 @@ func TestBrokenPromises(t *testing.T) {
 			w.change("b", ready(true))
 			secondHalf(w)
 		}, []string{
-			"4 of 4 pods kept their UID; deleted: c",
+			"4 of 4 pods kept their name and UID; deleted: c",
 			"at most 3 pods were unavailable at any moment (allowed: 2; 25 states): a, b, (missing)",
 		}},
 		"a pod is Ready while its container is exchanged": {firstHalf, func(w *world) {
@@ -220,6 +220,34 @@ func TestBrokenPromises(t *testing.T) {
 	}
 }
 
+// Pods that may move together have no order among themselves.
+func TestOrder(t *testing.T) {
+	cases := map[string]struct {
+		moved []string
+		ok    bool
+		want  string
+	}{
+		"one by one":             {[]string{"d", "c", "b", "a"}, true, "4 of 4 pods moved in their turn, d first"},
+		"two at a time":          {[]string{"c", "d", "a", "b"}, true, "4 of 4 pods moved in their turn, d first"},
+		"one overtakes two":      {[]string{"d", "a", "c", "b"}, false, "3 of 4 pods moved in their turn, d first; not: a"},
+		"from the lowest up":     {[]string{"a", "b", "c", "d"}, false, "2 of 4 pods moved in their turn, d first; not: a, b"},
+		"one that has no order":  {[]string{"e", "d", "c", "b"}, false, "3 of 4 pods moved in their turn, d first; not: e"},
+		"one that does not move": {[]string{"d", "c", "b"}, false, "3 of 4 pods moved in their turn, d first"},
+	}
+	for name, c := range cases {
+		w := newWorld()
+		w.create("e", "10.0.0.4")
+		p := promise
+		p.Order = []string{"d", "c", "b", "a"}
+		w.recorder.Begin(p)
+		w.update(c.moved...)
+		got := w.check()[6]
+		if want := (Check{c.ok, c.want}); got != want {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+	}
+}
+
 // The API server's last word counts, also where events are missing.
 func TestFinalListCounts(t *testing.T) {
 	w := newWorld()
@@ -228,7 +256,7 @@ func TestFinalListCounts(t *testing.T) {
 	secondHalf(w)
 	delete(w.pods, "a") // no event
 	checks := w.check()
-	if want := "3 of 4 pods kept their UID; deleted: a"; checks[0].OK || checks[0].Text != want {
+	if want := "3 of 4 pods kept their name and UID; deleted: a"; checks[0].OK || checks[0].Text != want {
 		t.Errorf("first check: got %+v, want a failure: %s", checks[0], want)
 	}
 }

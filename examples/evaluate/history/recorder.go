@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// Promise is what an in-place rollout must keep to.
+// Promise is what an in-place rollout must keep to, and the roll-back of a bad one.
 type Promise struct {
 	// Pods is the number of pods, before, during and after.
 	Pods int
@@ -19,6 +19,21 @@ type Promise struct {
 	MaxUnavailable int
 	// Container is the container that gets a new image, Image.
 	Container, Image string
+	// RollBack is the image with which the pods end when Image is bad: it
+	// reaches MaxUnavailable pods, which break, and is rolled back. Empty: Image
+	// is good, reaches all pods and stays.
+	RollBack string
+	// Order holds the names of the pods in the order in which they move. It
+	// does not tell pods apart that may move at the same time. Empty: any order.
+	Order []string
+}
+
+// reach is how many pods get the new image.
+func (p *Promise) reach() int {
+	if p.RollBack != "" {
+		return p.MaxUnavailable
+	}
+	return p.Pods
 }
 
 // Recorder is told of every state of every pod. Its zero value is ready for
@@ -41,6 +56,7 @@ type rollout struct {
 
 	lost, created         names // pods deleted, and pods that came new
 	moved                 names // seen on another node or with another IP
+	reached, outOfTurn    names // seen with the new image; those of them that were not next in order
 	exchanged, unshielded names // seen while a container was to restart; those of them that were Ready
 }
 
@@ -126,12 +142,34 @@ func (r *Recorder) look(pod *corev1.Pod) {
 	if pod.Spec.NodeName != before.Spec.NodeName || pod.Status.PodIP != before.Status.PodIP {
 		r.moved.add(pod.Name)
 	}
-	if r.updated(pod) && r.restarts(pod) == r.restarts(before) {
+	if r.updated(pod) && !r.reached[pod.Name] {
+		if !r.isNext(pod.Name) {
+			r.outOfTurn.add(pod.Name)
+		}
+		r.reached.add(pod.Name)
+	}
+	// A roll-back exchanges the container as well.
+	if r.reached[pod.Name] && r.restarts(pod) == r.restarts(before) {
 		r.exchanged.add(pod.Name)
 		if readiness.Ready(pod) {
 			r.unshielded.add(pod.Name)
 		}
 	}
+}
+
+// isNext tells whether a pod may get the new image now: of those before it in
+// order, only so many have not got it as may get it together with this one.
+func (r *Recorder) isNext(name string) bool {
+	passed := 0
+	for _, earlier := range r.promise.Order {
+		if earlier == name {
+			return passed < r.promise.MaxUnavailable
+		}
+		if !r.reached[earlier] {
+			passed++
+		}
+	}
+	return len(r.promise.Order) == 0
 }
 
 // count counts all pods as they are now.
@@ -173,13 +211,16 @@ func (r *Recorder) unavailable() []string {
 	return out[:missing]
 }
 
-func (r *Recorder) updated(pod *corev1.Pod) bool {
+func (r *Recorder) updated(pod *corev1.Pod) bool { return r.image(pod) == r.promise.Image }
+
+// image returns the image of the container that gets the new one.
+func (r *Recorder) image(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		if c := &pod.Spec.Containers[i]; c.Name == r.promise.Container {
-			return c.Image == r.promise.Image
+			return c.Image
 		}
 	}
-	return false
+	return ""
 }
 
 func (r *Recorder) restarts(pod *corev1.Pod) int32 {

@@ -348,6 +348,7 @@ func (w *world) takesOverAConfiguration() {
 	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: registration.MutatingName},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
+			entry("mnodeimage.kb.io", "/mutate-apps-kruise-io-v1alpha1-nodeimage", "nodeimages"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
 			entry("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", "clonesets"),
 		},
@@ -360,10 +361,12 @@ func (w *world) takesOverAConfiguration() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if len(stands.Webhooks) != 1 || stands.Webhooks[0].Name != "mcloneset.kb.io" || stands.Webhooks[0].ClientConfig.URL == nil {
-		w.Errorf("§5: want mcloneset.kb.io alone, by URL: %+v", stands.Webhooks)
+	if got := stands.Webhooks; len(got) != 2 || got[0].Name != "mpod.kb.io" || got[1].Name != "mcloneset.kb.io" || got[1].ClientConfig.URL == nil {
+		w.Errorf("§5: want mpod.kb.io and mcloneset.kb.io alone, by URL: %+v", got)
+	} else if len(got[0].MatchConditions) == 0 {
+		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}
-	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"mpod.kb.io"`) {
+	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"mnodeimage.kb.io"`) {
 		w.Errorf("§5: the template lacks what was installed: %s", template)
 	}
 	if err := third.stop(); err != nil {

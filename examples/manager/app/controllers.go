@@ -23,6 +23,7 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -71,6 +72,7 @@ func (m *Manager) controllers() []controller {
 	controllers := []controller{
 		{"cloneset-controller", cloneSetsResource, m.newCloneSets},
 		{"statefulset-controller", statefulSetsResource, m.newStatefulSets},
+		{"container-launch-priority-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newLaunchPriority},
 	}
 	if m.gates.Enabled(features.KruiseDaemon) {
 		controllers = append(controllers,
@@ -108,6 +110,7 @@ func (m *Manager) newCloneSets(p parts) (runner, error) {
 			PartitionRollback:      m.gates.Enabled(features.CloneSetPartitionRollback),
 			NoEnvFromMetadata:      !m.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 			ExcludePreparingDelete: m.config.CloneSetScalingExcludePreparingDelete,
+			LaunchPriority:         m.gates.Enabled(features.PodWebhook),
 			PreDownload:            p.jobs != nil,
 		},
 	})
@@ -130,6 +133,7 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 		Features: statefulset.Features{
 			NoAutoDeleteClaims: !m.gates.Enabled(features.StatefulSetAutoDeletePVC),
 			NoEnvFromMetadata:  !m.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+			LaunchPriority:     m.gates.Enabled(features.PodWebhook),
 			PreDownload:        p.jobs != nil,
 		},
 	})
@@ -181,6 +185,19 @@ func (m *Manager) newNodeImages(p parts) (runner, error) {
 		options.ImagePullJobs = p.caches.imagePullJobs()
 	}
 	return nodeimage.New(options)
+}
+
+// newLaunchPriority also starts the containers of pods that were made before the
+// gate PodWebhook was turned off, or by hand.
+func (m *Manager) newLaunchPriority(p parts) (runner, error) {
+	return launchpriority.New(launchpriority.Options{
+		Kubernetes:   p.kubernetes,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Recorder:     p.recorder,
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+	})
 }
 
 // run makes a controller and runs it until the context is done.

@@ -25,6 +25,8 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -57,6 +59,10 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 	maps.Copy(served, statefulSets.Handlers())
 	maps.Copy(served, pullJobs.Handlers())
 	maps.Copy(served, nodeImages.Handlers())
+	if gates.Enabled(features.PodWebhook) {
+		pods := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
+		maps.Copy(served, pods.Handlers())
+	}
 	return served
 }
 

@@ -45,7 +45,7 @@ type fact struct {
 // is how AllAlpha=false turns them off.
 func known() map[Gate]fact {
 	return map[Gate]fact{
-		PodWebhook:                                {enabled: true, stage: allBeta, wired: true}, // by what it forces off
+		PodWebhook:                                {enabled: true, stage: allBeta, wired: true},
 		KruiseDaemon:                              {enabled: true, stage: allBeta, wired: true}, // image pulling, and what it forces off
 		DaemonWatchingPod:                         {enabled: true, stage: allBeta},
 		CloneSetShortHash:                         {stage: allAlpha, wired: true},

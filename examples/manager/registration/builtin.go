@@ -2,7 +2,11 @@ package registration
 
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
 // workload is a kind with a webhook that sets its defaults and one that
@@ -36,7 +40,16 @@ func reviewVersions() []string { return []string{"v1", "v1beta1"} }
 // builtinMutating returns the webhooks that a configuration of our own may hold.
 // Every call returns a new list.
 func builtinMutating() []admissionv1.MutatingWebhook {
-	var list []admissionv1.MutatingWebhook
+	list := []admissionv1.MutatingWebhook{{
+		Name:         "mpod.kb.io",
+		ClientConfig: onPath(podwebhook.MutatePath),
+		Rules:        on(admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}, admissionv1.Create),
+		NamespaceSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "control-plane", Operator: metav1.LabelSelectorOpDoesNotExist},
+		}},
+		SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
+		AdmissionReviewVersions: reviewVersions(),
+	}}
 	for _, w := range workloads() {
 		list = append(list, admissionv1.MutatingWebhook{
 			Name:                    "m" + w.name + ".kb.io",
@@ -66,6 +79,14 @@ func builtinValidating() []admissionv1.ValidatingWebhook {
 		})
 	}
 	return list
+}
+
+// podConditions keep pods away from the webhook that it leaves as they are, so
+// that these are created while no manager runs. The pods of a list that came with
+// OpenKruise's manifests are spared too. API servers before 1.28 know no
+// conditions, and send all pods.
+func podConditions() []admissionv1.MatchCondition {
+	return []admissionv1.MatchCondition{{Name: "asks-for-launch-order", Expression: launchpriority.MatchExpression}}
 }
 
 func onPath(path string) admissionv1.WebhookClientConfig {

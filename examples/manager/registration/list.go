@@ -18,6 +18,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
 // The names of the two configurations, and of what they say of themselves.
@@ -54,6 +56,9 @@ func Mutating(current *admissionv1.MutatingWebhookConfiguration, target Target) 
 		func(w *admissionv1.MutatingWebhook) (*admissionv1.WebhookClientConfig, []admissionv1.RuleWithOperations) {
 			complete(&w.FailurePolicy, &w.MatchPolicy, &w.NamespaceSelector, &w.ObjectSelector, &w.TimeoutSeconds)
 			setDefault(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
+			if pathOf(w.ClientConfig) == podwebhook.MutatePath && w.MatchConditions == nil {
+				w.MatchConditions = podConditions()
+			}
 			return &w.ClientConfig, w.Rules
 		})
 	if err != nil {

@@ -24,6 +24,16 @@ var (
 	byURL     = Target{URL: "https://10.0.0.1:9876", CABundle: []byte("ca"), Serves: serves(mutatePath, validatePath)}
 )
 
+// withPods serves the pod webhook; never is a condition that is never met.
+var (
+	withPods = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod")}
+	never    = admissionv1.MatchCondition{Name: "never", Expression: "false"}
+)
+
+func conditions(conditions ...admissionv1.MatchCondition) func(*admissionv1.MutatingWebhook) {
+	return func(w *admissionv1.MutatingWebhook) { w.MatchConditions = conditions }
+}
+
 func serves(paths ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
@@ -120,6 +130,12 @@ func TestMutating(t *testing.T) {
 		},
 		"§5: a template with URLs becomes the Service": {
 			target: byService, template: asJSON(t, change(cloneSet, atURL)), standing: hooks{change(cloneSet, atURL)}, want: hooks{cloneSet},
+		},
+		"pods that the webhook leaves as they are do not need it": {
+			target: withPods, template: asJSON(t, change(pod, noCA)), standing: hooks{pod}, want: hooks{change(pod, conditions(podConditions()...))},
+		},
+		"conditions of the template stay": {
+			target: withPods, template: asJSON(t, change(pod, conditions(never))), standing: hooks{pod}, want: hooks{change(pod, conditions(never))},
 		},
 		"a gate that is off leaves no entry": {
 			target: Target{Namespace: "n", Service: "s", Serves: serves()}, template: asJSON(t, cloneSet), standing: hooks{cloneSet},
@@ -219,6 +235,7 @@ func TestBuiltin(t *testing.T) {
 		got = append(got, describe(w.Name, w.ClientConfig, w.Rules))
 	}
 	want := []string{
+		"mpod.kb.io /mutate-pod [CREATE] [pods] [] [v1]",
 		"mcloneset.kb.io /mutate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE] [clonesets] [apps.kruise.io] [v1alpha1]",
 		"mstatefulset.kb.io /mutate-apps-kruise-io-statefulset [CREATE UPDATE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",

@@ -1,4 +1,4 @@
-package e2e
+package testbed
 
 import (
 	"context"
@@ -16,28 +16,38 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// source lists and watches the objects of one kind in one namespace.
-type source struct {
-	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
-	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
+// Source lists and watches the objects of one kind in one namespace.
+type Source struct {
+	List  func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	Watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// mirror follows the objects of a source through every state they are in, in the order in which the API server stored
+// From makes a source of the methods List and Watch of a client.
+func From[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, error),
+	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)) Source {
+	return Source{
+		List:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return list(ctx, o) },
+		Watch: watch,
+	}
+}
+
+// Observer is told every change of an object in its order: old or new is nil where there is none. It may look at all objects,
+// and must not ask the mirror.
+type Observer[T metav1.Object] func(all map[types.UID]T, old, new *T, version string)
+
+// Mirror follows the objects of a source through every state they are in, in the order in which the API server stored
 // them. client-go's informers would do for waiting, but they put the changes of one object together, and a budget is about
 // the order of changes to different ones. It outlives the API server: a watch is taken up where it ended, and only where
 // that is too long ago, the objects are listed again.
-type mirror[T metav1.Object] struct {
-	source source
-	// changed is called after every change, with all objects, outside of the lock.
-	changed func()
-	// observe is told every change, within the lock: the old or the new object is nil where there is none. It may look at
-	// all objects.
-	observe func(all map[types.UID]T, old, new *T, at string)
+type Mirror[T metav1.Object] struct {
+	source  Source
+	changed func()      // called after every change, outside of the lock
+	observe Observer[T] // called within the lock
 
 	mu      sync.Mutex
 	objects map[types.UID]T
 	version string // up to which it has come
-	lists   int    // how often all objects had to be listed: what happened between two of them is only seen in its result
+	lists   int
 }
 
 // again is how soon a request is repeated that the API server did not answer.
@@ -46,7 +56,7 @@ const again = 50 * time.Millisecond
 var errTooOld = errors.New("the watch cannot be taken up")
 
 // follow fills the mirror, tells so by closing filled, and keeps it up to date until the context is done.
-func (m *mirror[T]) follow(ctx context.Context, filled chan<- struct{}) {
+func (m *Mirror[T]) follow(ctx context.Context, filled chan<- struct{}) {
 	for ctx.Err() == nil {
 		version, err := m.relist(ctx)
 		if err != nil {
@@ -77,8 +87,8 @@ func pause(ctx context.Context) {
 }
 
 // relist replaces all objects by those that there are.
-func (m *mirror[T]) relist(ctx context.Context) (version string, err error) {
-	list, err := m.source.list(ctx, metav1.ListOptions{})
+func (m *Mirror[T]) relist(ctx context.Context) (version string, err error) {
+	list, err := m.source.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -111,8 +121,8 @@ func (m *mirror[T]) relist(ctx context.Context) (version string, err error) {
 }
 
 // watch follows the changes after a version, and returns up to where it got.
-func (m *mirror[T]) watch(ctx context.Context, version string) (string, error) {
-	watcher, err := m.source.watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
+	watcher, err := m.source.Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {
 		return version, tooOld(err)
 	}
@@ -146,7 +156,7 @@ func tooOld(err error) error {
 	return err
 }
 
-func (m *mirror[T]) set(object T, version string) {
+func (m *Mirror[T]) set(object T, version string) {
 	old, known := m.objects[object.GetUID()]
 	if known && old.GetResourceVersion() == object.GetResourceVersion() {
 		return
@@ -162,7 +172,7 @@ func (m *mirror[T]) set(object T, version string) {
 	}
 }
 
-func (m *mirror[T]) remove(uid types.UID, version string) {
+func (m *Mirror[T]) remove(uid types.UID, version string) {
 	old, known := m.objects[uid]
 	delete(m.objects, uid)
 	if known && m.observe != nil {
@@ -170,8 +180,8 @@ func (m *mirror[T]) remove(uid types.UID, version string) {
 	}
 }
 
-// behind says how far a mirror is from a version; nothing when it has come there.
-func (m *mirror[T]) behind(version string) string {
+// Behind says how far a mirror is from a version; nothing when it has come there.
+func (m *Mirror[T]) Behind(version string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if order, err := resourceversion.CompareResourceVersion(m.version, version); err != nil || order < 0 {
@@ -180,8 +190,8 @@ func (m *mirror[T]) behind(version string) string {
 	return ""
 }
 
-// all returns the objects as they are now, in no order. They are shared and must not be changed.
-func (m *mirror[T]) all() []T {
+// All returns the objects as they are now, in no order. They are shared and must not be changed.
+func (m *Mirror[T]) All() []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	objects := make([]T, 0, len(m.objects))
@@ -191,12 +201,26 @@ func (m *mirror[T]) all() []T {
 	return objects
 }
 
-// named returns the object of a name.
-func (m *mirror[T]) named(name string) (object T, found bool) {
-	for _, object := range m.all() {
+// Named returns the object of a name.
+func (m *Mirror[T]) Named(name string) (object T, found bool) {
+	for _, object := range m.All() {
 		if object.GetName() == name {
 			return object, true
 		}
 	}
 	return object, false
+}
+
+// Lists returns how often all objects had to be listed: what happened between two of them is only seen in its result.
+func (m *Mirror[T]) Lists() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lists
+}
+
+// Read calls read with the objects as they are now, while nothing is observed.
+func (m *Mirror[T]) Read(read func(all map[types.UID]T)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	read(m.objects)
 }

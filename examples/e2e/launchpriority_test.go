@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// The nodes are simulated: they start containers without asking for ConfigMaps. A container whose image is bad does not
+// become ready, so that the tests say when one does.
+
+// prioritised returns a pod of containers with bad images and priorities: "main=0 log=5".
+func prioritised(meta metav1.ObjectMeta, containers string) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: meta}
+	for container := range strings.FieldsSeq(containers) {
+		name, priority, _ := strings.Cut(container, "=")
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
+			Name: name, Image: name + ":bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: priority}},
+		})
+	}
+	return pod
+}
+
+// createPod creates a pod and returns what was stored.
+func (s *cloneSetScene) createPod(pod *corev1.Pod) *corev1.Pod {
+	s.Helper()
+	s.AwaitServiceAccount()
+	stored, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatalf("create pod %s%s: expected no error, observed %v", pod.Name, pod.GenerateName, err)
+	}
+	s.Seen(stored.ResourceVersion)
+	return stored
+}
+
+// becomesReady gives a container an image with which it does.
+func (s *cloneSetScene) becomesReady(pod, container string) {
+	s.Helper()
+	s.PatchPod(pod, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": container, "image": container + ":1"}}}})
+	s.AwaitPod(pod, container+" is ready", func(pod *corev1.Pod) string {
+		for _, status := range pod.Status.ContainerStatuses {
+			if status.Name == container && status.Ready {
+				return ""
+			}
+		}
+		return testbed.Describe(pod, false)
+	})
+}
+
+// awaitKeys waits until the ConfigMap of a pod has exactly these keys.
+func (s *cloneSetScene) awaitKeys(rule string, pod *corev1.Pod, wanted ...string) {
+	s.Helper()
+	s.AwaitAsking(fmt.Sprintf("%s: the keys %v for pod %s", rule, wanted, pod.Name), func() string {
+		configMap, err := core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		owned := slices.ContainsFunc(configMap.OwnerReferences, func(o metav1.OwnerReference) bool {
+			return o.UID == pod.UID && o.Controller == nil && o.BlockOwnerDeletion == nil
+		})
+		if keys := slices.Sorted(maps.Keys(configMap.Data)); !owned || !slices.Equal(keys, wanted) {
+			return fmt.Sprintf("keys %v, owners %v", keys, configMap.OwnerReferences)
+		}
+		return ""
+	})
+}
+
+func TestContainersStartInOrder(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	pod := s.createPod(prioritised(metav1.ObjectMeta{GenerateName: "web-"}, "main=0 proxy=100 log=100 agent=-5"))
+	if len(pod.Name) != len("web-")+5 {
+		s.Errorf("rule 6: expected a name of web- and five characters, observed %s", pod.Name)
+	}
+	for i, key := range []string{"p_0", "p_100", "p_100", "p_-5"} {
+		if got := barrier.Of(&pod.Spec.Containers[i]); len(got) != 1 || got[0].ConfigMap != pod.Name+"-barrier" || got[0].Key != key {
+			s.Errorf("rule 5: expected that container %d waits for %s, observed %v", i, key, got)
+		}
+	}
+	s.awaitKeys("rule 9", pod, "p_100")
+	s.becomesReady(pod.Name, "proxy")
+	s.awaitKeys("rule 10: log is not ready", pod, "p_100")
+	s.becomesReady(pod.Name, "log")
+	s.awaitKeys("rule 11", pod, "p_0", "p_100")
+	s.becomesReady(pod.Name, "main")
+	s.awaitKeys("rule 11", pod, "p_-5", "p_0", "p_100")
+	s.becomesReady(pod.Name, "agent")
+	s.AwaitPod(pod.Name, "it is ready", func(pod *corev1.Pod) string {
+		if !testbed.InService(pod) {
+			return testbed.Describe(pod, false)
+		}
+		return ""
+	})
+	s.DeletePod(pod.Name)
+	s.AwaitAsking("rule 12: the ConfigMap goes with its pod", func() string {
+		_, err := core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		return fmt.Sprintf("reading it gives the error %v", err)
+	})
+}
+
+// A pod that takes the name of another one, as those of a StatefulSet do, does not get the keys of that one.
+func TestKeysAreOfOnePod(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	first := s.createPod(prioritised(metav1.ObjectMeta{Name: "web-0"}, "main=0 proxy=100"))
+	s.awaitKeys("rule 9", first, "p_100")
+	s.becomesReady(first.Name, "proxy")
+	s.awaitKeys("rule 11", first, "p_0", "p_100")
+	s.DeletePod(first.Name)
+	s.AwaitGone(first, "deletion")
+	second := s.createPod(prioritised(metav1.ObjectMeta{Name: "web-0"}, "main=0 proxy=100"))
+	s.awaitKeys("a ConfigMap of its own", second, "p_100")
+}
+
+func TestPriorityThatIsNone(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.AwaitServiceAccount()
+	pods := core.CoreV1().Pods(s.Namespace)
+	_, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=abc"), metav1.CreateOptions{})
+	status, ok := err.(apierrors.APIStatus)
+	if !ok || status.Status().Code != http.StatusInternalServerError || !strings.Contains(err.Error(), "spec.containers[proxy].env[KRUISE_CONTAINER_PRIORITY].value") {
+		s.Errorf("edge 3: expected code 500 and the field, observed %v", err)
+	}
+	if _, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "single"}, "main=abc"), metav1.CreateOptions{}); err != nil {
+		s.Errorf("rule 2: expected that nothing is said of a pod of one container, observed %v", err)
+	}
+	ordered := prioritised(metav1.ObjectMeta{Name: "ordered", Annotations: map[string]string{"apps.kruise.io/container-launch-priority": "Ordered"}}, "main=abc proxy=")
+	stored, err := pods.Create(s.Context(), ordered, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatalf("edge 8: expected no error, observed %v", err)
+	}
+	if priority, ok := barrier.Priority(&stored.Spec.Containers[1]); !ok || priority != -1 {
+		s.Errorf("rule 3: expected the priority -1, observed %d, %t", priority, ok)
+	}
+}
+
+// The workload and the webhook both know what a pod needs; it gets it once.
+func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 2, func(set *v1alpha1.CloneSet) {
+		containers := set.Spec.Template.Spec.Containers
+		containers[1].Env = append(containers[1].Env, corev1.EnvVar{Name: "KRUISE_CONTAINER_PRIORITY", Value: "7"})
+	}))
+	for _, pod := range s.owned("web") {
+		for i, want := range []string{"p_0", "p_7"} {
+			if got := barrier.Of(&pod.Spec.Containers[i]); len(got) != 1 || got[0].ConfigMap != pod.Name+"-barrier" || got[0].Key != want {
+				s.Errorf("rule 5: expected that container %d of pod %s waits for %s, observed %v", i, pod.Name, want, got)
+			}
+		}
+	}
+}
+
+// With the manager down, pods are still created, but for those that it would change. Not parallel.
+func TestPodsAreCreatedWithoutAManager(t *testing.T) {
+	s := newCloneSetScene(t)
+	s.AwaitServiceAccount()
+	manager.Kill()
+	s.Cleanup(func() { s.revive() })
+	pods := core.CoreV1().Pods(s.Namespace)
+	plain := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "plain", Annotations: map[string]string{"apps.kruise.io/container-launch-priority": "no"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a:1"}, {Name: "b", Image: "b:1", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}},
+	}
+	for _, pod := range []*corev1.Pod{plain, prioritised(metav1.ObjectMeta{Name: "single"}, "main=5")} {
+		if _, err := pods.Create(s.Context(), pod, metav1.CreateOptions{}); err != nil {
+			s.Errorf("create pod %s: expected no error, observed %v", pod.Name, err)
+		}
+	}
+	ordered := plain.DeepCopy()
+	ordered.Name, ordered.Annotations["apps.kruise.io/container-launch-priority"] = "ordered", "Ordered"
+	for _, pod := range []*corev1.Pod{ordered, prioritised(metav1.ObjectMeta{Name: "prioritised"}, "main=5 log=0")} {
+		_, err := pods.Create(s.Context(), pod, metav1.CreateOptions{})
+		if err == nil || !strings.Contains(err.Error(), "mpod.kb.io") {
+			s.Errorf("create pod %s: expected that it is not started without order, observed %v", pod.Name, err)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+var statefulSets = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+
+// What OpenKruise 1.4 has left in the cluster: the StatefulSet with all defaults, and the bytes of the revision of its template.
+const (
+	takenOverStatefulSet = `
+apiVersion: apps.kruise.io/v1beta1
+kind: StatefulSet
+metadata:
+  name: demo
+spec:
+  persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Retain}
+  podManagementPolicy: Parallel
+  replicas: 3
+  reserveOrdinals: [1]
+  revisionHistoryLimit: 10
+  selector: {matchLabels: {app: demo}}
+  serviceName: peers
+  template:
+    metadata: {creationTimestamp: null, labels: {app: demo}}
+    spec:
+      containers:
+      - {image: "nginx:1.21", imagePullPolicy: Always, name: main, resources: {}, terminationMessagePath: /dev/termination-log, terminationMessagePolicy: File, volumeMounts: [{mountPath: /data, name: data}]}
+      dnsPolicy: ClusterFirst
+      readinessGates: [{conditionType: InPlaceUpdateReady}]
+      restartPolicy: Always
+      schedulerName: default-scheduler
+      securityContext: {}
+      terminationGracePeriodSeconds: 30
+  updateStrategy:
+    rollingUpdate: {inPlaceUpdateStrategy: {}, maxUnavailable: 1, minReadySeconds: 0, partition: 0, podUpdatePolicy: InPlaceIfPossible}
+    type: RollingUpdate
+  volumeClaimTemplates:
+  - apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {creationTimestamp: null, name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeMode: Filesystem}
+    status: {phase: Pending}
+status:
+  availableReplicas: 3
+  collisionCount: 0
+  currentReplicas: 3
+  currentRevision: demo-84bfdf5f78
+  labelSelector: app=demo
+  observedGeneration: 1
+  readyReplicas: 3
+  replicas: 3
+  updateRevision: demo-84bfdf5f78
+  updatedReadyReplicas: 3
+  updatedReplicas: 3
+`
+	takenOverStatefulHash     = "84bfdf5f78"
+	takenOverStatefulRevision = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"demo"}},"spec":{"containers":[{"image":"nginx:1.21","imagePullPolicy":"Always","name":"main","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","volumeMounts":[{"mountPath":"/data","name":"data"}]}],"dnsPolicy":"ClusterFirst","readinessGates":[{"conditionType":"InPlaceUpdateReady"}],"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`
+)
+
+func TestStatefulSetTakeOver(t *testing.T) {
+	s := newStatefulSetScene(t)
+	s.Cleanup(s.revive)
+	if hash := revision.Hash([]byte(takenOverStatefulRevision), nil); hash != takenOverStatefulHash {
+		s.Errorf("CR2: expected the hash %s, observed %s", takenOverStatefulHash, hash)
+	}
+	manager.Kill()
+	s.withoutWebhooks()
+	set := s.leaveSet(statefulSets, takenOverStatefulSet)
+	owner := *metav1.NewControllerRef(set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"))
+	s.leaveRevision(owner, takenOverStatefulHash, takenOverStatefulRevision)
+	for _, ordinal := range []int{0, 2, 3} {
+		s.leaveOrdinal(set, owner, ordinal)
+	}
+	before, claims := s.awaitLeftInService(3), s.Claims.All()
+	s.expect("demo", 3, 4)
+	if err := manager.Start(); err != nil {
+		s.Fatalf("start the manager: %v", err)
+	}
+	s.awaitIdle("statefulset-controller")
+	if diff := cmp.Diff(map[string]int{}, s.Writes()); diff != "" {
+		s.Errorf("expected that a take-over writes nothing (-expected +observed):\n%s", diff)
+	}
+
+	s.edit("demo", s.spec(`{replicas: 4}`))
+	s.awaitSettled("demo")
+	s.keptBudget("demo") // nobody was out of service at any moment
+	s.restarted("demo", "main", "nginx:1.21", 0)
+	s.created(4)
+	s.wroteToPods(nil, map[string]int{"create pods": 1, "patch pods/status": 1, "create persistentvolumeclaims": 1})
+	if status := s.set("demo").Status; status.CurrentRevision != "demo-"+takenOverStatefulHash || status.UpdateRevision != status.CurrentRevision || len(s.Revisions.All()) != 1 {
+		s.Errorf("CR6: expected the revision demo-%s alone, observed %+v and %v", takenOverStatefulHash, status, testbed.Names(s.Revisions.All()))
+	}
+	s.updatedAfterTakeOver(before, mainImage("nginx:1.22"))
+	s.keptClaims(claims)
+}
+
+// awaitIdle waits until a controller of the manager has looked at everything there is.
+func (s *scene[T]) awaitIdle(controller string) {
+	s.Helper()
+	number := func(metrics, name string) string {
+		of := fmt.Sprintf(`(?m)^%s\{controller="%s",name="%s"\} (.*)$`, name, controller, controller)
+		if found := regexp.MustCompile(of).FindStringSubmatch(metrics); found != nil {
+			return found[1]
+		}
+		return ""
+	}
+	s.AwaitAsking(controller+" has nothing more to do", func() string {
+		metrics, err := manager.Get(manager.Metrics, "/metrics")
+		if err != nil {
+			return err.Error()
+		}
+		added, done := number(metrics, "workqueue_adds_total"), number(metrics, "workqueue_work_duration_seconds_count")
+		if added == "" || added == "0" || added != done {
+			return fmt.Sprintf("%q keys added, %q done", added, done)
+		}
+		return ""
+	})
+}
+
+// leaveOrdinal stores a pod of a StatefulSet and its claim. Pod 0 was created by an OpenKruise that did not yet know lifecycle
+// states and KruisePodReady, and pod 2 was updated in place once.
+func (s *statefulSetScene) leaveOrdinal(set *v1beta1.StatefulSet, owner metav1.OwnerReference, ordinal int) {
+	s.Helper()
+	name := fmt.Sprintf("demo-%d", ordinal)
+	of := owner
+	of.Controller, of.BlockOwnerDeletion = nil, nil
+	template := &set.Spec.VolumeClaimTemplates[0]
+	if _, err := core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: template.Name + "-" + name, Labels: map[string]string{"app": "demo"}, OwnerReferences: []metav1.OwnerReference{of},
+		},
+		Spec: template.Spec,
+	}, metav1.CreateOptions{}); err != nil {
+		s.Fatalf("create the claim of pod %s: %v", name, err)
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, OwnerReferences: []metav1.OwnerReference{owner},
+			Labels: map[string]string{
+				"app": "demo", "controller-revision-hash": "demo-" + takenOverStatefulHash,
+				"statefulset.kubernetes.io/pod-name": name, "lifecycle.apps.kruise.io/state": "Normal",
+			},
+			Annotations: map[string]string{"lifecycle.apps.kruise.io/timestamp": "2023-06-01T10:00:00Z"},
+		},
+		Spec: *set.Spec.Template.Spec.DeepCopy(),
+	}
+	pod.Spec.Hostname, pod.Spec.Subdomain = name, set.Spec.ServiceName
+	pod.Spec.Volumes = []corev1.Volume{{Name: template.Name, VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: template.Name + "-" + name}}}}
+	gates := []corev1.PodConditionType{"InPlaceUpdateReady", "KruisePodReady"}
+	switch ordinal {
+	case 0:
+		delete(pod.Labels, "lifecycle.apps.kruise.io/state")
+		pod.Annotations, gates = nil, gates[:1]
+	case 2:
+		pod.Annotations["apps.kruise.io/inplace-update-state"] = updatedBefore("demo-" + takenOverStatefulHash)
+	}
+	s.leavePod(pod, gates...)
+}

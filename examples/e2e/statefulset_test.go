@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/examples/testbed"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// The tests of StatefulSets are about what those of Kubernetes do not have; for the rest, package upstream compares both.
+
+// statefulSetScene is a scene of StatefulSets.
+type statefulSetScene struct{ *scene[*v1beta1.StatefulSet] }
+
+func newStatefulSetScene(t *testing.T) *statefulSetScene {
+	t.Helper()
+	return &statefulSetScene{newScene(t, statefulSetKind)}
+}
+
+var statefulSetKind = &kind[*v1beta1.StatefulSet]{
+	name:   "StatefulSet",
+	client: func(namespace string) clientOf[*v1beta1.StatefulSet] { return workloads.StatefulSets(namespace) },
+	source: func(namespace string) testbed.Source {
+		sets := workloads.StatefulSets(namespace)
+		return testbed.From(sets.List, sets.Watch)
+	},
+	state: func(set *v1beta1.StatefulSet) state {
+		n, held, status := *set.Spec.Replicas, int32(0), &set.Status
+		if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+			held = min(n, *rolling.Partition)
+		}
+		return state{
+			replicas: n, observedGeneration: status.ObservedGeneration, status: *status,
+			unsettled: status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n ||
+				status.UpdatedReplicas < n-held || held == 0 && status.CurrentRevision != status.UpdateRevision,
+		}
+	},
+}
+
+// What tests add to the spec.
+const (
+	// parallelInPlace updates two pods at a time in place.
+	parallelInPlace = `{podManagementPolicy: Parallel, updateStrategy: {rollingUpdate: {podUpdatePolicy: InPlaceIfPossible, maxUnavailable: 2}}}`
+	// orderedInPlace updates one pod after the other in place.
+	orderedInPlace = `{podManagementPolicy: OrderedReady, updateStrategy: {rollingUpdate: {podUpdatePolicy: InPlaceIfPossible}}}`
+	// dataClaims gives every pod a claim.
+	dataClaims = `{volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}`
+)
+
+// statefulSet is one whose pods are those of template, with the readiness gate that in-place updates need.
+func statefulSet(replicas int32, edits ...func(*v1beta1.StatefulSet)) *v1beta1.StatefulSet {
+	set := &v1beta1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: v1beta1.StatefulSetSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Template: template("web"),
+		},
+	}
+	set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
+	for _, edit := range edits {
+		edit(set)
+	}
+	return set
+}
+
+// spec writes fields of the spec, given in YAML, and leaves all others. Lists are replaced.
+func (s *statefulSetScene) spec(text string) func(*v1beta1.StatefulSet) {
+	return func(set *v1beta1.StatefulSet) {
+		if err := yaml.UnmarshalStrict([]byte(text), &set.Spec); err != nil {
+			s.Fatalf("spec: %v in %s", err, text)
+		}
+	}
+}
+
+// mainImage sets the image of the container main.
+func mainImage(name string) func(*v1beta1.StatefulSet) {
+	return func(set *v1beta1.StatefulSet) { set.Spec.Template.Spec.Containers[0].Image = name }
+}
+
+// acted fails where something else has been done to the pods since the first acts, or in another order.
+func (s *statefulSetScene) acted(rule string, since int, wanted ...string) {
+	s.Helper()
+	if diff := cmp.Diff(wanted, s.history.acted()[since:]); diff != "" {
+		s.Errorf("%s: what has been done to the pods (-expected +observed):\n%s", rule, diff)
+	}
+}
+
+// startedInOrder fails unless every pod was updated in place, from the highest ordinal down.
+func (s *statefulSetScene) startedInOrder(replicas, maxUnavailable int) {
+	s.Helper()
+	if wrong := outOfOrder(s.history.acted(), replicas, maxUnavailable); wrong != "" {
+		s.Errorf("rule 17: %s", wrong)
+	}
+}
+
+// outOfOrder says what is wrong where not every pod was updated in place once, from the highest ordinal down. Pods of one pass,
+// of which there are maxUnavailable at most, are written at the same time and may overtake each other.
+func outOfOrder(acts []string, replicas, maxUnavailable int) string {
+	var started []string
+	for _, act := range acts {
+		if pod, updated := strings.CutPrefix(act, "update "); updated {
+			started = append(started, pod)
+		}
+	}
+	for place := range replicas {
+		pod := fmt.Sprintf("web-%d", replicas-1-place)
+		if turn := slices.Index(started, pod); turn < 0 || turn <= place-maxUnavailable || turn >= place+maxUnavailable {
+			return fmt.Sprintf("expected %s to be updated about as number %d, observed the order %v", pod, place+1, started)
+		}
+	}
+	if len(started) != replicas {
+		return fmt.Sprintf("expected %d updates, observed %v", replicas, started)
+	}
+	return ""
+}

@@ -1,0 +1,154 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Scene is a namespace of a test's own, and everything that happens in it.
+type Scene struct {
+	*testing.T
+	Namespace string
+
+	Pods      *Mirror[*corev1.Pod]
+	Claims    *Mirror[*corev1.PersistentVolumeClaim]
+	Revisions *Mirror[*appsv1.ControllerRevision]
+
+	bed     *Testbed
+	ctx     context.Context // of what follows the namespace
+	running sync.WaitGroup
+
+	auditStart int64 // of what concerns the namespace in the audit log
+
+	mu      sync.Mutex
+	changed chan struct{} // closed at the next change of anything
+}
+
+// NewScene creates a namespace in which pods can be created. observe is told every change of a pod. The namespace goes when the test ends.
+func (b *Testbed) NewScene(t *testing.T, observe Observer[*corev1.Pod]) *Scene {
+	t.Helper()
+	namespace, err := b.Core.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Scene{T: t, Namespace: namespace.Name, bed: b, ctx: ctx, changed: make(chan struct{})}
+	if log, err := os.Stat(b.Control.AuditLog()); err == nil {
+		s.auditStart = log.Size()
+	}
+	t.Cleanup(s.leave)
+	t.Cleanup(func() {
+		cancel()
+		s.running.Wait()
+	})
+	pods, claims := b.Core.CoreV1().Pods(s.Namespace), b.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
+	revisions := b.Core.AppsV1().ControllerRevisions(s.Namespace)
+	s.Pods = Follow(s, From(pods.List, pods.Watch), observe)
+	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, From(claims.List, claims.Watch), nil)
+	s.Revisions = Follow[*appsv1.ControllerRevision](s, From(revisions.List, revisions.Watch), nil)
+	s.AwaitServiceAccount()
+	return s
+}
+
+// Follow mirrors the objects of a source until the test ends. observe may be nil.
+func Follow[T metav1.Object](s *Scene, from Source, observe Observer[T]) *Mirror[T] {
+	s.Helper()
+	m := &Mirror[T]{source: from, changed: s.notify, observe: observe, objects: map[types.UID]T{}}
+	filled := make(chan struct{})
+	s.running.Go(func() { m.follow(s.ctx, filled) })
+	select {
+	case <-filled:
+	case <-time.After(Patience):
+		s.Fatalf("the objects of the namespace cannot be listed")
+	}
+	return m
+}
+
+func (s *Scene) notify() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+func (s *Scene) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Await returns once observed says nothing more; it is asked after every change of an object that the scene mirrors.
+func (s *Scene) Await(expected string, observed func() string) {
+	s.Helper()
+	deadline := time.After(Patience)
+	for {
+		changed := s.next()
+		wrong := observed()
+		if wrong == "" {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			s.Fatalf("expected within %s: %s\nobserved: %s", Patience, expected, wrong)
+		}
+	}
+}
+
+// AwaitAsking is Await for what no watch tells: it asks again and again.
+func (s *Scene) AwaitAsking(expected string, observed func() string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), Patience)
+	defer cancel()
+	err := Repeat(ctx, expected, func() error {
+		if wrong := observed(); wrong != "" {
+			return errors.New(wrong)
+		}
+		return nil
+	})
+	if err != nil {
+		s.Fatalf("%v", err)
+	}
+}
+
+// AwaitServiceAccount waits for what no pod can be created without.
+func (s *Scene) AwaitServiceAccount() {
+	s.Helper()
+	s.AwaitAsking("the default service account", func() string {
+		if _, err := s.bed.Core.CoreV1().ServiceAccounts(s.Namespace).Get(s.Context(), "default", metav1.GetOptions{}); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+}
+
+// Errorf is that of testing.T, and names the namespace.
+func (s *Scene) Errorf(format string, arguments ...any) {
+	s.Helper()
+	s.T.Errorf("namespace %s: %s", s.Namespace, fmt.Sprintf(format, arguments...))
+}
+
+// Fatalf is that of testing.T, and names the namespace.
+func (s *Scene) Fatalf(format string, arguments ...any) {
+	s.Helper()
+	s.T.Fatalf("namespace %s: %s", s.Namespace, fmt.Sprintf(format, arguments...))
+}
+
+// leave tells what the manager did where a test failed, and removes the namespace.
+func (s *Scene) leave() {
+	if s.Failed() {
+		s.Logf("the manager's log, lines about %s and the last ones:\n%s", s.Namespace, s.bed.Manager.LogTail(s.Namespace))
+	}
+	_ = s.bed.Core.CoreV1().Namespaces().Delete(context.Background(), s.Namespace, metav1.DeleteOptions{})
+}

@@ -1,0 +1,133 @@
+package testbed
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/manager/app"
+)
+
+// Patience is how long a test waits for something that takes a few seconds on an idle machine.
+const Patience = 90 * time.Second
+
+// Options says what the tests of a package need.
+type Options struct {
+	// StartDelay is how long a container takes to start. 0 means half a second.
+	StartDelay time.Duration
+	// Parallel is how many tests run at once, unless the flag -parallel says so. They wait most of the time. 0 means 12.
+	Parallel int
+	// Audit keeps a log of every request, for Scene.Writes.
+	Audit bool
+}
+
+// Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
+// are not parallel, so they run before all others, one by one.
+type Testbed struct {
+	Control *cluster.Cluster
+	Core    kubernetes.Interface
+	Dynamic dynamic.Interface
+	Manager *Manager
+}
+
+// Main starts a testbed, runs the tests and exits. ready is called when the manager has been started, and returns when it can
+// be tested.
+func Main(m *testing.M, o Options, ready func(context.Context, *Testbed) error) {
+	if os.Getenv(managerEnv) != "" {
+		// Standard input ends when the tests do, however they do.
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(3)
+		}()
+		os.Exit(app.Main(os.Args[1:]))
+	}
+	flag.Parse()
+	o.complete()
+	os.Exit(run(m, o, ready))
+}
+
+func (o *Options) complete() {
+	if o.StartDelay == 0 {
+		o.StartDelay = 500 * time.Millisecond
+	}
+	if o.Parallel == 0 {
+		o.Parallel = 12
+	}
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(o.Parallel))
+	}
+}
+
+func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) int {
+	bed := &Testbed{}
+	defer bed.stop()
+	if err := bed.start(context.Background(), o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := ready(ctx, bed); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\nthe end of the manager's log:\n%s\n", err, bed.Manager.LogTail(""))
+		return 1
+	}
+	return m.Run()
+}
+
+func (b *Testbed) start(ctx context.Context, o Options) (err error) {
+	b.Control, err = cluster.Start(ctx, cluster.Options{StartDelay: &o.StartDelay, Audit: o.Audit, Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	if b.Core, err = kubernetes.NewForConfig(b.Control.Config()); err != nil {
+		return err
+	}
+	if b.Dynamic, err = dynamic.NewForConfig(b.Control.Config()); err != nil {
+		return err
+	}
+	if b.Manager, err = b.NewManager("manager", "--leader-elect=false"); err != nil {
+		return err
+	}
+	return b.Manager.Start()
+}
+
+func (b *Testbed) stop() {
+	if b.Manager != nil {
+		b.Manager.Kill()
+	}
+	if b.Control != nil {
+		if err := b.Control.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+}
+
+// Repeat calls attempt until it returns no error or the context is done; then it returns what was waited for and the last error.
+func Repeat(ctx context.Context, expected string, attempt func() error) error {
+	var last error
+	for {
+		err := attempt()
+		if err == nil {
+			return nil
+		}
+		// An attempt that the end of the context broke off tells nothing.
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting for %s: %w: the last answer was: %w", expected, ctx.Err(), last)
+		}
+		pause(ctx)
+	}
+}

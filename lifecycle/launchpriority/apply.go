@@ -1,0 +1,69 @@
+package launchpriority
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/reconcile"
+)
+
+// apply carries the plan out: at most one write. A ConfigMap that came or went
+// since it was read is looked at again.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	r.report(ctx, s.Pod, plan.Problem)
+	switch {
+	case plan.Create != nil:
+		if err = r.create(ctx, plan.Create); apierrors.IsAlreadyExists(err) {
+			return reconcile.StaleRetry, nil
+		}
+	case len(plan.Add) > 0:
+		if err = r.add(ctx, s.ConfigMap, plan.Add); apierrors.IsNotFound(err) {
+			return reconcile.StaleRetry, nil
+		}
+	}
+	return plan.RequeueAfter, apply.WorthRetrying(err)
+}
+
+// report tells a user why a pod cannot start.
+func (r *Reconciler) report(ctx context.Context, pod *corev1.Pod, problem error) {
+	if problem == nil {
+		return
+	}
+	klog.FromContext(ctx).Info("Containers cannot start", "reason", problem.Error())
+	if r.recorder != nil {
+		r.recorder.Event(pod, corev1.EventTypeWarning, "FailedLaunchContainers", problem.Error())
+	}
+}
+
+func (r *Reconciler) create(ctx context.Context, configMap *corev1.ConfigMap) error {
+	_, err := r.configMaps.ConfigMaps(configMap.Namespace).Create(ctx, configMap, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("create ConfigMap %s: %w", configMap.Name, err)
+	}
+	return nil
+}
+
+// add adds keys to a ConfigMap, and to no other one of its name.
+func (r *Reconciler) add(ctx context.Context, to *corev1.ConfigMap, keys []string) error {
+	data := map[string]string{}
+	for _, key := range keys {
+		data[key] = released
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": to.UID}, "data": data})
+	if err != nil {
+		return err
+	}
+	if _, err := r.configMaps.ConfigMaps(to.Namespace).Patch(ctx, to.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("add %q to ConfigMap %s: %w", keys, to.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package launchpriority
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+)
+
+// cluster is a scene of pods with barriers. Containers whose image is bad start,
+// and do not become ready.
+type cluster struct {
+	*scene.Cluster
+	options Options // for a controller that shares the informer
+}
+
+// inCluster plays a story about the pod web.
+func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
+	t.Helper()
+	c := &cluster{}
+	kind := apitest.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
+	scene.Play(t, kind, func(s *scene.Cluster) {
+		c.Cluster = s
+		c.options = Options{Kubernetes: c.Client(scene.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(c.PodInformer), Recorder: &c.Events}
+		r, err := NewReconciler(c.options)
+		c.Must(err)
+		c.Reconcile = r.Reconcile
+		asked := c.options
+		asked.Kubernetes = c.Kube // so that what it costs is not counted
+		user, err := NewReconciler(asked)
+		c.Must(err)
+		c.Unfinished = func() string {
+			plan, err := user.Plan(c.T.Context(), scene.Web)
+			c.Must(err)
+			if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
+				return ""
+			}
+			return told(plan)
+		}
+	}, func(t *testing.T) { story(t, c) })
+}
+
+// start runs a controller that shares the informer. The function it returns
+// stops the controller and waits for it.
+func (c *cluster) start() (passes *scene.Passes, stop func()) {
+	c.T.Helper()
+	passes = &scene.Passes{}
+	o := c.options
+	o.Reader, o.Metrics = nil, passes
+	controller, err := New(o)
+	c.Must(err)
+	return passes, c.Start(controller.Run)
+}
+
+// create creates the pod web as the webhook makes it, of containers with
+// priorities: "main=0 log=5". Their images are bad.
+func (c *cluster) create(containers string) *corev1.Pod {
+	c.T.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: scene.Web.Namespace, Name: scene.Web.Name}}
+	for container := range strings.FieldsSeq(containers) {
+		name, priority, _ := strings.Cut(container, "=")
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
+			Name: name, Image: name + ":bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: priority}},
+		})
+	}
+	c.Must(barrier.Mutate(pod, ""))
+	c.CreatePod(pod)
+	pod, err := c.Kube.CoreV1().Pods(pod.Namespace).Get(c.T.Context(), pod.Name, metav1.GetOptions{})
+	c.Must(err)
+	return pod
+}
+
+// repair makes a container become ready.
+func (c *cluster) repair(container string) {
+	c.T.Helper()
+	c.PatchPod(scene.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:good"}]}}`)
+}
+
+// spoil makes a container not ready.
+func (c *cluster) spoil(container string) {
+	c.T.Helper()
+	c.PatchPod(scene.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:bad"}]}}`)
+}
+
+func (c *cluster) configMap() *corev1.ConfigMap {
+	c.T.Helper()
+	configMap, err := c.Kube.CoreV1().ConfigMaps(scene.Web.Namespace).Get(c.T.Context(), "web-barrier", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	c.Must(err)
+	return configMap
+}
+
+// keys returns the keys in the ConfigMap, sorted; "-" where there is none.
+func (c *cluster) keys() string {
+	c.T.Helper()
+	configMap := c.configMap()
+	if configMap == nil {
+		return "-"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(configMap.Data)), " ")
+}
+
+// createConfigMap creates a ConfigMap of the user's.
+func (c *cluster) createConfigMap(owner types.UID, keys ...string) {
+	c.T.Helper()
+	configMap := configMapOf(owner, keys...)
+	configMap.UID = ""
+	if owner == "nobody" {
+		configMap.OwnerReferences = nil
+	}
+	_, err := c.Kube.CoreV1().ConfigMaps(scene.Web.Namespace).Create(c.T.Context(), configMap, metav1.CreateOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+func (c *cluster) deleteConfigMap() {
+	c.T.Helper()
+	c.Must(c.Kube.CoreV1().ConfigMaps(scene.Web.Namespace).Delete(c.T.Context(), "web-barrier", metav1.DeleteOptions{}))
+	synctest.Wait()
+}
+
+// states shows the containers as the kubelet does: created or ready, in order.
+func (c *cluster) states() string {
+	c.T.Helper()
+	pod, err := c.Kube.CoreV1().Pods(scene.Web.Namespace).Get(c.T.Context(), scene.Web.Name, metav1.GetOptions{})
+	c.Must(err)
+	var all []string
+	for _, s := range pod.Status.ContainerStatuses {
+		switch {
+		case s.Ready:
+			all = append(all, s.Name+":ready")
+		case s.ContainerID != "":
+			all = append(all, s.Name+":created")
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// rest lets kubelet and controller work.
+func (c *cluster) rest() {
+	c.T.Helper()
+	for range 5 {
+		c.KubeletStep()
+		c.Sleep("2s")
+	}
+	if left := c.Unfinished(); left != "" {
+		c.T.Errorf("the controller rests, and should not: %s", left)
+	}
+}

@@ -1,0 +1,272 @@
+package launchpriority
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/apitest/scene"
+)
+
+// TestController plays stories with nothing but events to drive the controller.
+func TestController(t *testing.T) {
+	type steps = []struct {
+		does string
+		do   func(*cluster)
+		// states and keys are what the kubelet and the controller have come to.
+		states, keys string
+	}
+	repair := func(container string) func(*cluster) { return func(c *cluster) { c.repair(container) } }
+	spoil := func(container string) func(*cluster) { return func(c *cluster) { c.spoil(container) } }
+	for _, test := range []struct {
+		name       string
+		containers string
+		steps      steps
+	}{
+		{"the example", "main=0 proxy=100 log=100 agent=-5", steps{
+			{"edge 4: they wait", func(*cluster) {}, "proxy:created log:created", "p_100"},
+			{"edge 4: for both", repair("proxy"), "proxy:ready log:created", "p_100"},
+			{"rule 10: both are ready", repair("log"), "main:created proxy:ready log:ready", "p_0 p_100"},
+			{"rule 10: main is ready", repair("main"), "main:ready proxy:ready log:ready agent:created", "p_-5 p_0 p_100"},
+			{"rule 12: all are ready", repair("agent"), "main:ready proxy:ready log:ready agent:ready", "p_-5 p_0 p_100"},
+		}},
+		{"edge 5: one fails after the others have started", "main=0 proxy=100", steps{
+			{"proxy is ready", repair("proxy"), "main:created proxy:ready", "p_0 p_100"},
+			{"proxy fails", spoil("proxy"), "main:created proxy:created", "p_0 p_100"},
+			{"main does not mind", repair("main"), "main:ready proxy:created", "p_0 p_100"},
+		}},
+		{"edge 9: somebody deletes the ConfigMap", "main=0 proxy=100 agent=-5", steps{
+			{"proxy is ready", repair("proxy"), "main:created proxy:ready", "p_0 p_100"},
+			{"it is made again at the next event, for main", func(c *cluster) { c.deleteConfigMap(); c.spoil("proxy"); c.KubeletStep(); c.repair("proxy") }, "main:created proxy:ready", "p_0 p_100"},
+			{"main is ready", repair("main"), "main:ready proxy:ready agent:created", "p_-5 p_0 p_100"},
+		}},
+		{"edge 9: somebody deletes the ConfigMap before a container has started", "main=0 proxy=100", steps{
+			{"the kubelet refuses proxy, and tells", func(c *cluster) { c.deleteConfigMapOnceCreated() }, "proxy:created", "p_100"},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				passes, stop := c.start()
+				defer stop()
+				c.create(test.containers)
+				for _, step := range test.steps {
+					step.do(c)
+					c.rest()
+					if got := c.states(); got != step.states {
+						t.Errorf("%s: containers %s, want %s", step.does, got, step.states)
+					}
+					if got := c.keys(); got != step.keys {
+						t.Errorf("%s: keys %s, want %s", step.does, got, step.keys)
+					}
+				}
+				if len(passes.Errors()) > 0 {
+					t.Errorf("passes failed: %q", passes.Errors())
+				}
+			})
+		})
+	}
+}
+
+// deleteConfigMapOnceCreated lets the kubelet report that it has begun, and
+// takes the ConfigMap away before it starts a container.
+func (c *cluster) deleteConfigMapOnceCreated() {
+	c.T.Helper()
+	c.PatchPod(scene.Web.Name, `{"status":{"conditions":[{"type":"ContainersReady","status":"False"}],
+		"containerStatuses":[{"name":"main","state":{"waiting":{"reason":"ContainerCreating"}}},{"name":"proxy","state":{"waiting":{"reason":"ContainerCreating"}}}]}}`, "status")
+	if got := c.keys(); got != "p_100" {
+		c.T.Fatalf("keys %s", got)
+	}
+	c.deleteConfigMap()
+}
+
+// TestRequests counts what starting a pod costs.
+func TestRequests(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		passes, stop := c.start()
+		defer stop()
+		c.create("main=0 proxy=100 log=100 agent=-5")
+		c.rest()
+		if diff := cmp.Diff([]string{"1 create configmaps", "1 get configmaps"}, c.Sent()); diff != "" {
+			t.Errorf("the first key (-want +got):\n%s", diff)
+		}
+		c.ForgetRequests()
+		for _, container := range []string{"proxy", "log", "main", "agent"} {
+			c.repair(container)
+			c.rest()
+		}
+		// One look more: proxy is ready and log is not.
+		if diff := cmp.Diff([]string{"3 get configmaps", "2 patch configmaps"}, c.Sent()); diff != "" {
+			t.Errorf("two more keys (-want +got):\n%s", diff)
+		}
+		c.ForgetRequests()
+		before := passes.Count()
+		for i := range 10 {
+			c.PatchPod("web", `{"metadata":{"labels":{"beat":"`+strings.Repeat("x", i)+`"}}}`)
+			c.rest()
+		}
+		if requests := c.Sent(); len(requests) > 0 || passes.Count() != before {
+			t.Errorf("a pod whose containers are ready costs %v in %d passes", requests, passes.Count()-before)
+		}
+	})
+}
+
+// A restart costs nothing for pods that have started, and looks once at each
+// that has not.
+func TestRestart(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		_, stop := c.start()
+		c.create("main=0 proxy=100")
+		c.rest()
+		stop()
+		c.ForgetRequests()
+		_, stop = c.start()
+		c.rest()
+		if diff := cmp.Diff([]string{"1 get configmaps"}, c.Sent()); diff != "" {
+			t.Errorf("a pod that is starting (-want +got):\n%s", diff)
+		}
+		c.repair("proxy")
+		c.repair("main")
+		c.rest()
+		stop()
+		c.ForgetRequests()
+		_, stop = c.start()
+		defer stop()
+		c.rest()
+		if diff := cmp.Diff([]string{}, c.Sent()); diff != "" {
+			t.Errorf("a pod that has started (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A pod that has the name of a former one, whose ConfigMap the garbage collector
+// has not removed yet: its keys are not for the new pod.
+func TestFormerPod(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		_, stop := c.start()
+		defer stop()
+		former := c.create("main=0 proxy=100")
+		c.rest()
+		c.RemovePod("web")
+		pod := c.create("main=0 proxy=100")
+		c.PatchPod("web", `{"status":{"conditions":[{"type":"ContainersReady","status":"False"}],"containerStatuses":[{"name":"main"},{"name":"proxy"}]}}`, "status")
+		c.ForgetRequests()
+		c.Sleep("5s")
+		if owner := c.configMap().OwnerReferences[0].UID; owner != former.UID {
+			t.Fatalf("the ConfigMap of the former pod has the owner %s", owner)
+		}
+		if diff := cmp.Diff([]string{"5 get configmaps"}, c.Sent()); diff != "" {
+			t.Errorf("waiting (-want +got):\n%s", diff)
+		}
+		c.CollectGarbage()
+		c.Sleep("2s")
+		if configMap := c.configMap(); configMap == nil || configMap.OwnerReferences[0].UID != pod.UID || c.keys() != "p_100" {
+			t.Errorf("the ConfigMap %+v is not that of the new pod", configMap)
+		}
+		c.RemovePod("web")
+		c.CollectGarbage()
+		if c.configMap() != nil {
+			t.Error("rule 12: the ConfigMap has stayed after its pod")
+		}
+	})
+}
+
+// A ConfigMap of somebody else's is left alone, and told about.
+func TestForeignConfigMap(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		passes, stop := c.start()
+		defer stop()
+		c.createConfigMap("nobody", "mine")
+		c.create("main=0 proxy=100")
+		c.rest()
+		if got := c.keys(); got != "mine" {
+			t.Errorf("keys %s in the ConfigMap of somebody else", got)
+		}
+		const want = "Warning FailedLaunchContainers: ConfigMap web-barrier lacks p_100 and does not belong to this pod: "
+		events := c.Events.All()
+		if len(events) == 0 || !strings.HasPrefix(events[0], want) {
+			t.Errorf("events %q, want %q", events, want)
+		}
+		if n := c.Events.Count("FailedLaunchContainers"); n > 2 {
+			t.Errorf("%d events within ten seconds", n)
+		}
+		c.deleteConfigMap()
+		c.Sleep("1m")
+		if got := c.keys(); got != "p_100" || len(passes.Errors()) > 0 {
+			t.Errorf("keys %s after the user has made room, errors %q", got, passes.Errors())
+		}
+	})
+}
+
+func TestPassesThatFail(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		setUp  func(*cluster)
+		fails  string
+		with   error
+		passes func(error) bool // what the pass gives
+		after  string           // the keys then
+	}{
+		{"rule 9: created by somebody else meanwhile", nil, "create configmaps", apierrors.NewAlreadyExists(corev1.Resource("configmaps"), "web-barrier"), noError, "-"},
+		{"the answer to the creation is lost", nil, "create configmaps", scene.ErrLost, anError, "-"},
+		{"a creation is refused", nil, "create configmaps", scene.ErrQuota, anError, "-"},
+		{"deleted by somebody else meanwhile", spoiled, "patch configmaps", apierrors.NewNotFound(corev1.Resource("configmaps"), "web-barrier"), noError, "p_100"},
+		{"a patch fails", spoiled, "patch configmaps", scene.ErrInternal, anError, "p_100"},
+		{"the ConfigMap cannot be read", nil, "get configmaps", scene.ErrInternal, anError, "-"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create("main=0 proxy=100")
+				c.KubeletStep()
+				if test.setUp != nil {
+					test.setUp(c)
+				}
+				c.FailBefore(scene.Fail(test.fails, test.with))
+				_, after, err := c.Pass()
+				if !test.passes(err) {
+					t.Errorf("error %v", err)
+				}
+				if err == nil && (after == 0 || after > time.Second) {
+					t.Errorf("again after %s, want soon", after)
+				}
+				if got := c.keys(); got != test.after {
+					t.Errorf("keys %s, want %s", got, test.after)
+				}
+				c.FailBefore(nil)
+				c.MustPass()
+				if c.Unfinished() != "" || c.keys() == "-" {
+					t.Errorf("keys %s, still to do: %s", c.keys(), c.Unfinished())
+				}
+			})
+		})
+	}
+}
+
+func noError(err error) bool { return err == nil }
+func anError(err error) bool { return err != nil }
+
+// spoiled leads to a pass that adds a key.
+func spoiled(c *cluster) {
+	c.MustPass()
+	c.repair("proxy")
+	c.KubeletStep()
+	c.KubeletStep()
+}
+
+// In a namespace that is being deleted nothing can be created any more.
+func TestNamespaceThatGoes(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create("main=0 proxy=100")
+		c.KubeletStep()
+		forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "web-barrier", nil)
+		forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+		c.FailBefore(scene.Fail("create configmaps", forbidden))
+		if _, after, err := c.Pass(); err != nil || after != 0 {
+			t.Errorf("error %v, again after %s: there is nothing to try again for", err, after)
+		}
+	})
+}

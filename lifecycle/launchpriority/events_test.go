@@ -1,0 +1,123 @@
+package launchpriority
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/apitest/mutation"
+)
+
+// The filter of events against the planner itself: whatever changes about a pod,
+// where that changes a plan, a pass is made.
+func TestEventsThatMatter(t *testing.T) {
+	configMaps := map[string]*corev1.ConfigMap{"none": nil, "empty": configMapOf("uid"), "full": configMapOf("uid", "p_5", "p_3", "p_0")}
+	found := 0
+	for _, containers := range []string{
+		"main=0:waiting a=5:waiting b=3:waiting", "main=0:waiting a=5:ready b=3:waiting", "main=0:ready a=5:ready b=3:running",
+		"main=0:ready a=5:ready b=3:ready", "main=0:refused a=5:refused side:waiting", "main=0 a=5", "main=0:waiting a=5:ok",
+	} {
+		before := podOf(t, containers, func(pod *corev1.Pod) { pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure })
+		for _, m := range mutation.Of(before) {
+			// Name and namespace make another pod; the rest cannot be changed.
+			if fixed := []string{".ObjectMeta.Name", ".ObjectMeta.Namespace", ".Spec."}; startsWithAny(m.Path, fixed) {
+				continue
+			}
+			after := before.DeepCopy()
+			m.Apply(after)
+			for name, configMap := range configMaps {
+				was, is := NewPlan(&Snapshot{Pod: before, ConfigMap: configMap}), NewPlan(&Snapshot{Pod: after, ConfigMap: configMap})
+				if told(was) == told(is) || told(is) == "nothing" {
+					continue
+				}
+				if found++; !moves(before, after) {
+					t.Errorf("%s, with the ConfigMap %s: a change of %s makes %q of %q, and no pass is made", containers, name, m.Path, told(is), told(was))
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d changes matter", found)
+	}
+}
+
+func startsWithAny(text string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestMoves(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after string // before is empty for a new pod
+		want          bool
+	}{
+		{"rule 8: a new pod that the kubelet has not seen", "", "main=0 log=5", false},
+		{"rule 8: a new pod that is starting", "", "main=0:waiting log=5:waiting", true},
+		{"rule 8: a new pod whose containers are all ready", "", "main=0:ready log=5:ready", false},
+		{"rule 8: a pod without barriers", "", "main:waiting log:waiting", false},
+		{"rule 12: the kubelet reports", "main=0 log=5", "main=0:waiting log=5:waiting", true},
+		{"rule 12: one is ready", "main=0:waiting log=5:waiting", "main=0:waiting log=5:ready", true},
+		{"rule 12: all are ready", "main=0:running log=5:ready", "main=0:ready log=5:ready", false},
+		{"rule 12: one fails", "main=0:running log=5:ready", "main=0:running log=5:failed", true},
+		{"it starts, and that is all", "main=0:waiting log=5:waiting", "main=0:waiting log=5:running", false},
+		{"the others are refused, as they must be", "main=0:waiting log=5:running", "main=0:refused log=5:running", false},
+		{"edge 9: one whose turn it is, is refused", "main=0:waiting log=5:waiting", "main=0:waiting log=5:refused", true},
+		{"nothing moves", "main=0:waiting log=5:waiting", "main=0:waiting log=5:waiting", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var before *corev1.Pod
+			if test.before != "" {
+				before = podOf(t, test.before)
+			}
+			if got := moves(before, podOf(t, test.after)); got != test.want {
+				t.Errorf("a pass: %t, want %t", got, test.want)
+			}
+		})
+	}
+	another := podOf(t, "main=0:waiting log=5:waiting", func(pod *corev1.Pod) { pod.UID = "another" })
+	if !moves(podOf(t, "main=0:waiting log=5:waiting"), another) {
+		t.Error("another pod has taken the name, and no pass is made")
+	}
+}
+
+// Whatever the kubelet and a user's hands leave behind, a plan never writes
+// more than the keys of one turn, and none to what is not the pod's.
+func FuzzPlan(f *testing.F) {
+	f.Add("p_5", "p_0", "web-barrier", "uid", "Running", "CreateContainerConfigError", false, true)
+	f.Add("p_", "q", "", "former", "", "", true, false)
+	f.Add("p_-1", "p_--1", "web-barrier", "", "Failed", "x", false, false)
+	f.Fuzz(func(t *testing.T, first, second, configMap, owner, phase, reason string, ready, standing bool) {
+		pod := podOf(t, "a:waiting b:waiting")
+		for i, key := range []string{first, second} {
+			pod.Spec.Containers[i].Env = []corev1.EnvVar{waits(configMap, key)}
+			pod.Status.ContainerStatuses[i].State.Waiting.Reason = reason
+		}
+		pod.Status.ContainerStatuses[0].Ready = ready
+		pod.Status.Phase = corev1.PodPhase(phase)
+		s := &Snapshot{Pod: pod}
+		if standing {
+			s.ConfigMap = configMapOf("x", first)
+			s.ConfigMap.OwnerReferences[0].UID = "x"
+			if owner == "uid" {
+				s.ConfigMap.OwnerReferences[0].UID = "uid"
+			}
+		}
+		plan := NewPlan(s)
+		if plan.Create != nil && (s.ConfigMap != nil || len(plan.Add) > 0 || len(plan.Create.Data) == 0) {
+			t.Fatalf("created in vain: %+v", plan)
+		}
+		if len(plan.Add) > 0 && (owner != "uid" || s.ConfigMap == nil) {
+			t.Fatalf("added to what is not the pod's: %+v", plan)
+		}
+		if !reflect.DeepEqual(plan, NewPlan(s)) {
+			t.Fatal("the same snapshot gives two plans")
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package launchpriority
+
+import (
+	"errors"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/controller"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = controller.Metrics
+
+// Options says what a Controller or a Reconciler works with. Kubernetes is
+// required; every other field has a useful zero value.
+type Options struct {
+	// Kubernetes reads pods, and reads, creates and patches ConfigMaps. It
+	// needs no other permissions, and none to list ConfigMaps.
+	Kubernetes kubernetes.Interface
+
+	// Namespace restricts the informer that the controller makes itself.
+	// Default: all namespaces.
+	Namespace string
+	// Pods is an informer that the caller shares and runs. Where it is nil, the
+	// controller makes and runs its own, whose objects it keeps small.
+	Pods cache.SharedIndexInformer
+
+	// Reader replaces the informer in a Reconciler. A Controller reads its
+	// informer and ignores it.
+	Reader Reader
+
+	// Workers is the number of pods reconciled at the same time. Default 4.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Recorder receives events about pods. Default nil: no events.
+	Recorder record.EventRecorder
+	// Metrics defaults to none.
+	Metrics Metrics
+	// QueueMetrics measures the work queue. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	var errs []error
+	if o.Kubernetes == nil {
+		errs = append(errs, errors.New("launchpriority: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
+	}
+	if o.Workers < 0 {
+		errs = append(errs, errors.New("launchpriority: Options.Workers is negative: it is the number of pods reconciled at the same time, 0 means 4"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,123 @@
+package launchpriority
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+)
+
+// Plan is what to do about a pod now: data, to be looked at, compared and
+// carried out. The same Snapshot gives the same Plan. At most one of Create and
+// Add is set.
+type Plan struct {
+	// Create is the ConfigMap to create, with the keys of those whose turn it is.
+	Create *corev1.ConfigMap
+	// Add lists the keys to add to Snapshot.ConfigMap: those of one priority,
+	// and so almost always one.
+	Add []string
+
+	// Waiting lists the containers whose turn it is not yet, each with the reason.
+	Waiting []Wait
+
+	// RequeueAfter is the time after which to look again even without an
+	// event about the pod; 0 when only such events can change the plan.
+	RequeueAfter time.Duration
+	// Problem says what keeps the pod from starting and what to do about it,
+	// nil where nothing does.
+	Problem error
+}
+
+// Wait is a container that is not started yet.
+type Wait struct {
+	Container string
+	// Priority is its launch priority.
+	Priority int
+	// Reason says what it waits for.
+	Reason string
+}
+
+// Nothing is told of a change of a ConfigMap, so a pass that waits for one looks
+// again: soon for what the garbage collector is about to do, later for what
+// only a user can do.
+const (
+	lookAgainSoon  = time.Second
+	lookAgainLater = time.Minute
+)
+
+// NewPlan decides which containers of a pod may start now.
+func NewPlan(s *Snapshot) *Plan {
+	p := &Plan{}
+	next, found := turnOf(s.Pod)
+	if !found {
+		return p
+	}
+	missing := slices.DeleteFunc(slices.Clone(next.keys), s.has)
+	reason := fmt.Sprintf("not ready yet, with priority %d: %s", next.priority, strings.Join(next.containers, ", "))
+	switch s.relation() {
+	case absent:
+		p.Create = newConfigMap(s.Pod, missing)
+	case own:
+		p.Add = missing
+		if len(missing) == 0 && next.refused { // perhaps for a key that somebody is about to remove
+			p.RequeueAfter = lookAgainLater
+		}
+	case leaving:
+		p.RequeueAfter = lookAgainSoon
+		reason = fmt.Sprintf("ConfigMap %s of a former pod has yet to go", s.ConfigMap.Name)
+	case foreign:
+		if len(missing) > 0 {
+			p.RequeueAfter = lookAgainLater
+			reason = fmt.Sprintf("ConfigMap %s lacks %s and does not belong to this pod", s.ConfigMap.Name, strings.Join(missing, ", "))
+			p.Problem = fmt.Errorf("%s: want an owner with the UID %s; delete it, and the pod gets one of its own", reason, s.Pod.UID)
+		}
+	}
+	p.wait(s, reason)
+	return p
+}
+
+// wait lists the containers that are held back.
+func (p *Plan) wait(s *Snapshot, reason string) {
+	for i := range s.Pod.Spec.Containers {
+		c := &s.Pod.Spec.Containers[i]
+		keys, priority := barriersOf(s.Pod, c)
+		status := statusOf(s.Pod, c.Name)
+		held := slices.ContainsFunc(keys, func(key string) bool { return !s.has(key) && !p.writes(key) })
+		if held && (status == nil || !status.Ready) {
+			p.Waiting = append(p.Waiting, Wait{Container: c.Name, Priority: priority, Reason: reason})
+		}
+	}
+}
+
+// writes tells whether the plan writes a key.
+func (p *Plan) writes(key string) bool {
+	if p.Create != nil {
+		_, found := p.Create.Data[key]
+		return found
+	}
+	return slices.Contains(p.Add, key)
+}
+
+// newConfigMap makes the ConfigMap of a pod. It does not block the deletion of
+// the pod, and goes with it.
+func newConfigMap(pod *corev1.Pod, keys []string) *corev1.ConfigMap {
+	c := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: barrier.ConfigMapName(pod.Name),
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}},
+		},
+		Data: map[string]string{},
+	}
+	for _, key := range keys {
+		c.Data[key] = released
+	}
+	return c
+}
+
+// released is the value of every key. Only that the key is there matters.
+const released = "true"

@@ -1,0 +1,81 @@
+// Package podwebhook is the webhook that pods go through as they are created.
+//
+// Several parts of podwright have something to do to a new pod, and what one of
+// them adds is work for the next. So there is one webhook for all of them, on
+// one path, and [Webhook] calls them in a fixed order:
+//
+//	webhook := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
+//	for path, handler := range webhook.Handlers() {
+//		mux.Handle(path, handler)
+//	}
+package podwebhook
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/internal/admission"
+)
+
+// MutatePath is where webhook configurations look for Webhook.Default.
+const MutatePath = "/mutate-pod"
+
+// Mutator changes a pod that is about to be created. The pod is its own; the
+// request is not to be changed. An error refuses the pod: one of
+// k8s.io/apimachinery/pkg/api/errors keeps its code, any other has the code 500.
+//
+// The API server may call the webhook again about the same pod, also for a dry
+// run: a Mutator does nothing to what it has done already, and has no side
+// effects.
+type Mutator func(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error
+
+// Webhook answers admission requests for new pods. Its fields are called in the
+// order in which they stand here; one that is nil is left out. It may be used
+// by many goroutines.
+//
+// Requests for other kinds, for other operations and for subresources are
+// allowed as they are. A pod that cannot be decoded is refused with the code 400.
+type Webhook struct {
+	// Sidecars adds containers, and labels and annotations that they need.
+	Sidecars Mutator
+	// LaunchPriority orders the start of all containers; launchpriority.Mutate
+	// does. It comes after Sidecars, whose containers and annotations count.
+	LaunchPriority Mutator
+}
+
+// steps are the mutators in their order, which is that of OpenKruise: readiness
+// gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
+// PersistentPodState. A new step takes its place there.
+func (w *Webhook) steps() []Mutator { return []Mutator{w.Sidecars, w.LaunchPriority} }
+
+// Handlers returns the HTTP handlers by the paths that existing webhook
+// configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler {
+	return map[string]http.Handler{MutatePath: admission.Handler(w.Default)}
+}
+
+// Default answers CREATE with a JSON patch that holds what all mutators did.
+// Fields of the pod that this version does not know stay as they are. The first
+// error ends it.
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if !admission.IsAbout(request, schema.GroupKind{Kind: "Pod"}) || request.Operation != admissionv1.Create {
+		return admission.Allowed()
+	}
+	pod, _, err := admission.Objects[corev1.Pod](request)
+	if err != nil {
+		return admission.Errored(err)
+	}
+	for _, mutate := range w.steps() {
+		if mutate == nil {
+			continue
+		}
+		if err := mutate(ctx, request, pod); err != nil {
+			return admission.Errored(err)
+		}
+	}
+	return admission.Patched(request.Object.Raw, pod)
+}

@@ -1,0 +1,312 @@
+package statefulset
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest/mutation"
+	"github.com/podwright/podwright/internal/changes"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// situations are StatefulSets in the midst of something, so that between them
+// the planner reads all that it ever reads.
+func situations(t *testing.T) map[string]*setWorld {
+	all := map[string]*setWorld{}
+	situation := func(name, setup, change string, then func(*setWorld)) {
+		w := newWorld(t)
+		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}, {ConditionType: "example.com/gate"}}
+		w.set.Spec.Template.Labels["tier"] = "front"
+		w.set.Spec.Template.Spec.Containers = []corev1.Container{
+			{Name: "main", Image: "nginx:1", Env: []corev1.EnvVar{launchPriority("10")}},
+			{Name: "side", Image: "side:1", Env: []corev1.EnvVar{launchPriority("5")}},
+		}
+		w.Spec(strings.Fields("policy=Parallel replicas=4 podUpdatePolicy=InPlaceIfPossible maxUnavailable=2 " + setup)...)
+		for range 12 {
+			w.step()
+		}
+		w.Spec(strings.Fields(change)...)
+		if then != nil {
+			then(w)
+		}
+		all[name] = w
+	}
+	step := (*setWorld).step
+	situation("at rest", "", "", nil)
+	situation("OrderedReady", "policy=OrderedReady", "", nil)
+	situation("OrderedReady, an update begins", "policy=OrderedReady", "image=nginx:2", nil)
+	situation("OrderedReady, scale-in", "policy=OrderedReady", "replicas=2", nil)
+	situation("OrderedReady, a broken pod", "policy=OrderedReady", "image=nginx:2", func(w *setWorld) { w.Break("web-3", true); w.step() })
+	situation("an update begins", "", "image=nginx:2", nil)
+	situation("an update is under way", "", "image=nginx:2", func(w *setWorld) { w.carryOut(NewPlan(w.snapshot())) })
+	situation("an update is taken note of", "", "image=nginx:2", step)
+	situation("recreation", "", "podUpdatePolicy=ReCreate image=nginx:2", nil)
+	situation("InPlaceOnly", "", "podUpdatePolicy=InPlaceOnly env=x", nil)
+	situation("OnDelete", "type=OnDelete", "image=nginx:2", nil)
+	situation("paused", "", "paused=true image=nginx:2", nil)
+	situation("scale-out", "scaleMaxUnavailable=1", "replicas=6", nil)
+	situation("scale-in", "", "replicas=2", nil)
+	situation("reserved ordinals", "", "reserve=1", nil)
+	situation("minReadySeconds", "minReadySeconds=30", "image=nginx:2", nil)
+	situation("unordered by priority", "partition=1 priority=new", "image=nginx:2", nil)
+	situation("claims", "claims=data", "", nil)
+	situation("claims of a pod that is scaled down", "claims=data whenScaled=Delete whenDeleted=Delete", "replicas=3", nil)
+	situation("scale-out with claims", "claims=data", "replicas=3", func(w *setWorld) { w.step(); w.step(); w.Spec("replicas=4") })
+	situation("a claim with an owner of its own", "claims=data", "whenDeleted=Delete", func(w *setWorld) {
+		w.OwnClaim(w.Claim("data-web-0"), []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "backup", UID: "uid-backup"}})
+	})
+	situation("a new claim template", "claims=data", "claims=data,logs", nil)
+	situation("a roll-back", "", "image=nginx:2", func(w *setWorld) { w.step(); w.Spec("image=nginx:1") })
+	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setWorld) { step(w); step(w); step(w) })
+	situation("hooks", "preDelete=hold inPlaceUpdate=hold label=hold:true", "image=nginx:2", step)
+	situation("hooks that hold a deletion", "preDelete=hold label=hold:true", "replicas=2", step)
+	situation("a deletion that is taken back", "preDelete=hold label=hold:true", "replicas=2", func(w *setWorld) { w.step(); w.Spec("replicas=4") })
+	situation("a grace period", "grace=60", "image=nginx:2", step)
+	situation("containers in batches", "", "image=nginx:2", func(w *setWorld) {
+		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
+		w.carryOut(NewPlan(w.snapshot()))
+		w.Kubelets()
+	})
+	situation("an orphan", "", "", func(w *setWorld) {
+		w.Edit("web-1", func(p *corev1.Pod) { p.OwnerReferences = nil })
+		w.Revisions[0] = w.Revisions[0].DeepCopy()
+		w.Revisions[0].OwnerReferences = nil
+	})
+	return all
+}
+
+func launchPriority(n string) corev1.EnvVar {
+	return corev1.EnvVar{Name: inplacev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: inplacev1alpha1.ContainerBarrierKeyPrefix + n}}}
+}
+
+// step lets the kubelets and then the controller act once.
+func (w *setWorld) step() {
+	w.Kubelets()
+	for _, pod := range w.Pods {
+		w.Edit(pod.Name, func(p *corev1.Pod) { w.SetCondition(p, "example.com/gate", corev1.ConditionTrue); w.Recompute(p) })
+	}
+	w.Collect()
+	w.Now = w.Now.Add(time.Minute)
+	w.carryOut(NewPlan(w.snapshot()))
+}
+
+// describe is everything that a plan says, whatever object it says it about.
+func describe(p *Plan) string {
+	var b strings.Builder
+	show := func(v ...any) {
+		data, err := json.Marshal(v)
+		fmt.Fprintf(&b, "%s %v\n", data, err)
+	}
+	revisions := slices.Concat([]*appsv1.ControllerRevision{p.Revisions.Current, p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Adopt, p.Revisions.Delete)
+	for _, r := range revisions {
+		if r != nil {
+			show(r.Name)
+		}
+	}
+	show(p.Revisions.RaiseTo, len(p.Revisions.Delete), p.Create, p.CreateClaims, p.Status, p.RequeueAfter, p.PreDownload)
+	owners := func(claims []ClaimPatch) {
+		for _, c := range claims {
+			show(c.Claim.Name, ownerChanges(c.Claim.OwnerReferences, c.Owners)) // what is written
+		}
+	}
+	owners(p.PatchClaims)
+	for _, d := range p.Delete {
+		show(d.Pod.Name, d.For)
+		owners(d.Claims)
+	}
+	for _, patch := range p.Patch {
+		show(patch.Pod.Name, patch.Kind, patch.Patch)
+	}
+	for _, wait := range p.Waiting {
+		if wait.Pod != nil {
+			show(wait.Pod.Name)
+		}
+		show(wait.Reason)
+	}
+	for _, problem := range p.Problems {
+		show(problem.Condition, problem.Err.Error())
+	}
+	return b.String()
+}
+
+// passes tells whether an event handler asks for a pass over the StatefulSet.
+func passes[T any](handler func(changes.Enqueue) cache.ResourceEventHandler) func(before, after *T) bool {
+	asked := false
+	h := handler(func(types.NamespacedName) { asked = true })
+	return func(before, after *T) bool {
+		asked = false
+		h.OnUpdate(before, after)
+		return asked
+	}
+}
+
+// ours says of any object that it is the StatefulSet's.
+func ours(metav1.Object) []types.NamespacedName { return []types.NamespacedName{web} }
+
+// changeable are the fields of metadata that the API lets anybody change.
+const changeable = `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields|OwnerReferences)`
+
+func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	can := regexp.MustCompile(changeable + `|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
+		`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
+	matters := passes[corev1.Pod](func(e changes.Enqueue) cache.ResourceEventHandler {
+		return changes.OfOwned(e, ours, changes.Pod)
+	})
+	for name, w := range situations(t) {
+		s := w.snapshot()
+		for _, i := range []int{0, 1, len(s.Pods) - 1} {
+			t.Run(fmt.Sprintf("%s, pod %d", name, i), func(t *testing.T) {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: matters, Of: func(p *corev1.Pod) string {
+					with := *s
+					with.Pods = slices.Clone(s.Pods)
+					with.Pods[i] = p
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Pods[i])
+			})
+		}
+	}
+	reads.Require(t,
+		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[controller-revision-hash]", ".ObjectMeta.Labels[statefulset.kubernetes.io/pod-name]",
+		".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]", ".ObjectMeta.Labels[new]", ".ObjectMeta.Labels[app]",
+		".ObjectMeta.OwnerReferences", ".ObjectMeta.OwnerReferences[].UID", ".ObjectMeta.OwnerReferences[].Controller",
+		".ObjectMeta.Annotations[apps.kruise.io/inplace-update-state]", ".ObjectMeta.Annotations[apps.kruise.io/inplace-update-grace]",
+		".Status.Phase", ".Status.Conditions[].Status", ".Status.Conditions[].Type", ".Status.Conditions[].LastTransitionTime",
+		".Status.ContainerStatuses[].ImageID", ".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].Name")
+}
+
+func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	claimMatters := passes[corev1.PersistentVolumeClaim](func(e changes.Enqueue) cache.ResourceEventHandler {
+		return changes.OfOwned(e, ours, changes.Claim)
+	})
+	revisionMatters := passes[appsv1.ControllerRevision](func(e changes.Enqueue) cache.ResourceEventHandler {
+		return changes.OfOwned(e, ours, changes.Revision)
+	})
+	for name, w := range situations(t) {
+		s := w.snapshot()
+		for key, claim := range s.Claims {
+			t.Run(name+", "+key, func(t *testing.T) {
+				mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
+					Can: regexp.MustCompile(changeable + `|^\.(Spec|Status)`), Matters: claimMatters,
+					Of: func(c *corev1.PersistentVolumeClaim) string {
+						with := *s
+						with.Claims = maps.Clone(s.Claims)
+						with.Claims[key] = c
+						return describe(NewPlan(&with))
+					}}.Check(t, reads, claim)
+			})
+		}
+		for i, revision := range s.Revisions {
+			t.Run(fmt.Sprintf("%s, revision %d", name, i), func(t *testing.T) {
+				mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+					Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: revisionMatters,
+					Of: func(r *appsv1.ControllerRevision) string {
+						with := *s
+						with.Revisions = slices.Clone(s.Revisions)
+						with.Revisions[i] = r
+						return describe(NewPlan(&with))
+					}}.Check(t, reads, revision)
+			})
+		}
+	}
+	reads.Require(t, "claim.ObjectMeta.DeletionTimestamp", "claim.ObjectMeta.OwnerReferences", "claim.ObjectMeta.OwnerReferences[].UID",
+		"claim.ObjectMeta.OwnerReferences[].Controller", "revision.Revision", "revision.ObjectMeta.OwnerReferences")
+}
+
+func TestStatefulSetChanges(t *testing.T) {
+	for _, w := range situations(t) {
+		s := w.snapshot()
+		mutation.Plan[v1beta1.StatefulSet]{Copy: (*v1beta1.StatefulSet).DeepCopy,
+			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
+			Matters: func(before, after *v1beta1.StatefulSet) bool { return changes.Workload(before, after) },
+			Of: func(set *v1beta1.StatefulSet) string {
+				with := *s
+				with.Set = set
+				return describe(NewPlan(&with))
+			}}.Check(t, mutation.Reads{}, s.Set)
+		for _, m := range mutation.Of(s.Set) {
+			if !strings.HasPrefix(m.Path, ".Status") {
+				continue
+			}
+			after := s.Set.DeepCopy()
+			m.Apply(after)
+			after.ResourceVersion += "0"
+			if changes.Workload(s.Set, after) {
+				t.Errorf("a change of %s alone matters", m.Path)
+			}
+		}
+	}
+}
+
+// TestSetsOfObjects is about whose an object is by its name.
+func TestSetsOfObjects(t *testing.T) {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	for _, name := range []string{"web", "my-web", "data-my-web", "web-0"} {
+		if err := indexer.Add(&v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := newInformerReader(&Options{StatefulSets: informerOf{indexer: indexer}, Pods: informerOf{}, Claims: informerOf{}, Revisions: informerOf{}})
+	for _, test := range []struct {
+		object         string
+		ofPod, ofClaim string
+	}{
+		{"web-0", "web", ""},
+		{"web-00", "", ""},
+		{"web-x", "", ""},
+		{"web", "", ""},
+		{"other-0", "", ""},
+		{"web-0-1", "web-0", ""},
+		{"my-web-3", "my-web", "web"},
+		{"data-web-0", "", "web"},
+		{"logs-data-my-web-12", "", "data-my-web my-web web"},
+		{"data-web-0-1", "", "web-0"},
+		{"-web-0", "", "web"},
+		{"web--0", "", ""},
+	} {
+		t.Run(test.object, func(t *testing.T) {
+			names := func(keys []types.NamespacedName) string {
+				var out []string
+				for _, key := range keys {
+					out = append(out, key.Name)
+				}
+				return strings.Join(out, " ")
+			}
+			meta := metav1.ObjectMeta{Namespace: "default", Name: test.object}
+			if got := names(reader.setsOfPod(&corev1.Pod{ObjectMeta: meta})); got != test.ofPod {
+				t.Errorf("as a pod it is one of %q, want %q", got, test.ofPod)
+			}
+			if got := names(reader.setsOfClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != test.ofClaim {
+				t.Errorf("as a claim it is one of %q, want %q", got, test.ofClaim)
+			}
+			meta.Namespace = "elsewhere"
+			if got := names(reader.setsOfClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != "" {
+				t.Errorf("in another namespace it is one of %q", got)
+			}
+		})
+	}
+}
+
+// informerOf is an informer of nothing but an indexer.
+type informerOf struct {
+	cache.SharedIndexInformer
+	indexer cache.Indexer
+}
+
+func (i informerOf) GetIndexer() cache.Indexer { return i.indexer }
+func (i informerOf) GetStore() cache.Store     { return i.indexer }

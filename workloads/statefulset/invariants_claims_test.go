@@ -1,0 +1,102 @@
+package statefulset
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// checkClaims: claims get no owners that the retention policy does not name.
+func (j *judge) checkClaims(plan *Plan) {
+	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
+	if policy == nil || j.features.NoAutoDeleteClaims {
+		policy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
+	}
+	check := func(claim *corev1.PersistentVolumeClaim, owners []metav1.OwnerReference) {
+		for _, owner := range owners {
+			had := slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
+			bySet := owner.UID == j.set.UID && policy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+			byPod := owner.Kind == "Pod" && policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && j.podOf(plan, owner) >= j.end
+			if !had && !bySet && !byPod {
+				j.fail(plan, "claim %s gets the owner %s/%s against the policy %+v", claim.Name, owner.Kind, owner.Name, *policy)
+			}
+		}
+	}
+	patches := slices.Clone(plan.PatchClaims)
+	for _, d := range plan.Delete {
+		patches = append(patches, d.Claims...)
+	}
+	for _, patch := range patches {
+		if j.features.NoAutoDeleteClaims {
+			j.fail(plan, "changes claim %s, and the feature is off", patch.Claim.Name)
+		}
+		check(patch.Claim, patch.Owners)
+	}
+	created := slices.Clone(plan.CreateClaims)
+	for _, c := range plan.Create {
+		created = append(created, c.Claims...)
+	}
+	for _, claim := range created {
+		check(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: claim.Name}}, claim.OwnerReferences)
+	}
+}
+
+func (j *judge) podOf(plan *Plan, owner metav1.OwnerReference) int {
+	for ordinal, pod := range j.pods {
+		if pod.UID == owner.UID {
+			return ordinal
+		}
+	}
+	j.fail(plan, "a claim gets the owner %s, and there is no such pod", owner.Name)
+	return 0
+}
+
+// checkClaimsKept: a pod that is recreated does not take its claims along.
+func (j *judge) checkClaimsKept(plan *Plan) {
+	for _, d := range plan.Delete {
+		if j.ordinal(d.Pod) >= j.end || j.features.NoAutoDeleteClaims {
+			continue
+		}
+		for _, claim := range j.Claims {
+			if slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == d.Pod.UID }) {
+				j.fail(plan, "claim %s goes with pod %s, which is recreated (%s)", claim.Name, d.Pod.Name, d.For)
+			}
+		}
+	}
+}
+
+// doomed tells whether a claim belongs to a pod that is gone, and follows it.
+func (j *judge) doomed(claim *corev1.PersistentVolumeClaim) bool {
+	return len(claim.OwnerReferences) > 0 && !slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind != "Pod" || slices.ContainsFunc(j.Pods, func(p *corev1.Pod) bool { return p.UID == o.UID })
+	})
+}
+
+// checkRestingClaims: every pod has its claims, and these have the owners that
+// the retention policy names.
+func (j *judge) checkRestingClaims() {
+	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
+	for _, ordinal := range j.wanted {
+		for _, template := range j.set.Spec.VolumeClaimTemplates {
+			claim := j.Claim(claimName(template.Name, j.set.Name, ordinal))
+			if claim == nil || claim.DeletionTimestamp != nil {
+				j.T.Fatalf("rests, and pod %d has no claim of %s", ordinal, template.Name)
+			}
+			if j.features.NoAutoDeleteClaims {
+				continue
+			}
+			var want []types.UID
+			if policy != nil && policy.WhenDeleted == "Delete" {
+				want = []types.UID{j.set.UID}
+			}
+			if !slices.EqualFunc(want, claim.OwnerReferences, func(uid types.UID, o metav1.OwnerReference) bool { return uid == o.UID }) {
+				j.T.Fatalf("rests, and the owners of claim %s are %v under the policy %+v", claim.Name, claim.OwnerReferences, policy)
+			}
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package statefulset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// TestPlanKeepsItsPromises changes a StatefulSet and its pods at random and
+// checks every plan on the way. When nobody interferes any more, and the
+// template is a good one, the StatefulSet must come to rest where its spec
+// wants it.
+func TestPlanKeepsItsPromises(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(rt)
+		w.begin(rt)
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			w.interfere(rt)
+			w.apply(NewPlan(w.snapshot()))
+		}
+		w.comeToRest(rapid.SampledFrom([]string{"nginx:1", "nginx:9"}).Draw(rt, "good image"))
+	})
+}
+
+// begin draws what cannot be changed later.
+func (w *setWorld) begin(rt *rapid.T) {
+	draw := func(key string, values ...string) {
+		w.Spec(key + "=" + rapid.SampledFrom(values).Draw(rt, key))
+	}
+	draw("policy", "OrderedReady", "Parallel")
+	draw("replicas", "0", "1", "2", "3", "4", "5")
+	draw("claims", "", "data", "data,logs")
+	draw("podUpdatePolicy", "ReCreate", "InPlaceIfPossible", "InPlaceOnly")
+	draw("whenScaled", "Retain", "Delete")
+	draw("preDelete", "", "hold")
+	draw("label", "hold:false", "hold:true")
+	w.Spec("gate=InPlaceUpdateReady")
+}
+
+// interfere does what users, kubelets and nodes do.
+func (w *setWorld) interfere(rt *rapid.T) {
+	switch rapid.SampledFrom([]string{
+		"kubelets", "kubelets", "kubelets", "kubelets", "kubelet", "kubelet", "collect", "clock", "template", "template", "spec", "spec", "spec",
+		"type", "retention", "feature", "hook", "pods", "pods", "nothing",
+	}).Draw(rt, "event") {
+	case "kubelets":
+		w.Kubelets()
+	case "kubelet":
+		for _, pod := range w.Some(rt) {
+			w.Kubelet(pod.Name)
+		}
+	case "collect":
+		w.Collect()
+	case "clock":
+		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 40).Draw(rt, "seconds")) * time.Second)
+	case "template":
+		w.Spec(rapid.SampledFrom([]string{"image=nginx:1", "image=nginx:2", "image=nginx:bad", "image=nginx:missing",
+			"env=1", "env=2", "annotation=a:1", "annotation=a:2"}).Draw(rt, "template"))
+	case "spec":
+		w.interfereSpec(rt)
+	case "type":
+		w.Spec("type=" + rapid.SampledFrom([]string{"OnDelete", "RollingUpdate"}).Draw(rt, "type"))
+	case "retention":
+		w.Spec(rapid.SampledFrom([]string{"whenDeleted", "whenScaled"}).Draw(rt, "when") + "=" +
+			rapid.SampledFrom([]string{"Retain", "Delete"}).Draw(rt, "policy"))
+	case "feature":
+		w.features.NoAutoDeleteClaims = rapid.Bool().Draw(rt, "noAutoDeleteClaims")
+	case "hook":
+		w.Spec(rapid.SampledFrom([]string{"preDelete=hold", "preDelete=", "inPlaceUpdate=hold", "inPlaceUpdate=",
+			"markPodNotReady=true", "markPodNotReady=false"}).Draw(rt, "hook"))
+	case "pods":
+		w.interferePods(rt)
+	}
+}
+
+func (w *setWorld) interfereSpec(rt *rapid.T) {
+	number := func(key string, least, most int) string {
+		return fmt.Sprint(key, "=", rapid.IntRange(least, most).Draw(rt, key))
+	}
+	choices := []string{number("replicas", 0, 6), rapid.SampledFrom([]string{"reserve=", "reserve=0", "reserve=1", "reserve=1,2", "reserve=3"}).Draw(rt, "reserve")}
+	if w.set.Spec.UpdateStrategy.Type != "OnDelete" {
+		choices = append(choices, number("partition", 0, 6), number("minReadySeconds", 0, 30), number("grace", 0, 20),
+			rapid.SampledFrom([]string{"paused=true", "paused=false"}).Draw(rt, "paused"),
+			"podUpdatePolicy="+rapid.SampledFrom([]string{"ReCreate", "InPlaceIfPossible", "InPlaceOnly"}).Draw(rt, "podUpdatePolicy"))
+		if w.set.Spec.PodManagementPolicy == "Parallel" {
+			choices = append(choices, number("maxUnavailable", 1, 4), "maxUnavailable=50%",
+				rapid.SampledFrom([]string{"unordered=true", "unordered=false", "priority=order"}).Draw(rt, "unordered"))
+		}
+	}
+	if w.set.Spec.PodManagementPolicy == "Parallel" {
+		choices = append(choices, number("scaleMaxUnavailable", 1, 4), "scaleMaxUnavailable=")
+	}
+	w.Spec(rapid.SampledFrom(choices).Draw(rt, "spec"))
+}
+
+func (w *setWorld) interferePods(rt *rapid.T) {
+	for _, pod := range w.Some(rt) {
+		edit := func(do func(p *corev1.Pod)) { w.Edit(pod.Name, do) }
+		switch what := rapid.SampledFrom([]string{"delete", "gone", "fail", "succeed", "unready", "ready", "freeze", "thaw",
+			"hold", "release", "finalizer", "order", "relabel", "disown", "foreign", "anonymous", "delete with claims"}).Draw(rt, "to "+pod.Name); what {
+		case "delete":
+			w.Remove(pod.Name)
+		case "gone":
+			w.Gone(pod.Name)
+		case "fail":
+			edit(func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+		case "succeed":
+			edit(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+		case "unready", "ready":
+			w.Break(pod.Name, what == "unready")
+		case "freeze", "thaw":
+			w.Freeze(pod.Name, what == "freeze")
+		case "hold":
+			edit(func(p *corev1.Pod) { p.Labels["hold"] = "true" })
+		case "release":
+			edit(func(p *corev1.Pod) { p.Labels["hold"] = "false" })
+		case "finalizer":
+			edit(func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
+		case "order":
+			edit(func(p *corev1.Pod) { p.Labels["order"] = fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "order")) })
+		case "relabel":
+			edit(func(p *corev1.Pod) { p.Labels["app"] = "other" })
+		case "disown":
+			edit(func(p *corev1.Pod) { p.OwnerReferences = nil })
+		case "foreign":
+			edit(disinherit)
+		case "delete with claims":
+			for _, claim := range claimsOf(pod) {
+				w.RemoveClaim(claim)
+			}
+			w.Remove(pod.Name)
+		case "anonymous":
+			edit(func(p *corev1.Pod) { delete(p.Labels, "statefulset.kubernetes.io/pod-name") })
+		}
+	}
+}
+
+// letGo takes away everything that holds the StatefulSet.
+func (w *setWorld) letGo(image string) {
+	w.Spec("type=RollingUpdate", "preDelete=", "inPlaceUpdate=", "paused=false", "partition=0", "image="+image)
+	if w.set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
+		w.Spec("podUpdatePolicy=InPlaceIfPossible") // the environment may have changed
+	}
+	for _, pod := range slices.Clone(w.Pods) {
+		w.Edit(pod.Name, func(p *corev1.Pod) { p.Finalizers = nil })
+		w.Break(pod.Name, false)
+		w.Freeze(pod.Name, false)
+		if controller := metav1.GetControllerOf(pod); pod.Labels["app"] != "web" || controller != nil && controller.UID != w.set.UID {
+			w.Gone(pod.Name)
+		}
+	}
+}
+
+// claimsOf names the claims that a pod mounts.
+func claimsOf(pod *corev1.Pod) (names []string) {
+	for _, v := range pod.Spec.Volumes {
+		if v.PersistentVolumeClaim != nil {
+			names = append(names, v.PersistentVolumeClaim.ClaimName)
+		}
+	}
+	return names
+}
+
+// comeToRest lets go of the StatefulSet, gives it a good image, and checks
+// where it ends. Nothing helps it but kubelets and the garbage collector; time
+// passes only when a plan asks for another pass.
+func (w *setWorld) comeToRest(image string) {
+	w.letGo(image)
+	var last []string
+	for range 400 {
+		w.Kubelets()
+		collected := w.Collect()
+		plan := NewPlan(w.snapshot())
+		last = moves(plan).Decisions()
+		quiet := !acts(plan) && !collected
+		if quiet && plan.RequeueAfter == 0 {
+			w.checkRest(plan)
+			return
+		}
+		w.apply(plan)
+		if quiet {
+			w.Now = w.Now.Add(plan.RequeueAfter)
+		}
+	}
+	w.T.Fatalf("does not come to rest:\n%s", strings.Join(last, "\n"))
+}
+
+// checkRest: the pods that are wanted serve, there are no others, and the status says so.
+func (w *setWorld) checkRest(plan *Plan) {
+	j := w.judge()
+	var out strings.Builder
+	w.ShowPods(w.MinReadySeconds(), &out)
+	w.Status(&out)
+	w.show(plan, &out)
+	for _, ordinal := range j.wanted {
+		if !j.serves(j.pods[ordinal], plan.Revisions.Update.Name) {
+			w.T.Fatalf("rests, and pod %d does not serve; wanted are %v\n%s", ordinal, j.wanted, &out)
+		}
+	}
+	n, status := int32(len(j.wanted)), w.set.Status
+	if len(w.Pods) != len(j.wanted) {
+		w.T.Fatalf("rests with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
+	}
+	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n || status.CurrentReplicas != n ||
+		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 {
+		w.T.Fatalf("rests with a status that does not say so:\n%s", &out)
+	}
+	if len(plan.Waiting) > 0 {
+		w.T.Fatalf("rests, and pods wait:\n%s", &out)
+	}
+	j.checkRestingClaims()
+}

@@ -1,0 +1,109 @@
+package statefulset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestABrokenUpdateCanBeTakenBack breaks an update with an image that never
+// becomes ready, at every stage and under every combination of policies, and
+// gives the template a good image again: the one before, or another. Nobody
+// deletes a pod by hand, and nothing but kubelets and passes happens.
+func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
+	const replicas = 3
+	for _, policy := range []string{
+		"policy=OrderedReady", "policy=Parallel maxUnavailable=1", "policy=Parallel maxUnavailable=2", "policy=Parallel maxUnavailable=100%",
+		"policy=Parallel maxUnavailable=1 unordered=true", "policy=Parallel maxUnavailable=2 unordered=true", "policy=Parallel maxUnavailable=100% unordered=true",
+	} {
+		for _, pods := range []string{"ReCreate", "InPlaceIfPossible", "InPlaceOnly"} {
+			for partition := range replicas + 1 {
+				spec := fmt.Sprintf("%s podUpdatePolicy=%s partition=%d", policy, pods, partition)
+				t.Run(strings.ReplaceAll(spec, " ", ","), func(t *testing.T) { takeBackAtEveryStage(t, replicas, spec) })
+			}
+		}
+	}
+}
+
+// takeBackAtEveryStage takes an update back after so many passes.
+func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
+	for _, broken := range []string{"nginx:bad", "nginx:missing"} {
+		for _, good := range []string{"nginx:1", "nginx:2"} {
+			for stage := range 8 {
+				w := newWorld(t)
+				w.Spec(append(strings.Fields(spec), fmt.Sprint("replicas=", replicas), "gate=InPlaceUpdateReady")...)
+				w.rollOut(t, "")
+				w.Spec("image=" + broken)
+				for range stage {
+					w.Kubelets()
+					w.apply(NewPlan(w.snapshot()))
+				}
+				w.Spec("image=" + good)
+				w.rollOut(t, fmt.Sprintf("%s, after %d passes back to %s", broken, stage, good))
+			}
+		}
+	}
+}
+
+// rollOut lets kubelets and controller act until there is nothing to do, and
+// fails unless all pods serve then, at the update revision from the partition up.
+func (w *setWorld) rollOut(t *testing.T, what string) {
+	t.Helper()
+	var last strings.Builder
+	for range 100 {
+		w.Kubelets()
+		plan := NewPlan(w.snapshot())
+		last.Reset()
+		w.show(plan, &last)
+		if !acts(plan) {
+			break
+		}
+		w.apply(plan)
+	}
+	j := w.judge()
+	updated := 0
+	for _, ordinal := range j.wanted {
+		pod := j.pods[ordinal]
+		if pod == nil || !j.serves(pod, pod.Labels[revisionLabel]) {
+			w.ShowPods(0, &last)
+			t.Fatalf("%s: pod %d does not serve:\n%s", what, ordinal, &last)
+		}
+		if pod.Labels[revisionLabel] == w.set.Status.UpdateRevision {
+			updated++
+		}
+	}
+	if updated < len(j.wanted)-j.partition() {
+		w.ShowPods(0, &last)
+		t.Fatalf("%s: %d pods are updated:\n%s", what, updated, &last)
+	}
+}
+
+// TestABrokenUpdateCanBeTakenBackAmidOtherThings is the same amid changes of
+// scale, partition, strategy and environment.
+func TestABrokenUpdateCanBeTakenBackAmidOtherThings(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(rt)
+		w.begin(rt)
+		for range rapid.IntRange(2, 12).Draw(rt, "passes") {
+			w.Kubelets()
+			w.apply(NewPlan(w.snapshot()))
+		}
+		w.Spec(rapid.SampledFrom([]string{"image=nginx:bad", "image=nginx:missing"}).Draw(rt, "broken"))
+		for range rapid.IntRange(0, 30).Draw(rt, "steps") {
+			switch rapid.SampledFrom([]string{"kubelets", "kubelets", "collect", "spec", "template"}).Draw(rt, "event") {
+			case "kubelets":
+				w.Kubelets()
+			case "collect":
+				w.Collect()
+			case "spec":
+				w.interfereSpec(rt)
+			case "template":
+				w.Spec(rapid.SampledFrom([]string{"image=nginx:bad", "image=nginx:missing", "env=1", "annotation=a:1"}).Draw(rt, "template"))
+			}
+			w.apply(NewPlan(w.snapshot()))
+		}
+		w.comeToRest(rapid.SampledFrom([]string{"nginx:1", "nginx:2"}).Draw(rt, "good image"))
+	})
+}
