@@ -25,8 +25,8 @@ type ImagePullJobSpec struct {
 	// +optional
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
 
-	// Parallelism is how many nodes pull at the same time. Default 1; 0
-	// pauses the job, and so does a percentage, which counts as 0.
+	// Parallelism is how many nodes pull at the same time: a number, or a
+	// percentage of the nodes, rounded up. Default 1; 0 pauses the job.
 	// +optional
 	Parallelism *intstr.IntOrString `json:"parallelism,omitempty"`
 

@@ -2,6 +2,7 @@
 // templates and claim templates are those of Kubernetes, but for the
 // differences that its test lists one by one.
 //
-// It has no code, only a test, which compares with the defaulting functions of
+// It also proves that images are read as Docker reads them. It has no code, only
+// tests, which compare with the library for that and the defaulting functions of
 // k8s.io/kubernetes itself.
 package defaults

@@ -43,8 +43,12 @@ type Config struct {
 	// CustomResources is the legacy environment variable CUSTOM_RESOURCE_ENABLE.
 	CustomResources string
 	// CloneSetWorkers is the number of CloneSets reconciled at the same time,
-	// StatefulSetWorkers that of StatefulSets.
-	CloneSetWorkers, StatefulSetWorkers int
+	// StatefulSetWorkers that of StatefulSets, ImagePullJobWorkers that of
+	// ImagePullJobs, and NodeImageWorkers that of nodes and their NodeImages.
+	CloneSetWorkers, StatefulSetWorkers, ImagePullJobWorkers, NodeImageWorkers int
+	// NodeImageCreationDelay is how long a node must have been ready before it
+	// gets its NodeImage.
+	NodeImageCreationDelay time.Duration
 	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
 	// deletion out of the replicas.
 	CloneSetScalingExcludePreparingDelete bool
@@ -114,9 +118,10 @@ func NewConfig(getenv func(string) string) (Config, error) {
 		QPS: -1, Burst: 50,
 		OwnNamespace:    cmp.Or(getenv("POD_NAMESPACE"), "kruise-system"),
 		CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"),
-		CloneSetWorkers: 3, StatefulSetWorkers: 3,
-		MetricsAddr:     ":8080",
-		HealthProbeAddr: ":8000",
+		CloneSetWorkers: 3, StatefulSetWorkers: 3, ImagePullJobWorkers: 3, NodeImageWorkers: 3,
+		NodeImageCreationDelay: 30 * time.Second,
+		MetricsAddr:            ":8080",
+		HealthProbeAddr:        ":8000",
 		LeaderElection: LeaderElection{
 			Enabled: true, ID: "kruise-manager",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,

@@ -13,9 +13,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
@@ -48,24 +53,41 @@ type runner interface {
 type parts struct {
 	kubernetes kubernetes.Interface
 	workloads  client.Interface
-	recorder   record.EventRecorder
+	// distribution reads and writes ImagePullJobs and NodeImages.
+	distribution distributionclient.Interface
+	recorder     record.EventRecorder
 	// caches are shared with other controllers.
 	caches *caches
 	// jobs is nil where no images are pulled ahead of updates. The workloads
 	// all ask for the same methods.
 	jobs cloneset.ImagePullJobs
+	// served tells whether the API server serves a resource now.
+	served func(schema.GroupVersionResource) (bool, error)
 }
 
 // controllers returns all that the manager runs. A new controller is one more
 // entry here, the function that fills in its options, and one more entry in
 // webhookHandlers.
 func (m *Manager) controllers() []controller {
-	return []controller{
-		{"cloneset-controller", v1alpha1.SchemeGroupVersion.WithResource("clonesets"), m.newCloneSets},
-		{"statefulset-controller", v1beta1.SchemeGroupVersion.WithResource("statefulsets"), m.newStatefulSets},
+	controllers := []controller{
+		{"cloneset-controller", cloneSetsResource, m.newCloneSets},
+		{"statefulset-controller", statefulSetsResource, m.newStatefulSets},
 		{"container-launch-priority-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newLaunchPriority},
 	}
+	if m.gates.Enabled(features.KruiseDaemon) {
+		controllers = append(controllers,
+			controller{"imagepulljob-controller", imagePullJobsResource, m.newImagePullJobs},
+			controller{"nodeimage-controller", nodeImagesResource, m.newNodeImages})
+	}
+	return controllers
 }
+
+var (
+	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
+	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
+	nodeImagesResource    = distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages")
+)
 
 // newCloneSets is all it takes to embed a controller: two clients and its options;
 // the rest is what an installation may switch on.
@@ -74,6 +96,7 @@ func (m *Manager) newCloneSets(p parts) (runner, error) {
 		Kubernetes:   p.kubernetes,
 		Workloads:    p.workloads,
 		Namespace:    m.config.Namespace,
+		CloneSets:    p.caches.cloneSets(),
 		Pods:         p.caches.pods(),
 		Claims:       p.caches.claims(),
 		Revisions:    p.caches.revisions(),
@@ -98,6 +121,7 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 		Kubernetes:   p.kubernetes,
 		Workloads:    p.workloads,
 		Namespace:    m.config.Namespace,
+		StatefulSets: p.caches.statefulSets(),
 		Pods:         p.caches.pods(),
 		Claims:       p.caches.claims(),
 		Revisions:    p.caches.revisions(),
@@ -113,6 +137,54 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 			PreDownload:        p.jobs != nil,
 		},
 	})
+}
+
+// newImagePullJobs has CloneSets and StatefulSets read, where they are served at
+// the start: they only say in which order to pull.
+func (m *Manager) newImagePullJobs(p parts) (runner, error) {
+	options := imagepulljob.Options{
+		Distribution:  p.distribution,
+		Kubernetes:    p.kubernetes,
+		Namespace:     m.config.Namespace,
+		ImagePullJobs: p.caches.imagePullJobs(),
+		NodeImages:    p.caches.nodeImages(),
+		Pods:          p.caches.pods(),
+		Workers:       m.config.ImagePullJobWorkers,
+		Metrics:       m.metrics,
+		QueueMetrics:  m.metrics.Queues,
+	}
+	for resource, read := range map[schema.GroupVersionResource]func(){
+		cloneSetsResource:    func() { options.CloneSets = p.caches.cloneSets() },
+		statefulSetsResource: func() { options.StatefulSets = p.caches.statefulSets() },
+	} {
+		if served, err := p.served(resource); err != nil {
+			return nil, err
+		} else if served {
+			read()
+		}
+	}
+	return imagepulljob.New(options)
+}
+
+func (m *Manager) newNodeImages(p parts) (runner, error) {
+	options := nodeimage.Options{
+		Distribution: p.distribution,
+		Kubernetes:   p.kubernetes,
+		NodeImages:   p.caches.nodeImages(),
+		Nodes:        p.caches.nodes(),
+		Timing:       nodeimage.Timing{CreationDelay: m.config.NodeImageCreationDelay},
+		Workers:      m.config.NodeImageWorkers,
+		Recorder:     p.recorder,
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+	}
+	if m.config.NodeImageCreationDelay == 0 {
+		options.Timing.CreationDelay = -1
+	}
+	if m.config.Namespace == "" { // nodes hold tasks of jobs of all namespaces
+		options.ImagePullJobs = p.caches.imagePullJobs()
+	}
+	return nodeimage.New(options)
 }
 
 // newLaunchPriority also starts the containers of pods that were made before the
@@ -138,23 +210,29 @@ func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, sh
 	if p.workloads, err = workloadsClient(config, c.name); err != nil {
 		return err
 	}
+	if p.distribution, err = distributionclient.NewForConfig(withAgent(config, c.name)); err != nil {
+		return err
+	}
 	recorder, stop, err := newRecorder(ctx, p.kubernetes, c.name)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	p.recorder = recorder
-	jobs, stopJobs, err := m.imagePullJobs(ctx, discovery.ToDiscoveryInterfaceWithContext(p.kubernetes.Discovery()), config, c.name)
-	if err != nil {
+	p.served = func(resource schema.GroupVersionResource) (bool, error) {
+		return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(p.kubernetes.Discovery()), resource)
+	}
+	if p.jobs, err = m.imagePullJobs(ctx, p); err != nil {
 		return err
 	}
-	defer stopJobs()
-	p.jobs = jobs
 	made, err := c.embed(p)
 	if err != nil {
 		return err
 	}
 	shared.run(ctx)
+	if p.jobs != nil && !cache.WaitForCacheSync(ctx.Done(), shared.imagePullJobs().HasSynced) {
+		return fmt.Errorf("reading image pull jobs: %w", context.Cause(ctx))
+	}
 	m.metrics.Started(c.name)
 	return made.Run(ctx)
 }
@@ -162,7 +240,7 @@ func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, sh
 // newRecorder returns a recorder of events about objects of any kind.
 func newRecorder(ctx context.Context, client kubernetes.Interface, name string) (record.EventRecorder, func(), error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, nil, err
 		}

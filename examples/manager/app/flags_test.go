@@ -38,6 +38,7 @@ func TestDefaults(t *testing.T) {
 		LogFormat: "text",
 		Config: Config{
 			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3, StatefulSetWorkers: 3,
+			ImagePullJobWorkers: 3, NodeImageWorkers: 3, NodeImageCreationDelay: 30 * time.Second,
 			MetricsAddr: ":8080", HealthProbeAddr: ":8000",
 			LeaderElection: LeaderElection{
 				Enabled: true, ID: "kruise-manager", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
@@ -71,9 +72,10 @@ func TestFlags(t *testing.T) {
 				}
 			},
 		},
-		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5"}, noEnv, func(c *command) {
-			c.CloneSetWorkers, c.StatefulSetWorkers = 4, 5
+		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5", "--imagepulljob-workers=6", "--nodeimage-workers=7"}, noEnv, func(c *command) {
+			c.CloneSetWorkers, c.StatefulSetWorkers, c.ImagePullJobWorkers, c.NodeImageWorkers = 4, 5, 6, 7
 		}},
+		"§2: no delay": {[]string{"--nodeimage-creation-delay=0s"}, noEnv, func(c *command) { c.NodeImageCreationDelay = 0 }},
 		"§2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
 			c.Ignored = []string{"--daemonset-workers: the manager does not run that controller"}
 		}},

@@ -206,9 +206,6 @@ func (m *Manager) prepare(ctx context.Context, host string, client kubernetes.In
 	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
-	if m.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
-		resources = append(resources, imagePullJobsResource)
-	}
 	definitions := slices.Concat(workloads.CRDs(), distribution.CRDs())
 	return crds.Install(ctx, anyKind, crds.Of(definitions, resources...))
 }

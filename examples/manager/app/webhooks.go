@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/examples/manager/certificates"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
@@ -49,9 +51,14 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 		DisableDeletionProtection: unprotected,
 		Templates:                 statefulset.DryRun(client.CoreV1()),
 	}
+	noAgents := !gates.Enabled(features.KruiseDaemon)
+	pullJobs := &imagepulljob.Webhook{NoAgents: noAgents}
+	nodeImages := &nodeimage.Webhook{NoAgents: noAgents}
 	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
 	maps.Copy(served, cloneSets.Handlers())
 	maps.Copy(served, statefulSets.Handlers())
+	maps.Copy(served, pullJobs.Handlers())
+	maps.Copy(served, nodeImages.Handlers())
 	if gates.Enabled(features.PodWebhook) {
 		pods := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
 		maps.Copy(served, pods.Handlers())

@@ -15,14 +15,18 @@ type workload struct {
 	// name stands in the names of the webhooks, and at the end of their paths.
 	name, path string
 	rule       admissionv1.Rule
+	// protected says that the validating webhook is asked about deletions too.
+	protected bool
 }
 
 // workloads are those of a configuration of our own. Webhooks that are not
 // served are left out later.
 func workloads() []workload {
 	return []workload{
-		{"cloneset", "-apps-kruise-io-v1alpha1-cloneset", appsRule("clonesets", "v1alpha1")},
-		{"statefulset", "-apps-kruise-io-statefulset", appsRule("statefulsets", "v1alpha1", "v1beta1")},
+		{"cloneset", "-apps-kruise-io-v1alpha1-cloneset", appsRule("clonesets", "v1alpha1"), true},
+		{"statefulset", "-apps-kruise-io-statefulset", appsRule("statefulsets", "v1alpha1", "v1beta1"), true},
+		{"imagepulljob", "-apps-kruise-io-v1alpha1-imagepulljob", appsRule("imagepulljobs", "v1alpha1"), false},
+		{"nodeimage", "-apps-kruise-io-v1alpha1-nodeimage", appsRule("nodeimages", "v1alpha1"), false},
 	}
 }
 
@@ -62,10 +66,14 @@ func builtinMutating() []admissionv1.MutatingWebhook {
 func builtinValidating() []admissionv1.ValidatingWebhook {
 	var list []admissionv1.ValidatingWebhook
 	for _, w := range workloads() {
+		operations := []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}
+		if w.protected {
+			operations = append(operations, admissionv1.Delete)
+		}
 		list = append(list, admissionv1.ValidatingWebhook{
 			Name:                    "v" + w.name + ".kb.io",
 			ClientConfig:            onPath("/validate" + w.path),
-			Rules:                   on(w.rule, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+			Rules:                   on(w.rule, operations...),
 			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
 			AdmissionReviewVersions: reviewVersions(),
 		})

@@ -1,0 +1,374 @@
+package image
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// The users of the server.
+const (
+	jobUser   = "imagepulljob-controller"
+	nodeUser  = "nodeimage-controller"
+	agentUser = "agent"
+	testUser  = "test"
+)
+
+const namespace = "default"
+
+// cluster is an API server in memory with both controllers, in virtual time.
+type cluster struct {
+	*testing.T
+	*apitest.Server
+	kube   kubernetes.Interface // the test's
+	jobs   client.ImagePullJobInterface
+	images client.NodeImageInterface
+
+	jobOptions  imagepulljob.Options
+	nodeOptions nodeimage.Options
+	jobPasses   scene.Passes
+	nodePasses  scene.Passes
+	events      scene.Recorder
+	stops       []func()
+	// The reconcilers of the controllers that run, nil for none.
+	jobReconciler  *imagepulljob.Reconciler
+	nodeReconciler *nodeimage.Reconciler
+}
+
+// play plays a story. The controllers are started by it.
+func play(t *testing.T, story func(*testing.T, *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		server := apitest.New(nil,
+			apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
+			apitest.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
+			apitest.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+			apitest.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))
+		c := &cluster{T: t, Server: server}
+		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
+		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
+		c.jobOptions = imagepulljob.Options{
+			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), Metrics: &c.jobPasses}
+		c.nodeOptions = nodeimage.Options{
+			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), Recorder: &c.events, Metrics: &c.nodePasses}
+		defer c.stop()
+		story(t, c)
+		c.expectRest()
+	})
+}
+
+func (c *cluster) kubernetes(user string) kubernetes.Interface {
+	return kubernetes.NewForConfigOrDie(c.Config(user))
+}
+
+func (c *cluster) distribution(user string) client.Interface {
+	c.Helper()
+	d, err := client.NewForConfig(c.Config(user))
+	c.must(err)
+	return d
+}
+
+func (c *cluster) workloads(user string) workloadsclient.Interface {
+	c.Helper()
+	w, err := workloadsclient.NewForConfig(c.Config(user))
+	c.must(err)
+	return w
+}
+
+func (c *cluster) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// start starts both controllers.
+func (c *cluster) start() {
+	c.Helper()
+	c.startNodes()
+	jobs, err := imagepulljob.New(c.jobOptions)
+	c.must(err)
+	c.jobReconciler = jobs.Reconciler
+	c.run(jobs.Run)
+}
+
+func (c *cluster) startNodes() {
+	c.Helper()
+	nodes, err := nodeimage.New(c.nodeOptions)
+	c.must(err)
+	c.nodeReconciler = nodes.Reconciler
+	c.run(nodes.Run)
+}
+
+// expectRest waits for a moment. Then the controllers must have done everything
+// that can be done: an event that they had missed would have left something.
+func (c *cluster) expectRest() {
+	c.Helper()
+	c.pause(10 * time.Second)
+	jobs, err := c.jobs.List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for i := range jobs.Items {
+		if c.jobReconciler == nil {
+			break
+		}
+		plan, err := c.jobReconciler.Plan(types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
+		c.must(err)
+		if plan == nil || len(plan.HandOut) > 0 || plan.Status != nil || plan.Delete {
+			c.Errorf("the controller rests, and should not: job %s: %+v", jobs.Items[i].Name, plan)
+		}
+	}
+	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	names := map[string]bool{}
+	for i := range nodes.Items {
+		names[nodes.Items[i].Name] = true
+	}
+	for _, n := range c.nodeImages() {
+		names[n.Name] = true
+	}
+	for name := range names {
+		plan, err := c.nodeReconciler.Plan(types.NamespacedName{Name: name})
+		c.must(err)
+		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
+			c.Errorf("the controller rests, and should not: node %s: %+v", name, plan)
+		}
+	}
+}
+
+// run runs something until the story ends or stop is called.
+func (c *cluster) run(run func(context.Context) error) {
+	c.Helper()
+	ctx, cancel := context.WithCancel(c.Context())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	synctest.Wait()
+	c.stops = append(c.stops, func() {
+		c.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			c.Errorf("Run: %v", err)
+		}
+	})
+}
+
+// stop stops all that runs.
+func (c *cluster) stop() {
+	c.Helper()
+	for _, stop := range c.stops {
+		stop()
+	}
+	c.stops = nil
+}
+
+// pause lets virtual time pass.
+func (c *cluster) pause(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// share has the controllers share informers, and finds out who changes objects
+// of their caches.
+func (c *cluster) share() {
+	c.Helper()
+	d := c.distribution("caches")
+	core := informers.NewSharedInformerFactory(c.kubernetes("caches"), 0)
+	jobs := c.guarded(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{}))
+	images := c.guarded(client.NewNodeImageInformer(d, 0, cache.Indexers{}))
+	c.jobOptions.ImagePullJobs, c.jobOptions.NodeImages, c.jobOptions.Pods = jobs, images, c.guarded(core.Core().V1().Pods().Informer())
+	c.nodeOptions.ImagePullJobs, c.nodeOptions.NodeImages, c.nodeOptions.Nodes = jobs, images, c.guarded(core.Core().V1().Nodes().Informer())
+	for _, informer := range []cache.SharedIndexInformer{jobs, images, c.jobOptions.Pods, c.nodeOptions.Nodes} {
+		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
+	}
+}
+
+// guarded has an informer find out who changes its objects. that finds out who changes its objects.
+func (c *cluster) guarded(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
+	c.Helper()
+	guard := &apitest.Guard{}
+	c.must(informer.SetTransform(guard.Transform(nil)))
+	c.Cleanup(func() {
+		if err := guard.Check(); err != nil {
+			c.Error(err)
+		}
+	})
+	return informer
+}
+
+// addNodes adds nodes that are ready from now on: n0000, n0001 and so on.
+func (c *cluster) addNodes(n int) {
+	c.Helper()
+	for i := range n {
+		c.addNode(fmt.Sprintf("n%04d", i), nil)
+	}
+}
+
+func (c *cluster) addNode(name string, labels map[string]string) {
+	c.Helper()
+	_, err := c.kube.CoreV1().Nodes().Create(c.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now()}}},
+	}, metav1.CreateOptions{})
+	c.must(err)
+}
+
+// heartbeat has all nodes report that they are as they were.
+func (c *cluster) heartbeat() {
+	c.Helper()
+	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for i := range nodes.Items {
+		nodes.Items[i].Status.Conditions[0].LastHeartbeatTime = metav1.Now()
+		_, err := c.kube.CoreV1().Nodes().UpdateStatus(c.Context(), &nodes.Items[i], metav1.UpdateOptions{})
+		c.must(err)
+	}
+	synctest.Wait()
+}
+
+// addJob creates a job for nginx:1, with the spec in YAML beside the image.
+func (c *cluster) addJob(name, spec string) *v1alpha1.ImagePullJob {
+	c.Helper()
+	job := &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:1"}}
+	c.must(yaml.UnmarshalStrict([]byte(spec), &job.Spec))
+	created, err := c.jobs.Create(c.Context(), job, metav1.CreateOptions{})
+	c.must(err)
+	synctest.Wait()
+	return created
+}
+
+func (c *cluster) job(name string) *v1alpha1.ImagePullJob {
+	c.Helper()
+	job, err := c.jobs.Get(c.Context(), name, metav1.GetOptions{})
+	c.must(err)
+	return job
+}
+
+func (c *cluster) nodeImages() []v1alpha1.NodeImage {
+	c.Helper()
+	list, err := c.images.List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	return list.Items
+}
+
+func (c *cluster) nodeImage(name string) *v1alpha1.NodeImage {
+	c.Helper()
+	n, err := c.images.Get(c.Context(), name, metav1.GetOptions{})
+	c.must(err)
+	return n
+}
+
+// tasks shows the tasks of all nodes as "node image:tag version owner owner".
+func (c *cluster) tasks() []string {
+	c.Helper()
+	out := []string{}
+	for _, n := range c.nodeImages() {
+		for name, image := range n.Spec.Images {
+			for _, tag := range image.Tags {
+				line := fmt.Sprintf("%s %s:%s v%d", n.Name, name, tag.Tag, tag.Version)
+				for _, owner := range tag.OwnerReferences {
+					line += " " + owner.Name
+				}
+				out = append(out, line)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// report is what an agent says about a task; empty stands for nothing.
+type report func(node, image, tag string) v1alpha1.ImagePullPhase
+
+func always(phase v1alpha1.ImagePullPhase) report {
+	return func(string, string, string) v1alpha1.ImagePullPhase { return phase }
+}
+
+// agents has the agents of all nodes write the status once, as they do: whole,
+// from what the spec asks for.
+func (c *cluster) agents(says report) {
+	c.Helper()
+	agent := c.distribution(agentUser).NodeImages()
+	for _, n := range c.nodeImages() {
+		if !answer(&n, says) {
+			continue
+		}
+		if _, err := agent.UpdateStatus(c.Context(), &n, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) {
+			c.Fatal(err)
+		}
+	}
+	synctest.Wait()
+}
+
+// answer sets the status of a NodeImage. It returns false where nothing changes.
+func answer(n *v1alpha1.NodeImage, says report) bool {
+	before := n.Status.DeepCopy()
+	old := n.Status.ImageStatuses
+	n.Status = v1alpha1.NodeImageStatus{ImageStatuses: map[string]v1alpha1.ImageStatus{}}
+	for name, image := range n.Spec.Images {
+		var states []v1alpha1.ImageTagStatus
+		for _, task := range image.Tags {
+			n.Status.Desired++
+			i := slices.IndexFunc(old[name].Tags, func(s v1alpha1.ImageTagStatus) bool {
+				return s.Tag == task.Tag && s.Version == task.Version && s.CompletionTime != nil
+			})
+			if i >= 0 {
+				states = append(states, old[name].Tags[i])
+				continue
+			}
+			phase := says(n.Name, name, task.Tag)
+			if phase == "" {
+				continue
+			}
+			state := v1alpha1.ImageTagStatus{Tag: task.Tag, Version: task.Version, Phase: phase}
+			if phase != v1alpha1.ImagePhasePulling {
+				state.CompletionTime = ptr.To(metav1.Now())
+			}
+			states = append(states, state)
+		}
+		if len(states) > 0 {
+			n.Status.ImageStatuses[name] = v1alpha1.ImageStatus{Tags: states}
+		}
+	}
+	was, _ := json.Marshal(before)
+	is, _ := json.Marshal(n.Status)
+	return string(was) != string(is)
+}
+
+// sent lists the requests of a controller since ForgetRequests, but not those of
+// its informers, as "n verb resource".
+func (c *cluster) sent(user string) []string {
+	out := []string{}
+	for request, n := range c.Count(user) {
+		if !strings.HasPrefix(request, "list ") && !strings.HasPrefix(request, "watch ") {
+			out = append(out, fmt.Sprint(n, " ", request))
+		}
+	}
+	slices.Sort(out)
+	return out
+}

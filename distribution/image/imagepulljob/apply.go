@@ -1,0 +1,94 @@
+package imagepulljob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
+)
+
+// newWriter returns what a Reconciler writes the status with.
+func newWriter(o *Options) *apply.Writer {
+	return &apply.Writer{
+		Workloads: ResourceImagePullJobs,
+		PatchStatus: func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
+			job, err := o.Distribution.ImagePullJobs(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+			if err != nil {
+				return "", err
+			}
+			return job.ResourceVersion, nil
+		},
+	}
+}
+
+// applier carries out one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Pass
+	job  *v1alpha1.ImagePullJob
+	plan *Plan
+	// missed counts the nodes that did not get their task.
+	missed atomic.Int32
+}
+
+// apply carries the plan out. One node's failure does not stop the others; all
+// errors are collected, so that the pass is repeated.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Pass: r.writer.Begin(s.Job), job: s.Job, plan: plan}
+	if plan.Delete {
+		return 0, a.delete(ctx)
+	}
+	err = apply.Each(ctx, plan.HandOut, a.handOut)
+	return plan.RequeueAfter, errors.Join(err, a.status(ctx, s.Now))
+}
+
+// handOut gives a node its task. A node that is gone needs none: the cache will
+// show it.
+func (a *applier) handOut(ctx context.Context, h HandOut) error {
+	name := h.NodeImage.Name
+	data, err := h.Patch()
+	if err != nil {
+		return fmt.Errorf("give node %s its task: %w", name, err)
+	}
+	changed, err := a.distribution.NodeImages().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
+	if err != nil {
+		a.missed.Add(1)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("give node %s its task: %w", name, err)
+	}
+	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
+	return nil
+}
+
+// status writes the planned status, without the nodes that did not get their task.
+func (a *applier) status(ctx context.Context, now time.Time) error {
+	if a.plan.Status == nil {
+		return nil
+	}
+	status := a.plan.Status.DeepCopy()
+	status.Active -= a.missed.Load()
+	if err := a.WriteStatus(ctx, &a.job.Status, status); err != nil {
+		return err
+	}
+	a.reported.Set(a.Key, now)
+	return nil
+}
+
+// delete deletes the job, unless another one has taken its name.
+func (a *applier) delete(ctx context.Context) error {
+	err := a.distribution.ImagePullJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return fmt.Errorf("delete the job, which was over long enough: %w", err)
+}

@@ -1,0 +1,34 @@
+// Package imagepulljob keeps ImagePullJobs: it hands the task to pull an image
+// out to nodes, as many at a time as the job allows, and tells how far they are.
+// The nodes find their tasks in NodeImages, which package nodeimage keeps.
+//
+// Every pass over a job has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the nodes that
+// get the task now, and for each node that waits the rule and the number that
+// hold it. Apply carries the plan out. So every decision can be called in a unit
+// test, shown before it happens, and explained afterwards.
+//
+// A pass waits until the caches have seen what earlier passes over the same job
+// wrote. It never waits for the writes of other jobs.
+//
+// # Differences
+//
+// Jobs and tasks are those of OpenKruise 1.4. Where its behaviour harms users,
+// this package does otherwise:
+//
+//   - A percentage as parallelism is one: of the nodes of the job, rounded up. It
+//     does not pause the job, unless it is 0%.
+//   - A node that has the task and has not reported anything about it counts as
+//     active, also where it has reported on other tags of the image. So no more
+//     nodes pull than parallelism allows, and the counters add up.
+//   - Jobs that share nodes do not hold each other up.
+//   - How long a finished task stays on a node is spread over the nodes by their
+//     names, not drawn by lot: the same snapshot gives the same plan.
+//   - Progress is written at most every five seconds; the start and the end of a
+//     job are written at once.
+//   - A node that has tasks for 256 images, which is all it can have, waits until
+//     one of them is gone; the job goes on with others.
+//   - What is wrong with a spec that no webhook has seen stands in the message of
+//     the status.
+//   - failedNodes are sorted at the deadline, too.
+package imagepulljob

@@ -1,0 +1,140 @@
+package imagepulljob
+
+import (
+	"time"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/imagetasks"
+)
+
+// Plan is what to do about an ImagePullJob now: data, to be looked at, compared
+// and carried out. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Image and Tag are what the NodeImages call the job's image. The tag is a
+	// digest where the job names one.
+	Image, Tag string
+	// Parallelism is how many nodes may pull at the same time.
+	Parallelism int32
+
+	// Nodes are those that the image is for, in the order in which they get
+	// their tasks, as they are now.
+	Nodes []Node
+	// HandOut lists the nodes that get the task now, in order.
+	HandOut []HandOut
+	// Waiting lists the nodes that should have the task and do not, each with
+	// the reason.
+	Waiting []Wait
+
+	// Status is the status to write, or nil when the present one stands.
+	Status *v1alpha1.ImagePullJobStatus
+	// Delete says that the job is over for long enough to be deleted.
+	Delete bool
+
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+	// Problems are errors in the spec, each with what to do about it. A job
+	// that has one does not go on.
+	Problems []error
+}
+
+// State says how far a node is with a job.
+type State string
+
+const (
+	// NotSynced is the state of a node that has not got the task.
+	NotSynced State = "NotSynced"
+	// Active is the state of a node that has the task and has not finished it.
+	Active State = "Active"
+	// Succeeded is the state of a node that has the image.
+	Succeeded State = "Succeeded"
+	// Failed is the state of a node that has given up.
+	Failed State = "Failed"
+)
+
+// Node is a node that a job is about.
+type Node struct {
+	Name  string
+	State State
+}
+
+// HandOut is the change that gives a node its task.
+type HandOut struct {
+	// NodeImage is the node's, as it was observed.
+	NodeImage *v1alpha1.NodeImage
+	// Name is the key in spec.images, and Image what will stand there.
+	Name  string
+	Image v1alpha1.ImageSpec
+}
+
+// Patch returns the merge patch of the NodeImage. It is refused where the
+// NodeImage has changed since it was observed.
+func (h *HandOut) Patch() ([]byte, error) {
+	type part struct {
+		Spec v1alpha1.NodeImageSpec `json:"spec"`
+	}
+	var before, after part
+	if image, found := h.NodeImage.Spec.Images[h.Name]; found {
+		before.Spec.Images = map[string]v1alpha1.ImageSpec{h.Name: image}
+	}
+	after.Spec.Images = map[string]v1alpha1.ImageSpec{h.Name: h.Image}
+	return imagetasks.Patch(h.NodeImage, before, after)
+}
+
+// Wait is a node that should have the task and does not.
+type Wait struct {
+	// Node is the name of the node.
+	Node string
+	// Reason is why. Nodes that wait for the same reason share one.
+	Reason *rollout.Reason
+}
+
+// String names the node and the reason.
+func (w Wait) String() string { return w.Node + ": " + w.Reason.String() }
+
+// What holds back a task, beside rollout.RulePaused.
+const (
+	// RuleParallelism: as many nodes pull as spec.parallelism allows.
+	RuleParallelism rollout.Rule = "Parallelism"
+	// RuleNoNodeImage: the node has no NodeImage. The job does not wait for it.
+	RuleNoNodeImage rollout.Rule = "NoNodeImage"
+	// RuleTooManyImages: the node has tasks for as many images as it can have.
+	RuleTooManyImages rollout.Rule = "TooManyImages"
+)
+
+// NewPlan decides what to do about an ImagePullJob. It never fails: what is
+// wrong with the job is listed in Plan.Problems.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	switch {
+	case s.Job.DeletionTimestamp != nil:
+	case s.Job.Status.CompletionTime != nil:
+		p.planDeletion()
+	default:
+		p.read()
+		if len(p.plan.Problems) == 0 {
+			p.findNodes()
+		}
+		if len(p.plan.Problems) == 0 {
+			p.planTasks()
+		}
+		p.planStatus()
+	}
+	return p.plan
+}
+
+// problem reports what is wrong with the spec.
+func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
+
+// requeueAfter asks for another pass after d at the latest.
+func (p *planner) requeueAfter(d time.Duration) {
+	if p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
+		p.plan.RequeueAfter = max(d, time.Millisecond)
+	}
+}
+
+// wait records why a node does not get the task.
+func (p *planner) wait(node string, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, Wait{node, reason})
+}

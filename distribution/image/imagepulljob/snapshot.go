@@ -1,0 +1,42 @@
+package imagepulljob
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// Job is the ImagePullJob. Required.
+	Job *v1alpha1.ImagePullJob
+	// NodeImages holds those that the job may be about, by name; others beside
+	// them do no harm.
+	NodeImages map[string]*v1alpha1.NodeImage
+	// Pods are those of the job's namespace that its podSelector selects, in
+	// any order. Others beside them do no harm.
+	Pods []*corev1.Pod
+	// CloneSet or StatefulSet is the workload that controls the job. Its pods
+	// are taken in the order in which it updates them. Both are nil where the
+	// job has no such controller, or it is not known; then pods are taken by name.
+	CloneSet    *workloadsv1alpha1.CloneSet
+	StatefulSet *workloadsv1beta1.StatefulSet
+	// Reported is when the progress of the job was last written to its status.
+	// Zero: it is not known.
+	Reported time.Time
+	// Now is the time for which to plan.
+	Now time.Time
+}
+
+// now is the time as it stands in objects, in whole seconds.
+func (s *Snapshot) now() metav1.Time { return metav1.NewTime(s.Now.Truncate(time.Second)) }
+
+// always tells whether the job ends at some time.
+func (s *Snapshot) always() bool { return s.Job.Spec.CompletionPolicy.Type != v1alpha1.Never }

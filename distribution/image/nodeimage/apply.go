@@ -1,0 +1,160 @@
+package nodeimage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/reconcile"
+)
+
+// newWriter returns what a Reconciler writes the status with.
+func newWriter(o *Options) *apply.Writer {
+	return &apply.Writer{
+		Workloads: ResourceNodeImages, Recorder: o.Recorder,
+		PatchStatus: func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
+			n, err := o.Distribution.NodeImages().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+			if err != nil {
+				return "", err
+			}
+			return n.ResourceVersion, nil
+		},
+	}
+}
+
+// applier carries out one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Pass
+	nodeImage *v1alpha1.NodeImage
+	plan      *Plan
+}
+
+// lagRetry is how soon to look again when a cache shows less than the API
+// server: something that is there seems to be gone.
+const lagRetry = time.Second
+
+// apply carries the plan out.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	if s.NodeImage == nil {
+		return plan.RequeueAfter, r.create(ctx, plan.Create)
+	}
+	a := &applier{Reconciler: r, Pass: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
+	switch {
+	case plan.Delete:
+		return a.delete(ctx, s.Node)
+	case plan.Change != nil:
+		return a.change(ctx)
+	case plan.Status != nil:
+		return plan.RequeueAfter, a.fail(ctx)
+	}
+	return plan.RequeueAfter, nil
+}
+
+// create creates a NodeImage, nil for none. Where there is one already, the
+// cache will show it.
+func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodeImage) error {
+	if n == nil {
+		return nil
+	}
+	created, err := r.distribution.NodeImages().Create(ctx, n, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create NodeImage %s: %w", n.Name, err)
+	}
+	r.writer.Own.Wrote(types.NamespacedName{Name: n.Name}, ResourceNodeImages, created.ResourceVersion)
+	return nil
+}
+
+// delete deletes a NodeImage whose node is gone, or is going.
+func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter time.Duration, err error) {
+	if node == nil {
+		live, err := found(a.kubernetes.CoreV1().Nodes().Get(ctx, a.Key.Name, metav1.GetOptions{}))
+		if err != nil {
+			return 0, fmt.Errorf("find out whether node %s is gone: %w", a.Key.Name, err)
+		}
+		if live != nil && live.DeletionTimestamp == nil {
+			return lagRetry, nil
+		}
+	}
+	err = a.distribution.NodeImages().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.nodeImage.UID}})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return 0, fmt.Errorf("delete NodeImage %s, whose node is gone: %w", a.Key.Name, err)
+	}
+	return 0, nil
+}
+
+// change writes labels and tasks. What else the plan says is for the next pass,
+// on the state that this one leaves.
+func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err error) {
+	for _, owner := range a.plan.Gone {
+		gone, err := a.isGone(ctx, owner)
+		if err != nil {
+			return 0, err
+		}
+		if !gone {
+			return lagRetry, nil
+		}
+	}
+	data, err := a.plan.Change.Patch(a.nodeImage)
+	if err != nil {
+		return 0, fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
+	}
+	changed, err := a.distribution.NodeImages().Patch(ctx, a.Key.Name, types.MergePatchType, data, metav1.PatchOptions{})
+	if apierrors.IsNotFound(err) {
+		return 0, nil // the cache will show it
+	}
+	if err != nil {
+		return 0, fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
+	}
+	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
+	if a.plan.Status != nil {
+		return reconcile.StaleRetry, nil
+	}
+	return a.plan.RequeueAfter, nil
+}
+
+// isGone asks the API server whether a job is gone, once per job.
+func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (bool, error) {
+	if _, known := a.gone.Get(owner.UID); known {
+		return true, nil
+	}
+	name, _ := imagetasks.JobOf(owner)
+	job, err := found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
+	if err != nil {
+		return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", name, err)
+	}
+	if job != nil && job.UID == owner.UID {
+		return false, nil
+	}
+	a.gone.Add(owner.UID, nil)
+	return true, nil
+}
+
+// fail writes which tasks have taken too long, and tells it. (§2.4)
+func (a *applier) fail(ctx context.Context) error {
+	if err := a.WriteStatus(ctx, &a.nodeImage.Status, a.plan.Status); err != nil {
+		return err
+	}
+	for _, f := range a.plan.Failed {
+		message := fmt.Sprintf("Image %s:%s, %s", f.Image, f.Tag, f.Message)
+		a.Event(corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s", message)
+		if a.recorder == nil {
+			continue
+		}
+		for i := range f.Owners {
+			a.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s on node %s", message, a.Key.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+// Package nodeimage keeps NodeImages: every node that is ready has one, with the
+// labels of the node. It takes away the tasks in them that nobody needs any
+// more, and fails those that the agent of the node has left alone for too long.
+// Package imagepulljob hands the tasks out.
+//
+// Every pass over a node has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists what to
+// create, to delete and to change, and for each task that goes or fails the
+// reason. Apply carries the plan out. So every decision can be called in a unit
+// test, shown before it happens, and explained afterwards.
+//
+// The heartbeats of nodes cost nothing: a pass is made when the labels or the
+// readiness of a node change, when tasks or their states change, when a job
+// ends, and when a time is up that the plan names.
+//
+// # Differences
+//
+// NodeImages are those of OpenKruise 1.4. Where its behaviour harms users, this
+// package does otherwise:
+//
+//   - A task that the agent has not reported on fails after as long as its pull
+//     policy lets all attempts take, and ten minutes at least, not after one
+//     minute: the agents of 1.4 report nothing before the end of a pull, so that
+//     every pull of more than a minute failed. On a node that is not ready it is
+//     one minute still. See [Timing.ResponseTimeout].
+//   - A finished task stays beyond its TTL while a job that is not over counts
+//     the node by it. Otherwise the node would pull again, and a job that takes
+//     longer than the TTL would never end. A job of the type Never has its nodes
+//     pull again after the TTL, as before.
+//   - The tasks of a job that is gone are taken away at once, also after a restart
+//     of the manager.
+//   - Before tasks are taken away because their jobs are gone, and before a
+//     NodeImage is deleted because its node is gone, the API server is asked
+//     whether that is so, once per job or node. The cache of one kind may lag
+//     behind that of another.
+package nodeimage

@@ -1,0 +1,95 @@
+package nodeimage
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/imagetasks"
+)
+
+// noon is when all plans are made, unless a case says otherwise.
+var noon = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// at is a time before noon.
+func at(before time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-before)) }
+
+// node is the node n1 that has had a readiness for a time.
+func node(ready corev1.ConditionStatus, since time.Duration) *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"zone": "one"}},
+		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+			{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse},
+			{Type: corev1.NodeReady, Status: ready, LastTransitionTime: at(since), LastHeartbeatTime: at(0)},
+		}},
+	}
+}
+
+// nodeImage is that of the node n1, with the rest in YAML.
+func nodeImage(t testing.TB, text string) *v1alpha1.NodeImage {
+	t.Helper()
+	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{
+		Name: "n1", UID: "n1-uid", ResourceVersion: "3", Labels: map[string]string{"zone": "one"}}}
+	if err := yaml.UnmarshalStrict([]byte(text), n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// job returns a job that wants nginx:1; its UID is its name and "-uid".
+func job(name string, edit ...func(*v1alpha1.ImagePullJob)) *v1alpha1.ImagePullJob {
+	j := &v1alpha1.ImagePullJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name + "-uid")},
+		Spec:       v1alpha1.ImagePullJobSpec{Image: "nginx:1"},
+	}
+	for _, e := range edit {
+		e(j)
+	}
+	return j
+}
+
+// task is a task that is a minute old, of version 1, with a TTL of a minute.
+func task(tag string, owners ...corev1.ObjectReference) v1alpha1.ImageTagSpec {
+	return v1alpha1.ImageTagSpec{
+		Tag: tag, Version: 1, CreatedAt: ptr.To(at(time.Minute)), OwnerReferences: owners,
+		PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)},
+	}
+}
+
+// owners are references to jobs by name.
+func owners(names ...string) (refs []corev1.ObjectReference) {
+	for _, name := range names {
+		refs = append(refs, imagetasks.Owner(job(name)))
+	}
+	return refs
+}
+
+// finished is a status of version 1 of a tag that has been finished for a time.
+func finished(tag string, phase v1alpha1.ImagePullPhase, ago time.Duration) v1alpha1.ImageTagStatus {
+	return v1alpha1.ImageTagStatus{Tag: tag, Version: 1, Phase: phase, CompletionTime: ptr.To(at(ago))}
+}
+
+// with returns the NodeImage with tasks and states of the image nginx.
+func with(t testing.TB, tasks []v1alpha1.ImageTagSpec, states ...v1alpha1.ImageTagStatus) *v1alpha1.NodeImage {
+	n := nodeImage(t, "")
+	n.Spec.Images = map[string]v1alpha1.ImageSpec{"nginx": {Tags: tasks}}
+	if len(states) > 0 {
+		n.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{"nginx": {Tags: states}}
+	}
+	return n
+}
+
+// snapshot has a ready node.
+func snapshot(n *v1alpha1.NodeImage, jobs ...*v1alpha1.ImagePullJob) *Snapshot {
+	s := &Snapshot{Node: node(corev1.ConditionTrue, time.Hour), NodeImage: n, Jobs: map[types.UID]*v1alpha1.ImagePullJob{}, Now: noon}
+	for _, j := range jobs {
+		s.Jobs[j.UID] = j
+	}
+	return s
+}

@@ -1,0 +1,102 @@
+package nodeimage
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/imagetasks"
+)
+
+// Plan is what to do about the NodeImage of a node now: data, to be looked at,
+// compared and carried out. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Create is the NodeImage to create, or nil.
+	Create *v1alpha1.NodeImage
+	// Delete says that the NodeImage is to be deleted, since its node is gone.
+	Delete bool
+	// Waiting says in words why a node has no NodeImage, and will not get one
+	// now; empty otherwise.
+	Waiting string
+
+	// Change is what to change about labels and tasks, nil where they stand.
+	Change *Change
+	// Dropped lists the tasks that Change takes away, by image and tag, each
+	// with the reason.
+	Dropped []Dropped
+	// Gone lists the jobs that tasks name as owners and that no longer exist.
+	// Change takes them away. Caches may lag: who carries the plan out should
+	// make sure.
+	Gone []corev1.ObjectReference
+
+	// Status is the status to write, or nil when the present one stands. It is
+	// written only for tasks that have Failed; the rest is the agent's.
+	Status *v1alpha1.NodeImageStatus
+	// Failed lists the tasks that have taken too long, by image and tag.
+	Failed []Failed
+
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+}
+
+// Change is the wanted state of what the controller keeps about a NodeImage.
+type Change struct {
+	Labels map[string]string
+	Spec   v1alpha1.NodeImageSpec
+}
+
+// Patch returns the merge patch that makes the change. It is refused where the
+// NodeImage has changed since it was observed.
+func (c *Change) Patch(observed *v1alpha1.NodeImage) ([]byte, error) {
+	type metadata struct {
+		Labels map[string]string `json:"labels,omitempty"`
+	}
+	type part struct {
+		Metadata metadata               `json:"metadata"`
+		Spec     v1alpha1.NodeImageSpec `json:"spec"`
+	}
+	return imagetasks.Patch(observed,
+		part{metadata{observed.Labels}, observed.Spec}, part{metadata{c.Labels}, c.Spec})
+}
+
+// Dropped is a task that is taken away from a node.
+type Dropped struct {
+	Image, Tag string
+	// Reason says in words why.
+	Reason string
+}
+
+// Failed is a task that has taken too long.
+type Failed struct {
+	Image, Tag string
+	// Message is what the status says about it.
+	Message string
+	// Owners are the jobs that wanted it.
+	Owners []corev1.ObjectReference
+}
+
+// NewPlan decides what to do about the NodeImage of a node.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	switch n := s.NodeImage; {
+	case n == nil:
+		p.planCreation()
+	case n.DeletionTimestamp != nil:
+	case p.abandoned():
+		p.plan.Delete = true
+	default:
+		p.planTasks()
+		p.planLabels()
+		p.planStatus()
+	}
+	return p.plan
+}
+
+// requeueAt asks for another pass at that time, or soon where it is over.
+func (p *planner) requeueAt(t time.Time) {
+	if d := t.Sub(p.Now); p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
+		p.plan.RequeueAfter = max(d, time.Millisecond)
+	}
+}

@@ -1,0 +1,167 @@
+package nodeimage
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/imagetasks"
+)
+
+// planStatus fails the tasks that the node's agent has left alone for too long.
+// (§2.4)
+func (p *planner) planStatus() {
+	status := p.NodeImage.Status.DeepCopy()
+	for _, name := range slices.Sorted(maps.Keys(p.spec.Images)) {
+		for i := range p.spec.Images[name].Tags {
+			task := &p.spec.Images[name].Tags[i]
+			if message := p.overdue(name, task); message != "" {
+				p.plan.Failed = append(p.plan.Failed, Failed{name, task.Tag, message, task.OwnerReferences})
+				p.fail(status, name, task, message)
+			}
+		}
+	}
+	if len(p.plan.Failed) > 0 {
+		prune(status, &p.spec)
+		count(status, &p.spec)
+		p.plan.Status = status
+	}
+}
+
+// How long the agent of a node may take.
+const (
+	// reserve is what an agent has beyond the deadline of a task.
+	reserve = time.Minute
+	// absence is how long a node that is not ready is waited for.
+	absence = time.Minute
+	// leastResponse and attemptReserve are what the default of
+	// Timing.ResponseTimeout adds up of: the whole, and the pause after each
+	// attempt.
+	leastResponse  = 10 * time.Minute
+	attemptReserve = 30 * time.Second
+)
+
+// overdue says what is wrong with a task that has taken too long; empty where
+// it has time, or is finished.
+func (p *planner) overdue(name string, task *v1alpha1.ImageTagSpec) string {
+	status := imagetasks.StatusOf(p.NodeImage, name, task.Tag)
+	current := status != nil && status.Version == task.Version
+	if current && status.CompletionTime != nil {
+		return ""
+	}
+	silence, deadline := p.response(task), end(task)
+	switch {
+	case !current && !silence.After(p.Now):
+		return v1alpha1.ImagePullMessageNoResponse
+	case !deadline.IsZero() && !deadline.After(p.Now):
+		return v1alpha1.ImagePullMessageDeadline
+	}
+	if !current {
+		p.requeueAt(silence)
+	}
+	if !deadline.IsZero() {
+		p.requeueAt(deadline)
+	}
+	return ""
+}
+
+// maxDeadline is more than a century, in seconds: as good as no limit, and far
+// from what a time.Duration cannot hold.
+const maxDeadline = 1 << 32
+
+// end is until when a task must be finished; zero where it has no deadline.
+func end(task *v1alpha1.ImageTagSpec) time.Time {
+	policy := ptr.Deref(task.PullPolicy, v1alpha1.ImageTagPullPolicy{})
+	if policy.ActiveDeadlineSeconds == nil || *policy.ActiveDeadlineSeconds > maxDeadline {
+		return time.Time{}
+	}
+	return task.CreatedAt.Add(time.Duration(*policy.ActiveDeadlineSeconds)*time.Second + reserve)
+}
+
+// response is until when the agent must have reported something about a task.
+func (p *planner) response(task *v1alpha1.ImageTagSpec) time.Time {
+	until := task.CreatedAt.Add(p.Timing.responseTimeout(task.PullPolicy))
+	if unready, known := unreadySince(p.Node); known {
+		if unready.Before(task.CreatedAt.Time) {
+			unready = task.CreatedAt.Time
+		}
+		if absent := unready.Add(absence); absent.Before(until) {
+			return absent
+		}
+	}
+	return until
+}
+
+// responseTimeout is how long a task may be without a report on a node that is
+// ready.
+func (t Timing) responseTimeout(policy *v1alpha1.ImageTagPullPolicy) time.Duration {
+	if t.ResponseTimeout > 0 {
+		return t.ResponseTimeout
+	}
+	given := ptr.Deref(policy, v1alpha1.ImageTagPullPolicy{})
+	attempts := ptr.Deref(given.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)
+	if attempts < 0 { // as agents take it
+		attempts = v1alpha1.DefaultImagePullBackoffLimit
+	}
+	timeout := time.Duration(max(ptr.Deref(given.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds), 0)) * time.Second
+	all := (float64(attempts) + 1) * float64(timeout+attemptReserve)
+	return max(time.Duration(min(all, maxDeadline*float64(time.Second))), leastResponse)
+}
+
+// fail makes a task failed in the status.
+func (p *planner) fail(status *v1alpha1.NodeImageStatus, name string, task *v1alpha1.ImageTagSpec, message string) {
+	if status.ImageStatuses == nil {
+		status.ImageStatuses = map[string]v1alpha1.ImageStatus{}
+	}
+	image := status.ImageStatuses[name]
+	i := slices.IndexFunc(image.Tags, func(t v1alpha1.ImageTagStatus) bool { return t.Tag == task.Tag })
+	if i < 0 {
+		image.Tags = append(image.Tags, v1alpha1.ImageTagStatus{})
+		i = len(image.Tags) - 1
+	}
+	tag := &image.Tags[i]
+	if tag.Version != task.Version {
+		*tag = v1alpha1.ImageTagStatus{}
+	}
+	tag.Tag, tag.Version, tag.Phase = task.Tag, task.Version, v1alpha1.ImagePhaseFailed
+	tag.CompletionTime, tag.Message = ptr.To(p.now()), message
+	slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagStatus) int { return strings.Compare(a.Tag, b.Tag) })
+	status.ImageStatuses[name] = image
+}
+
+// prune drops what the status says about tasks that are gone.
+func prune(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
+	for name, image := range status.ImageStatuses {
+		tags := spec.Images[name].Tags
+		image.Tags = slices.DeleteFunc(image.Tags, func(s v1alpha1.ImageTagStatus) bool {
+			return !slices.ContainsFunc(tags, func(t v1alpha1.ImageTagSpec) bool { return t.Tag == s.Tag })
+		})
+		if status.ImageStatuses[name] = image; len(image.Tags) == 0 {
+			delete(status.ImageStatuses, name)
+		}
+	}
+}
+
+// count counts the tasks by phase. (§2.5)
+func count(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
+	status.Desired, status.Succeeded, status.Failed, status.Pulling = 0, 0, 0, 0
+	for _, image := range spec.Images {
+		status.Desired += int32(len(image.Tags))
+	}
+	for _, image := range status.ImageStatuses {
+		for _, tag := range image.Tags {
+			switch tag.Phase {
+			case v1alpha1.ImagePhaseSucceeded:
+				status.Succeeded++
+			case v1alpha1.ImagePhaseFailed:
+				status.Failed++
+			case v1alpha1.ImagePhasePulling:
+				status.Pulling++
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package nodeimage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/imagetasks"
+)
+
+// planTasks takes away the tasks that nobody needs any more. (§2.3)
+func (p *planner) planTasks() {
+	changed := false
+	p.spec.Images = make(map[string]v1alpha1.ImageSpec, len(p.NodeImage.Spec.Images))
+	for _, name := range slices.Sorted(maps.Keys(p.NodeImage.Spec.Images)) {
+		image := p.NodeImage.Spec.Images[name]
+		tags, touched := p.keep(name, image.Tags)
+		changed = changed || touched || len(tags) == 0
+		if image.Tags = tags; len(tags) > 0 {
+			p.spec.Images[name] = image
+		}
+	}
+	if changed {
+		p.plan.Change = &Change{Labels: p.NodeImage.Labels, Spec: p.spec}
+	}
+}
+
+// keep returns the tasks of an image that stay, without owners that are gone,
+// and whether that is another list than before.
+func (p *planner) keep(name string, tags []v1alpha1.ImageTagSpec) (kept []v1alpha1.ImageTagSpec, touched bool) {
+	for _, task := range tags {
+		owners := p.present(task.OwnerReferences)
+		reason := p.needless(name, &task, owners)
+		if reason != "" {
+			p.plan.Dropped = append(p.plan.Dropped, Dropped{name, task.Tag, reason})
+			touched = true
+			continue
+		}
+		if len(owners) < len(task.OwnerReferences) {
+			task.OwnerReferences, touched = owners, true
+		}
+		kept = append(kept, task)
+	}
+	return kept, touched
+}
+
+// present returns the owners that have not gone. What is no job is taken to be
+// there.
+func (p *planner) present(owners []corev1.ObjectReference) (present []corev1.ObjectReference) {
+	for _, owner := range owners {
+		if _, isJob := imagetasks.JobOf(owner); isJob && p.Jobs[owner.UID] == nil {
+			if !slices.ContainsFunc(p.plan.Gone, func(o corev1.ObjectReference) bool { return o.UID == owner.UID }) {
+				p.plan.Gone = append(p.plan.Gone, owner)
+			}
+			continue
+		}
+		present = append(present, owner)
+	}
+	return present
+}
+
+// needless says why a task can go; empty where it has to stay.
+func (p *planner) needless(name string, task *v1alpha1.ImageTagSpec, owners []corev1.ObjectReference) string {
+	if task.CreatedAt == nil {
+		return "it does not say when it was given (createdAt)"
+	}
+	if len(task.OwnerReferences) > 0 && len(owners) == 0 {
+		return "the jobs that asked for it are gone: " + strings.Join(names(task.OwnerReferences), ", ")
+	}
+	status := imagetasks.StatusOf(p.NodeImage, name, task.Tag)
+	if status == nil || status.Version != task.Version || status.CompletionTime == nil ||
+		task.PullPolicy == nil || task.PullPolicy.TTLSecondsAfterFinished == nil || p.counted(name, task, owners) {
+		return ""
+	}
+	ttl := time.Duration(*task.PullPolicy.TTLSecondsAfterFinished) * time.Second
+	if until := status.CompletionTime.Add(ttl); until.After(p.Now) {
+		p.requeueAt(until)
+		return ""
+	}
+	return fmt.Sprintf("it finished more than %d s ago (ttlSecondsAfterFinished)", *task.PullPolicy.TTLSecondsAfterFinished)
+}
+
+// counted tells whether a job that is not over yet counts the node by this
+// task: without it the node would pull again, and the job might never end.
+func (p *planner) counted(name string, task *v1alpha1.ImageTagSpec, owners []corev1.ObjectReference) bool {
+	return slices.ContainsFunc(owners, func(owner corev1.ObjectReference) bool {
+		job := p.Jobs[owner.UID]
+		if job == nil || job.Status.CompletionTime != nil || job.DeletionTimestamp != nil ||
+			job.Spec.CompletionPolicy.Type == v1alpha1.Never {
+			return false
+		}
+		image, err := imageref.Parse(job.Spec.Image)
+		return err == nil && image.Name() == name && image.Version() == task.Tag
+	})
+}
+
+func names(owners []corev1.ObjectReference) []string {
+	names := make([]string, len(owners))
+	for i, owner := range owners {
+		names[i] = types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}.String()
+	}
+	return names
+}

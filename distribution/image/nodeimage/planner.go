@@ -1,0 +1,91 @@
+package nodeimage
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// planner holds what the steps of NewPlan hand to one another.
+type planner struct {
+	*Snapshot
+	plan *Plan
+
+	spec v1alpha1.NodeImageSpec // as it will be
+}
+
+// planCreation makes the NodeImage of a node that has been ready for a while. (§2.1)
+func (p *planner) planCreation() {
+	if p.Node == nil {
+		return
+	}
+	ready := condition(p.Node, corev1.NodeReady)
+	switch {
+	case p.Node.DeletionTimestamp != nil:
+		p.plan.Waiting = "the node is being deleted"
+	case virtual(p.Node):
+		p.plan.Waiting = "the node is a virtual kubelet, which pulls no images"
+	case ready == nil || ready.Status != corev1.ConditionTrue:
+		p.plan.Waiting = "the node is not ready"
+	default:
+		due := ready.LastTransitionTime.Add(p.Timing.creationDelay())
+		if due.After(p.Now) {
+			p.plan.Waiting = fmt.Sprintf("the node has been ready for less than %v", p.Timing.creationDelay())
+			p.requeueAt(due)
+			return
+		}
+		p.plan.Create = &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: p.Node.Name, Labels: maps.Clone(p.Node.Labels)}}
+	}
+}
+
+// abandoned tells whether a NodeImage has no node any more. (§2.1)
+func (p *planner) abandoned() bool {
+	if _, fake := p.NodeImage.Labels[v1alpha1.FakeNodeImageLabel]; fake {
+		return false
+	}
+	return p.Node == nil || p.Node.DeletionTimestamp != nil
+}
+
+// planLabels keeps the labels those of the node. (§2.1)
+func (p *planner) planLabels() {
+	labels := p.NodeImage.Labels
+	if p.Node != nil && !virtual(p.Node) {
+		labels = p.Node.Labels
+	}
+	if p.plan.Change == nil && maps.Equal(labels, p.NodeImage.Labels) {
+		return
+	}
+	p.plan.Change = &Change{Labels: labels, Spec: p.spec}
+}
+
+// virtual tells whether a node is none on which an agent can run.
+func virtual(node *corev1.Node) bool { return node.Labels["type"] == "virtual-kubelet" }
+
+// condition returns a condition of a node, nil where it has none of that type.
+// It is shared with the node.
+func condition(node *corev1.Node, conditionType corev1.NodeConditionType) *corev1.NodeCondition {
+	for i := range node.Status.Conditions {
+		if node.Status.Conditions[i].Type == conditionType {
+			return &node.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// unreadySince is since when a node has not been ready; false where it is, or
+// is not known.
+func unreadySince(node *corev1.Node) (time.Time, bool) {
+	if node == nil {
+		return time.Time{}, false
+	}
+	ready := condition(node, corev1.NodeReady)
+	if ready == nil || ready.Status == corev1.ConditionTrue {
+		return time.Time{}, false
+	}
+	return ready.LastTransitionTime.Time, true
+}

@@ -1,0 +1,76 @@
+package nodeimage
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/reconcile"
+)
+
+// Reconciler makes passes over nodes and their NodeImages, which have the same
+// name: it observes the caches, plans, and carries the plan out. It is safe for
+// use by several goroutines, as long as one node is reconciled by one of them at
+// a time.
+type Reconciler struct {
+	distribution client.Interface
+	kubernetes   kubernetes.Interface
+	reader       Reader
+	clock        clock.PassiveClock
+	timing       Timing
+	recorder     record.EventRecorder
+	writer       *apply.Writer
+	passes       *reconcile.Passes[Snapshot, Plan]
+	// gone are the UIDs of jobs that the API server has said not to exist, the
+	// latest ones. A UID never comes back.
+	gone *lru.Cache
+}
+
+// rememberedJobs is how many jobs that are gone need not be asked for again.
+const rememberedJobs = 1024
+
+// NewReconciler returns a Reconciler for use in another framework: its passes
+// are started by the caller, and it reads what Options.Reader returns. For a
+// controller that runs by itself, see New.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if o.Reader == nil {
+		return nil, errors.New("nodeimage: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	r := &Reconciler{
+		distribution: o.Distribution, kubernetes: o.Kubernetes, reader: o.Reader, clock: o.Clock,
+		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: lru.New(rememberedJobs),
+	}
+	r.passes = &reconcile.Passes[Snapshot, Plan]{
+		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Objects: func(*Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) { return nil, nil }, // it writes none
+	}
+	return r, nil
+}
+
+// Reconcile makes one pass over a node; the key has no namespace. It asks for
+// another one after a time (0: only when something changes), or returns an error
+// and wants to be called again after a back-off. It does nothing while the cache
+// has not seen what its earlier passes wrote.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.passes.Reconcile(ctx, key)
+}
+
+// Plan returns what the next pass over a node would do, without doing it; nil
+// when there is neither the node nor a NodeImage of its name.
+func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) { return r.passes.Next(key) }

@@ -1,0 +1,56 @@
+package nodeimage
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// Node and NodeImage have the same name. One of them may be nil.
+	Node      *corev1.Node
+	NodeImage *v1alpha1.NodeImage
+	// Jobs holds, by UID, the ImagePullJobs that own tasks of the node. One
+	// that is missing is gone.
+	Jobs map[types.UID]*v1alpha1.ImagePullJob
+	// Now is the time for which to plan.
+	Now time.Time
+	// Timing says how long to wait for what.
+	Timing Timing
+}
+
+// Timing says how long a controller waits. Its zero value is fit for use.
+type Timing struct {
+	// CreationDelay is how long a node must have been ready before it gets its
+	// NodeImage. Default 30 s; less than 0: no time.
+	CreationDelay time.Duration
+	// ResponseTimeout is how long a task may be without any report of the
+	// node's agent; then it has failed. On a node that is not ready, it is one
+	// minute at most.
+	//
+	// Default: as long as the pull policy of the task lets all attempts take,
+	// and at least ten minutes. Agents of OpenKruise 1.4 need that: they
+	// report nothing until they have succeeded or given up. Where all agents
+	// are podwright's, which report the beginning, a minute is enough.
+	ResponseTimeout time.Duration
+}
+
+// defaultCreationDelay is that of Timing.
+const defaultCreationDelay = 30 * time.Second
+
+func (t Timing) creationDelay() time.Duration {
+	if t.CreationDelay == 0 {
+		return defaultCreationDelay
+	}
+	return max(t.CreationDelay, 0)
+}
+
+// now is the time as it stands in objects, in whole seconds.
+func (s *Snapshot) now() metav1.Time { return metav1.NewTime(s.Now.Truncate(time.Second)) }

@@ -1,0 +1,114 @@
+package image
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// A thousand nodes and one job: one request per node to hand out, and one to
+// clean. Nothing per heartbeat.
+func TestRequestsOfAThousandNodes(t *testing.T) {
+	const nodes = 1000
+	play(t, func(t *testing.T, c *cluster) {
+		c.addNodes(nodes)
+		c.nodeOptions.Workers = 1 // several would ask for the same job at the same time
+		c.share()
+		c.start()
+		c.pause(time.Minute)
+		c.expectSent("the NodeImages are created", nil, []string{"1000 create nodeimages"})
+
+		c.addJob("pull", "parallelism: 25%\ncompletionPolicy: {ttlSecondsAfterFinished: 600}")
+		for range 4 { // 250 nodes at a time, which take 20 s
+			c.agents(always(v1alpha1.ImagePhasePulling))
+			c.pause(20 * time.Second)
+			c.agents(always(v1alpha1.ImagePhaseSucceeded))
+			c.pause(time.Second)
+		}
+		job := c.job("pull")
+		if job.Status.Succeeded != nodes || job.Status.CompletionTime == nil {
+			t.Errorf("status: %+v", job.Status)
+		}
+		var statuses int
+		if _, err := fmt.Sscanf(c.sent(jobUser)[1], "%d patch imagepulljobs/status", &statuses); err != nil || statuses > 10 {
+			t.Errorf("%d writes of the job's status (%v), want 10 at most: %v", statuses, err, c.sent(jobUser))
+		}
+		c.expectSent("the tasks are handed out", []string{"1000 patch nodeimages", fmt.Sprint(statuses, " patch imagepulljobs/status")}, []string{})
+
+		jobPasses, nodePasses := c.jobPasses.Count(), c.nodePasses.Count()
+		c.heartbeat()
+		c.pause(10 * time.Second)
+		c.expectSent("heartbeats", []string{}, []string{})
+		if n := c.jobPasses.Count() - jobPasses + c.nodePasses.Count() - nodePasses; n != 0 {
+			t.Errorf("heartbeats cost %d passes", n)
+		}
+
+		c.pause(10 * time.Minute)
+		c.expectSent("the job is deleted, and the nodes are cleaned", []string{"1 delete imagepulljobs"},
+			[]string{"1 get imagepulljobs", "1000 patch nodeimages"})
+		if left := c.tasks(); len(left) > 0 {
+			t.Errorf("%d tasks are left", len(left))
+		}
+
+		c.stop()
+		c.ForgetRequests()
+		c.share()
+		c.start()
+		c.pause(time.Minute)
+		c.expectSent("a restart", []string{}, []string{})
+	})
+}
+
+// expectSent compares what both controllers have sent, and forgets it. Nil is
+// not compared.
+func (c *cluster) expectSent(what string, byJobs, byNodes []string) {
+	c.Helper()
+	for user, want := range map[string][]string{jobUser: byJobs, nodeUser: byNodes} {
+		if diff := cmp.Diff(want, c.sent(user)); want != nil && diff != "" {
+			c.Errorf("%s: requests of the %s (-want +got):\n%s", what, user, diff)
+		}
+	}
+	c.ForgetRequests()
+}
+
+// What nodes and agents report now and then makes no pass.
+func TestEventsThatMakeNoPass(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.addNodes(1)
+		c.start()
+		c.pause(time.Minute)
+		c.addJob("pull", "")
+		c.agents(always(v1alpha1.ImagePhasePulling))
+		c.pause(time.Minute)
+		c.ForgetRequests()
+		jobPasses, nodePasses := c.jobPasses.Count(), c.nodePasses.Count()
+		patch := func(what, data string, do func(data []byte) error) {
+			t.Helper()
+			c.must(do([]byte(data)))
+			c.pause(time.Second)
+			if j, n := c.jobPasses.Count()-jobPasses, c.nodePasses.Count()-nodePasses; j+n > 0 {
+				t.Errorf("%s: %d passes over jobs, %d over nodes", what, j, n)
+			}
+			c.expectSent(what, []string{}, []string{})
+			jobPasses, nodePasses = c.jobPasses.Count(), c.nodePasses.Count()
+		}
+		status := func(data []byte) error {
+			_, err := c.images.Patch(t.Context(), "n0000", types.MergePatchType, data, metav1.PatchOptions{}, "status")
+			return err
+		}
+		node := func(data []byte) error {
+			_, err := c.kube.CoreV1().Nodes().Patch(t.Context(), "n0000", types.StrategicMergePatchType, data, metav1.PatchOptions{}, "status")
+			return err
+		}
+		patch("progress", `{"status":{"imageStatuses":{"nginx":{"tags":[{"tag":"1","version":1,"phase":"Pulling","progress":40}]}}}}`, status)
+		patch("a heartbeat", `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"2030-01-01T00:00:00Z"}]}}`, node)
+		patch("the images of the node", `{"status":{"images":[{"names":["nginx:1"],"sizeBytes":7}]}}`, node)
+		patch("an annotation of the node", `{"metadata":{"annotations":{"volumes.kubernetes.io/controller-managed-attach-detach":"true"}}}`, node)
+	})
+}
