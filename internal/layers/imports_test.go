@@ -41,6 +41,12 @@ var bannedModules = modules("sigs.k8s.io/controller-runtime", "k8s.io/kubernetes
 // none imports anything but API types and their typed clients.
 var areas = modules("workloads", "sidecar", "availability", "distribution", "nodeagent")
 
+// runningPackages stand beside the arithmetic that they carry out, and run:
+// controllers and webhooks of pods whatever they belong to, so of no area. They
+// may import what controllers of an area may; the arithmetic and the areas
+// never import them.
+var runningPackages = modules("lifecycle/podreadiness", "lifecycle/recreate")
+
 func modules(names ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range names {
@@ -56,8 +62,8 @@ var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 var clientFolder = regexp.MustCompile(`^[a-z]+/(client(/|$)|crds$)`)
 
 // layer says where a package of this module stands: "api", "client", "pure",
-// "internal", "test", "root", or the name of its area. A folder that has no
-// place gives "".
+// "internal", "running", "test", "root", or the name of its area. A folder that
+// has no place gives "".
 func layer(path string) string {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 	top, _, _ := strings.Cut(path, "/")
@@ -68,6 +74,8 @@ func layer(path string) string {
 		return "test"
 	case versionFolder.MatchString(path):
 		return "api"
+	case runningPackages[path]:
+		return "running"
 	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):
 		return "client"
 	case top == "inplace" || top == "lifecycle":
@@ -87,9 +95,9 @@ func mayImport(from, to string) bool {
 	case "api":
 		return true
 	case "pure":
-		return from == "pure" || plumbing || areas[from]
+		return from == "pure" || from == "running" || plumbing || areas[from]
 	case "internal", "client":
-		return plumbing || areas[from]
+		return from == "running" || plumbing || areas[from]
 	}
 	return from == to && (areas[from] || from == "test")
 }
@@ -165,6 +173,7 @@ func TestImportProblems(t *testing.T) {
 			/internal/world > /inplace/rollout /internal/parallel pgregory.net/rapid k8s.io/client-go/rest
 			/internal/apitest/scene > /internal/apitest
 			/internal/parallel > /inplace k8s.io/client-go/rest
+			/lifecycle/recreate > /lifecycle/readiness /lifecycle/client /internal/parallel k8s.io/client-go/rest
 			/lifecycle > /inplace /lifecycle/v1alpha1 k8s.io/utils/ptr
 			/inplace/rollout > /inplace/v1alpha1 /lifecycle k8s.io/api/core strings
 			/workloads/v1alpha1 > /inplace/v1alpha1 k8s.io/apimachinery/meta`},
@@ -178,6 +187,10 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/workloads/client (client) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/parallel",
 			want: []string{"/inplace (pure) imports /internal/parallel (internal): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports what carries it out", edges: "/lifecycle > /lifecycle/recreate",
+			want: []string{"/lifecycle (pure) imports /lifecycle/recreate (running): imports go downwards only, and never to a controller of another area"}},
+		{name: "an area imports a controller of pods", edges: "/workloads/cloneset > /lifecycle/recreate",
+			want: []string{"/workloads/cloneset (workloads) imports /lifecycle/recreate (running): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports an area", edges: "/lifecycle > /workloads/cloneset",
 			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "plumbing imports an area", edges: "/internal/parallel > /workloads/cloneset",
