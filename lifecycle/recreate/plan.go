@@ -14,6 +14,11 @@ import (
 // Plan is what to do about a request now: data, to be looked at, compared and
 // carried out. The same Snapshot gives the same Plan.
 type Plan struct {
+	// Confirm says that the plan draws from the pod, or from its absence, what
+	// cannot be taken back: that the request is over since its pod is gone, or
+	// that the pod is in service again. A cache that is behind must not say
+	// that, so a pass first asks the API server itself, and plans anew.
+	Confirm bool
 	// Steps are the writes to make, in this order, each only once the one
 	// before it has been made: wherever that is cut short, what stands by then
 	// is enough for a later plan to put the pod back into service.
@@ -42,7 +47,7 @@ type Step struct {
 
 // NewPlan decides what to do about a request. (section 4)
 func NewPlan(s *Snapshot) *Plan {
-	p := &planner{Snapshot: s, plan: &Plan{}}
+	p := &planner{Snapshot: s, plan: &Plan{Confirm: !s.Confirmed && s.doubtful()}}
 	switch {
 	case s.over():
 		p.planEnd()

@@ -19,6 +19,9 @@ type Snapshot struct {
 	// Pod is the pod that has the name now, whichever it is; nil where there
 	// is none.
 	Pod *corev1.Pod
+	// Confirmed says that Pod is what the API server itself has told, and not
+	// a cache. See Plan.Confirm.
+	Confirmed bool
 	// Now is the time for which to plan.
 	Now time.Time
 }
@@ -44,9 +47,8 @@ func (s *Snapshot) key() readiness.Key {
 	}
 }
 
-// doubtful tells whether the plan would draw from the pod, or from its absence,
-// what cannot be taken back: that the request is over since its pod is gone, or
-// that the pod is in service again. A cache that is behind must not say that.
+// doubtful tells whether a plan would draw from the pod, or from its absence,
+// what cannot be taken back.
 func (s *Snapshot) doubtful() bool {
 	switch {
 	case !s.over():
