@@ -35,12 +35,10 @@ func newWriter(o *Options) *apply.Writer {
 // apply carries the plan out, step by step, as far as the steps succeed.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Confirm {
-		confirmed, err := r.confirm(ctx, s)
-		if err != nil {
+		if s, err = r.confirm(ctx, s); err != nil {
 			return 0, err
 		}
-		plan = NewPlan(confirmed)
-		s = confirmed
+		plan = NewPlan(s)
 	}
 	a := &applier{
 		Pass: r.writer.Begin(s.Request), snapshot: s,
@@ -51,7 +49,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		klog.FromContext(ctx).V(2).Info("Step", "reason", step.Why)
 		goOn, err := a.carryOut(ctx, step)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", step.Why, err)
+			return 0, err
 		}
 		if !goOn {
 			return 0, nil
@@ -107,7 +105,7 @@ func (a *applier) patchRequest(ctx context.Context, c *Change) (goOn bool, err e
 		return false, nil
 	}
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("patch ContainerRecreateRequest %s: %w", a.Key.Name, err)
 	}
 	a.Wrote(ResourceRequests, patched.ResourceVersion)
 	return true, nil
@@ -120,5 +118,8 @@ func (a *applier) deleteRequest(ctx context.Context) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("delete ContainerRecreateRequest %s: %w", a.Key.Name, err)
+	}
+	return nil
 }
