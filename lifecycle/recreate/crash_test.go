@@ -75,7 +75,7 @@ func (s *story) ended(name, pod string) {
 var meanwhile = map[string]func(*story) (pod string){
 	"nothing happens":        func(*story) string { return "web-0" },
 	"the node goes on":       func(s *story) string { s.work(10 * time.Second); return "web-0" },
-	"the deadline passes":    func(s *story) string { s.Sleep("2m"); return "web-0" },
+	"the deadline passes":    func(s *story) string { s.Sleep("30s"); return "web-0" },
 	"the request is deleted": func(s *story) string { s.tryDeleteRequest("restart"); return "web-0" },
 	"the pod is deleted":     func(s *story) string { s.DeletePod("web-0"); return "" },
 	"the pod is replaced":    func(s *story) string { s.RemovePod("web-0"); s.pod("web-0"); return "web-0" },
@@ -97,11 +97,11 @@ func TestCrash(t *testing.T) {
 				for _, made := range []bool{false, true} {
 					tell(t, func(s *story) {
 						s.pod("web-0")
-						s.create("restart", "web-0", unready(2), deadline(60))
+						s.create("restart", "web-0", unready(2), deadline(20))
 						crashed = s.crashing(crash{at, made}, 10*time.Second)
 						pod := happens(s)
 						defer s.manager()()
-						s.work(2 * time.Minute)
+						s.work(30 * time.Second)
 						s.ended("restart", pod)
 						if s.T.Failed() {
 							s.T.Fatalf("failed with a crash %s", crash{at, made})
