@@ -45,6 +45,9 @@ type Config struct {
 	// CloneSetWorkers is the number of CloneSets reconciled at the same time,
 	// StatefulSetWorkers that of StatefulSets.
 	CloneSetWorkers, StatefulSetWorkers int
+	// ContainerRecreateRequestWorkers is that of ContainerRecreateRequests
+	// (--crr-workers).
+	ContainerRecreateRequestWorkers int
 	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
 	// deletion out of the replicas.
 	CloneSetScalingExcludePreparingDelete bool
@@ -114,7 +117,7 @@ func NewConfig(getenv func(string) string) (Config, error) {
 		QPS: -1, Burst: 50,
 		OwnNamespace:    cmp.Or(getenv("POD_NAMESPACE"), "kruise-system"),
 		CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"),
-		CloneSetWorkers: 3, StatefulSetWorkers: 3,
+		CloneSetWorkers: 3, StatefulSetWorkers: 3, ContainerRecreateRequestWorkers: 3,
 		MetricsAddr:     ":8080",
 		HealthProbeAddr: ":8000",
 		LeaderElection: LeaderElection{

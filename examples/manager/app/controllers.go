@@ -18,6 +18,10 @@ import (
 
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -47,6 +51,7 @@ type runner interface {
 type parts struct {
 	kubernetes kubernetes.Interface
 	workloads  client.Interface
+	lifecycle  lifecycleclient.Interface
 	recorder   record.EventRecorder
 	// caches are shared with other controllers.
 	caches *caches
@@ -59,10 +64,17 @@ type parts struct {
 // entry here, the function that fills in its options, and one more entry in
 // webhookHandlers.
 func (m *Manager) controllers() []controller {
-	return []controller{
+	controllers := []controller{
 		{"cloneset-controller", v1alpha1.SchemeGroupVersion.WithResource("clonesets"), m.newCloneSets},
 		{"statefulset-controller", v1beta1.SchemeGroupVersion.WithResource("statefulsets"), m.newStatefulSets},
+		{"pod-readiness-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newPodReadiness},
 	}
+	if m.gates.Enabled(features.KruiseDaemon) {
+		controllers = append(controllers, controller{
+			"containerrecreaterequest-controller", lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"), m.newContainerRecreateRequests,
+		})
+	}
+	return controllers
 }
 
 // newCloneSets is all it takes to embed a controller: two clients and its options;
@@ -111,6 +123,28 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 	})
 }
 
+func (m *Manager) newPodReadiness(p parts) (runner, error) {
+	return podreadiness.New(podreadiness.Options{
+		Kubernetes:   p.kubernetes,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+	})
+}
+
+func (m *Manager) newContainerRecreateRequests(p parts) (runner, error) {
+	return recreate.New(recreate.Options{
+		Kubernetes:   p.kubernetes,
+		Lifecycle:    p.lifecycle,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Workers:      m.config.ContainerRecreateRequestWorkers,
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+	})
+}
+
 // run makes a controller and runs it until the context is done.
 func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, shared *caches) error {
 	p := parts{caches: shared}
@@ -119,6 +153,9 @@ func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, sh
 		return err
 	}
 	if p.workloads, err = workloadsClient(config, c.name); err != nil {
+		return err
+	}
+	if p.lifecycle, err = lifecycleclient.NewForConfig(withAgent(config, c.name)); err != nil {
 		return err
 	}
 	recorder, stop, err := newRecorder(ctx, p.kubernetes, c.name)

@@ -78,6 +78,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, "list of Name=true|false; names are "+strings.Join(features.Names(), ", "))
 	flags.IntVar(&c.CloneSetWorkers, "cloneset-workers", c.CloneSetWorkers, "CloneSets reconciled at the same time")
 	flags.IntVar(&c.StatefulSetWorkers, "statefulset-workers", c.StatefulSetWorkers, "StatefulSets reconciled at the same time")
+	flags.IntVar(&c.ContainerRecreateRequestWorkers, "crr-workers", c.ContainerRecreateRequestWorkers, "ContainerRecreateRequests reconciled at the same time")
 	flags.BoolVar(&c.CloneSetScalingExcludePreparingDelete, "cloneset-scaling-exclude-preparing-delete", c.CloneSetScalingExcludePreparingDelete,
 		"do not count pods that prepare for their deletion as replicas")
 	c.LeaderElection.add(flags)

@@ -37,7 +37,7 @@ func TestDefaults(t *testing.T) {
 	want := command{
 		LogFormat: "text",
 		Config: Config{
-			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3, StatefulSetWorkers: 3,
+			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3, StatefulSetWorkers: 3, ContainerRecreateRequestWorkers: 3,
 			MetricsAddr: ":8080", HealthProbeAddr: ":8000",
 			LeaderElection: LeaderElection{
 				Enabled: true, ID: "kruise-manager", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
@@ -71,8 +71,8 @@ func TestFlags(t *testing.T) {
 				}
 			},
 		},
-		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5"}, noEnv, func(c *command) {
-			c.CloneSetWorkers, c.StatefulSetWorkers = 4, 5
+		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5", "--crr-workers=6"}, noEnv, func(c *command) {
+			c.CloneSetWorkers, c.StatefulSetWorkers, c.ContainerRecreateRequestWorkers = 4, 5, 6
 		}},
 		"§2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
 			c.Ignored = []string{"--daemonset-workers: the manager does not run that controller"}
@@ -120,6 +120,7 @@ func TestWrongFlags(t *testing.T) {
 		"argument":           {"run", []string{`"run"`, "want flags only"}},
 		"no workers":         {"--cloneset-workers=0", []string{"--cloneset-workers=0", "at least 1"}},
 		"no StatefulSets":    {"--statefulset-workers=0", []string{"--statefulset-workers=0", "at least 1"}},
+		"no recreate":        {"--crr-workers=0", []string{"--crr-workers=0", "at least 1"}},
 		"no requests":        {"--rest-config-qps=0", []string{"--rest-config-qps=0", "-1 for no limit"}},
 		"namespace":          {"--namespace=A_B", []string{"--namespace=A_B", "lowercase"}},
 		"own namespace":      {"--own-namespace=", []string{"--own-namespace=", "lowercase"}},

@@ -34,7 +34,6 @@ var legacyValues = map[string]string{
 	"persistentpodstate-workers":    noController,
 	"imagepulljob-workers":          noController,
 	"nodeimage-workers":             noController,
-	"crr-workers":                   noController,
 	"podprobemarker-workers":        noController,
 	"nodepodprobe-workers":          noController,
 	"sidecarterminator-workers":     noController,

@@ -23,33 +23,38 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
 // webhookHandlers returns the webhooks that are served, by path. Pods are
-// asked for one by one: they matter only to the rare change of podsToDelete, so
-// replicas that do not lead keep no cache of pods.
+// asked for one by one: they matter only to the rare change of podsToDelete and
+// to new ContainerRecreateRequests, which need the newest state, so replicas that
+// do not lead keep no cache of pods.
 func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[string]http.Handler {
+	getPod := func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+		return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	}
 	noDefaults := gates.Enabled(features.TemplateNoDefaults)
 	unprotected := !gates.Enabled(features.ResourcesDeletionProtection)
 	cloneSets := &cloneset.Webhook{
 		TemplateNoDefaults:        noDefaults,
 		DisableDeletionProtection: unprotected,
-		Pods: func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
-			return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-		},
-		Templates: cloneset.DryRun(client.CoreV1()),
+		Pods:                      getPod,
+		Templates:                 cloneset.DryRun(client.CoreV1()),
 	}
 	statefulSets := &statefulset.Webhook{
 		TemplateNoDefaults:        noDefaults,
 		DisableDeletionProtection: unprotected,
 		Templates:                 statefulset.DryRun(client.CoreV1()),
 	}
+	recreateRequests := &recreate.Webhook{Pods: getPod, Disabled: !gates.Enabled(features.KruiseDaemon)}
 	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
 	maps.Copy(served, cloneSets.Handlers())
 	maps.Copy(served, statefulSets.Handlers())
+	maps.Copy(served, recreateRequests.Handlers())
 	return served
 }
 

@@ -5,20 +5,23 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// workload is a kind with a webhook that sets its defaults and one that
-// validates it.
-type workload struct {
-	// name stands in the names of the webhooks, and at the end of their paths.
+// kind is a kind with a webhook that sets its defaults and one that validates
+// it, or one that does both.
+type kind struct {
+	// name stands in the names of the webhooks, and path in their paths.
 	name, path string
 	rule       admissionv1.Rule
+	// mutating says that there is no webhook beside the one that sets defaults.
+	mutating bool
 }
 
-// workloads are those of a configuration of our own. Webhooks that are not
-// served are left out later.
-func workloads() []workload {
-	return []workload{
-		{"cloneset", "-apps-kruise-io-v1alpha1-cloneset", appsRule("clonesets", "v1alpha1")},
-		{"statefulset", "-apps-kruise-io-statefulset", appsRule("statefulsets", "v1alpha1", "v1beta1")},
+// kinds are those of a configuration of our own. Webhooks that are not served
+// are left out later.
+func kinds() []kind {
+	return []kind{
+		{"cloneset", "-apps-kruise-io-v1alpha1-cloneset", appsRule("clonesets", "v1alpha1"), false},
+		{"statefulset", "-apps-kruise-io-statefulset", appsRule("statefulsets", "v1alpha1", "v1beta1"), false},
+		{"containerrecreaterequest", "-apps-kruise-io-v1alpha1-containerrecreaterequest", appsRule("containerrecreaterequests", "v1alpha1"), true},
 	}
 }
 
@@ -33,11 +36,11 @@ func reviewVersions() []string { return []string{"v1", "v1beta1"} }
 // Every call returns a new list.
 func builtinMutating() []admissionv1.MutatingWebhook {
 	var list []admissionv1.MutatingWebhook
-	for _, w := range workloads() {
+	for _, k := range kinds() {
 		list = append(list, admissionv1.MutatingWebhook{
-			Name:                    "m" + w.name + ".kb.io",
-			ClientConfig:            onPath("/mutate" + w.path),
-			Rules:                   on(w.rule, admissionv1.Create, admissionv1.Update),
+			Name:                    "m" + k.name + ".kb.io",
+			ClientConfig:            onPath("/mutate" + k.path),
+			Rules:                   on(k.rule, admissionv1.Create, admissionv1.Update),
 			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
 			AdmissionReviewVersions: reviewVersions(),
 		})
@@ -48,11 +51,14 @@ func builtinMutating() []admissionv1.MutatingWebhook {
 // builtinValidating is builtinMutating for the validating webhooks.
 func builtinValidating() []admissionv1.ValidatingWebhook {
 	var list []admissionv1.ValidatingWebhook
-	for _, w := range workloads() {
+	for _, k := range kinds() {
+		if k.mutating {
+			continue
+		}
 		list = append(list, admissionv1.ValidatingWebhook{
-			Name:                    "v" + w.name + ".kb.io",
-			ClientConfig:            onPath("/validate" + w.path),
-			Rules:                   on(w.rule, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
+			Name:                    "v" + k.name + ".kb.io",
+			ClientConfig:            onPath("/validate" + k.path),
+			Rules:                   on(k.rule, admissionv1.Create, admissionv1.Update, admissionv1.Delete),
 			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
 			AdmissionReviewVersions: reviewVersions(),
 		})
