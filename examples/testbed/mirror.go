@@ -60,7 +60,7 @@ func (m *Mirror[T]) follow(ctx context.Context, filled chan<- struct{}) {
 	for ctx.Err() == nil {
 		version, err := m.relist(ctx)
 		if err != nil {
-			pause(ctx)
+			Pause(ctx)
 			continue
 		}
 		if filled != nil {
@@ -73,13 +73,13 @@ func (m *Mirror[T]) follow(ctx context.Context, filled chan<- struct{}) {
 				break
 			}
 			if err != nil {
-				pause(ctx)
+				Pause(ctx)
 			}
 		}
 	}
 }
 
-func pause(ctx context.Context) {
+func Pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(again):

@@ -128,6 +128,6 @@ func Repeat(ctx context.Context, expected string, attempt func() error) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("waiting for %s: %w: the last answer was: %w", expected, ctx.Err(), last)
 		}
-		pause(ctx)
+		Pause(ctx)
 	}
 }

@@ -45,7 +45,7 @@ var areas = modules("workloads", "sidecar", "availability", "distribution", "nod
 // controllers and webhooks of pods whatever they belong to, so of no area. They
 // may import what controllers of an area may; the arithmetic and the areas
 // never import them.
-var runningPackages = modules("lifecycle/launchpriority", "lifecycle/podwebhook")
+var runningPackages = modules("lifecycle/launchpriority", "lifecycle/podreadiness", "lifecycle/podwebhook", "lifecycle/recreate")
 
 func modules(names ...string) map[string]bool {
 	out := map[string]bool{}
@@ -62,8 +62,8 @@ var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 var clientFolder = regexp.MustCompile(`^[a-z]+/(client(/|$)|crds$)`)
 
 // layer says where a package of this module stands: "api", "client", "pure",
-// "internal", "running", "test", "root", or the name of its area. A folder that has no
-// place gives "".
+// "internal", "running", "test", "root", or the name of its area. A folder that
+// has no place gives "".
 func layer(path string) string {
 	path = strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 	top, _, _ := strings.Cut(path, "/")
@@ -175,6 +175,7 @@ func TestImportProblems(t *testing.T) {
 			/internal/parallel > /inplace k8s.io/client-go/rest
 			/lifecycle/launchpriority > /lifecycle/launchpriority/barrier /internal/parallel k8s.io/client-go/rest
 			/inplace > /lifecycle/launchpriority/barrier
+			/lifecycle/recreate > /lifecycle/readiness /lifecycle/client /internal/parallel k8s.io/client-go/rest
 			/lifecycle > /inplace /lifecycle/v1alpha1 k8s.io/utils/ptr
 			/inplace/rollout > /inplace/v1alpha1 /lifecycle k8s.io/api/core strings
 			/workloads/v1alpha1 > /inplace/v1alpha1 k8s.io/apimachinery/meta`},

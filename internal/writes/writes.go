@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
 
@@ -30,6 +32,14 @@ type Resource struct {
 	Client rest.Interface
 	// Name is the plural name, "pods" for example.
 	Name string
+}
+
+// CheckClient returns an error where a clientset cannot send writes. It is not nil.
+func CheckClient(client kubernetes.Interface) error {
+	if rest, ok := client.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
+		return errors.New("has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport")
+	}
+	return nil
 }
 
 // Create creates an object and returns the resourceVersion of the write.

@@ -46,6 +46,9 @@ type Config struct {
 	// StatefulSetWorkers that of StatefulSets, ImagePullJobWorkers that of
 	// ImagePullJobs, and NodeImageWorkers that of nodes and their NodeImages.
 	CloneSetWorkers, StatefulSetWorkers, ImagePullJobWorkers, NodeImageWorkers int
+	// ContainerRecreateRequestWorkers is that of ContainerRecreateRequests
+	// (--crr-workers).
+	ContainerRecreateRequestWorkers int
 	// NodeImageCreationDelay is how long a node must have been ready before it
 	// gets its NodeImage.
 	NodeImageCreationDelay time.Duration
@@ -119,9 +122,10 @@ func NewConfig(getenv func(string) string) (Config, error) {
 		OwnNamespace:    cmp.Or(getenv("POD_NAMESPACE"), "kruise-system"),
 		CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"),
 		CloneSetWorkers: 3, StatefulSetWorkers: 3, ImagePullJobWorkers: 3, NodeImageWorkers: 3,
-		NodeImageCreationDelay: 30 * time.Second,
-		MetricsAddr:            ":8080",
-		HealthProbeAddr:        ":8000",
+		ContainerRecreateRequestWorkers: 3,
+		NodeImageCreationDelay:          30 * time.Second,
+		MetricsAddr:                     ":8080",
+		HealthProbeAddr:                 ":8000",
 		LeaderElection: LeaderElection{
 			Enabled: true, ID: "kruise-manager",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,

@@ -23,7 +23,11 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -55,7 +59,9 @@ type parts struct {
 	workloads  client.Interface
 	// distribution reads and writes ImagePullJobs and NodeImages.
 	distribution distributionclient.Interface
-	recorder     record.EventRecorder
+	// lifecycle reads and writes ContainerRecreateRequests.
+	lifecycle lifecycleclient.Interface
+	recorder  record.EventRecorder
 	// caches are shared with other controllers.
 	caches *caches
 	// jobs is nil where no images are pulled ahead of updates. The workloads
@@ -73,11 +79,13 @@ func (m *Manager) controllers() []controller {
 		{"cloneset-controller", cloneSetsResource, m.newCloneSets},
 		{"statefulset-controller", statefulSetsResource, m.newStatefulSets},
 		{"container-launch-priority-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newLaunchPriority},
+		{"pod-readiness-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newPodReadiness},
 	}
 	if m.gates.Enabled(features.KruiseDaemon) {
 		controllers = append(controllers,
 			controller{"imagepulljob-controller", imagePullJobsResource, m.newImagePullJobs},
-			controller{"nodeimage-controller", nodeImagesResource, m.newNodeImages})
+			controller{"nodeimage-controller", nodeImagesResource, m.newNodeImages},
+			controller{"containerrecreaterequest-controller", lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"), m.newContainerRecreateRequests})
 	}
 	return controllers
 }
@@ -200,6 +208,28 @@ func (m *Manager) newLaunchPriority(p parts) (runner, error) {
 	})
 }
 
+func (m *Manager) newPodReadiness(p parts) (runner, error) {
+	return podreadiness.New(podreadiness.Options{
+		Kubernetes:   p.kubernetes,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+	})
+}
+
+func (m *Manager) newContainerRecreateRequests(p parts) (runner, error) {
+	return recreate.New(recreate.Options{
+		Kubernetes:   p.kubernetes,
+		Lifecycle:    p.lifecycle,
+		Namespace:    m.config.Namespace,
+		Pods:         p.caches.pods(),
+		Workers:      m.config.ContainerRecreateRequestWorkers,
+		Metrics:      m.metrics,
+		QueueMetrics: m.metrics.Queues,
+	})
+}
+
 // run makes a controller and runs it until the context is done.
 func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, shared *caches) error {
 	p := parts{caches: shared}
@@ -211,6 +241,9 @@ func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, sh
 		return err
 	}
 	if p.distribution, err = distributionclient.NewForConfig(withAgent(config, c.name)); err != nil {
+		return err
+	}
+	if p.lifecycle, err = lifecycleclient.NewForConfig(withAgent(config, c.name)); err != nil {
 		return err
 	}
 	recorder, stop, err := newRecorder(ctx, p.kubernetes, c.name)

@@ -81,6 +81,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.IntVar(&c.ImagePullJobWorkers, "imagepulljob-workers", c.ImagePullJobWorkers, "ImagePullJobs reconciled at the same time")
 	flags.IntVar(&c.NodeImageWorkers, "nodeimage-workers", c.NodeImageWorkers, "nodes reconciled with their NodeImages at the same time")
 	flags.DurationVar(&c.NodeImageCreationDelay, "nodeimage-creation-delay", c.NodeImageCreationDelay, "time that a node must have been ready before it gets its NodeImage")
+	flags.IntVar(&c.ContainerRecreateRequestWorkers, "crr-workers", c.ContainerRecreateRequestWorkers, "ContainerRecreateRequests reconciled at the same time")
 	flags.BoolVar(&c.CloneSetScalingExcludePreparingDelete, "cloneset-scaling-exclude-preparing-delete", c.CloneSetScalingExcludePreparingDelete,
 		"do not count pods that prepare for their deletion as replicas")
 	c.LeaderElection.add(flags)

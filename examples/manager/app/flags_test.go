@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 		LogFormat: "text",
 		Config: Config{
 			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3, StatefulSetWorkers: 3,
-			ImagePullJobWorkers: 3, NodeImageWorkers: 3, NodeImageCreationDelay: 30 * time.Second,
+			ImagePullJobWorkers: 3, NodeImageWorkers: 3, NodeImageCreationDelay: 30 * time.Second, ContainerRecreateRequestWorkers: 3,
 			MetricsAddr: ":8080", HealthProbeAddr: ":8000",
 			LeaderElection: LeaderElection{
 				Enabled: true, ID: "kruise-manager", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
@@ -72,8 +72,9 @@ func TestFlags(t *testing.T) {
 				}
 			},
 		},
-		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5", "--imagepulljob-workers=6", "--nodeimage-workers=7"}, noEnv, func(c *command) {
+		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5", "--imagepulljob-workers=6", "--nodeimage-workers=7", "--crr-workers=8"}, noEnv, func(c *command) {
 			c.CloneSetWorkers, c.StatefulSetWorkers, c.ImagePullJobWorkers, c.NodeImageWorkers = 4, 5, 6, 7
+			c.ContainerRecreateRequestWorkers = 8
 		}},
 		"§2: no delay": {[]string{"--nodeimage-creation-delay=0s"}, noEnv, func(c *command) { c.NodeImageCreationDelay = 0 }},
 		"§2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
@@ -122,6 +123,7 @@ func TestWrongFlags(t *testing.T) {
 		"argument":           {"run", []string{`"run"`, "want flags only"}},
 		"no workers":         {"--cloneset-workers=0", []string{"--cloneset-workers=0", "at least 1"}},
 		"no StatefulSets":    {"--statefulset-workers=0", []string{"--statefulset-workers=0", "at least 1"}},
+		"no recreate":        {"--crr-workers=0", []string{"--crr-workers=0", "at least 1"}},
 		"no requests":        {"--rest-config-qps=0", []string{"--rest-config-qps=0", "-1 for no limit"}},
 		"namespace":          {"--namespace=A_B", []string{"--namespace=A_B", "lowercase"}},
 		"own namespace":      {"--own-namespace=", []string{"--own-namespace=", "lowercase"}},

@@ -31,7 +31,6 @@ var legacyValues = map[string]string{
 	"podunavailablebudget-workers":  noController,
 	"resourcedistribution-workers":  noController,
 	"persistentpodstate-workers":    noController,
-	"crr-workers":                   noController,
 	"podprobemarker-workers":        noController,
 	"nodepodprobe-workers":          noController,
 	"sidecarterminator-workers":     noController,

@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
+	lifecyclecrds "github.com/podwright/podwright/lifecycle/crds"
 	"github.com/podwright/podwright/workloads"
 )
 
@@ -206,7 +207,7 @@ func (m *Manager) prepare(ctx context.Context, host string, client kubernetes.In
 	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
-	definitions := slices.Concat(workloads.CRDs(), distribution.CRDs())
+	definitions := slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecyclecrds.All())
 	return crds.Install(ctx, anyKind, crds.Of(definitions, resources...))
 }
 

@@ -27,24 +27,27 @@ import (
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
 // webhookHandlers returns the webhooks that are served, by path. Pods are
-// asked for one by one: they matter only to the rare change of podsToDelete, so
-// replicas that do not lead keep no cache of pods.
+// asked for one by one: they matter only to the rare change of podsToDelete and
+// to new ContainerRecreateRequests, which need the newest state, so replicas that
+// do not lead keep no cache of pods.
 func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[string]http.Handler {
+	getPod := func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+		return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	}
 	noDefaults := gates.Enabled(features.TemplateNoDefaults)
 	unprotected := !gates.Enabled(features.ResourcesDeletionProtection)
 	cloneSets := &cloneset.Webhook{
 		TemplateNoDefaults:        noDefaults,
 		DisableDeletionProtection: unprotected,
-		Pods: func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
-			return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-		},
-		Templates: cloneset.DryRun(client.CoreV1()),
+		Pods:                      getPod,
+		Templates:                 cloneset.DryRun(client.CoreV1()),
 	}
 	statefulSets := &statefulset.Webhook{
 		TemplateNoDefaults:        noDefaults,
@@ -54,11 +57,13 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 	noAgents := !gates.Enabled(features.KruiseDaemon)
 	pullJobs := &imagepulljob.Webhook{NoAgents: noAgents}
 	nodeImages := &nodeimage.Webhook{NoAgents: noAgents}
+	recreateRequests := &recreate.Webhook{Pods: getPod, Disabled: noAgents}
 	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
 	maps.Copy(served, cloneSets.Handlers())
 	maps.Copy(served, statefulSets.Handlers())
 	maps.Copy(served, pullJobs.Handlers())
 	maps.Copy(served, nodeImages.Handlers())
+	maps.Copy(served, recreateRequests.Handlers())
 	if gates.Enabled(features.PodWebhook) {
 		pods := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
 		maps.Copy(served, pods.Handlers())

@@ -9,24 +9,27 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
-// workload is a kind with a webhook that sets its defaults and one that
-// validates it.
-type workload struct {
-	// name stands in the names of the webhooks, and at the end of their paths.
+// kind is a kind with a webhook that sets its defaults and one that validates
+// it, or one that does both.
+type kind struct {
+	// name stands in the names of the webhooks, and path in their paths.
 	name, path string
 	rule       admissionv1.Rule
 	// protected says that the validating webhook is asked about deletions too.
 	protected bool
+	// mutating says that there is no webhook beside the one that sets defaults.
+	mutating bool
 }
 
-// workloads are those of a configuration of our own. Webhooks that are not
-// served are left out later.
-func workloads() []workload {
-	return []workload{
-		{"cloneset", "-apps-kruise-io-v1alpha1-cloneset", appsRule("clonesets", "v1alpha1"), true},
-		{"statefulset", "-apps-kruise-io-statefulset", appsRule("statefulsets", "v1alpha1", "v1beta1"), true},
-		{"imagepulljob", "-apps-kruise-io-v1alpha1-imagepulljob", appsRule("imagepulljobs", "v1alpha1"), false},
-		{"nodeimage", "-apps-kruise-io-v1alpha1-nodeimage", appsRule("nodeimages", "v1alpha1"), false},
+// kinds are those of a configuration of our own. Webhooks that are not served
+// are left out later.
+func kinds() []kind {
+	return []kind{
+		{name: "cloneset", path: "-apps-kruise-io-v1alpha1-cloneset", rule: appsRule("clonesets", "v1alpha1"), protected: true},
+		{name: "statefulset", path: "-apps-kruise-io-statefulset", rule: appsRule("statefulsets", "v1alpha1", "v1beta1"), protected: true},
+		{name: "imagepulljob", path: "-apps-kruise-io-v1alpha1-imagepulljob", rule: appsRule("imagepulljobs", "v1alpha1")},
+		{name: "nodeimage", path: "-apps-kruise-io-v1alpha1-nodeimage", rule: appsRule("nodeimages", "v1alpha1")},
+		{name: "containerrecreaterequest", path: "-apps-kruise-io-v1alpha1-containerrecreaterequest", rule: appsRule("containerrecreaterequests", "v1alpha1"), mutating: true},
 	}
 }
 
@@ -50,11 +53,11 @@ func builtinMutating() []admissionv1.MutatingWebhook {
 		SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
 		AdmissionReviewVersions: reviewVersions(),
 	}}
-	for _, w := range workloads() {
+	for _, k := range kinds() {
 		list = append(list, admissionv1.MutatingWebhook{
-			Name:                    "m" + w.name + ".kb.io",
-			ClientConfig:            onPath("/mutate" + w.path),
-			Rules:                   on(w.rule, admissionv1.Create, admissionv1.Update),
+			Name:                    "m" + k.name + ".kb.io",
+			ClientConfig:            onPath("/mutate" + k.path),
+			Rules:                   on(k.rule, admissionv1.Create, admissionv1.Update),
 			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
 			AdmissionReviewVersions: reviewVersions(),
 		})
@@ -65,15 +68,18 @@ func builtinMutating() []admissionv1.MutatingWebhook {
 // builtinValidating is builtinMutating for the validating webhooks.
 func builtinValidating() []admissionv1.ValidatingWebhook {
 	var list []admissionv1.ValidatingWebhook
-	for _, w := range workloads() {
+	for _, k := range kinds() {
+		if k.mutating {
+			continue
+		}
 		operations := []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}
-		if w.protected {
+		if k.protected {
 			operations = append(operations, admissionv1.Delete)
 		}
 		list = append(list, admissionv1.ValidatingWebhook{
-			Name:                    "v" + w.name + ".kb.io",
-			ClientConfig:            onPath("/validate" + w.path),
-			Rules:                   on(w.rule, operations...),
+			Name:                    "v" + k.name + ".kb.io",
+			ClientConfig:            onPath("/validate" + k.path),
+			Rules:                   on(k.rule, operations...),
 			SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
 			AdmissionReviewVersions: reviewVersions(),
 		})

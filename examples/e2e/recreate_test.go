@@ -1,0 +1,245 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/testbed"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// recreateRequest asks for containers of a pod to be recreated.
+func recreateRequest(name, pod string, unreadySeconds *int64, containers ...string) *lifecyclev1alpha1.ContainerRecreateRequest {
+	r := &lifecyclev1alpha1.ContainerRecreateRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: lifecyclev1alpha1.ContainerRecreateRequestSpec{
+			PodName: pod, Strategy: &lifecyclev1alpha1.ContainerRecreateRequestStrategy{UnreadyGracePeriodSeconds: unreadySeconds},
+		},
+	}
+	for _, container := range containers {
+		r.Spec.Containers = append(r.Spec.Containers, lifecyclev1alpha1.ContainerRecreateRequestContainer{Name: container})
+	}
+	return r
+}
+
+// ask creates a request and returns what was stored.
+func (a *agent) ask(r *lifecyclev1alpha1.ContainerRecreateRequest) *lifecyclev1alpha1.ContainerRecreateRequest {
+	a.Helper()
+	stored, err := a.requests.Create(a.Context(), r, metav1.CreateOptions{})
+	if err != nil {
+		a.fatalf("create ContainerRecreateRequest %s: expected no error, observed %v", r.Name, err)
+	}
+	return stored
+}
+
+// awaitEnd waits until the manager and the agent are done with a request, and returns it.
+func (a *agent) awaitEnd(name string) (r *lifecyclev1alpha1.ContainerRecreateRequest) {
+	a.Helper()
+	a.awaitAsking("ContainerRecreateRequest "+name+" has ended", func() string {
+		var err error
+		if r, err = a.requests.Get(a.Context(), name, metav1.GetOptions{}); err != nil {
+			return err.Error()
+		}
+		if _, active := r.Labels[lifecyclev1alpha1.ContainerRecreateRequestActiveLabel]; r.Status.CompletionTime == nil || active || len(r.Finalizers) > 0 {
+			return fmt.Sprintf("labels %v, finalizers %v, status %+v", r.Labels, r.Finalizers, r.Status)
+		}
+		return ""
+	})
+	return r
+}
+
+// awaitNone waits until there is no request of a name.
+func (a *agent) awaitNone(name string) {
+	a.Helper()
+	a.awaitAsking("ContainerRecreateRequest "+name+" is gone", func() string {
+		r, err := a.requests.Get(a.Context(), name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		return fmt.Sprintf("%v, finalizers %v, status %+v", err, r.Finalizers, r.Status)
+	})
+}
+
+// awaitRestarted waits until a pod is in service, with so many restarts of its containers main and side.
+func (s *cloneSetScene) awaitRestarted(pod string, main, side int32) {
+	s.Helper()
+	s.AwaitPod(pod, fmt.Sprintf("in service after %d and %d restarts", main, side), func(p *corev1.Pod) string {
+		if testbed.ContainerStatus(p, "main").RestartCount != main || testbed.ContainerStatus(p, "side").RestartCount != side || !testbed.InService(p) {
+			return testbed.Describe(p, false)
+		}
+		return ""
+	})
+}
+
+// awaitOutOfService waits until a request has taken its pod out of service.
+func (s *cloneSetScene) awaitOutOfService(pod, request string) {
+	s.Helper()
+	want := fmt.Sprintf(`{"userAgent":"ContainerRecreateRequest","key":"%s/%s"}`, s.Namespace, request)
+	s.AwaitPod(pod, "out of service for "+request, func(p *corev1.Pod) string {
+		if !strings.Contains(testbed.Condition(p, lifecyclev1alpha1.KruisePodReady).Message, want) || testbed.InService(p) {
+			return testbed.Describe(p, false)
+		}
+		return ""
+	})
+}
+
+func TestContainerRecreateRequest(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 1))
+	pod := s.owned("web")[0]
+	a := s.startAgent()
+
+	stored := a.ask(recreateRequest("first", pod.Name, new(int64(1)), "main"))
+	if diff := cmp.Diff(map[string]string{
+		"crr.apps.kruise.io/active": "true", "crr.apps.kruise.io/node-name": pod.Spec.NodeName, "crr.apps.kruise.io/pod-uid": string(pod.UID),
+	}, stored.Labels); diff != "" {
+		t.Errorf("section 3.3: labels (-want +got):\n%s", diff)
+	}
+	if c := stored.Spec.Containers[0].StatusContext; c == nil || c.ContainerID != testbed.ContainerStatus(pod, "main").ContainerID {
+		t.Errorf("section 3.3: status context %+v of %+v", c, testbed.ContainerStatus(pod, "main"))
+	}
+	s.awaitOutOfService(pod.Name, "first")
+	first := a.awaitEnd("first")
+	if states := first.Status.ContainerRecreateStates; len(states) != 1 || states[0].Phase != lifecyclev1alpha1.ContainerRecreateRequestSucceeded || first.Status.Message != "" {
+		t.Errorf("status %+v", first.Status)
+	}
+	s.awaitRestarted(pod.Name, 1, 0)
+
+	second := recreateRequest("second", pod.Name, nil, "main", "side")
+	second.Spec.TTLSecondsAfterFinished = new(int32(1))
+	a.ask(second)
+	a.awaitNone("second")
+	s.awaitRestarted(pod.Name, 2, 1)
+	s.deletedOnly()
+}
+
+// Two requests for one pod come one after the other.
+func TestTwoContainerRecreateRequests(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 1))
+	pod := s.owned("web")[0].Name
+	a := s.startAgent()
+	a.ask(recreateRequest("first", pod, new(int64(1)), "main"))
+	a.ask(recreateRequest("second", pod, new(int64(1)), "side"))
+	a.awaitEnd("first")
+	a.awaitEnd("second")
+	s.awaitRestarted(pod, 1, 1)
+}
+
+// A request ends with its pod.
+func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.Orphan("lone", nil)
+	s.AwaitPod("lone", "in service", func(p *corev1.Pod) string {
+		if !testbed.InService(p) {
+			return testbed.Describe(p, false)
+		}
+		return ""
+	})
+	a := s.startAgent()
+	a.ask(recreateRequest("restart", "lone", new(int64(3600)), "main"))
+	s.DeletePod("lone")
+	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
+		t.Errorf("step 2: status %+v", r.Status)
+	}
+}
+
+// Section 3: what the API server answers.
+func TestContainerRecreateRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 1))
+	pod := s.owned("web")[0].Name
+	a := s.startAgent()
+	a.ask(recreateRequest("long", pod, new(int64(3600)), "main"))
+	refused := func(what string, err error, is func(error) bool, words string) {
+		t.Helper()
+		if err == nil || !is(err) || !strings.Contains(err.Error(), words) {
+			s.Errorf("%s: observed %v", what, err)
+		}
+	}
+	create := func(r *lifecyclev1alpha1.ContainerRecreateRequest) error {
+		_, err := a.requests.Create(s.Context(), r, metav1.CreateOptions{})
+		return err
+	}
+	patch := func(patch map[string]any) error {
+		data, err := json.Marshal(patch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.requests.Patch(s.Context(), "long", types.MergePatchType, data, metav1.PatchOptions{})
+		return err
+	}
+	soon := recreateRequest("soon", pod, nil, "main")
+	soon.Spec.ActiveDeadlineSeconds = new(int64(1))
+	refused("check 3", create(soon), apierrors.IsBadRequest, "spec.activeDeadlineSeconds")
+	refused("check 6", create(recreateRequest("x", "none", nil, "main")), apierrors.IsBadRequest, `there is no pod "none"`)
+	refused("check 9", create(recreateRequest("x", pod, nil, "other")), apierrors.IsBadRequest, "spec.containers[0].name")
+	refused("3.1: the spec", patch(map[string]any{"spec": map[string]any{"activeDeadlineSeconds": 60}}), apierrors.IsForbidden, "spec of ContainerRecreateRequest is immutable")
+	refused("3.1: a label", patch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"crr.apps.kruise.io/pod-uid": "x"}}}), apierrors.IsForbidden, "pod-uid")
+	s.AwaitAsking("the unready step is made", func() string {
+		r, err := a.requests.Get(s.Context(), "long", metav1.GetOptions{})
+		if err != nil || r.Annotations["crr.apps.kruise.io/unready-acquired"] == "" {
+			return fmt.Sprint(err, r.Annotations)
+		}
+		return ""
+	})
+	refused("3.1: the time", patch(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"crr.apps.kruise.io/unready-acquired": "x"}}}),
+		apierrors.IsForbidden, "immutable once set")
+}
+
+// Podreadiness rule 3: a pod that no workload of ours has made.
+func TestReadinessGateOfAPodOnItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	_, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "lone"},
+		Spec: corev1.PodSpec{
+			Containers:     []corev1.Container{{Name: "main", Image: "web:1"}},
+			ReadinessGates: []corev1.PodReadinessGate{{ConditionType: lifecyclev1alpha1.KruisePodReady}},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.AwaitPod("lone", "in service", func(p *corev1.Pod) string {
+		if !testbed.InService(p) {
+			return testbed.Describe(p, false)
+		}
+		return ""
+	})
+}
+
+// A manager dies while a pod is out of service, and the request is deleted: the next manager puts the pod back. Not parallel.
+func TestManagerIsKilledWhileAPodIsOutOfService(t *testing.T) {
+	s := newCloneSetScene(t)
+	s.run(cloneSet("web", 1))
+	pod := s.owned("web")[0].Name
+	a := s.startAgent()
+	a.ask(recreateRequest("long", pod, new(int64(3600)), "main"))
+	s.awaitOutOfService(pod, "long")
+	manager.Kill()
+	defer manager.revive(t)
+	if err := a.requests.Delete(s.Context(), "long", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.requests.Get(s.Context(), "long", metav1.GetOptions{}); err != nil {
+		t.Errorf("section 4.2: the finalizer keeps the request until the pod is back: observed %v", err)
+	}
+	if err := manager.start(); err != nil {
+		t.Fatal(err)
+	}
+	a.awaitNone("long")
+	s.awaitRestarted(pod, 0, 0)
+}

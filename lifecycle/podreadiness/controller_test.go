@@ -1,0 +1,159 @@
+package podreadiness_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubernetesfake "k8s.io/client-go/kubernetes/fake"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// play plays a story with the controller.
+func play(t *testing.T, story func(*scene.Cluster)) {
+	t.Helper()
+	var c *scene.Cluster
+	var controller *podreadiness.Controller
+	resource := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
+	scene.Play(t, resource, func(cluster *scene.Cluster) {
+		c = cluster
+		var err error
+		controller, err = podreadiness.New(podreadiness.Options{Kubernetes: c.Client(scene.ControllerUser), Pods: c.PodInformer})
+		c.Must(err)
+	}, func(*testing.T) {
+		defer c.Start(controller.Run)()
+		c.ForgetRequests()
+		story(c)
+	})
+}
+
+func create(c *scene.Cluster, edits ...func(*corev1.Pod)) {
+	c.T.Helper()
+	pod := gated(edits...)
+	pod.ObjectMeta = metav1.ObjectMeta{Name: pod.Name, OwnerReferences: pod.OwnerReferences}
+	c.CreatePod(pod)
+}
+
+// ready checks whether the pod is in service, and what the controller has sent.
+func ready(c *scene.Cluster, want bool, requests ...string) {
+	c.T.Helper()
+	c.KubeletStep()
+	pod := c.Pods()[0]
+	if got := readiness.Ready(&pod); got != want {
+		c.T.Errorf("ready: %v, want %v", got, want)
+	}
+	if diff := cmp.Diff(strings.Join(requests, ", "), strings.Join(c.Sent(), ", ")); diff != "" {
+		c.T.Errorf("requests (-want +got):\n%s", diff)
+	}
+	c.ForgetRequests()
+}
+
+// One write a pod, and none for a pod that has been taken out of service since.
+func TestOneWrite(t *testing.T) {
+	play(t, func(c *scene.Cluster) {
+		create(c)
+		c.Sleep("1s")
+		ready(c, true, "1 patch pods/status")
+		c.PatchPod("web-0", `{"status":{"conditions":[{"type":"KruisePodReady","status":"False"}]}}`, "status")
+		c.Heartbeats()
+		ready(c, false)
+		c.RemovePod("web-0")
+		c.Sleep("1m")
+		c.ForgetRequests()
+		create(c)
+		c.Sleep("1s")
+		ready(c, true, "1 patch pods/status")
+	})
+}
+
+// Rule 3: also where a running pod loses it.
+func TestConditionDisappears(t *testing.T) {
+	play(t, func(c *scene.Cluster) {
+		create(c)
+		c.Sleep("1s")
+		ready(c, true, "1 patch pods/status")
+		c.PatchPod("web-0", `{"status":{"conditions":[{"type":"KruisePodReady","$patch":"delete"}]}}`, "status")
+		c.Sleep("1s")
+		ready(c, true, "1 patch pods/status")
+	})
+}
+
+// What a workload does by itself is not done twice, and is done where it does not.
+func TestLeftToOwner(t *testing.T) {
+	play(t, func(c *scene.Cluster) {
+		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))
+		c.PatchPod("web-0", `{"status":{"conditions":[{"type":"KruisePodReady","status":"True"}]}}`, "status")
+		c.Sleep("1m")
+		ready(c, true)
+		c.RemovePod("web-0")
+
+		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))
+		c.Sleep("8s")
+		ready(c, false)
+		c.Sleep("3s")
+		ready(c, true, "1 patch pods/status")
+	})
+}
+
+// Rule 3: another writer is faster.
+func TestConflict(t *testing.T) {
+	play(t, func(c *scene.Cluster) {
+		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))
+		c.KubeletStep() // it is running
+		once, happened := scene.Once(scene.Fail("patch pods/status", scene.ErrInternal))
+		c.FailBefore(func(r apitest.Request) error {
+			if err := once(r); err != nil {
+				c.PatchPod("web-0", `{"metadata":{"labels":{"a":"b"}}}`)
+			}
+			return nil
+		})
+		c.Sleep("11s")
+		if !happened() {
+			t.Fatal("the story did not come so far")
+		}
+		ready(c, true, "2 patch pods/status")
+	})
+}
+
+// A pod that goes before the write is no error.
+func TestPodGone(t *testing.T) {
+	play(t, func(c *scene.Cluster) {
+		c.FailBefore(func(r apitest.Request) error {
+			if r.String() == "patch pods/status" && r.User == scene.ControllerUser {
+				c.RemovePod("web-0")
+			}
+			return nil
+		})
+		create(c)
+		c.Sleep("1m")
+		if diff := cmp.Diff([]string{"1 patch pods/status"}, c.Sent()); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestOptions(t *testing.T) {
+	for _, test := range []struct {
+		options podreadiness.Options
+		want    string
+	}{
+		{podreadiness.Options{}, "podreadiness: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"},
+		{podreadiness.Options{Kubernetes: kubernetesfake.NewClientset(), Workers: -1},
+			"podreadiness: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport\n" +
+				"podreadiness: Options.Workers is negative: it is the number of pods reconciled at the same time, 0 means 3"},
+	} {
+		if _, err := podreadiness.New(test.options); err == nil || err.Error() != test.want {
+			t.Errorf("error %v, want %s", err, test.want)
+		}
+	}
+	if _, err := podreadiness.NewReconciler(podreadiness.Options{}); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") {
+		t.Errorf("error %v, want one about Options.Reader", err)
+	}
+}

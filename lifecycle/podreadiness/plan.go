@@ -1,0 +1,57 @@
+package podreadiness
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// OwnersTime is how long after the creation of a pod its condition is left to
+// the workload that controls it, where that sets it by itself.
+const OwnersTime = 10 * time.Second
+
+// Snapshot is everything that a plan depends on. The pod is shared with a cache;
+// nothing in this package changes it.
+type Snapshot struct {
+	// Pod is the pod. Required.
+	Pod *corev1.Pod
+	// Now is the time for which to plan.
+	Now time.Time
+}
+
+// Plan is what to do about a pod now. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Patch sets the condition; nil where nothing is to be done now.
+	Patch *podpatch.Patch
+	// RequeueAfter is the time after which to look again, 0 for never.
+	RequeueAfter time.Duration
+}
+
+// NewPlan decides whether to set the condition of a pod to True: where it has
+// the gate, has no such condition and is not being deleted. (rule 3)
+func NewPlan(s *Snapshot) *Plan {
+	var patch podpatch.Patch
+	if !readiness.Initial(&patch, s.Pod, s.Now) {
+		return &Plan{}
+	}
+	if wait := s.Pod.CreationTimestamp.Add(OwnersTime).Sub(s.Now); wait > 0 && leftToOwner(s.Pod) {
+		return &Plan{RequeueAfter: wait}
+	}
+	return &Plan{Patch: &patch}
+}
+
+// leftToOwner tells whether the pod's controller sets the condition by itself.
+func leftToOwner(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	if owner == nil || owner.Kind != "CloneSet" && owner.Kind != "StatefulSet" {
+		return false
+	}
+	version, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && version.Group == v1alpha1.SchemeGroupVersion.Group
+}

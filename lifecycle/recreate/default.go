@@ -1,0 +1,79 @@
+package recreate
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Default fills in, in place, what a new request gets from its pod: the labels
+// by which a node agent finds it, the grace period, and of every container its
+// preStop hook and what runs now. The pod is not changed. (section 3.3)
+//
+// A request that ValidatePod refuses is filled in as far as the pod goes.
+func Default(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
+	if request.Labels == nil {
+		request.Labels = map[string]string{}
+	}
+	request.Labels[v1alpha1.ContainerRecreateRequestActiveLabel] = activeValue
+	request.Labels[v1alpha1.ContainerRecreateRequestNodeNameLabel] = pod.Spec.NodeName
+	request.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel] = string(pod.UID)
+
+	defaultStrategy(&request.Spec)
+	if s := request.Spec.Strategy; s.TerminationGracePeriodSeconds == nil && pod.Spec.TerminationGracePeriodSeconds != nil {
+		s.TerminationGracePeriodSeconds = ptr.To(*pod.Spec.TerminationGracePeriodSeconds)
+	}
+	for i := range request.Spec.Containers {
+		defaultContainer(&request.Spec.Containers[i], pod)
+	}
+}
+
+// activeValue is the value of the label active; selectors ask for it.
+const activeValue = "true"
+
+// defaultStrategy sets what does not come from the pod.
+func defaultStrategy(spec *v1alpha1.ContainerRecreateRequestSpec) {
+	if spec.Strategy == nil {
+		spec.Strategy = &v1alpha1.ContainerRecreateRequestStrategy{}
+	}
+	if spec.Strategy.FailurePolicy == "" {
+		spec.Strategy.FailurePolicy = v1alpha1.ContainerRecreateRequestFailurePolicyFail
+	}
+}
+
+func defaultContainer(c *v1alpha1.ContainerRecreateRequestContainer, pod *corev1.Pod) {
+	if of := containerOf(pod, c.Name); of != nil && of.Lifecycle != nil && of.Lifecycle.PreStop != nil {
+		c.PreStop = of.Lifecycle.PreStop.DeepCopy()
+		if c.PreStop.HTTPGet != nil { // its port may be the name of one of them
+			c.Ports = slices.Clone(of.Ports)
+		}
+	}
+	if status := statusOf(pod, c.Name); status != nil {
+		c.StatusContext = &v1alpha1.ContainerRecreateRequestContainerContext{
+			ContainerID: status.ContainerID, RestartCount: status.RestartCount,
+		}
+	}
+}
+
+// containerOf returns the container of a name, nil where there is none.
+func containerOf(pod *corev1.Pod, name string) *corev1.Container {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == name {
+			return &pod.Spec.Containers[i]
+		}
+	}
+	return nil
+}
+
+// statusOf returns the status of the container of a name, nil where there is none.
+func statusOf(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Name == name {
+			return &pod.Status.ContainerStatuses[i]
+		}
+	}
+	return nil
+}

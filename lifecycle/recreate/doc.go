@@ -1,0 +1,49 @@
+// Package recreate looks after ContainerRecreateRequests (apps.kruise.io): each
+// stops containers of one pod once, so that the kubelet starts them again.
+//
+// The work is shared. A [Webhook] checks a new request and copies from the pod
+// what a node agent needs to know. The agent of the pod's node stops the
+// containers and says how far it is. The [Controller] of this package does what
+// an agent cannot: it takes the pod out of service before and puts it back after,
+// tells of readiness, and ends requests that an agent does not end: the pod is
+// gone, no agent answers, the deadline is over. Last it removes requests whose
+// time to live is over.
+//
+// Every pass over a request has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the writes in
+// their order, and says why and what is waited for. Apply carries the plan out.
+//
+// A pod is taken out of service in three writes: the request gets a finalizer,
+// the pod's condition KruisePodReady gets a key, and the request is told the
+// time. It comes back in the opposite order. So wherever that is cut short, the
+// finalizer is there as long as the key may be, and the next manager goes on.
+//
+// # Differences
+//
+// Requests, pods and node agents of OpenKruise 1.4 are understood, and find what
+// they expect. Where its behaviour harms users or costs much, this package does
+// otherwise:
+//
+//   - A pod is taken for gone, and a key for removed, only where the API server
+//     itself says so: a cache that is behind does not complete the request for a
+//     new pod, and leaves no pod out of service.
+//   - The unready step never shortens unreadyGracePeriodSeconds: the time from
+//     which it counts is rounded up to whole seconds.
+//   - Two changes of one request are one write where their order allows it, and
+//     no write is repeated on a conflict without a look at what there is by then.
+//     Finalizers of others are never lost.
+//   - That no container has been started yet is not written down before
+//     another thing was: no annotation stands for an empty list.
+//   - A request whose time to live is over when it is completed is deleted at
+//     once, with its label.
+//   - A refused request is told of everything that is wrong with it, not only of
+//     what was found first.
+//   - A client that does not know a kind of preStop hook can write a request
+//     back: that its spec lacks the hook then is no change.
+//
+// The release notes of OpenKruise promise that at the deadline the containers
+// that are not back count as failed. As in 1.4 itself, they do not here: the
+// states are the node agent's, which may be in the middle of stopping one, and
+// Failed says that a container could not be stopped. The message of the request
+// tells that it was cut short.
+package recreate

@@ -1,0 +1,165 @@
+package recreate
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/apitest/mutation"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+var at = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// resting are snapshots with nothing to do but to wait.
+func resting() map[string]*Snapshot {
+	const synced = `[{"name":"main","ready":true,"restartCount":1,"containerID":"a://2"}]`
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: "u"},
+		Spec:       corev1.PodSpec{ReadinessGates: []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}}},
+		Status: corev1.PodStatus{
+			Conditions: []corev1.PodCondition{{Type: v1alpha1.KruisePodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "main", ContainerID: "a://2", RestartCount: 1, Ready: true,
+				State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(at)}},
+			}},
+		},
+	}
+	of := func(edit func(*v1alpha1.ContainerRecreateRequest)) *Snapshot {
+		request := &v1alpha1.ContainerRecreateRequest{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "shop", Name: "restart", UID: "r", CreationTimestamp: metav1.NewTime(at), Generation: 1,
+				Labels: map[string]string{v1alpha1.ContainerRecreateRequestPodUIDLabel: "u", v1alpha1.ContainerRecreateRequestActiveLabel: "true"},
+			},
+			Spec: v1alpha1.ContainerRecreateRequestSpec{
+				PodName: "web-0", Containers: []v1alpha1.ContainerRecreateRequestContainer{{Name: "main"}},
+				ActiveDeadlineSeconds: new(int64(100)), TTLSecondsAfterFinished: new(int32(7200)),
+				Strategy: &v1alpha1.ContainerRecreateRequestStrategy{UnreadyGracePeriodSeconds: new(int64(5))},
+			},
+		}
+		edit(request)
+		return &Snapshot{Request: request, Pod: pod.DeepCopy(), Now: at.Add(time.Minute / 2)}
+	}
+	return map[string]*Snapshot{
+		"new":     of(func(*v1alpha1.ContainerRecreateRequest) {}),
+		"pending": of(func(r *v1alpha1.ContainerRecreateRequest) { r.Status.Phase = v1alpha1.ContainerRecreateRequestPending }),
+		"recreating": of(func(r *v1alpha1.ContainerRecreateRequest) {
+			r.Status.Phase = v1alpha1.ContainerRecreateRequestRecreating
+			r.Annotations = map[string]string{
+				v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation: synced,
+				v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation:       "2024-05-01T12:00:01Z",
+			}
+			r.Finalizers = []string{v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer}
+		}),
+		"completed": of(func(r *v1alpha1.ContainerRecreateRequest) {
+			r.Labels = map[string]string{v1alpha1.ContainerRecreateRequestPodUIDLabel: "u"}
+			completion := metav1.NewTime(at)
+			r.Status.Phase, r.Status.CompletionTime = v1alpha1.ContainerRecreateRequestCompleted, &completion
+		}),
+		"deleting": of(func(r *v1alpha1.ContainerRecreateRequest) {
+			deletion := metav1.NewTime(at)
+			r.DeletionTimestamp = &deletion
+		}),
+	}
+}
+
+// describe tells what a plan does.
+func describe(s Snapshot) string {
+	p := NewPlan(&s)
+	text := fmt.Sprint(p.Confirm, p.RequeueAfter)
+	for _, step := range p.Steps {
+		text += " " + step.Why
+		if step.Change != nil {
+			text += fmt.Sprint(*step.Change)
+		}
+	}
+	return text
+}
+
+// Whatever changes the plan of a request that rests, has a pass made.
+func TestEventsThatMatter(t *testing.T) {
+	reads := mutation.Reads{}
+	for name, s := range resting() {
+		if plan := NewPlan(s); len(plan.Steps) > 0 {
+			t.Fatalf("%s does not rest: %s", name, describe(*s))
+		}
+		mutation.Plan[corev1.Pod]{
+			What: "pod", Copy: (*corev1.Pod).DeepCopy,
+			Can: regexp.MustCompile(`^\.(ObjectMeta\.(UID|DeletionTimestamp|Labels|Annotations|Finalizers)|Status)`),
+			Of:  func(pod *corev1.Pod) string { c := *s; c.Pod = pod; return describe(c) },
+			Matters: func(before, after *corev1.Pod) bool {
+				return podMatters(before, after) || s.over() // then its own changes are enough
+			},
+		}.Check(t, reads, s.Pod)
+		mutation.Plan[v1alpha1.ContainerRecreateRequest]{
+			What: "request", Copy: (*v1alpha1.ContainerRecreateRequest).DeepCopy,
+			Can:     regexp.MustCompile(`^\.(ObjectMeta\.(UID|DeletionTimestamp|Labels|Annotations|Finalizers|Generation)|Status)`),
+			Of:      func(r *v1alpha1.ContainerRecreateRequest) string { c := *s; c.Request = r; return describe(c) },
+			Matters: requestMatters,
+		}.Check(t, reads, s.Request)
+	}
+	reads.Require(t,
+		"pod.ObjectMeta.UID", "pod.ObjectMeta.DeletionTimestamp", "pod.Status.ContainerStatuses[].Name",
+		"pod.Status.ContainerStatuses[].Ready", "pod.Status.ContainerStatuses[].RestartCount", "pod.Status.ContainerStatuses[].ContainerID",
+		"pod.Status.ContainerStatuses[].State.Running", "pod.Status.ContainerStatuses[].State.Running.StartedAt",
+		"request.ObjectMeta.DeletionTimestamp", "request.ObjectMeta.Labels["+v1alpha1.ContainerRecreateRequestPodUIDLabel+"]",
+		"request.ObjectMeta.Annotations["+v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation+"]",
+		"request.ObjectMeta.Annotations["+v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation+"]",
+		"request.Status.Phase", "request.Status.CompletionTime")
+}
+
+// What no mutation comes up with: the label and the finalizer come back to a
+// request that is over.
+func TestEventsThatMatterToTheEnd(t *testing.T) {
+	s := resting()["completed"]
+	for name, change := range map[string]func(*v1alpha1.ContainerRecreateRequest){
+		"the label": func(r *v1alpha1.ContainerRecreateRequest) {
+			r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel] = "true"
+		},
+		"the finalizer": func(r *v1alpha1.ContainerRecreateRequest) {
+			r.Finalizers = []string{v1alpha1.ContainerRecreateRequestUnreadyAcquiredFinalizer}
+		},
+	} {
+		after := *s
+		after.Request = s.Request.DeepCopy()
+		change(after.Request)
+		if describe(after) == describe(*s) || !requestMatters(s.Request, after.Request) {
+			t.Errorf("%s does not matter, or changes no plan", name)
+		}
+	}
+}
+
+// What does not matter costs no pass.
+func TestEventsThatDoNotMatter(t *testing.T) {
+	pod := resting()["recreating"].Pod
+	for name, change := range map[string]func(*corev1.Pod){
+		"a condition": func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse },
+		"an address":  func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" },
+		"labels":      func(p *corev1.Pod) { p.Labels = map[string]string{"a": "b"} },
+		"how a container ran before": func(p *corev1.Pod) {
+			p.Status.ContainerStatuses[0].LastTerminationState.Waiting = &corev1.ContainerStateWaiting{}
+		},
+	} {
+		after := pod.DeepCopy()
+		if change(after); podMatters(pod, after) {
+			t.Errorf("%s of a pod matters", name)
+		}
+	}
+	request := resting()["recreating"].Request
+	for name, change := range map[string]func(*v1alpha1.ContainerRecreateRequest){
+		"the states of containers": func(r *v1alpha1.ContainerRecreateRequest) {
+			r.Status.ContainerRecreateStates = []v1alpha1.ContainerRecreateRequestContainerRecreateState{{Name: "main"}}
+		},
+		"labels":               func(r *v1alpha1.ContainerRecreateRequest) { r.Labels["a"] = "b" },
+		"somebody's finalizer": func(r *v1alpha1.ContainerRecreateRequest) { r.Finalizers = append(r.Finalizers, "a/b") },
+	} {
+		after := request.DeepCopy()
+		if change(after); requestMatters(request, after) {
+			t.Errorf("%s of a request matter", name)
+		}
+	}
+}

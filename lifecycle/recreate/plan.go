@@ -1,0 +1,130 @@
+package recreate
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Plan is what to do about a request now: data, to be looked at, compared and
+// carried out. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Confirm says that the plan draws from the pod, or from its absence, what
+	// cannot be taken back: that the request is over since its pod is gone, or
+	// that the pod is in service again. A cache that is behind must not say
+	// that, so a pass first asks the API server itself, and plans anew.
+	Confirm bool
+	// Steps are the writes to make, in this order, each only once the one
+	// before it has been made: wherever that is cut short, what stands by then
+	// is enough for a later plan to put the pod back into service.
+	Steps []Step
+	// Waiting says what the request waits for, and for how long where that is
+	// known. Empty: for nothing any more.
+	Waiting string
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+}
+
+// Step is one write, and why it is made. Exactly one of Status, Change, Pod and
+// Delete is set.
+type Step struct {
+	Why string
+	// Status is the status to write.
+	Status *v1alpha1.ContainerRecreateRequestStatus
+	// Change is what to change about the metadata of the request.
+	Change *Change
+	// Pod is what to change about Snapshot.Pod.
+	Pod *podpatch.Patch
+	// Delete deletes the request.
+	Delete bool
+}
+
+// NewPlan decides what to do about a request. (section 4)
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{Confirm: !s.Confirmed && s.doubtful()}}
+	switch {
+	case s.over():
+		p.planEnd()
+	case p.planCompletion():
+	case s.Request.Status.Phase == v1alpha1.ContainerRecreateRequestRecreating:
+		p.planWork()
+	case s.Request.Status.Phase == "":
+		p.plan.Waiting = "the node agent has not answered yet, " + p.onNode()
+	default:
+		p.plan.Waiting = "the node agent has another request of the pod to finish first, " + p.onNode()
+	}
+	return p.plan
+}
+
+// planner holds what the steps of NewPlan hand to one another.
+type planner struct {
+	*Snapshot
+	plan *Plan
+}
+
+// planCompletion completes a request that nothing good can come of any more. It
+// returns false where there is still hope. (steps 2 to 4)
+func (p *planner) planCompletion() bool {
+	creation, deadline := p.Request.CreationTimestamp, p.Request.Spec.ActiveDeadlineSeconds
+	// Both times are asked about: the plan is looked at again at the first.
+	silent := p.Request.Status.Phase == "" && p.due(creation, v1alpha1.ContainerRecreateResponseSeconds)
+	late := deadline != nil && p.due(creation, *deadline)
+	switch {
+	case !p.meant():
+		p.complete(v1alpha1.ContainerRecreateMessagePodGone, fmt.Sprintf("there is no pod %s with the UID %q, which the label %s names",
+			p.Request.Spec.PodName, p.Request.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel], v1alpha1.ContainerRecreateRequestPodUIDLabel))
+	case p.leaving():
+		p.complete(v1alpha1.ContainerRecreateMessagePodGone, fmt.Sprintf("pod %s is being deleted", p.Pod.Name))
+	case silent:
+		p.complete(v1alpha1.ContainerRecreateMessageNoResponse, fmt.Sprintf("no node agent has answered in %d seconds, %s",
+			v1alpha1.ContainerRecreateResponseSeconds, p.onNode()))
+	case late:
+		p.complete(v1alpha1.ContainerRecreateMessageDeadline, fmt.Sprintf("activeDeadlineSeconds of %d are over", *deadline))
+	default:
+		return false
+	}
+	return true
+}
+
+// complete plans the end of the request. The states of its containers stay as
+// the node agent left them.
+func (p *planner) complete(message, why string) {
+	status := p.Request.Status.DeepCopy()
+	now := metav1.NewTime(p.Now.Truncate(time.Second))
+	status.Phase, status.CompletionTime, status.Message = v1alpha1.ContainerRecreateRequestCompleted, &now, message
+	p.plan.Steps = []Step{{Why: "complete: " + why, Status: status}}
+	p.plan.RequeueAfter = 0
+}
+
+// change plans a change of the request, unless it is empty.
+func (p *planner) change(c Change, why string) {
+	if !c.empty() {
+		p.plan.Steps = append(p.plan.Steps, Step{Why: why, Change: &c})
+	}
+}
+
+// due tells whether seconds have passed since a time. Where they have not, the
+// plan is looked at again when they will have.
+func (p *planner) due(since metav1.Time, seconds int64) bool {
+	const most = int64(math.MaxInt64 / time.Second)
+	at := since.Add(time.Duration(min(seconds, most)) * time.Second)
+	rest := at.Sub(p.Now)
+	if rest <= 0 {
+		return true
+	}
+	if p.plan.RequeueAfter == 0 || rest < p.plan.RequeueAfter {
+		p.plan.RequeueAfter = rest
+	}
+	return false
+}
+
+// onNode says where to look for a node agent that does not do its work.
+func (p *planner) onNode() string {
+	return fmt.Sprintf("it runs on node %q", p.Request.Labels[v1alpha1.ContainerRecreateRequestNodeNameLabel])
+}

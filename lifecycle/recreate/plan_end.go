@@ -1,0 +1,49 @@
+package recreate
+
+import (
+	"fmt"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// planEnd cleans up after a request that is completed or being deleted. (step 1)
+func (p *planner) planEnd() {
+	var change Change
+	if hasFinalizer(p.Request) {
+		p.planRelease()
+		change.RemoveFinalizer = true
+	}
+	switch {
+	case p.Request.DeletionTimestamp != nil:
+		p.change(change, "nothing more to do before the request is gone")
+		return
+	case !change.RemoveFinalizer && p.expired():
+		p.plan.Steps = append(p.plan.Steps, Step{Why: "ttlSecondsAfterFinished are over", Delete: true})
+		return
+	}
+	_, change.Deactivate = p.Request.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]
+	p.change(change, "the request is completed: node agents need not watch it any more")
+	if p.plan.RequeueAfter > 0 {
+		p.plan.Waiting = fmt.Sprintf("the request is deleted %d seconds after its completion", *p.Request.Spec.TTLSecondsAfterFinished)
+	}
+}
+
+// planRelease puts the pod back into service, unless it is going anyway. The key
+// is nobody else's, so it goes from whichever pod has it.
+func (p *planner) planRelease() {
+	if p.Pod == nil || p.leaving() {
+		return
+	}
+	var patch podpatch.Patch
+	if readiness.Remove(&patch, p.Pod, p.key(), p.Now) {
+		p.plan.Steps = append(p.plan.Steps, Step{Why: "the pod need not be out of service any more", Pod: &patch})
+	}
+}
+
+// expired tells whether a completed request has been kept long enough.
+func (p *planner) expired() bool {
+	ttl := p.Request.Spec.TTLSecondsAfterFinished
+	return ttl != nil && p.due(*p.Request.Status.CompletionTime, int64(*ttl))
+}

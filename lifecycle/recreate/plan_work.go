@@ -1,0 +1,88 @@
+package recreate
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// planWork does the manager's part while the node agent recreates containers:
+// it tells it of their readiness, and takes the pod out of service. (steps 6
+// and 7)
+func (p *planner) planWork() {
+	p.plan.Waiting = "the node agent recreates the containers, " + p.onNode()
+	change := p.syncStatuses()
+	strategy := p.Request.Spec.Strategy
+	acquired := p.Request.Annotations[v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation] != ""
+	if strategy == nil || strategy.UnreadyGracePeriodSeconds == nil || acquired {
+		p.change(change, "tell the node agent which containers are running")
+		return
+	}
+	p.planUnready(change, *strategy.UnreadyGracePeriodSeconds)
+}
+
+// planUnready takes the pod out of service: the finalizer first, so that the
+// request cannot vanish without putting the pod back, then the pod's condition,
+// and last the time from which the node agent counts. What change holds is
+// written along. (section 4.2)
+func (p *planner) planUnready(change Change, seconds int64) {
+	why := fmt.Sprintf("pod %s has no readiness gate %s: it stays in service, and the containers are stopped after %d seconds all the same",
+		p.Pod.Name, v1alpha1.KruisePodReady, seconds)
+	if readiness.HasGate(p.Pod, v1alpha1.KruisePodReady) {
+		why = fmt.Sprintf("the pod is out of service, the containers are stopped after %d seconds", seconds)
+		change.AddFinalizer = !hasFinalizer(p.Request)
+		var patch podpatch.Patch
+		if readiness.Add(&patch, p.Pod, p.key(), p.Now) {
+			p.change(change, "see to it that the pod comes back into service, whatever happens")
+			p.plan.Steps = append(p.plan.Steps, Step{Why: "take the pod out of service", Pod: &patch})
+			change = Change{}
+		}
+	}
+	change.annotate(v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation, acquiredAt(p.Now))
+	p.change(change, why)
+}
+
+// acquiredAt is the time in RFC 3339, rounded up to whole seconds: the pod is
+// out of service for no less than it was asked for.
+func acquiredAt(now time.Time) string {
+	return now.Add(time.Second - 1).Truncate(time.Second).UTC().Format(time.RFC3339)
+}
+
+// syncStatuses tells which of the containers have been started since the request
+// was created, where that is news. That there is none goes without saying as
+// long as nothing has been said. (section 4.1)
+func (p *planner) syncStatuses() (change Change) {
+	const annotation = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
+	text, told := encodeStatuses(p.started()), p.Request.Annotations[annotation]
+	if text != told && (told != "" || text != encodeStatuses(nil)) {
+		change.annotate(annotation, text)
+	}
+	return change
+}
+
+// started lists the containers that have been started since the request was
+// created and are running, in the order of the spec.
+func (p *planner) started() (list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) {
+	for i := range p.Request.Spec.Containers {
+		status := statusOf(p.Pod, p.Request.Spec.Containers[i].Name)
+		if status == nil || status.State.Running == nil || status.State.Running.StartedAt.Before(&p.Request.CreationTimestamp) {
+			continue
+		}
+		list = append(list, v1alpha1.ContainerRecreateRequestSyncContainerStatus{
+			Name: status.Name, Ready: status.Ready, RestartCount: status.RestartCount, ContainerID: status.ContainerID,
+		})
+	}
+	return list
+}
+
+func encodeStatuses(list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) string {
+	if list == nil {
+		return "[]"
+	}
+	data, _ := json.Marshal(list) // strings, numbers and booleans always encode
+	return string(data)
+}

@@ -1,0 +1,191 @@
+package recreate_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// story is a cluster with one node. Its tests start and stop managers; what the
+// node does, it does one step per call.
+type story struct {
+	*scene.Cluster
+	requests client.ContainerRecreateRequestInterface
+	node     *node
+	passes   scene.Passes
+	guard    apitest.Guard
+	plan     func(name string) *recreate.Plan // of the manager that runs
+}
+
+func tell(t *testing.T, story func(*story)) {
+	t.Helper()
+	s := newStory()
+	resource := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
+	scene.Play(t, resource, s.setUp, func(t *testing.T) {
+		story(s)
+		s.Must(s.guard.Check())
+	})
+}
+
+func newStory() *story { return &story{} }
+
+func (s *story) setUp(c *scene.Cluster) {
+	s.Cluster = c
+	s.requests = s.lifecycle(scene.TestUser).ContainerRecreateRequests(scene.Web.Namespace)
+	s.node = &node{story: s, runtime: map[string]*container{}}
+}
+
+func (s *story) lifecycle(user string) client.Interface {
+	s.T.Helper()
+	c, err := client.NewForConfig(s.Config(user))
+	s.Must(err)
+	return c
+}
+
+// manager starts a manager with caches of its own. The function it returns
+// stops it, as a crash does.
+func (s *story) manager() (stop func()) {
+	s.T.Helper()
+	kubernetes, lifecycle := s.Client(scene.ControllerUser), s.lifecycle(scene.ControllerUser)
+	pods := informers.NewSharedInformerFactory(kubernetes, 0).Core().V1().Pods().Informer()
+	requests := client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})
+	for _, informer := range []cache.SharedIndexInformer{pods, requests} {
+		s.Must(informer.SetTransform(s.guard.Transform(caches.Trim)))
+	}
+	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods, Metrics: &s.passes})
+	s.Must(err)
+	s.plan = func(name string) *recreate.Plan {
+		plan, err := controller.Reconciler.Plan(cacheKey(name))
+		s.Must(err)
+		return plan
+	}
+	return s.Start(func(ctx context.Context) error {
+		var running sync.WaitGroup
+		running.Go(func() { pods.RunWithContext(ctx) })
+		running.Go(func() { requests.RunWithContext(ctx) })
+		defer running.Wait()
+		return controller.Run(ctx)
+	})
+}
+
+// pod creates a pod, changed by edits, and has the node run it for a minute.
+func (s *story) pod(name string, edits ...func(*corev1.Pod)) {
+	s.T.Helper()
+	pod := runningPod(edits...)
+	pod.ObjectMeta = metav1.ObjectMeta{Name: name}
+	s.CreatePod(pod)
+	s.node.kubelet()
+	s.node.kubelet() // its readiness, now that the gate is open
+	s.Sleep("1m")
+}
+
+// create creates a request as a user does, and a webhook fills it in.
+func (s *story) create(name, pod string, edits ...func(*v1alpha1.ContainerRecreateRequest)) {
+	s.T.Helper()
+	r := newRequest(edits...)
+	r.Namespace, r.Name, r.Spec.PodName = scene.Web.Namespace, name, pod
+	of := s.getPod(pod)
+	if errs := append(recreate.ValidateCreate(r), recreate.ValidatePod(r, of)...); len(errs) > 0 {
+		s.T.Fatal(errs.ToAggregate())
+	}
+	recreate.Default(r, of)
+	_, err := s.requests.Create(s.T.Context(), r, metav1.CreateOptions{})
+	s.Must(err)
+	synctest.Wait()
+}
+
+// work has the node work for a time.
+func (s *story) work(d time.Duration) {
+	s.T.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		s.node.kubelet()
+		s.node.agent()
+		s.Sleep("500ms")
+	}
+}
+
+// get returns a request, nil where there is none.
+func (s *story) get(name string) *v1alpha1.ContainerRecreateRequest {
+	s.T.Helper()
+	r, err := s.requests.Get(s.T.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	s.Must(err)
+	return r
+}
+
+func (s *story) getPod(name string) *corev1.Pod {
+	s.T.Helper()
+	pod, err := s.Kube.CoreV1().Pods(scene.Web.Namespace).Get(s.T.Context(), name, metav1.GetOptions{})
+	s.Must(err)
+	return pod
+}
+
+// deleteRequest deletes a request as a user does.
+func (s *story) deleteRequest(name string) {
+	s.T.Helper()
+	s.Must(s.requests.Delete(s.T.Context(), name, metav1.DeleteOptions{}))
+	synctest.Wait()
+}
+
+// state describes a request in a line; "gone" where there is none.
+func (s *story) state(name string) string {
+	s.T.Helper()
+	r := s.get(name)
+	if r == nil {
+		return "gone"
+	}
+	text := string(r.Status.Phase)
+	for _, c := range r.Status.ContainerRecreateStates {
+		text += fmt.Sprintf(", %s %s", c.Name, c.Phase)
+	}
+	if r.Status.Message != "" {
+		text += ": " + r.Status.Message
+	}
+	if _, active := r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]; active {
+		text += ", active"
+	}
+	if len(r.Finalizers) > 0 {
+		text += ", held"
+	}
+	return text
+}
+
+// must checks the state of a request.
+func (s *story) must(name, want string) {
+	s.T.Helper()
+	if got := s.state(name); got != want {
+		s.T.Errorf("request %s is %q, want %q", name, got, want)
+	}
+}
+
+// inService checks whether a pod takes traffic.
+func (s *story) inService(pod string, want bool) {
+	s.T.Helper()
+	s.node.kubelet()
+	p := s.getPod(pod)
+	if got := readiness.Ready(p); got != want {
+		s.T.Errorf("pod %s in service: %v, want %v; its keys are %v", pod, got, want, readiness.Keys(p))
+	}
+	if keys := readiness.Keys(p); want && len(keys) > 0 {
+		s.T.Errorf("pod %s is in service with the keys %v", pod, keys)
+	}
+}
