@@ -66,6 +66,15 @@ func (r *Runtime) End(id string, code int32) {
 	}
 }
 
+// SetEndsAfter sets how long a container goes on after it was told to stop.
+func (r *Runtime) SetEndsAfter(id string, after time.Duration) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if c := r.containers[id]; c != nil {
+		c.EndsAfter = after
+	}
+}
+
 // Remove removes a container.
 func (r *Runtime) Remove(id string) {
 	r.lock.Lock()

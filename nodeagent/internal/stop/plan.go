@@ -58,17 +58,23 @@ func Known(c *criv1.Container) (Request, error) {
 			r.GraceSeconds = seconds
 		}
 	}
-	for key, into := range map[string]any{nodeagent.PreStopAnnotation: &r.PreStop, nodeagent.PortsAnnotation: &r.Ports} {
-		if text, found := annotations[key]; found {
-			if err := json.Unmarshal([]byte(text), into); err != nil {
-				errs = append(errs, fmt.Errorf("annotation %s is not readable: %w", key, err))
-			}
-		}
-	}
+	errs = append(errs, decode(annotations, nodeagent.PreStopAnnotation, &r.PreStop), decode(annotations, nodeagent.PortsAnnotation, &r.Ports))
 	if err := errors.Join(errs...); err != nil {
 		return r, fmt.Errorf("container %s: %w", c.GetId(), err)
 	}
 	return r, nil
+}
+
+// decode decodes an annotation, if there is one.
+func decode(annotations map[string]string, key string, into any) error {
+	text, found := annotations[key]
+	if !found {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("annotation %s is not readable: %w", key, err)
+	}
+	return nil
 }
 
 // runsHook tells whether the hook runs.
@@ -95,7 +101,7 @@ func (r *Request) port(port intstr.IntOrString) (int32, error) {
 	}
 	for i := range r.Ports {
 		if r.Ports[i].Name == port.StrVal {
-			return r.Ports[i].ContainerPort, nil
+			return r.Ports[i].ContainerPort, checkPort(r.Ports[i].ContainerPort)
 		}
 	}
 	number, err := strconv.ParseInt(port.StrVal, 10, 32)

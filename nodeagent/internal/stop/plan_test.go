@@ -131,6 +131,7 @@ func TestPort(t *testing.T) {
 func FuzzKnown(f *testing.F) {
 	f.Add("30", "5", `{"httpGet":{"port":"http"}}`, `[{"name":"http","containerPort":80}]`)
 	f.Add("-1", "x", `{"exec":{}}`, `null`)
+	f.Add("30", "5", `{"httpGet":{"port":"http"}}`, `[{"name":"http"}]`)
 	f.Fuzz(func(t *testing.T, grace, deletion, hook, ports string) {
 		r, _ := Known(&criv1.Container{Annotations: map[string]string{
 			"io.kubernetes.pod.terminationGracePeriod": grace, "io.kubernetes.pod.deletionGracePeriod": deletion,

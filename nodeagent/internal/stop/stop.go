@@ -12,26 +12,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/record"
-	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
 )
-
-// Runtime is what stopping a container asks of the container runtime;
-// *nodeagent.Runtime is one.
-type Runtime interface {
-	Exec(ctx context.Context, id string, command []string, timeout time.Duration) (*criv1.ExecSyncResponse, error)
-	SandboxStatus(ctx context.Context, id string) (*criv1.PodSandboxStatus, error)
-	StopContainer(ctx context.Context, id string, grace time.Duration) error
-}
 
 // Stopper stops containers. It is safe for use by several goroutines; its
 // fields are set before.
 type Stopper struct {
 	// Runtime is required.
-	Runtime Runtime
+	Runtime *nodeagent.Runtime
 	// Clock measures hooks. Required.
 	Clock clock.WithTicker
 	// Recorder receives events about the pod. Default nil: no events.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,5 +217,29 @@ func TestStopFails(t *testing.T) {
 	err := s.Stop(t.Context(), &Request{ID: "x"}, "Stopping")
 	if !nodeagent.Unavailable(err) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A hook over HTTPS takes the certificate that a container has made for itself.
+func TestHookOverHTTPS(t *testing.T) {
+	asked := make(chan string, 1)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	defer server.Close()
+	address, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake, events := critest.New(nil), &scene.Recorder{}
+	id := fake.Create(critest.Container{Status: &criv1.ContainerStatus{}})
+	s := stopper(t, fake, events, nil)
+	s.HTTP = nil
+	err = s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30, PodIP: address.Hostname(), PreStop: httpGet(corev1.HTTPGetAction{
+		Scheme: corev1.URISchemeHTTPS, Path: "/bye", Port: intstr.FromString(address.Port()),
+	})}, "Stopping")
+	if err != nil || len(events.All()) != 1 {
+		t.Fatalf("error %v, events %v", err, events.All())
+	}
+	if path := <-asked; path != "/bye" {
+		t.Errorf("asked for %s", path)
 	}
 }
