@@ -47,6 +47,6 @@
 //
 // # To look at it
 //
-// The module in examples has a demo on a real API server, a manager to copy, a
-// controller-runtime integration, and the tests against a real control plane.
+// The module in examples has a demo on a real API server, a manager and a node
+// agent to copy, a controller-runtime integration, and the tests against a real control plane.
 package podwright

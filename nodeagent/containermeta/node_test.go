@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -28,6 +29,19 @@ import (
 // agentUser is the user that the agent is for the API server.
 const agentUser = "agent"
 
+// recorder also keeps what events of references are about.
+type recorder struct {
+	scene.Recorder
+	about []corev1.ObjectReference
+}
+
+func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
+	if reference, ok := object.(*corev1.ObjectReference); ok {
+		r.about = append(r.about, *reference)
+	}
+	r.Recorder.Event(object, kind, reason, message)
+}
+
 // node is a node in memory, in virtual time: an API server, a container
 // runtime, a kubelet, and the agent.
 type node struct {
@@ -36,7 +50,7 @@ type node struct {
 	kube    kubernetes.Interface // the test's
 	runtime *critest.Runtime
 	kubelet *critest.Kubelet
-	events  *scene.Recorder
+	events  *recorder
 	guard   apitest.Guard
 	options Options
 	agent   *Controller
@@ -48,7 +62,7 @@ func play(t *testing.T, story func(*node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		n := &node{T: t, api: apitest.New(nil), runtime: critest.New(nil), events: &scene.Recorder{}, stop: func() {}}
+		n := &node{T: t, api: apitest.New(nil), runtime: critest.New(nil), events: &recorder{}, stop: func() {}}
 		n.kube = n.client("test")
 		n.kubelet = &critest.Kubelet{Client: n.kube, Runtime: n.runtime}
 		story(n)

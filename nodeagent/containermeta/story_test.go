@@ -102,6 +102,10 @@ func TestStoryUpdate(t *testing.T) {
 		n.sleep("200ms")
 		n.want("§6: the stop", []string{"1 ListContainers", "1 StopContainer"}, n.sent())
 		n.want("§6: the event", []string{"Normal Killing: Stopping containerID containerd://main by container meta restarter"}, n.events.All())
+		about := []corev1.ObjectReference{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-0", UID: n.pod("web-0").UID, FieldPath: "implicitly required container main"}}
+		if diff := cmp.Diff(about, n.events.about); diff != "" {
+			n.Errorf("§6: what the event is about (-want +got):\n%s", diff)
+		}
 		n.sync("web-0")
 		n.sleep("10s")
 		n.want("§6: the new container", []string{"main containerd://main-3 1 a072de83 1234991940", first[1]}, n.report("web-0"))
