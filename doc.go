@@ -48,5 +48,6 @@
 // # To look at it
 //
 // The module in examples has a demo on a real API server, a manager and a node
-// agent to copy, a controller-runtime integration, and the tests against a real control plane.
+// agent to copy, a controller-runtime integration, and the tests against a real
+// control plane.
 package podwright

@@ -26,6 +26,8 @@ func (r *Runtime) failed(err error, format string, args ...any) error {
 	switch status.Code(err) {
 	case codes.Unavailable:
 		return fmt.Errorf("container runtime %s does not answer (%s): is it running, and may this process use its socket? %w", r.Endpoint, call, err)
+	case codes.DeadlineExceeded:
+		return fmt.Errorf("container runtime %s did not answer in time (%s): %w", r.Endpoint, call, err)
 	case codes.Unimplemented:
 		return fmt.Errorf("container runtime %s cannot %s: it must serve CRI v1, as containerd does since 1.6 and CRI-O since 1.23: %w", r.Endpoint, call, err)
 	}

@@ -78,7 +78,8 @@ func Dial(ctx context.Context, endpoint string) (*Runtime, error) {
 }
 
 // NewRuntime returns the Runtime behind a connection of the caller's, who closes
-// it. The endpoint stands in errors. Most programs call Dial.
+// it, and waits for it to answer as Dial does. The endpoint stands in errors.
+// Most programs call Dial.
 func NewRuntime(ctx context.Context, conn grpc.ClientConnInterface, endpoint string) (*Runtime, error) {
 	r := &Runtime{
 		Endpoint:   endpoint,

@@ -108,7 +108,7 @@ func TestDialFails(t *testing.T) {
 		{"containerd.sock", `container runtime "containerd.sock": want the path of a socket`},
 		{"tcp://10.0.0.1:80", `container runtime "tcp://10.0.0.1:80": want the path of a socket`},
 		{"", `container runtime "": want the path of a socket`},
-		{filepath.Join(t.TempDir(), "none.sock"), "ask for its version"},
+		{filepath.Join(t.TempDir(), "none.sock"), "did not answer in time (ask for its version)"},
 	} {
 		if _, err := nodeagent.Dial(ctx, test.endpoint); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %s", test.endpoint, err, test.want)

@@ -144,8 +144,7 @@ func (a *Agent) work(ctx context.Context) error {
 	}
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
-	pods := nodeagent.NewPodInformer(client, a.config.NodeName)
-	a.ready.started(runtime, pods.HasSynced)
+	pods := &podCache{informer: nodeagent.NewPodInformer(client, a.config.NodeName)}
 	return a.runFeatures(ctx, config, parts{runtime: runtime, pods: pods})
 }
 

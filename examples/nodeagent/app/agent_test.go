@@ -168,6 +168,9 @@ func TestAgentWithoutFeatures(t *testing.T) {
 	address, stop := s.run()
 	s.until("ready", func() bool { code, _ := get(t, "http://"+address+"/readyz"); return code == http.StatusOK })
 	stop()
+	if requests := s.api.Requests("podwright-nodeagent"); len(requests) > 0 {
+		t.Errorf("requests %v, want none", requests)
+	}
 }
 
 func TestAgentFails(t *testing.T) {

@@ -41,7 +41,19 @@ type parts struct {
 	recorder   record.EventRecorder
 	// runtime and pods, those of the node, are shared.
 	runtime *nodeagent.Runtime
-	pods    cache.SharedIndexInformer
+	pods    *podCache
+}
+
+// podCache caches the pods of the node, if a feature asks for them.
+type podCache struct {
+	informer cache.SharedIndexInformer
+	wanted   bool
+}
+
+// shared returns the informer. It is called before the cache runs.
+func (c *podCache) shared() cache.SharedIndexInformer {
+	c.wanted = true
+	return c.informer
 }
 
 // features returns all that the agent runs. A new feature is one more entry here,
@@ -57,7 +69,7 @@ func (a *Agent) newContainerMeta(p parts) (runner, error) {
 		Kubernetes:     p.kubernetes,
 		Runtime:        p.runtime,
 		Node:           a.config.NodeName,
-		Pods:           p.pods,
+		Pods:           p.pods.shared(),
 		Workers:        a.config.Concurrency,
 		RestartWorkers: a.config.RestartConcurrency,
 		Recorder:       p.recorder,
@@ -96,8 +108,13 @@ func (a *Agent) runFeatures(ctx context.Context, config *rest.Config, shared par
 			return nil
 		})
 	}
-	// The pods are cached once the features have said what they want to know.
-	running.Go(func() error { shared.pods.RunWithContext(ctx); return nil })
+	synced := func() bool { return true }
+	if shared.pods.wanted {
+		running.Go(func() error { shared.pods.informer.RunWithContext(ctx); return nil })
+		synced = shared.pods.informer.HasSynced
+	}
+	a.ready.started(shared.runtime, synced)
+	running.Go(func() error { <-ctx.Done(); return nil }) // also without features
 	return running.Wait()
 }
 
