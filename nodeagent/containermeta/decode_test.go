@@ -18,9 +18,9 @@ func TestRecordedEnvironment(t *testing.T) {
 		want       map[string]string
 		ok         bool
 	}{
-		{"containerd: what the OCI runtime was told", `{"pid":7,"config":{"envs":[{"key":"A","value":"0"}]},"runtimeSpec":{"process":{"env":["PATH=/bin","A=1"]}}}`,
+		{"edge 3: containerd: what the OCI runtime was told", `{"pid":7,"config":{"envs":[{"key":"A","value":"0"}]},"runtimeSpec":{"process":{"env":["PATH=/bin","A=1"]}}}`,
 			map[string]string{"PATH": "/bin", "A": "1"}, true},
-		{"CRI-O", `{"sandboxID":"x","pid":7,"runtimeSpec":{"process":{"env":["A=1"]}},"privileged":false}`, map[string]string{"A": "1"}, true},
+		{"edge 3: CRI-O", `{"sandboxID":"x","pid":7,"runtimeSpec":{"process":{"env":["A=1"]}},"privileged":false}`, map[string]string{"A": "1"}, true},
 		{"what the kubelet asked for", `{"config":{"envs":[{"key":"A","value":"a=b"},{"key":"E"}]}}`, map[string]string{"A": "a=b", "E": ""}, true},
 		{"edge 2: line breaks and blanks", `{"runtimeSpec":{"process":{"env":["A= 1\n2 ","B=","C=x=y","D"]}}}`, map[string]string{"A": " 1\n2 ", "B": "", "C": "x=y"}, true},
 		{"the last one of a name counts", `{"runtimeSpec":{"process":{"env":["A=1","A=2"]}}}`, map[string]string{"A": "2"}, true},
