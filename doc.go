@@ -18,6 +18,10 @@
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
 //     in their older version without loss.
+//   - [github.com/podwright/podwright/nodeagent] is the node's half, on CRI: one
+//     process per node that runs features with the same words. Below it,
+//     containermeta reports which containers really run, and restarts those whose
+//     environment comes from labels and annotations that have changed.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //
@@ -43,6 +47,7 @@
 //
 // # To look at it
 //
-// The module in examples has a demo on a real API server, a manager to copy, a
-// controller-runtime integration, and the tests against a real control plane.
+// The module in examples has a demo on a real API server, a manager and a node
+// agent to copy, a controller-runtime integration, and the tests against a real
+// control plane.
 package podwright

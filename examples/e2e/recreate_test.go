@@ -35,7 +35,7 @@ func (a *agent) ask(r *lifecyclev1alpha1.ContainerRecreateRequest) *lifecyclev1a
 	a.Helper()
 	stored, err := a.requests.Create(a.Context(), r, metav1.CreateOptions{})
 	if err != nil {
-		a.fatalf("create ContainerRecreateRequest %s: expected no error, observed %v", r.Name, err)
+		a.Fatalf("create ContainerRecreateRequest %s: expected no error, observed %v", r.Name, err)
 	}
 	return stored
 }
@@ -43,7 +43,7 @@ func (a *agent) ask(r *lifecyclev1alpha1.ContainerRecreateRequest) *lifecyclev1a
 // awaitEnd waits until the manager and the agent are done with a request, and returns it.
 func (a *agent) awaitEnd(name string) (r *lifecyclev1alpha1.ContainerRecreateRequest) {
 	a.Helper()
-	a.awaitAsking("ContainerRecreateRequest "+name+" has ended", func() string {
+	a.AwaitAsking("ContainerRecreateRequest "+name+" has ended", func() string {
 		var err error
 		if r, err = a.requests.Get(a.Context(), name, metav1.GetOptions{}); err != nil {
 			return err.Error()
@@ -59,7 +59,7 @@ func (a *agent) awaitEnd(name string) (r *lifecyclev1alpha1.ContainerRecreateReq
 // awaitNone waits until there is no request of a name.
 func (a *agent) awaitNone(name string) {
 	a.Helper()
-	a.awaitAsking("ContainerRecreateRequest "+name+" is gone", func() string {
+	a.AwaitAsking("ContainerRecreateRequest "+name+" is gone", func() string {
 		r, err := a.requests.Get(a.Context(), name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return ""
@@ -230,14 +230,14 @@ func TestManagerIsKilledWhileAPodIsOutOfService(t *testing.T) {
 	a.ask(recreateRequest("long", pod, new(int64(3600)), "main"))
 	s.awaitOutOfService(pod, "long")
 	manager.Kill()
-	defer manager.revive(t)
+	defer s.revive()
 	if err := a.requests.Delete(s.Context(), "long", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.requests.Get(s.Context(), "long", metav1.GetOptions{}); err != nil {
 		t.Errorf("section 4.2: the finalizer keeps the request until the pod is back: observed %v", err)
 	}
-	if err := manager.start(); err != nil {
+	if err := manager.Start(); err != nil {
 		t.Fatal(err)
 	}
 	a.awaitNone("long")

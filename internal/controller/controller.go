@@ -27,6 +27,9 @@ type Config struct {
 	// Reconcile makes one pass over an object. A positive requeueAfter asks
 	// for another pass then; an error asks for one after a back-off. Required.
 	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
+	// FirstRetry and LastRetry are the first and the longest back-off of a key
+	// whose passes fail. Default 5 ms, for conflicts, and 5 minutes.
+	FirstRetry, LastRetry time.Duration
 	// Informers are run as long as the Loop runs.
 	Informers []cache.SharedIndexInformer
 	// Synced tells whether the caches have been filled. No pass starts before
@@ -58,6 +61,12 @@ func NewLoop(c Config) *Loop {
 	if c.Workers == 0 {
 		c.Workers = 3
 	}
+	if c.FirstRetry == 0 {
+		c.FirstRetry = firstRetry
+	}
+	if c.LastRetry == 0 {
+		c.LastRetry = lastRetry
+	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}
@@ -65,7 +74,7 @@ func NewLoop(c Config) *Loop {
 		c.Metrics = NoMetrics{}
 	}
 	return &Loop{Config: c, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry),
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](c.FirstRetry, c.LastRetry),
 		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{
 			Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics,
 		})}

@@ -100,6 +100,23 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 	})
 }
 
+func TestLoopBacksOffAsToldTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{start: time.Now()}
+		loop := NewLoop(Config{Name: "test", Metrics: r, FirstRetry: time.Second, LastRetry: 3 * time.Second,
+			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
+		loop.Add(web)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := loop.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, r.times); diff != "" {
+			t.Errorf("times of the passes (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // Run waits for the pass under way, and for the caches before the first one.
 func TestLoopEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,17 +1,14 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
-	"runtime"
-	"runtime/debug"
-	"syscall"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/examples/process"
 )
 
 // Main is the whole command: it reads the arguments, which do not include the
@@ -30,20 +27,20 @@ func Main(arguments []string) int {
 		fmt.Fprintf(os.Stderr, "podwright-manager: wrong command line:\n%v\n", err)
 		return 2
 	case command.Version:
-		fmt.Println(version())
+		fmt.Println(process.Version("podwright-manager"))
 		return 0
 	}
-	flush, err := setUpLogging(command, os.Stderr)
+	flush, err := process.SetUpLogging(command.LogFormat, command.Verbosity, os.Stderr)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "podwright-manager: %v\n", err)
 		return 1
 	}
 	defer flush()
 
-	ctx, stop := signalContext()
+	ctx, stop := process.SignalContext()
 	defer stop()
 	logger := klog.Background()
-	logger.Info("Starting", "version", version())
+	logger.Info("Starting", "version", process.Version("podwright-manager"))
 	for _, ignored := range command.Ignored {
 		logger.Info("Flag without effect", "flag", ignored)
 	}
@@ -53,41 +50,4 @@ func Main(arguments []string) int {
 	}
 	logger.Info("Ended in order")
 	return 0
-}
-
-// signalContext returns a context that ends with the first signal. The second
-// one ends the process.
-func signalContext() (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	go func() {
-		if first, open := <-signals; open {
-			klog.Background().Info("Ending", "signal", first.String())
-			cancel()
-		}
-		if _, open := <-signals; open {
-			klog.Flush()
-			os.Exit(1)
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(signals)
-		cancel()
-	}
-}
-
-// version names what was built.
-func version() string {
-	text := "podwright-manager (unknown)"
-	if build, ok := debug.ReadBuildInfo(); ok {
-		text = "podwright-manager " + build.Main.Version
-		for _, setting := range build.Settings {
-			if setting.Key == "vcs.revision" {
-				text += " " + setting.Value
-			}
-		}
-	}
-	return text + " " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/process"
 	lifecyclecrds "github.com/podwright/podwright/lifecycle/crds"
 	"github.com/podwright/podwright/workloads"
 )
@@ -41,7 +42,7 @@ type Manager struct {
 	config  Config
 	gates   features.Gates
 	metrics *metrics.Metrics
-	plain   []*server // over HTTP
+	plain   []*process.Server // over HTTP
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	hooks    *webhookServer // nil without webhooks
@@ -66,7 +67,7 @@ func New(config Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{config: config, gates: gates, metrics: metrics.New(), patience: registrationTimeout}
+	m := &Manager{config: config, gates: gates, metrics: metrics.NewManager(), patience: registrationTimeout}
 	if err := m.listen(); err != nil {
 		m.close()
 		return nil, err
@@ -90,25 +91,25 @@ func (m *Manager) listen() error {
 		listensOn     *string
 	}{
 		{"metrics", m.config.MetricsAddr, numbers, &m.Addresses.Metrics},
-		{"health", m.config.HealthProbeAddr, healthHandler(m.health(), m.readiness()), &m.Addresses.HealthProbe},
+		{"health", m.config.HealthProbeAddr, process.HealthHandler(m.health(), m.readiness()), &m.Addresses.HealthProbe},
 		{"pprof", m.config.PprofAddr, profiles, &m.Addresses.Pprof},
 	} {
 		if off(plain.address) {
 			continue
 		}
-		server, err := listen(plain.name, plain.address, plain.handler)
+		server, err := process.Listen(plain.name, plain.address, plain.handler)
 		if err != nil {
 			return err
 		}
 		m.plain = append(m.plain, server)
-		*plain.listensOn = server.address()
+		*plain.listensOn = server.Address()
 	}
 	if m.config.Webhook.Enabled {
 		var err error
 		if m.hooks, err = newWebhookServer(m.config.Webhook); err != nil {
 			return err
 		}
-		m.Addresses.Webhook = m.hooks.address()
+		m.Addresses.Webhook = m.hooks.Address()
 	}
 	return nil
 }
@@ -116,20 +117,20 @@ func (m *Manager) listen() error {
 // close closes the listeners that no server has closed.
 func (m *Manager) close() {
 	for _, server := range m.plain {
-		server.listener.Close()
+		server.Listener.Close()
 	}
 	if m.hooks != nil {
-		m.hooks.listener.Close()
+		m.hooks.Listener.Close()
 	}
 }
 
-func (m *Manager) health() []check { return []check{{"ping", ping}} }
+func (m *Manager) health() []process.Check { return []process.Check{process.Ping()} }
 
-func (m *Manager) readiness() []check {
+func (m *Manager) readiness() []process.Check {
 	if !m.config.Webhook.Enabled {
 		return m.health()
 	}
-	return []check{{"webhook-ready", func(request *http.Request) error { return m.hooks.check(request.Context()) }}}
+	return []process.Check{{Name: "webhook-ready", Run: func(request *http.Request) error { return m.hooks.check(request.Context()) }}}
 }
 
 // Run works until the context is done, and then ends in order: controllers
@@ -147,7 +148,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	defer stop()
 	serving, servers := errgroup.WithContext(servers)
 	for _, server := range m.plain {
-		serving.Go(func() error { return server.run(servers, nil) })
+		serving.Go(func() error { return server.Run(servers, nil) })
 	}
 
 	working, cancel := context.WithCancel(ctx)

@@ -25,6 +25,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -74,7 +75,7 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 // webhookServer serves webhooks with certificates that may change
 // while it runs.
 type webhookServer struct {
-	*server
+	*process.Server
 	mux     *http.ServeMux
 	current atomic.Pointer[identity]
 }
@@ -89,11 +90,11 @@ type identity struct {
 func newWebhookServer(w Webhook) (*webhookServer, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
-	server, err := listen("webhooks", net.JoinHostPort(w.BindAddress, strconv.Itoa(w.Port)), mux)
+	server, err := process.Listen("webhooks", net.JoinHostPort(w.BindAddress, strconv.Itoa(w.Port)), mux)
 	if err != nil {
 		return nil, err
 	}
-	return &webhookServer{server: server, mux: mux}, nil
+	return &webhookServer{Server: server, mux: mux}, nil
 }
 
 // handle serves the webhooks. It is called before run.
@@ -119,7 +120,7 @@ func (s *webhookServer) use(bundle certificates.Bundle) error {
 }
 
 func (s *webhookServer) run(ctx context.Context) error {
-	return s.server.run(ctx, &tls.Config{
+	return s.Server.Run(ctx, &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -141,7 +142,7 @@ func (s *webhookServer) check(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_, port, err := net.SplitHostPort(s.address())
+	_, port, err := net.SplitHostPort(s.Address())
 	if err != nil {
 		return err
 	}
@@ -172,9 +173,9 @@ func (s *webhookServer) check(ctx context.Context) error {
 // dialAddress is the address of the listener, or the loopback one where it
 // listens on all.
 func (s *webhookServer) dialAddress() string {
-	address, _ := s.listener.Addr().(*net.TCPAddr)
+	address, _ := s.Listener.Addr().(*net.TCPAddr)
 	if address == nil || address.IP.IsUnspecified() {
-		_, port, _ := net.SplitHostPort(s.address())
+		_, port, _ := net.SplitHostPort(s.Address())
 		return net.JoinHostPort("localhost", port)
 	}
 	return address.String()
@@ -187,7 +188,7 @@ func (s *webhookServer) target(c *Config, handlers map[string]http.Handler) regi
 		Serves: func(path string) bool { return handlers[path] != nil },
 	}
 	if c.Webhook.Host != "" {
-		_, port, _ := net.SplitHostPort(s.address())
+		_, port, _ := net.SplitHostPort(s.Address())
 		target.URL = "https://" + net.JoinHostPort(c.Webhook.Host, port)
 	}
 	return target

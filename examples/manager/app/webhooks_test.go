@@ -31,7 +31,7 @@ func TestWebhookServerTakesNewCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := server.check(ctx); err != nil {
-				t.Errorf("§4: the server is not ready on %s: %v", server.address(), err)
+				t.Errorf("§4: the server is not ready on %s: %v", server.Address(), err)
 			}
 		}
 		// Another CA is known than the one that signed the certificate.

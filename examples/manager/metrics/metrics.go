@@ -1,4 +1,4 @@
-// Package metrics measures the manager for Prometheus, under the names that
+// Package metrics measures a manager or a node agent for Prometheus, under the names that
 // controller-runtime has made common, so that the dashboards and alerts of
 // OpenKruise keep working. It registers nothing process-wide.
 package metrics
@@ -13,11 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics is all that one manager measures. New makes it.
+// Metrics is all that one process measures. New and NewManager make it.
 type Metrics struct {
 	// Queues measures work queues (workqueue.MetricsProvider).
 	Queues *Queues
-	// Leader is 1 while this process runs the controllers.
+	// Leader is 1 while this process runs the controllers. Only a manager has it.
 	Leader prometheus.Gauge
 
 	registry   *prometheus.Registry
@@ -35,10 +35,7 @@ type Metrics struct {
 func New() *Metrics {
 	registry := prometheus.NewRegistry()
 	m := &Metrics{
-		registry: registry,
-		Leader: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0.",
-		}),
+		registry:   registry,
 		reconciled: counter("controller_runtime_reconcile_total", "Passes over an object, by controller and result.", "controller", "result"),
 		failed:     counter("controller_runtime_reconcile_errors_total", "Passes that ended with an error, by controller.", "controller"),
 		seconds:    histogram("controller_runtime_reconcile_time_seconds", "Duration of a pass, by controller.", "controller"),
@@ -50,8 +47,18 @@ func New() *Metrics {
 	m.Queues = newQueues(registry)
 	registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.Leader, m.reconciled, m.failed, m.seconds, m.requests, m.latency, m.admissions, m.admission,
+		m.reconciled, m.failed, m.seconds, m.requests, m.latency, m.admissions, m.admission,
 	)
+	return m
+}
+
+// NewManager returns the metrics of a manager, which tell whether it leads.
+func NewManager() *Metrics {
+	m := New()
+	m.Leader = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0.",
+	})
+	m.registry.MustRegister(m.Leader)
 	return m
 }
 

@@ -25,7 +25,7 @@ func scrape(t *testing.T, m *Metrics) string {
 }
 
 func TestMetrics(t *testing.T) {
-	m := New()
+	m := NewManager()
 	m.Started("cloneset-controller")
 	m.Reconciled("cloneset-controller", 3*time.Millisecond, nil)
 	m.Reconciled("cloneset-controller", 3*time.Millisecond, errors.New("broken"))
@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 
 // Two managers in one process do not disturb each other.
 func TestMetricsAreNotGlobal(t *testing.T) {
-	first, second := New(), New()
+	first, second := NewManager(), NewManager()
 	first.Leader.Set(1)
 	if text := scrape(t, second); !strings.Contains(text, "\nkruise_manager_is_leader 0") {
 		t.Error("the second manager shows the state of the first")

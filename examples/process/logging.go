@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"flag"
@@ -12,16 +12,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// setUpLogging makes the process log as the command line says. It returns what
-// flushes the log.
-func setUpLogging(c command, to io.Writer) (func(), error) {
+// SetUpLogging makes the process log in a format, "text" or "json", with a
+// verbosity: 0 for what an operator wants to know, 2 for what is done, 4 and more
+// for debugging. It returns what flushes the log.
+func SetUpLogging(format string, verbosity int, to io.Writer) (flush func(), err error) {
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(flags)
-	if err := flags.Set("v", strconv.Itoa(c.Verbosity)); err != nil {
+	if err := flags.Set("v", strconv.Itoa(verbosity)); err != nil {
 		return nil, err
 	}
-	if c.LogFormat == "json" {
-		handler := slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.Level(-c.Verbosity)})
+	if format == "json" {
+		handler := slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.Level(-verbosity)})
 		klog.SetSlogLogger(slog.New(handler))
 		return klog.Flush, nil
 	}

@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"context"
@@ -15,33 +15,37 @@ import (
 // stopTimeout is how long a server waits for requests under way.
 const stopTimeout = 10 * time.Second
 
-// server is one HTTP server of the manager. Its listener is open from the start,
-// so that an address in use is found before anything else happens.
-type server struct {
-	name     string
-	listener net.Listener
-	handler  http.Handler
+// Server is an HTTP server. Its listener is open from the start, so that an
+// address in use is found before anything else happens. Listen makes one.
+type Server struct {
+	// Listener is closed by Run; who does not run the server closes it.
+	Listener net.Listener
+
+	name    string
+	handler http.Handler
 }
 
-func listen(name, address string, handler http.Handler) (*server, error) {
+// Listen returns a server that does not serve yet. The name stands in logs and
+// errors.
+func Listen(name, address string, handler http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("serving %s on %s: %w", name, address, err)
 	}
-	return &server{name, listener, handler}, nil
+	return &Server{listener, name, handler}, nil
 }
 
-// address returns what the server listens on; empty for none.
-func (s *server) address() string {
+// Address returns what the server listens on; empty for nil.
+func (s *Server) Address() string {
 	if s == nil {
 		return ""
 	}
-	return s.listener.Addr().String()
+	return s.Listener.Addr().String()
 }
 
-// run serves until the context is done, and then until the requests under way
+// Run serves until the context is done, and then until the requests under way
 // are answered. With a TLS configuration it serves HTTPS.
-func (s *server) run(ctx context.Context, tlsConfig *tls.Config) error {
+func (s *Server) Run(ctx context.Context, tlsConfig *tls.Config) error {
 	logger := klog.FromContext(ctx).WithName(s.name)
 	httpServer := &http.Server{
 		Handler:           s.handler,
@@ -56,15 +60,15 @@ func (s *server) run(ctx context.Context, tlsConfig *tls.Config) error {
 	ended := make(chan error, 1)
 	go func() {
 		if tlsConfig != nil {
-			ended <- httpServer.ServeTLS(s.listener, "", "")
+			ended <- httpServer.ServeTLS(s.Listener, "", "")
 		} else {
-			ended <- httpServer.Serve(s.listener)
+			ended <- httpServer.Serve(s.Listener)
 		}
 	}()
-	logger.V(1).Info("Serving", "address", s.address())
+	logger.V(1).Info("Serving", "address", s.Address())
 	select {
 	case err := <-ended:
-		return fmt.Errorf("serving %s on %s: %w", s.name, s.address(), err)
+		return fmt.Errorf("serving %s on %s: %w", s.name, s.Address(), err)
 	case <-ctx.Done():
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)

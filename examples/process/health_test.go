@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 func TestHealth(t *testing.T) {
 	broken := func(*http.Request) error { return errors.New("on fire") }
-	handler := healthHandler([]check{{"ping", ping}}, []check{{"ping", ping}, {"webhook-ready", broken}})
+	handler := HealthHandler([]Check{Ping()}, []Check{Ping(), {"webhook-ready", broken}})
 	cases := map[string]struct {
 		path string
 		code int

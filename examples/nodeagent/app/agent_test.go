@@ -1,0 +1,207 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/critest"
+)
+
+// site is what an agent needs around it: an API server and a runtime.
+type site struct {
+	*testing.T
+	api     *apitest.Server
+	kube    kubernetes.Interface
+	runtime *critest.Runtime
+	kubelet *critest.Kubelet
+	config  Config
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{T: t, api: apitest.New(nil), runtime: critest.New(nil)}
+	var err error
+	if s.kube, err = kubernetes.NewForConfig(s.api.Config("test")); err != nil {
+		t.Fatal(err)
+	}
+	s.kubelet = &critest.Kubelet{Client: s.kube, Runtime: s.runtime}
+	s.config = NewConfig(onNode)
+	s.config.REST, s.config.HealthAddr = s.api.Config("agent"), "127.0.0.1:0"
+	s.config.Endpoint = filepath.Join(t.TempDir(), "cri.sock")
+	return s
+}
+
+// run runs an agent until the function that it returns is called, which fails
+// the test where the agent does. The address is that of its probes.
+func (s *site) run() (address string, stop func()) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(s.Context())
+	health, ended := make(chan string, 1), make(chan error, 1)
+	s.config.Started = func(address string) { health <- address }
+	go func() { ended <- Run(ctx, s.config) }()
+	return <-health, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.Errorf("the agent ends with %v", err)
+		}
+	}
+}
+
+// until waits for something that comes about in real time.
+func (s *site) until(what string, done func() bool) {
+	s.Helper()
+	err := wait.PollUntilContextTimeout(s.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
+	if err != nil {
+		s.Fatalf("%s: %v", what, err)
+	}
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, strings.TrimSpace(string(body))
+}
+
+// A container with a variable from a label is reported, and restarted when the
+// label changes in an in-place update.
+func TestAgent(t *testing.T) {
+	s := newSite(t)
+	stopRuntime, err := s.runtime.Serve(s.config.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, stop := s.run()
+	defer stop()
+	s.until("ready", func() bool { code, _ := get(t, "http://"+address+"/readyz"); return code == http.StatusOK })
+
+	pods := s.kube.CoreV1().Pods("default")
+	if _, err := pods.Create(t.Context(), cloneSetPod(), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sync := func() {
+		if err := s.kubelet.Sync(t.Context(), "default", "web-0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patch := func(data string, subresource ...string) {
+		if _, err := pods.Patch(t.Context(), "web-0", types.StrategicMergePatchType, []byte(data), metav1.PatchOptions{}, subresource...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reports := func(restarts int32) func() bool {
+		return func() bool {
+			sync()
+			pod, err := pods.Get(t.Context(), "web-0", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var meta v1alpha1.RuntimeContainersMeta
+			_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation]), &meta)
+			return len(meta.Containers) == 1 && meta.Containers[0].RestartCount == restarts
+		}
+	}
+	s.until("the report", reports(0))
+	patch(`{"status":{"conditions":[{"type":"InPlaceUpdateReady","status":"False"}]}}`, "status")
+	patch(`{"metadata":{"labels":{"version":"2"}}}`)
+	s.until("the restart", reports(1))
+	// The server in memory does not read protobuf, so the event gets no further.
+	s.until("the event", func() bool {
+		return s.api.Count("podwright-nodeagent/kruise-daemon-containermeta")["create events"] > 0
+	})
+
+	if code, body := get(t, "http://"+address+"/metrics"); code != http.StatusOK || !strings.Contains(body, `workqueue_depth{controller="runtime_container_meta",name="runtime_container_meta"} 0`) {
+		t.Errorf("metrics %d:\n%s", code, body)
+	}
+	stopRuntime()
+	code, body := get(t, "http://"+address+"/readyz?verbose")
+	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] podInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
+		t.Errorf("readiness without a runtime: %d %s", code, body)
+	}
+	if code, _ := get(t, "http://"+address+"/healthz"); code != http.StatusOK {
+		t.Errorf("the agent is not alive without a runtime: %d", code)
+	}
+}
+
+func cloneSetPod() *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "web-0", Namespace: "default", Labels: map[string]string{"version": "1"}, OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "web", Controller: ptr.To(true)},
+		}},
+		Spec: corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main", Image: "nginx:1.0", Env: []corev1.EnvVar{{
+			Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['version']"}},
+		}}}}},
+	}
+}
+
+// A closed gate leaves the feature out.
+func TestAgentWithoutFeatures(t *testing.T) {
+	s := newSite(t)
+	stopRuntime, err := s.runtime.Serve(s.config.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopRuntime()
+	s.config.FeatureGates = "KruiseDaemon=false"
+	address, stop := s.run()
+	s.until("ready", func() bool { code, _ := get(t, "http://"+address+"/readyz"); return code == http.StatusOK })
+	stop()
+	if requests := s.api.Requests("podwright-nodeagent"); len(requests) > 0 {
+		t.Errorf("requests %v, want none", requests)
+	}
+}
+
+func TestAgentFails(t *testing.T) {
+	cases := map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"a wrong configuration": {func(c *Config) { c.NodeName = "" }, "wrong configuration"},
+		"an address in use":     {func(c *Config) { c.PprofAddr = "256.0.0.1:1" }, "serving pprof on 256.0.0.1:1"},
+		"no API server":         {func(c *Config) { c.REST, c.Kubeconfig = nil, "/nowhere" }, "--kubeconfig=/nowhere"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			c.change(&s.config)
+			if err := Run(t.Context(), s.config); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// An agent does not wait for ever for a runtime that does not answer.
+func TestAgentWithoutRuntime(t *testing.T) {
+	s := newSite(t)
+	a, err := New(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.patience = 20 * time.Millisecond
+	if err := a.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "container runtime unix://"+s.config.Endpoint) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,21 @@
+// Package app is the node agent: it shows how a program embeds the features of
+// podwright that run on every node. Run starts one in the calling process, as tests
+// do; Main is the whole command, with flags, logging and signals.
+//
+// An agent needs the name of its node, a socket of the container runtime, and the
+// permission to list and watch pods, to patch pods/status, and to create and patch
+// events. It runs as a DaemonSet in the network of the node, with the runtime's
+// socket mounted, or as a service of the node. It elects no leader.
+//
+// # Differences
+//
+// From the daemon of OpenKruise 1.4, whose flags are all accepted:
+//   - the runtime is found at more places: in /run too, not only where the
+//     manifests of OpenKruise mount it. --cri-endpoint names it outright.
+//   - sockets of Docker and Pouch are not looked for: they speak no CRI v1.
+//   - an agent whose runtime does not answer waits a minute before it gives up, and
+//     keeps running when the runtime goes away later. /readyz tells of it; /healthz,
+//     for the liveness of the process, does not.
+//   - profiles are not served unless asked for.
+//   - requests to the API server are not limited by the client.
+package app

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/containermeta"
+)
+
+// feature is one feature of the agent.
+type feature struct {
+	// name is the component that its events come from, and ends its user agent.
+	name string
+	// gate switches it.
+	gate features.Gate
+	// embed makes the feature of its parts.
+	embed func(parts) (runner, error)
+}
+
+// runner is a Controller of the library.
+type runner interface {
+	Run(ctx context.Context) error
+}
+
+// parts are what every feature has of its own, and what it shares with the others.
+type parts struct {
+	kubernetes kubernetes.Interface
+	recorder   record.EventRecorder
+	// runtime and pods, those of the node, are shared.
+	runtime *nodeagent.Runtime
+	pods    *podCache
+}
+
+// podCache caches the pods of the node, if a feature asks for them.
+type podCache struct {
+	informer cache.SharedIndexInformer
+	wanted   bool
+}
+
+// shared returns the informer. It is called before the cache runs.
+func (c *podCache) shared() cache.SharedIndexInformer {
+	c.wanted = true
+	return c.informer
+}
+
+// features returns all that the agent runs. A new feature is one more entry here,
+// and the function that fills in its options.
+func (a *Agent) features() []feature {
+	return []feature{
+		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta},
+	}
+}
+
+func (a *Agent) newContainerMeta(p parts) (runner, error) {
+	return containermeta.New(containermeta.Options{
+		Kubernetes:     p.kubernetes,
+		Runtime:        p.runtime,
+		Node:           a.config.NodeName,
+		Pods:           p.pods.shared(),
+		Workers:        a.config.Concurrency,
+		RestartWorkers: a.config.RestartConcurrency,
+		Recorder:       p.recorder,
+		Metrics:        a.metrics,
+		QueueMetrics:   a.metrics.Queues,
+		Features: containermeta.Features{
+			NoEnvFromMetadata: !a.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+		},
+	})
+}
+
+// runFeatures runs every feature whose gate is open until the context is done or
+// one of them fails, and waits for all.
+func (a *Agent) runFeatures(ctx context.Context, config *rest.Config, shared parts) error {
+	made := map[string]runner{}
+	for _, one := range a.features() {
+		if !a.gates.Enabled(one.gate) {
+			klog.FromContext(ctx).Info("Not started, because its feature gate is closed", "feature", one.name, "gate", one.gate)
+			continue
+		}
+		p, stop, err := a.partsOf(ctx, one, config, shared)
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
+		}
+		defer stop()
+		if made[one.name], err = one.embed(p); err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
+		}
+	}
+	running, ctx := errgroup.WithContext(ctx)
+	for name, one := range made {
+		running.Go(func() error {
+			if err := one.Run(ctx); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	synced := func() bool { return true }
+	if shared.pods.wanted {
+		running.Go(func() error { shared.pods.informer.RunWithContext(ctx); return nil })
+		synced = shared.pods.informer.HasSynced
+	}
+	a.ready.started(shared.runtime, synced)
+	running.Go(func() error { <-ctx.Done(); return nil }) // also without features
+	return running.Wait()
+}
+
+// partsOf returns the parts of a feature, and what ends its recorder.
+func (a *Agent) partsOf(ctx context.Context, f feature, config *rest.Config, shared parts) (parts, func(), error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = name + "/" + f.name
+	client, err := process.KubernetesClient(config)
+	if err != nil {
+		return parts{}, nil, err
+	}
+	// It outlives the feature, whose last pass may have something to tell.
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	shared.kubernetes = client
+	shared.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: f.name, Host: a.config.NodeName})
+	return shared, broadcaster.Shutdown, nil
+}

@@ -1,0 +1,121 @@
+package app
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+func onNode(name string) string {
+	if name == "NODE_NAME" {
+		return "node-1"
+	}
+	return ""
+}
+
+func TestFlags(t *testing.T) {
+	defaults := command{LogFormat: "text", Config: Config{NodeName: "node-1", Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}}
+	cases := map[string]struct {
+		arguments []string
+		change    func(*command)
+	}{
+		"§3: the defaults": {nil, func(*command) {}},
+		"§3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--logtostderr=true", "--v=4", "--feature-gates=AllAlpha=true"}, func(c *command) {
+			c.HealthAddr, c.Verbosity, c.FeatureGates = ":10999", 4, "AllAlpha=true"
+		}},
+		"§3: a socket by its name":           {[]string{"--socket-file=crio.sock"}, func(c *command) { c.SocketFile = "crio.sock" }},
+		"the socket":                         {[]string{"--cri-endpoint=unix:///x.sock"}, func(c *command) { c.Endpoint = "unix:///x.sock" }},
+		"a path as the socket":               {[]string{"--cri-endpoint=/x.sock"}, func(c *command) { c.Endpoint = "/x.sock" }},
+		"a flag goes before the environment": {[]string{"--node-name=other"}, func(c *command) { c.NodeName = "other" }},
+		"servers off":                        {[]string{"--health-addr=0", "--pprof-addr="}, func(c *command) { c.HealthAddr = "0" }},
+		"§3: profiles":                       {[]string{"--pprof-addr=:10222"}, func(c *command) { c.PprofAddr = ":10222" }},
+		"concurrency":                        {[]string{"--concurrency=7", "--restart-concurrency=8"}, func(c *command) { c.Concurrency, c.RestartConcurrency = 7, 8 }},
+		"logs":                               {[]string{"--log-format=json", "-v", "2"}, func(c *command) { c.LogFormat, c.Verbosity = "json", 2 }},
+		"the API server":                     {[]string{"--kubeconfig=/x"}, func(c *command) { c.Kubeconfig = "/x" }},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			want := defaults
+			c.change(&want)
+			got, err := parse(c.arguments, onNode, func(string) {})
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("error %v, configuration (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestWrongFlags(t *testing.T) {
+	cases := map[string]struct {
+		arguments []string
+		getenv    func(string) string
+		want      string
+	}{
+		"§3: no name":           {nil, func(string) string { return "" }, "--node-name=: want the name of the node, here or in the environment variable NODE_NAME"},
+		"a name that is none":   {[]string{"--node-name=A_B"}, onNode, "--node-name=A_B: a lowercase"},
+		"an unknown flag":       {[]string{"--adr=x"}, onNode, "adr"},
+		"an argument":           {[]string{"run"}, onNode, `"run"`},
+		"gate":                  {[]string{"--feature-gates=X=true"}, onNode, "--feature-gates=X=true"},
+		"two sockets":           {[]string{"--socket-file=a", "--cri-endpoint=/b"}, onNode, "--socket-file=a: want either this or --cri-endpoint"},
+		"no socket":             {[]string{"--cri-endpoint=tcp://x"}, onNode, "--cri-endpoint=tcp://x: want the path of a socket"},
+		"no workers":            {[]string{"--concurrency=0"}, onNode, "--concurrency=0: want at least 1"},
+		"no workers to restart": {[]string{"--restart-concurrency=0"}, onNode, "--restart-concurrency=0: want at least 1"},
+		"address":               {[]string{"--addr=10221"}, onNode, "--health-addr=10221: want host:port"},
+		"address of profiles":   {[]string{"--pprof-addr=x"}, onNode, "--pprof-addr=x: want host:port"},
+		"log format":            {[]string{"--log-format=xml"}, onNode, `--log-format=xml: want "text" or "json"`},
+		"verbosity":             {[]string{"-v=-1"}, onNode, "--v=-1: want 0 or more"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(c.arguments, c.getenv, func(string) {})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	var usage string
+	_, err := parse([]string{"--help"}, onNode, func(text string) { usage += text })
+	if !errors.Is(err, pflag.ErrHelp) || !strings.Contains(usage, "--cri-endpoint") || strings.Contains(usage, "logtostderr") {
+		t.Errorf("error %v, usage\n%s", err, usage)
+	}
+	if c, err := parse([]string{"--version"}, func(string) string { return "" }, func(string) {}); err != nil || !c.Version {
+		t.Errorf("error %v: the version takes no name of a node", err)
+	}
+}
+
+func TestEndpoint(t *testing.T) {
+	cases := map[string]struct {
+		config Config
+		files  []string
+		want   string
+		err    string
+	}{
+		"named outright":                     {Config{Endpoint: "unix:///x.sock"}, []string{"/run/containerd/containerd.sock"}, "unix:///x.sock", ""},
+		"§3.5: a name where it is mounted":   {Config{SocketFile: "k3s/containerd/containerd.sock"}, nil, "/hostvarrun/k3s/containerd/containerd.sock", ""},
+		"§3.5: containerd goes before CRI-O": {Config{}, []string{"/hostvarrun/crio/crio.sock", "/hostvarrun/containerd/containerd.sock"}, "/hostvarrun/containerd/containerd.sock", ""},
+		"§3.5: CRI-O":                        {Config{}, []string{"/hostvarrun/crio.sock"}, "/hostvarrun/crio.sock", ""},
+		"outside of a container":             {Config{}, []string{"/run/containerd/containerd.sock"}, "/run/containerd/containerd.sock", ""},
+		"§3.5: none":                         {Config{}, []string{"/run/docker.sock"}, "", "no container runtime: none of containerd.sock, "},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := c.config.endpoint(func(path string) bool {
+				for _, file := range c.files {
+					if file == path {
+						return true
+					}
+				}
+				return false
+			})
+			if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s, error %v", got, err)
+			}
+		})
+	}
+}

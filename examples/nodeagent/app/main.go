@@ -1,0 +1,53 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/examples/process"
+)
+
+// name is the name of the program.
+const name = "podwright-nodeagent"
+
+// Main is the whole command: it reads the arguments, which do not include the
+// name of the program, and runs an agent until SIGTERM or SIGINT. A second signal
+// ends the process at once. It returns the exit code: 0 after an orderly end, 1
+// after a failure, 2 for a wrong command line.
+//
+// It sets what belongs to a process as a whole, signals and the log among them;
+// a program that has its own idea of them calls Run.
+func Main(arguments []string) int {
+	command, err := parse(arguments, os.Getenv, func(text string) { fmt.Fprint(os.Stdout, text) })
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%s: wrong command line:\n%v\n", name, err)
+		return 2
+	case command.Version:
+		fmt.Println(process.Version(name))
+		return 0
+	}
+	flush, err := process.SetUpLogging(command.LogFormat, command.Verbosity, os.Stderr)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		return 1
+	}
+	defer flush()
+
+	ctx, stop := process.SignalContext()
+	defer stop()
+	logger := klog.Background()
+	logger.Info("Starting", "version", process.Version(name))
+	if err := Run(klog.NewContext(ctx, logger), command.Config); err != nil {
+		logger.Error(err, "Ended with a failure")
+		return 1
+	}
+	logger.Info("Ended in order")
+	return 0
+}

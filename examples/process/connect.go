@@ -1,0 +1,54 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Connection returns how to reach the API server, and where that is said: what
+// the embedding program gives, unless it is nil; a file, unless its name is empty;
+// the environment variable KUBECONFIG; or the service account of the pod.
+func Connection(given *rest.Config, kubeconfig string) (config *rest.Config, source string, err error) {
+	if given != nil {
+		return given, "the embedding program", nil
+	}
+	file, source := kubeconfig, "--kubeconfig="+kubeconfig
+	if file == "" {
+		file = os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+		source = "environment variable KUBECONFIG=" + file
+	}
+	if file != "" {
+		// The variable may name several files, which are merged.
+		rules := &clientcmd.ClientConfigLoadingRules{Precedence: filepath.SplitList(file), WarnIfAllMissing: true}
+		if kubeconfig != "" {
+			rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: file}
+		}
+		config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+		if err != nil {
+			return nil, "", fmt.Errorf("reading the connection to the API server from %s: %w", source, err)
+		}
+		return config, source, nil
+	}
+	config, err = rest.InClusterConfig()
+	if errors.Is(err, rest.ErrNotInCluster) {
+		return nil, "", errors.New("no connection to an API server: want --kubeconfig=<file>, the environment variable KUBECONFIG, or a pod with a service account")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("reading the service account of the pod: %w", err)
+	}
+	return config, "the service account of the pod", nil
+}
+
+// KubernetesClient returns a client for the core kinds, which travel as protobuf.
+func KubernetesClient(config *rest.Config) (kubernetes.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	return kubernetes.NewForConfig(config)
+}

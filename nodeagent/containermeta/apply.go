@@ -1,0 +1,131 @@
+package containermeta
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/parallel"
+	"github.com/podwright/podwright/nodeagent/internal/stop"
+)
+
+// report carries out the part of a plan that reports.
+func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
+	r.rememberFailed(ctx, key, s)
+	logger := klog.FromContext(ctx)
+	for _, waiting := range plan.Waiting {
+		logger.V(4).Info("Waiting", "container", waiting.Container, "reason", waiting.Reason)
+	}
+	if plan.Report == nil {
+		return plan.RequeueAfter, nil
+	}
+	data, err := reportPatch(s.Pod, plan.Report)
+	if err != nil {
+		return 0, err
+	}
+	version, err := r.pods.Patch(ctx, s.Pod, "status", types.StrategicMergePatchType, data)
+	if apierrors.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("report the containers of pod %s: %w", key, err)
+	}
+	r.own.Wrote(key, ResourcePods, version)
+	logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
+	return plan.RequeueAfter, nil
+}
+
+// reportPatch is a strategic-merge patch of a pod's status. It names the UID, so
+// that it cannot hit another pod of the same name.
+func reportPatch(pod *corev1.Pod, meta *inplacev1alpha1.RuntimeContainersMeta) ([]byte, error) {
+	value, err := json.Marshal(meta)
+	if err != nil {
+		return nil, fmt.Errorf("encode the containers of pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":         pod.UID,
+		"annotations": map[string]string{inplacev1alpha1.RuntimeContainersMetaAnnotation: string(value)},
+	}})
+}
+
+// tellAfter is the number of failures to read an environment after which that is
+// told in an event, once per container.
+const tellAfter = 2
+
+// rememberFailed keeps the environments that could not be read, so that they are
+// not tried again before their time, and tells of them.
+func (r *Reconciler) rememberFailed(ctx context.Context, key types.NamespacedName, s *Snapshot) {
+	failed, before := map[string]Environment{}, r.failed.Get(key)
+	for id, env := range s.Environments {
+		c := s.containerOf(id)
+		if env.Err == nil || c == nil {
+			continue
+		}
+		failed[id] = env
+		if env.Failures != tellAfter || before[id].Failures == tellAfter {
+			continue
+		}
+		name := c.GetMetadata().GetName()
+		klog.FromContext(ctx).Info("Cannot read the environment of a container; it is tried again less and less often", "container", name, "reason", env.Err.Error())
+		if r.recorder != nil {
+			r.recorder.Eventf(s.Pod, corev1.EventTypeWarning, "FailedReadEnvironment",
+				"the environment of container %s is not known, so an in-place update of it by labels or annotations cannot complete: %v", name, env.Err)
+		}
+	}
+	if len(failed) == 0 {
+		r.failed.Forget(key)
+		return
+	}
+	r.failed.Set(key, failed)
+}
+
+// restart carries out the part of a plan that restarts.
+func (r *Reconciler) restart(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
+	attempts := map[string]Attempt{}
+	for _, id := range plan.Outdated {
+		attempts[id] = Attempt{Last: s.Now}
+		if tried, known := s.Attempts[id]; known {
+			attempts[id] = tried
+		}
+	}
+	stopped := make([]Attempt, len(plan.Restarts))
+	err := parallel.Each(ctx, len(plan.Restarts), len(plan.Restarts), func(i int) error {
+		restart := plan.Restarts[i]
+		err := r.stop(ctx, s, restart)
+		stopped[i] = Attempt{Count: attempts[restart.ID].Count + 1, Last: r.clock.Now()}
+		return err
+	})
+	after := plan.RequeueAfter
+	for i, restart := range plan.Restarts {
+		attempts[restart.ID] = stopped[i]
+		if again := retryAfter(stopped[i].Count); after == 0 || again < after {
+			after = again
+		}
+	}
+	r.attempts.Set(key, maps.Clone(attempts))
+	if err != nil {
+		return 0, fmt.Errorf("restart containers of pod %s: %w", key, err)
+	}
+	return after, nil
+}
+
+// stop stops a container. The kubelet starts it again.
+func (r *Reconciler) stop(ctx context.Context, s *Snapshot, restart Restart) error {
+	request, err := stop.Known(s.containerOf(restart.ID))
+	logger := klog.FromContext(ctx).WithValues("container", restart.Container)
+	if err != nil {
+		logger.Error(err, "Stopping a container without what is not readable of its hook and its grace period")
+	}
+	request.PodIP = s.Pod.Status.PodIP
+	request.Pod.FieldPath = "implicitly required container " + restart.Container
+	logger.Info("Stopping a container, since its environment comes from labels or annotations that have changed", "id", restart.ID, "graceSeconds", request.GraceSeconds)
+	return r.stopper.Stop(ctx, &request, s.killing(restart))
+}

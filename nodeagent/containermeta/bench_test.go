@@ -1,0 +1,105 @@
+package containermeta
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// shelf is a Reader of pods by name.
+type shelf map[string]*corev1.Pod
+
+func (s shelf) Pod(_, name string) (*corev1.Pod, error) {
+	if pod := s[name]; pod != nil {
+		return pod, nil
+	}
+	return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
+}
+
+func (shelf) Seen(Resource) string { return "" }
+
+// podsPerNode is how many pods a node of these benchmarks has.
+const podsPerNode = 100
+
+// fullNode returns a Reconciler of a node whose pods run and are not reported.
+func fullNode(b *testing.B) (*Reconciler, shelf, []types.NamespacedName) {
+	b.Helper()
+	must := func(err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	api, fake := apitest.New(nil), critest.New(nil)
+	kube, err := kubernetes.NewForConfig(api.Config(agentUser))
+	must(err)
+	runtime, err := nodeagent.NewRuntime(b.Context(), fake.Conn(), "test")
+	must(err)
+	pods, keys := shelf{}, make([]types.NamespacedName, podsPerNode)
+	for i := range podsPerNode {
+		pod, err := kube.CoreV1().Pods("default").Create(b.Context(), newPod(fmt.Sprint("web-", i)), metav1.CreateOptions{})
+		must(err)
+		must(run(fake, pod))
+		pods[pod.Name], keys[i] = pod, types.NamespacedName{Namespace: "default", Name: pod.Name}
+	}
+	r, err := NewReconciler(Options{Kubernetes: kube, Runtime: runtime, Reader: pods})
+	must(err)
+	return r, pods, keys
+}
+
+func reconcileAll(b *testing.B, r *Reconciler, keys []types.NamespacedName) {
+	b.Helper()
+	for _, key := range keys {
+		if _, err := r.Reconcile(b.Context(), key); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReport measures the first report of a whole node, the servers in
+// memory included.
+func BenchmarkReport(b *testing.B) {
+	r, _, keys := fullNode(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		reconcileAll(b, r, keys)
+	}
+}
+
+// BenchmarkQuiet measures the passes over a node where all is right.
+func BenchmarkQuiet(b *testing.B) {
+	r, pods, keys := fullNode(b)
+	for _, key := range keys {
+		plan, err := r.Plan(b.Context(), key)
+		if err != nil {
+			b.Fatal(err)
+		}
+		reporting(plan.Report.Containers...)(pods[key.Name])
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		reconcileAll(b, r, keys)
+	}
+}
+
+// BenchmarkNewPlan measures the decision about one pod.
+func BenchmarkNewPlan(b *testing.B) {
+	r, pods, keys := fullNode(b)
+	s, _, err := r.plan(b.Context(), keys[0], pods[keys[0].Name])
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		NewPlan(s)
+	}
+}

@@ -1,0 +1,202 @@
+package containermeta
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/inplace"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// agentUser is the user that the agent is for the API server.
+const agentUser = "agent"
+
+// recorder also keeps what events of references are about.
+type recorder struct {
+	scene.Recorder
+	about []corev1.ObjectReference
+}
+
+func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
+	if reference, ok := object.(*corev1.ObjectReference); ok {
+		r.about = append(r.about, *reference)
+	}
+	r.Recorder.Event(object, kind, reason, message)
+}
+
+// node is a node in memory, in virtual time: an API server, a container
+// runtime, a kubelet, and the agent.
+type node struct {
+	*testing.T
+	api     *apitest.Server
+	kube    kubernetes.Interface // the test's
+	runtime *critest.Runtime
+	kubelet *critest.Kubelet
+	events  *recorder
+	guard   apitest.Guard
+	options Options
+	agent   *Controller
+	stop    func() // the agent
+}
+
+// play plays a story on a node whose agent does not run yet.
+func play(t *testing.T, story func(*node)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		n := &node{T: t, api: apitest.New(nil), runtime: critest.New(nil), events: &recorder{}, stop: func() {}}
+		n.kube = n.client("test")
+		n.kubelet = &critest.Kubelet{Client: n.kube, Runtime: n.runtime}
+		story(n)
+		n.stop()
+		n.must(n.guard.Check())
+	})
+}
+
+func (n *node) must(err error) {
+	n.Helper()
+	if err != nil {
+		n.Fatal(err)
+	}
+}
+
+func (n *node) client(user string) kubernetes.Interface {
+	n.Helper()
+	client, err := kubernetes.NewForConfig(n.api.Config(user))
+	n.must(err)
+	return client
+}
+
+// start starts the agent, and lets it come to rest.
+func (n *node) start() {
+	n.Helper()
+	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
+	n.must(err)
+	o := n.options
+	o.Kubernetes, o.Runtime, o.Node, o.Recorder = n.client(agentUser), runtime, "node-1", n.events
+	o.Pods = nodeagent.NewPodInformer(o.Kubernetes, o.Node)
+	n.must(o.Pods.SetTransform(n.guard.Transform(caches.Trim)))
+	n.agent, err = New(o)
+	n.must(err)
+	ctx, cancel := context.WithCancel(n.Context())
+	var running sync.WaitGroup
+	running.Go(func() { o.Pods.RunWithContext(ctx) })
+	running.Go(func() {
+		if err := n.agent.Run(ctx); err != nil {
+			n.Error(err)
+		}
+	})
+	n.stop = func() {
+		cancel()
+		running.Wait()
+		n.stop = func() {}
+	}
+	n.runtime.ForgetCalls()
+	n.sleep("10s")
+}
+
+func (n *node) sleep(text string) {
+	n.Helper()
+	d, err := time.ParseDuration(text)
+	n.must(err)
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// create creates a pod and has the kubelet start it.
+func (n *node) create(pod *corev1.Pod) {
+	n.Helper()
+	_, err := n.kube.CoreV1().Pods(pod.Namespace).Create(n.Context(), pod, metav1.CreateOptions{})
+	n.must(err)
+	n.sync(pod.Name)
+}
+
+// sync has the kubelet make a step for a pod.
+func (n *node) sync(name string) {
+	n.Helper()
+	n.must(n.kubelet.Sync(n.Context(), "default", name))
+	synctest.Wait()
+}
+
+func (n *node) pod(name string) *corev1.Pod {
+	n.Helper()
+	pod, err := n.kube.CoreV1().Pods("default").Get(n.Context(), name, metav1.GetOptions{})
+	n.must(err)
+	return pod
+}
+
+// update begins an in-place update, as a controller of workloads does: the pod
+// leaves service, and then its annotation changes.
+func (n *node) update(name, version string) {
+	n.Helper()
+	n.patch(name, `{"status":{"conditions":[{"type":"InPlaceUpdateReady","status":"False"}]}}`, "status")
+	n.patch(name, fmt.Sprintf(`{"metadata":{"annotations":{"version":%q,%q:%q}}}`, version,
+		inplacev1alpha1.StateAnnotation, `{"revision":"r","updateTimestamp":null,"lastContainerStatuses":null,"updateEnvFromMetadata":true}`))
+}
+
+func (n *node) patch(name, data string, subresource ...string) {
+	n.Helper()
+	_, err := n.kube.CoreV1().Pods("default").Patch(n.Context(), name, types.StrategicMergePatchType, []byte(data), metav1.PatchOptions{}, subresource...)
+	n.must(err)
+	synctest.Wait()
+}
+
+// complete tells whether a controller of workloads takes the update of a pod
+// for complete.
+func (n *node) complete(name string) bool {
+	n.Helper()
+	complete, _, err := inplace.Complete(n.pod(name))
+	n.must(err)
+	return complete
+}
+
+// report returns the annotation of a pod, as "name id restarts plain env".
+func (n *node) report(name string) (out []string) {
+	n.Helper()
+	meta := reported(n.pod(name))
+	if meta == nil {
+		return nil
+	}
+	for _, c := range meta.Containers {
+		out = append(out, fmt.Sprintf("%s %s %d %x %d", c.Name, c.ContainerID, c.RestartCount, c.Hashes.PlainHash, c.Hashes.ExtractedEnvFromMetadataHash))
+	}
+	return out
+}
+
+// sent lists the requests of the agent but lists and watches, as "n verb
+// resource", and the calls of the runtime, and forgets both.
+func (n *node) sent() []string {
+	count := n.api.Count(agentUser)
+	maps.DeleteFunc(count, func(request string, _ int) bool {
+		return strings.HasPrefix(request, "list ") || strings.HasPrefix(request, "watch ")
+	})
+	n.api.ForgetRequests()
+	for _, call := range n.runtime.Calls() {
+		method, _, _ := strings.Cut(call, " ")
+		count[method]++
+	}
+	n.runtime.ForgetCalls()
+	out := []string{}
+	for _, what := range slices.Sorted(maps.Keys(count)) {
+		out = append(out, fmt.Sprint(count[what], " ", what))
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package containermeta
+
+import (
+	"errors"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// EventSource is the component under which the feature's events have always
+// been reported: Options.Recorder should have it, and the node as its host.
+const EventSource = "kruise-daemon-containermeta"
+
+// Metrics receives what the controller measures of itself.
+type Metrics = controller.Metrics
+
+// Options says what a Controller or a Reconciler works with. Kubernetes, Runtime
+// and, for a Controller without Pods, Node are required; every other field has
+// a useful zero value.
+type Options struct {
+	// Kubernetes reads pods, and writes their annotations.
+	Kubernetes kubernetes.Interface
+	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
+	Runtime *nodeagent.Runtime
+	// Node is the name of the node. Not needed where Pods or Reader is set.
+	Node string
+
+	// Pods is an informer of the pods of the node that the caller shares and
+	// runs; see nodeagent.NewPodInformer. Default: the controller makes and runs
+	// its own.
+	Pods cache.SharedIndexInformer
+	// Reader replaces the informer in a Reconciler. A Controller reads its
+	// informer and ignores it.
+	Reader Reader
+
+	// Workers is the number of pods looked at at the same time, and
+	// RestartWorkers that of pods of which containers are being stopped.
+	// Defaults 5 and 10.
+	Workers, RestartWorkers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Recorder receives events about pods. Default nil: no events.
+	Recorder record.EventRecorder
+	// Metrics defaults to none.
+	Metrics Metrics
+	// QueueMetrics measures the work queues. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+
+	// Features switches behaviour. Its zero value is the default of every feature.
+	Features Features
+}
+
+// Features switches what differs between installations.
+type Features struct {
+	// NoEnvFromMetadata reports no hashes of environments, and restarts no
+	// containers.
+	NoEnvFromMetadata bool
+}
+
+func (o *Options) validate() error {
+	var errs []error
+	wrong := func(bad bool, text string) {
+		if bad {
+			errs = append(errs, errors.New("containermeta: "+text))
+		}
+	}
+	wrong(o.Kubernetes == nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one")
+	if o.Kubernetes != nil {
+		client, ok := o.Kubernetes.CoreV1().RESTClient().(*rest.RESTClient)
+		wrong(ok && client == nil, "Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport")
+	}
+	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	wrong(o.Node == "" && o.Pods == nil && o.Reader == nil, "Options.Node is empty: it names the node of which pods are reported")
+	wrong(o.Workers < 0, "Options.Workers is negative: it is the number of pods looked at at the same time, 0 means 5")
+	wrong(o.RestartWorkers < 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
+	return errors.Join(errs...)
+}

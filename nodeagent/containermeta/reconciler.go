@@ -1,0 +1,167 @@
+package containermeta
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/remember"
+	"github.com/podwright/podwright/internal/writes"
+	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/internal/stop"
+)
+
+// Reconciler makes passes over pods. It has passes of two kinds, for two queues:
+// Reconcile reports, and takes milliseconds; Restart stops containers, and takes
+// as long as they need to end. It is safe for use by several goroutines, as long
+// as one of them at a time makes passes of a kind over a pod.
+type Reconciler struct {
+	runtime  *nodeagent.Runtime
+	reader   Reader
+	pods     writes.Resource
+	clock    clock.PassiveClock
+	recorder record.EventRecorder
+	stopper  *stop.Stopper
+	features Features
+
+	own ownwrites.Tracker
+	// failed are the environments that could not be read, by pod and container ID.
+	failed remember.Last[map[string]Environment]
+	// attempts are those to restart the containers of a pod, by container ID.
+	attempts remember.Last[map[string]Attempt]
+}
+
+// NewReconciler returns a Reconciler for use in another framework: its passes
+// are started by the caller, and it reads what Options.Reader returns. For a
+// controller that runs by itself, see New.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if o.Reader == nil {
+		return nil, errors.New("containermeta: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return &Reconciler{
+		runtime: o.Runtime, reader: o.Reader,
+		pods:  writes.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(ownwrites.Pods)},
+		clock: o.Clock, recorder: o.Recorder, features: o.Features,
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder},
+	}, nil
+}
+
+// Reconcile makes a pass over a pod that reports what runs. It asks for another
+// one after a time (0: only when something changes), or returns an error and
+// wants to be called again after a back-off. Where the pod shows that there is
+// nothing to report, it asks nobody; and it does nothing while the cache has not
+// seen its last write.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	if pending := r.own.Pending(key, r.reader.Seen); pending != "" {
+		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
+		return reconcile.StaleRetry, nil
+	}
+	pod, err := r.pod(key)
+	if err != nil {
+		return 0, err
+	}
+	if pod == nil || !reportDue(pod, r.features) {
+		r.failed.Forget(key)
+		if pod == nil {
+			r.own.Forget(key)
+		}
+		return 0, nil
+	}
+	s, plan, err := r.plan(ctx, key, pod)
+	if err != nil {
+		return 0, err
+	}
+	return r.report(ctx, key, s, plan)
+}
+
+// Restart makes a pass over a pod that stops the containers whose environment is
+// outdated, when it is time to. It returns what Reconcile returns. An error also
+// says that a container may not have stopped, which is tried again later.
+func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	pod, err := r.pod(key)
+	if err != nil {
+		return 0, err
+	}
+	if pod == nil || !restartDue(pod, r.features) {
+		r.attempts.Forget(key)
+		return 0, nil
+	}
+	s, err := r.observe(ctx, key, pod)
+	if err != nil {
+		return 0, err
+	}
+	return r.restart(ctx, key, s, NewPlan(s))
+}
+
+// Plan returns what the next passes over a pod would do, without doing it; nil
+// when the pod does not exist. It asks the runtime what it has of the pod.
+func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+	pod, err := r.pod(key)
+	if pod == nil || err != nil {
+		return nil, err
+	}
+	_, plan, err := r.plan(ctx, key, pod)
+	return plan, err
+}
+
+// observe reads what a plan depends on, but for environments that are not yet
+// known to be needed.
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, error) {
+	s := &Snapshot{
+		Pod: pod, Runtime: r.runtime.Name, Now: r.clock.Now(), Features: r.features,
+		Environments: map[string]Environment{}, Attempts: r.attempts.Get(key),
+	}
+	for id, env := range r.failed.Get(key) {
+		s.Environments[id] = env
+	}
+	if runtime, ok := runtimeOf(pod); !ok || runtime != r.runtime.Name {
+		return s, nil
+	}
+	var err error
+	s.Containers, err = r.runtime.Containers(ctx, pod.UID)
+	return s, err
+}
+
+// plan plans, after it has read the environments that the plan needs. What a
+// runtime that does not answer leaves open is an error; what else is not
+// readable is part of the snapshot.
+func (r *Reconciler) plan(ctx context.Context, key types.NamespacedName, pod *corev1.Pod) (*Snapshot, *Plan, error) {
+	s, err := r.observe(ctx, key, pod)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := NewPlan(s)
+	if len(plan.Read) == 0 {
+		return s, plan, nil
+	}
+	for _, id := range plan.Read {
+		values, err := r.environment(ctx, s.containerOf(id))
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if nodeagent.Unavailable(err) {
+			return nil, nil, err
+		}
+		env := Environment{Values: values, Err: err}
+		if err != nil {
+			env.Failures = s.Environments[id].Failures + 1
+			env.RetryAt = s.Now.Add(retryAfter(env.Failures - 1))
+		}
+		s.Environments[id] = env
+	}
+	return s, NewPlan(s), nil
+}

@@ -1,0 +1,30 @@
+// Package nodeagent is the node's half of podwright: what a controller in the
+// cluster cannot know or do, because it takes the container runtime. A node
+// agent is one process per node that runs features of it; each is a package of
+// its own below this one, with the words New, Options, Run, Reconciler, Snapshot
+// and Plan.
+//
+//   - [github.com/podwright/podwright/nodeagent/containermeta] reports which
+//     containers really run, and restarts those whose environment comes from
+//     labels and annotations that have changed.
+//
+// This package holds what the features share. [Dial] connects to the runtime
+// over CRI v1, and a [Runtime] survives the restart of what it is connected to.
+// [NewPodInformer] caches the pods of the node, once for all features.
+// [Newest], [RestartCount], [KubeletHash] and [ContainerID] read what the kubelet
+// writes down about a container.
+//
+// A feature reads the pods of its own node only, needs no leader election, and
+// keeps nothing on disk: an agent can be killed and started again at any time.
+//
+// # Differences
+//
+// From the agent of OpenKruise 1.4, with which it can share a cluster, one per
+// node:
+//   - The runtime is asked in CRI v1; v1alpha2, which containerd 2 and CRI-O 1.26
+//     no longer have, is not spoken. Docker and Pouch are reached through their
+//     CRI sockets only.
+//   - An httpGet preStop hook without a host goes to the address of the pod, which
+//     the runtime is asked for. Scheme and headers of the hook are kept, and the
+//     hook sleep is known.
+package nodeagent
