@@ -1,0 +1,171 @@
+package recreate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/internal/stop"
+)
+
+// apply carries the plan out, but for its answers: the write, and only when that
+// is made, the stop.
+func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	for _, w := range plan.Waiting {
+		klog.FromContext(ctx).V(4).Info("Waiting", "request", w.Request, "container", w.Container, "reason", w.Reason)
+	}
+	if plan.Write != nil {
+		err := r.write(ctx, &r.own, key, plan.Write)
+		if after, settled := outdated(err); settled {
+			return after, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case s.RuntimeErr != nil && (plan.Write == nil || plan.Write.Status.CompletionTime == nil):
+		return 0, s.RuntimeErr
+	case plan.Stop != nil:
+		return 0, r.stop(ctx, key, s, plan.Stop)
+	}
+	return plan.RequeueAfter, nil
+}
+
+// answer carries the answers of a plan out. That one fails does not keep the
+// others.
+func (r *Reconciler) answer(ctx context.Context, key types.NamespacedName, answers []Write) (requeueAfter time.Duration, err error) {
+	var errs []error
+	for i := range answers {
+		err := r.write(ctx, &r.answers, key, &answers[i])
+		if after, settled := outdated(err); settled {
+			requeueAfter = max(requeueAfter, after)
+			continue
+		}
+		errs = append(errs, err)
+	}
+	return requeueAfter, errors.Join(errs...)
+}
+
+// outdated tells of the error of a write whether it came about because the cache
+// is behind: the request is gone, or somebody else has changed it. The cache will
+// see that soon.
+func outdated(err error) (requeueAfter time.Duration, is bool) {
+	switch {
+	case apierrors.IsNotFound(err):
+		return 0, true
+	case apierrors.IsConflict(err):
+		return reconcile.StaleRetry, true
+	}
+	return 0, false
+}
+
+// write writes a status. It is refused where the request has changed: it may have
+// been completed meanwhile, and must not be worked on then.
+func (r *Reconciler) write(ctx context.Context, own *ownwrites.Tracker, key types.NamespacedName, w *Write) error {
+	klog.FromContext(ctx).V(2).Info("Writing a status", "request", w.Request.Name, "phase", w.Status.Phase, "reason", w.Why)
+	return r.patch(ctx, own, key, w.Request, map[string]any{
+		"metadata": map[string]any{"uid": w.Request.UID, "resourceVersion": w.Request.ResourceVersion},
+		"status":   w.Status,
+	})
+}
+
+// patch patches the status of a request. A merge patch replaces the whole list of
+// containers.
+func (r *Reconciler) patch(ctx context.Context, own *ownwrites.Tracker, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode the status of ContainerRecreateRequest %s: %w", request.Name, err)
+	}
+	patched, err := r.lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	if err != nil {
+		return fmt.Errorf("write the status of ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
+	}
+	own.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	return nil
+}
+
+// stop stops a container. The kubelet starts it again. (§5.5)
+func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
+	request := s.Chosen()
+	toStop := s.toStop(what)
+	klog.FromContext(ctx).Info("Stopping a container", "request", request.Name, "container", what.Container, "id", what.ID, "graceSeconds", toStop.GraceSeconds)
+	err := r.stopper.Stop(ctx, toStop, fmt.Sprintf(v1alpha1.ContainerRecreateEventKillingFormat, what.Container, request.Name))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil || nodeagent.Unavailable(err):
+		// The agent ends, or the runtime is restarted. The container is stopped
+		// once both are back.
+		return fmt.Errorf("stop container %s of pod %s: %w", what.Container, key, err)
+	}
+	klog.FromContext(ctx).Error(err, "Cannot stop a container", "request", request.Name, "container", what.Container, "id", what.ID)
+	return r.writeFailed(ctx, key, s, what, err)
+}
+
+// writeFailed writes down that a container could not be stopped. It touches
+// nothing but the states, so it cannot hurt a request that was completed
+// meanwhile.
+func (r *Reconciler) writeFailed(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop, cause error) error {
+	plan := NewPlan(s)
+	states := s.Chosen().Status.ContainerRecreateStates
+	if plan.Write != nil {
+		states = plan.Write.Status.ContainerRecreateStates
+	}
+	states = append([]state(nil), states...)
+	for i := range states {
+		if states[i].Name == what.Container {
+			states[i] = state{
+				Name: what.Container, Phase: v1alpha1.ContainerRecreateRequestFailed,
+				Message: fmt.Sprintf("%s: %v", v1alpha1.ContainerRecreateStateMessageKillFailed, cause),
+			}
+		}
+	}
+	err := r.patch(ctx, &r.own, key, s.Chosen(), map[string]any{
+		"metadata": map[string]any{"uid": s.Chosen().UID},
+		"status":   map[string]any{"containerRecreateStates": states},
+	})
+	if _, settled := outdated(err); settled {
+		return nil
+	}
+	return err
+}
+
+// toStop says how to stop a container: all of it is the request's own copy.
+func (s *Snapshot) toStop(what *Stop) *stop.Request {
+	request := s.Chosen()
+	out := &stop.Request{
+		ID: what.ID, GraceSeconds: v1alpha1.DefaultContainerRecreateGracePeriodSeconds,
+		Pod: corev1.ObjectReference{
+			APIVersion: "v1", Kind: "Pod", Namespace: request.Namespace, Name: request.Spec.PodName,
+			UID:       types.UID(request.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]),
+			FieldPath: fmt.Sprintf("spec.containers{%s}", what.Container),
+		},
+	}
+	if strategy := request.Spec.Strategy; strategy != nil && strategy.TerminationGracePeriodSeconds != nil {
+		out.GraceSeconds = *strategy.TerminationGracePeriodSeconds
+	}
+	for i := range request.Spec.Containers {
+		if c := &request.Spec.Containers[i]; c.Name == what.Container {
+			out.PreStop, out.Ports = c.PreStop, c.Ports
+		}
+	}
+	for _, c := range s.Containers {
+		if c.GetId() == what.ID {
+			out.SandboxID = c.GetPodSandboxId()
+		}
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+// Package recreate is the node's half of ContainerRecreateRequests: it stops the
+// containers that a request names, so that the kubelet starts them again, and
+// says how far it is. The other half, in the cluster, is the package
+// lifecycle/recreate.
+//
+// One request at a time acts on a pod; the others say that they wait, and each
+// has its turn. Containers are stopped one after the other, in the order of the
+// request, as the kubelet would: preStop hook, grace period and all.
+//
+// Every pass over a pod has three steps. Observe reads its requests from a cache
+// and its containers from the runtime into a [Snapshot]. [NewPlan], a pure
+// function, decides: a [Plan] has the status to write, the container to stop
+// then, and what everything else waits for. Apply carries it out.
+//
+// What is going to be done is written down before it is done, and nothing is kept
+// elsewhere. So an agent can be killed at any moment: the next one goes on, and
+// does not stop the container again that has taken the place of one that was
+// stopped.
+//
+// # Differences
+//
+// Requests, and what stands in their status, are those of OpenKruise 1.4. Where
+// its agent harms users or costs much, this one does otherwise:
+//
+//   - That a container is going to be stopped is written down before, and not
+//     after: its state is Recreating, with the message "stopping containerd://4fa6"
+//     until it is back. With forceRecreate, an agent that ended in between would
+//     otherwise stop the new container too.
+//   - A container counts as replaced by its ID alone. Its start was compared with
+//     the creation of the request, which has whole seconds: a request made within
+//     a second of the start of a container was completed without stopping it.
+//   - While a container is being stopped, which may take minutes, new requests for
+//     its pod are answered. They were completed for want of an answer.
+//   - A runtime that is being restarted is waited for; no container counts as
+//     failed by it.
+//   - Steps that follow one another are one write: a request for one container
+//     costs two.
+//   - A status is not written over one that has changed meanwhile: a request that
+//     was completed by its deadline stays so.
+//   - A container that has to run for minStartedSeconds is looked at again when it
+//     will have, not after as many seconds each time.
+package recreate

@@ -1,0 +1,68 @@
+package recreate
+
+import (
+	"errors"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// EventSource is the component under which the feature's events have always
+// been reported: Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ContainerRecreateEventSource
+
+// Metrics receives what the controller measures of itself.
+type Metrics = controller.Metrics
+
+// Options says what a Controller or a Reconciler works with. Lifecycle, Runtime
+// and, for a Controller without Requests, Node are required; every other field
+// has a useful zero value.
+type Options struct {
+	// Lifecycle reads ContainerRecreateRequests, and writes their status.
+	Lifecycle client.Interface
+	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
+	Runtime *nodeagent.Runtime
+	// Node is the name of the node. Not needed where Requests or Reader is set.
+	Node string
+
+	// Requests is an informer of the active requests of the node that the caller
+	// shares and runs; see NewRequestInformer. Default: the controller makes and
+	// runs its own.
+	Requests cache.SharedIndexInformer
+	// Reader replaces the informer in a Reconciler. A Controller reads its
+	// informer and ignores it.
+	Reader Reader
+
+	// Workers is the number of pods of which containers are being stopped at the
+	// same time. Default 32.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Recorder receives events about pods. Default nil: no events.
+	Recorder record.EventRecorder
+	// Metrics defaults to none.
+	Metrics Metrics
+	// QueueMetrics measures the work queues. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	var errs []error
+	wrong := func(bad bool, text string) {
+		if bad {
+			errs = append(errs, errors.New("recreate: "+text))
+		}
+	}
+	wrong(o.Lifecycle == nil, "Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one")
+	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	wrong(o.Node == "" && o.Requests == nil && o.Reader == nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
+	wrong(o.Workers < 0, "Options.Workers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 32")
+	return errors.Join(errs...)
+}

@@ -1,0 +1,80 @@
+package recreate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Plan is what a pass does about the requests for one pod.
+type Plan struct {
+	// Answers are to requests that must wait for another one of their pod.
+	Answers []Write
+	// Write is the new status of the request that is worked on; nil where it
+	// stands already.
+	Write *Write
+	// Stop is the container to stop once Write is made; nil for none. There is
+	// one at most: how it ends decides what comes next.
+	Stop *Stop
+	// Waiting tells what is left to do, and what it waits for.
+	Waiting []Waiting
+	// RequeueAfter is when to plan again; 0 for when something changes.
+	RequeueAfter time.Duration
+}
+
+// Write is a status to write, and why.
+type Write struct {
+	Request *v1alpha1.ContainerRecreateRequest
+	Status  *v1alpha1.ContainerRecreateRequestStatus
+	Why     string
+}
+
+// Stop is a container to stop.
+type Stop struct {
+	// Container is the name of the container, and ID what the runtime calls it.
+	Container, ID string
+}
+
+// Waiting is something that is left to do, and the reason in words why it is not
+// done now. Container is empty where the reason is about a whole request.
+type Waiting struct{ Request, Container, Reason string }
+
+// NewPlan decides what to do about the requests for a pod. It depends on nothing
+// but the snapshot, which it does not change.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s}
+	requests := inOrder(s.Requests)
+	if len(requests) == 0 {
+		return &p.Plan
+	}
+	p.answer(requests[0], requests[1:])
+	p.work(requests[0])
+	return &p.Plan
+}
+
+// answer has requests wait for the chosen one: one at a time acts on a pod. They
+// say so, since a controller ends a request that nobody has answered. (§5.2)
+func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1alpha1.ContainerRecreateRequest) {
+	for _, r := range others {
+		why := fmt.Sprintf("ContainerRecreateRequest %s of the same pod comes first", chosen.Name)
+		p.wait(r, "", why)
+		if r.Status.Phase == "" {
+			status := r.Status.DeepCopy()
+			status.Phase = v1alpha1.ContainerRecreateRequestPending
+			p.Answers = append(p.Answers, Write{Request: r, Status: status, Why: why})
+		}
+	}
+}
+
+// wait notes what a container waits for.
+func (p *Plan) wait(r *v1alpha1.ContainerRecreateRequest, container, reason string) {
+	p.Waiting = append(p.Waiting, Waiting{r.Name, container, reason})
+}
+
+// lookAgain has another plan made after a time at the latest.
+func (p *Plan) lookAgain(after time.Duration) {
+	if p.RequeueAfter == 0 || after < p.RequeueAfter {
+		p.RequeueAfter = max(after, 1)
+	}
+}

@@ -1,0 +1,112 @@
+package recreate
+
+import (
+	"encoding/json"
+	"fmt"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+type state = v1alpha1.ContainerRecreateRequestContainerRecreateState
+
+// observeStates computes how far the containers are, in the order of the spec.
+func (p *planner) observeStates() {
+	recorded := map[string]state{}
+	for _, s := range p.status.ContainerRecreateStates {
+		recorded[s.Name] = s
+	}
+	states := make([]state, len(p.request.Spec.Containers))
+	for i := range states {
+		of := &p.request.Spec.Containers[i]
+		before := recorded[of.Name]
+		states[i] = p.stateOf(of, before)
+		if before.Phase != states[i].Phase {
+			p.why = fmt.Sprintf("container %s is %s", of.Name, states[i].Phase)
+		}
+	}
+	p.status.ContainerRecreateStates = states
+}
+
+// stateOf computes how far a container is. The first rule that fits counts.
+// (§5.4)
+func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before state) state {
+	pending := state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestPending, IsKilled: before.IsKilled}
+	recreating := state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestRecreating, IsKilled: before.IsKilled}
+	if before.Phase == recreating.Phase {
+		recreating.Message = before.Message // of which container was stopped
+	}
+	c := p.newest[of.Name]
+	switch {
+	case before.Phase == v1alpha1.ContainerRecreateRequestSucceeded || before.Phase == v1alpha1.ContainerRecreateRequestFailed: // rule 0
+		return before
+	case c == nil: // rule 1
+		pending.Message = v1alpha1.ContainerRecreateStateMessageNotFound
+		return pending
+	case c.GetState() == criv1.ContainerState_CONTAINER_EXITED: // rule 2
+		p.wait(p.request, of.Name, "the kubelet has to start it again")
+		return recreating
+	case before.Phase == recreating.Phase && before.Message == p.stopping(c): // announced, and still there
+		return pending
+	case p.strategy.ForceRecreate && !before.IsKilled: // rule 3
+		return pending
+	case p.fullID(c) == of.StatusContext.ContainerID: // rule 5
+		return pending
+	case p.succeeded(c, of.Name): // rule 4
+		return state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestSucceeded, IsKilled: before.IsKilled}
+	}
+	return recreating
+}
+
+// succeeded tells whether a container that has taken the place of another one is
+// ready, and has been running for long enough. (§5.4 rule 4)
+func (p *planner) succeeded(c *criv1.Container, name string) bool {
+	synced := p.synced[name]
+	if synced.ContainerID != p.fullID(c) || !synced.Ready {
+		p.wait(p.request, name, "it is not ready, as far as a controller has told")
+		return false
+	}
+	if p.strategy.MinStartedSeconds <= 0 {
+		return true
+	}
+	least := seconds(int64(p.strategy.MinStartedSeconds))
+	since, known := p.Started[c.GetId()]
+	if !known {
+		since = p.Now
+	}
+	rest := since.Add(least).Sub(p.Now)
+	if rest > 0 {
+		p.wait(p.request, name, fmt.Sprintf("it will have been running for %s in %s", least, rest))
+		p.lookAgain(min(rest, least))
+	}
+	return rest <= 0
+}
+
+// readSynced reads what a controller tells of the readiness of containers. What
+// is not readable counts as nothing: the next change of a container replaces it.
+func (p *planner) readSynced() {
+	p.synced = map[string]v1alpha1.ContainerRecreateRequestSyncContainerStatus{}
+	text := p.request.Annotations[v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation]
+	if text == "" {
+		return
+	}
+	var list []v1alpha1.ContainerRecreateRequestSyncContainerStatus
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		p.wait(p.request, "", fmt.Sprintf("annotation %s is not readable: %v", v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation, err))
+		return
+	}
+	for _, s := range list {
+		p.synced[s.Name] = s
+	}
+}
+
+func (p *planner) fullID(c *criv1.Container) string {
+	return nodeagent.ContainerID(p.Runtime, c.GetId())
+}
+
+// stopping is the message of a container that is going to be stopped. It names
+// the container, so that an agent that is started again can tell whether that
+// has happened.
+func (p *planner) stopping(c *criv1.Container) string { return "stopping " + p.fullID(c) }

@@ -1,0 +1,63 @@
+package recreate
+
+import (
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// walk goes through the containers in the order of the spec, until one has to be
+// stopped or waited for, and completes the request when all are done. (§5.3
+// steps 6 to 8)
+func (p *planner) walk() {
+	states := p.status.ContainerRecreateStates
+	done := 0
+	for i := range states {
+		switch states[i].Phase {
+		case v1alpha1.ContainerRecreateRequestSucceeded:
+			done++
+		case v1alpha1.ContainerRecreateRequestFailed:
+			if p.strategy.FailurePolicy != v1alpha1.ContainerRecreateRequestFailurePolicyIgnore {
+				p.complete("")
+				return
+			}
+			done++
+		case v1alpha1.ContainerRecreateRequestRecreating:
+			states[i].IsKilled = true
+			if p.strategy.OrderedRecreate {
+				p.waitAfter(i, "containers are recreated one after the other, and the one before is not back")
+				return
+			}
+		default:
+			p.stop(i)
+			return
+		}
+	}
+	if done == len(states) {
+		p.complete("")
+	}
+}
+
+// stop plans to stop a container. That it is going to be stopped is written down
+// first.
+func (p *planner) stop(i int) {
+	state := &p.status.ContainerRecreateStates[i]
+	c := p.newest[state.Name]
+	if c == nil {
+		p.wait(p.request, state.Name, "the runtime does not have it")
+		p.waitAfter(i, "the container before is not there")
+		return
+	}
+	state.Phase, state.IsKilled = v1alpha1.ContainerRecreateRequestRecreating, true
+	state.Message = p.stopping(c)
+	p.why = "container " + state.Name + " is going to be stopped"
+	p.Stop = &Stop{Container: state.Name, ID: c.GetId()}
+	p.waitAfter(i, "one container is stopped at a time")
+}
+
+// waitAfter notes for the containers after one that they wait.
+func (p *planner) waitAfter(i int, reason string) {
+	for _, s := range p.status.ContainerRecreateStates[i+1:] {
+		if s.Phase == v1alpha1.ContainerRecreateRequestPending {
+			p.wait(p.request, s.Name, reason)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package recreate
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"time"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// Resource names a cache: ResourceRequests.
+type Resource = ownwrites.Resource
+
+// ResourceRequests is the cache that a Reconciler reads.
+const ResourceRequests Resource = "containerrecreaterequests"
+
+// Reader reads caches. What it returns is shared with the cache: a Reconciler
+// never changes it. Its methods are called by several goroutines.
+//
+// New makes a Reader over an informer. An implementation of one's own lets a
+// Reconciler run on the caches of another framework.
+type Reader interface {
+	// Requests returns the active requests for the pods of this node in a
+	// namespace: those with the labels that NewRequestInformer selects.
+	Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error)
+	// Seen returns the resourceVersion up to which a cache is complete, empty
+	// when it cannot tell. A Reconciler waits until it has seen its own
+	// writes; where Seen cannot tell, it does not wait.
+	Seen(Resource) string
+}
+
+// NewRequestInformer returns an informer of the active requests for the pods of
+// one node. The caller runs it.
+func NewRequestInformer(c client.Interface, node string) cache.SharedIndexInformer {
+	selector := labels.Set{
+		v1alpha1.ContainerRecreateRequestNodeNameLabel: node,
+		v1alpha1.ContainerRecreateRequestActiveLabel:   "true",
+	}.String()
+	return client.NewFilteredContainerRecreateRequestInformer(c, metav1.NamespaceAll, 0,
+		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		func(options *metav1.ListOptions) { options.LabelSelector = selector })
+}
+
+// informerReader reads an informer.
+type informerReader struct {
+	caches.Stores
+	requests client.ContainerRecreateRequestLister
+}
+
+func newInformerReader(requests cache.SharedIndexInformer) *informerReader {
+	return &informerReader{
+		Stores:   caches.Stores{ResourceRequests: requests.GetStore()},
+		requests: client.NewContainerRecreateRequestLister(requests.GetIndexer()),
+	}
+}
+
+func (r *informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
+	return r.requests.ContainerRecreateRequests(namespace).List(labels.Everything())
+}
+
+// requests returns the requests for a pod.
+func (r *Reconciler) requests(pod types.NamespacedName) (of []*v1alpha1.ContainerRecreateRequest, err error) {
+	all, err := r.reader.Requests(pod.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("read ContainerRecreateRequests of namespace %s: %w", pod.Namespace, err)
+	}
+	for _, request := range all {
+		if request.Spec.PodName == pod.Name {
+			of = append(of, request)
+		}
+	}
+	return of, nil
+}
+
+// observe reads what a plan for a pod depends on. That the runtime does not
+// answer is part of the snapshot.
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	requests, err := r.requests(key)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{Requests: requests, Runtime: r.runtime.Name, Now: r.clock.Now()}
+	if chosen := s.Chosen(); chosen != nil {
+		s.RuntimeErr = r.observeContainers(ctx, s, chosen)
+		s.Now = r.clock.Now()
+	}
+	return s, nil
+}
+
+// observeContainers asks the runtime for the containers of a request's pod.
+func (r *Reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen *v1alpha1.ContainerRecreateRequest) (err error) {
+	uid := chosen.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]
+	if s.Containers, err = r.runtime.Containers(ctx, types.UID(uid)); err != nil {
+		return err
+	}
+	if chosen.Spec.Strategy == nil || chosen.Spec.Strategy.MinStartedSeconds <= 0 {
+		return nil
+	}
+	s.Started = map[string]time.Time{}
+	newest := nodeagent.Newest(s.Containers)
+	for i := range chosen.Spec.Containers {
+		c := newest[chosen.Spec.Containers[i].Name]
+		if c.GetState() != criv1.ContainerState_CONTAINER_RUNNING || c == nil {
+			continue
+		}
+		answer, err := r.runtime.ContainerStatus(ctx, c.GetId(), false)
+		switch {
+		case nodeagent.NotFound(err):
+		case err != nil:
+			return err
+		case answer.GetStatus().GetStartedAt() > 0:
+			s.Started[c.GetId()] = time.Unix(0, answer.GetStatus().GetStartedAt())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package recreate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/internal/stop"
+)
+
+// Reconciler makes passes over pods for which there are requests. It has passes
+// of two kinds, for two queues: Reconcile works on a request, and takes as long
+// as a container needs to end; Answer tells others that they must wait, and takes
+// milliseconds. It is safe for use by several goroutines, as long as one of them
+// at a time makes passes of a kind over a pod.
+type Reconciler struct {
+	runtime   *nodeagent.Runtime
+	reader    Reader
+	lifecycle client.Interface
+	clock     clock.PassiveClock
+	stopper   *stop.Stopper
+
+	// own are the writes of Reconcile, and answers those of Answer, by pod.
+	own, answers ownwrites.Tracker
+}
+
+// NewReconciler returns a Reconciler for use in another framework: its passes
+// are started by the caller, and it reads what Options.Reader returns. For a
+// controller that runs by itself, see New.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if o.Reader == nil {
+		return nil, errors.New("recreate: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	return &Reconciler{
+		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock,
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder},
+	}, nil
+}
+
+// Reconcile makes a pass over a pod: the next step of the request that is worked
+// on, which may be to stop a container and wait for its end. It asks for another
+// pass after a time (0: only when something changes), or returns an error and
+// wants to be called again after a back-off. It does nothing while the cache has
+// not seen its last write.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	if stale(ctx, &r.own, key, r.reader) {
+		return reconcile.StaleRetry, nil
+	}
+	s, err := r.observe(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	if s.Chosen() == nil {
+		r.own.Forget(key)
+		return 0, nil
+	}
+	return r.apply(ctx, key, s, NewPlan(s))
+}
+
+// Answer makes a pass over a pod that has the requests say that they wait which
+// must wait for another one. It asks no runtime, and returns what Reconcile
+// returns.
+func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	if stale(ctx, &r.answers, key, r.reader) {
+		return reconcile.StaleRetry, nil
+	}
+	requests, err := r.requests(key)
+	if err != nil {
+		return 0, err
+	}
+	s := &Snapshot{Requests: requests, Runtime: r.runtime.Name, Now: r.clock.Now()}
+	return r.answer(ctx, key, NewPlan(s).Answers)
+}
+
+// Plan returns what the next passes over a pod would do, without doing it; nil
+// when there is no request for it. It asks the runtime what it has of the pod.
+func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+	s, err := r.observe(ctx, key)
+	if err != nil || s.Chosen() == nil {
+		return nil, err
+	}
+	return NewPlan(s), nil
+}
+
+// stale tells whether the cache has yet to see an own write.
+func stale(ctx context.Context, own *ownwrites.Tracker, key types.NamespacedName, reader Reader) bool {
+	pending := own.Pending(key, reader.Seen)
+	if pending != "" {
+		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
+	}
+	return pending != ""
+}

@@ -1,0 +1,31 @@
+package recreate
+
+import (
+	"time"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on. Its objects are shared with
+// caches; nothing in this package changes them.
+type Snapshot struct {
+	// Requests are the active requests for one pod name, in any order. Those
+	// that are completed or being deleted do not count.
+	Requests []*v1alpha1.ContainerRecreateRequest
+	// Runtime is the name of the container runtime, "containerd" for example.
+	Runtime string
+	// Containers are those that the runtime has of the pod of the request that
+	// is chosen, in any order. See Chosen.
+	Containers []*criv1.Container
+	// RuntimeErr is why the runtime could not be asked. Nothing is said of
+	// containers then.
+	RuntimeErr error
+	// Started is since when containers run, by the ID that the runtime has for
+	// them. It is asked for only where the chosen request has
+	// minStartedSeconds; a container that is not in it has not run long enough.
+	Started map[string]time.Time
+	// Now is the time for which to plan.
+	Now time.Time
+}
