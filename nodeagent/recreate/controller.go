@@ -88,8 +88,6 @@ func (c *Controller) changed(before, after *v1alpha1.ContainerRecreateRequest) {
 		request = before
 	}
 	pod := types.NamespacedName{Namespace: request.Namespace, Name: request.Spec.PodName}
-	if request.Status.Phase == "" && after != nil {
-		c.answers.Add(pod)
-	}
 	c.work.Add(pod)
+	c.answers.Add(pod)
 }

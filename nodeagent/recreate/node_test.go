@@ -1,0 +1,344 @@
+package recreate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	manager "github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// The users that the two halves are for the API server.
+const (
+	agentUser   = "agent"
+	managerUser = "manager"
+)
+
+// recorder also keeps what events are about.
+type recorder struct {
+	scene.Recorder
+	about []corev1.ObjectReference
+}
+
+func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
+	if reference, ok := object.(*corev1.ObjectReference); ok {
+		r.about = append(r.about, *reference)
+	}
+	r.Recorder.Event(object, kind, reason, message)
+}
+
+// node is a cluster with one node in memory, in virtual time: an API server, a
+// manager with the real half of the control plane, a container runtime, a
+// kubelet, and the agent.
+type node struct {
+	*testing.T
+	api         *apitest.Server
+	kube        kubernetes.Interface // the test's
+	requests    client.ContainerRecreateRequestInterface
+	runtime     *critest.Runtime
+	startup     time.Duration // from the start of a container to its readiness
+	events      *recorder
+	guard       apitest.Guard
+	agent       *Controller
+	stopAgent   func()
+	stopManager func()
+}
+
+// play plays a story on a node whose agent does not run yet.
+func play(t *testing.T, story func(*node)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		requests := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
+		n := &node{T: t, api: apitest.New(nil, requests), runtime: critest.New(nil), events: &recorder{}, stopAgent: func() {}}
+		n.kube, n.requests = n.client("test"), n.lifecycle("test").ContainerRecreateRequests("default")
+		n.stopManager = n.startManager()
+		story(n)
+		n.stopAgent()
+		n.stopManager()
+		n.must(n.guard.Check())
+	})
+}
+
+func (n *node) must(err error) {
+	n.Helper()
+	if err != nil {
+		n.Fatal(err)
+	}
+}
+
+func (n *node) client(user string) kubernetes.Interface {
+	n.Helper()
+	client, err := kubernetes.NewForConfig(n.api.Config(user))
+	n.must(err)
+	return client
+}
+
+func (n *node) lifecycle(user string) client.Interface {
+	n.Helper()
+	c, err := client.NewForConfig(n.api.Config(user))
+	n.must(err)
+	return c
+}
+
+// run runs informers and a controller over them. The function it returns stops
+// them, and waits.
+func (n *node) run(controller interface{ Run(context.Context) error }, informers ...cache.SharedIndexInformer) (stop func()) {
+	n.Helper()
+	ctx, cancel := context.WithCancel(klog.NewContext(n.Context(), klog.Logger{}))
+	var running sync.WaitGroup
+	for _, informer := range informers {
+		running.Go(func() { informer.RunWithContext(ctx) })
+	}
+	running.Go(func() {
+		if err := controller.Run(ctx); err != nil && ctx.Err() == nil {
+			n.Error(err)
+		}
+	})
+	synctest.Wait()
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// startManager starts the half of the control plane.
+func (n *node) startManager() (stop func()) {
+	n.Helper()
+	o := manager.Options{Kubernetes: n.client(managerUser), Lifecycle: n.lifecycle(managerUser)}
+	o.Pods = informers.NewSharedInformerFactory(o.Kubernetes, 0).Core().V1().Pods().Informer()
+	o.Requests = client.NewContainerRecreateRequestInformer(o.Lifecycle, "", 0, cache.Indexers{})
+	controller, err := manager.New(o)
+	n.must(err)
+	return n.run(controller, o.Pods, o.Requests)
+}
+
+// start starts the agent.
+func (n *node) start() {
+	n.Helper()
+	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
+	n.must(err)
+	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", Recorder: n.events}
+	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
+	n.must(o.Requests.SetTransform(n.guard.Transform(caches.Trim)))
+	n.agent, err = New(o)
+	n.must(err)
+	stop := n.run(n.agent, o.Requests)
+	n.stopAgent = func() {
+		stop()
+		n.stopAgent = func() {}
+	}
+}
+
+func (n *node) sleep(d time.Duration) {
+	n.Helper()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// pod creates a pod with the containers main and side, changed by edits, and has
+// the kubelet run it until it is ready.
+func (n *node) pod(name string, edits ...func(*corev1.Pod)) {
+	n.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.PodSpec{
+			NodeName:       "node-1",
+			Containers:     []corev1.Container{{Name: "main", Image: "web:1"}, {Name: "side", Image: "side:1"}},
+			ReadinessGates: []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}},
+		},
+	}
+	for _, edit := range edits {
+		edit(pod)
+	}
+	_, err := n.kube.CoreV1().Pods("default").Create(n.Context(), pod, metav1.CreateOptions{})
+	n.must(err)
+	n.work(n.startup + 3*time.Second)
+}
+
+// work has the kubelet work for a time: it starts containers that do not run,
+// and reports all.
+func (n *node) work(d time.Duration) {
+	n.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); n.sleep(500 * time.Millisecond) {
+		n.kubelet()
+	}
+}
+
+func (n *node) kubelet() {
+	n.Helper()
+	pods, err := n.kube.CoreV1().Pods("default").List(n.Context(), metav1.ListOptions{})
+	n.must(err)
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		before := pod.Status.DeepCopy()
+		n.must((&critest.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
+		n.report(pod)
+		if diff := cmp.Diff(before, &pod.Status); diff == "" {
+			continue
+		}
+		if _, err := n.kube.CoreV1().Pods("default").UpdateStatus(n.Context(), pod, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+			n.must(err)
+		}
+	}
+	synctest.Wait()
+}
+
+// report puts into a pod's status since when its containers run, and whether they
+// are ready.
+func (n *node) report(pod *corev1.Pod) {
+	started := map[string]time.Time{}
+	for _, c := range n.runtime.Containers() {
+		started[nodeagent.ContainerID(critest.Name, c.Status.Id)] = time.Unix(0, c.Status.StartedAt).Truncate(time.Second)
+	}
+	all := true
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		s.State.Running.StartedAt = metav1.NewTime(started[s.ContainerID])
+		s.Ready = time.Since(started[s.ContainerID]) >= n.startup
+		all = all && s.Ready
+	}
+	n.condition(pod, corev1.ContainersReady, all)
+	if readiness.Condition(pod, v1alpha1.KruisePodReady) == nil { // the pod-readiness controller
+		n.condition(pod, v1alpha1.KruisePodReady, true)
+	}
+	for _, gate := range pod.Spec.ReadinessGates {
+		all = all && readiness.Condition(pod, gate.ConditionType).Status == corev1.ConditionTrue
+	}
+	n.condition(pod, corev1.PodReady, all)
+}
+
+func (n *node) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
+	status := corev1.ConditionFalse
+	if is {
+		status = corev1.ConditionTrue
+	}
+	if c := readiness.Condition(pod, t); c == nil {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: status})
+	} else if c.Status != status {
+		*c = corev1.PodCondition{Type: t, Status: status}
+	}
+}
+
+// create creates a request as a user does, and the webhook fills it in.
+func (n *node) create(name, pod string, edits ...edit) {
+	n.Helper()
+	r := &v1alpha1.ContainerRecreateRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: map[string]string{}},
+		Spec: v1alpha1.ContainerRecreateRequestSpec{
+			PodName: pod, Strategy: &v1alpha1.ContainerRecreateRequestStrategy{},
+			Containers: []v1alpha1.ContainerRecreateRequestContainer{{Name: "main"}, {Name: "side"}},
+		},
+	}
+	for _, edit := range edits {
+		edit(r)
+	}
+	of := n.getPod(pod)
+	if errs := append(manager.ValidateCreate(r), manager.ValidatePod(r, of)...); len(errs) > 0 {
+		n.Fatal(errs.ToAggregate())
+	}
+	manager.Default(r, of)
+	_, err := n.requests.Create(n.Context(), r, metav1.CreateOptions{})
+	n.must(err)
+	synctest.Wait()
+}
+
+// only restricts a request to some containers.
+func only(names ...string) edit {
+	return func(r *v1alpha1.ContainerRecreateRequest) {
+		r.Spec.Containers = nil
+		for _, name := range names {
+			r.Spec.Containers = append(r.Spec.Containers, v1alpha1.ContainerRecreateRequestContainer{Name: name})
+		}
+	}
+}
+
+func (n *node) get(name string) *v1alpha1.ContainerRecreateRequest {
+	n.Helper()
+	r, err := n.requests.Get(n.Context(), name, metav1.GetOptions{})
+	n.must(err)
+	return r
+}
+
+// is checks the status of a request.
+func (n *node) is(name, want string) {
+	n.Helper()
+	if got := showStatus(&n.get(name).Status); got != want {
+		n.Errorf("request %s is %q, want %q", name, got, want)
+	}
+}
+
+// want compares what there is with what should be.
+func (n *node) want(what string, want, got []string) {
+	n.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), append([]string{}, got...)); diff != "" {
+		n.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// stops lists the stops and commands so far, in order, and forgets them.
+func (n *node) stops() (out []string) {
+	for _, call := range n.runtime.Calls() {
+		if strings.HasPrefix(call, "StopContainer ") || strings.HasPrefix(call, "ExecSync ") {
+			out = append(out, call)
+		}
+	}
+	n.runtime.ForgetCalls()
+	return out
+}
+
+// sent lists the requests of the agent but lists and watches, as "n verb
+// resource", and forgets them.
+func (n *node) sent() []string {
+	count := n.api.Count(agentUser)
+	maps.DeleteFunc(count, func(request string, _ int) bool {
+		return strings.HasPrefix(request, "list ") || strings.HasPrefix(request, "watch ")
+	})
+	n.api.ForgetRequests()
+	out := []string{}
+	for _, what := range slices.Sorted(maps.Keys(count)) {
+		out = append(out, fmt.Sprint(count[what], " ", what))
+	}
+	return out
+}
+
+// restarts tells how often the containers of a pod have been restarted.
+func (n *node) restarts(pod string) (out []string) {
+	n.Helper()
+	for _, s := range n.getPod(pod).Status.ContainerStatuses {
+		out = append(out, fmt.Sprintf("%s %d", s.Name, s.RestartCount))
+	}
+	return out
+}
+
+func (n *node) getPod(name string) *corev1.Pod {
+	n.Helper()
+	pod, err := n.kube.CoreV1().Pods("default").Get(n.Context(), name, metav1.GetOptions{})
+	n.must(err)
+	return pod
+}
