@@ -16,8 +16,10 @@ import (
 
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/process"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
+	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
 // feature is one feature of the agent.
@@ -38,6 +40,7 @@ type runner interface {
 // parts are what every feature has of its own, and what it shares with the others.
 type parts struct {
 	kubernetes kubernetes.Interface
+	lifecycle  lifecycleclient.Interface
 	recorder   record.EventRecorder
 	// runtime and pods, those of the node, are shared.
 	runtime *nodeagent.Runtime
@@ -61,6 +64,7 @@ func (c *podCache) shared() cache.SharedIndexInformer {
 func (a *Agent) features() []feature {
 	return []feature{
 		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta},
+		{recreate.EventSource, features.KruiseDaemon, a.newRecreate},
 	}
 }
 
@@ -78,6 +82,17 @@ func (a *Agent) newContainerMeta(p parts) (runner, error) {
 		Features: containermeta.Features{
 			NoEnvFromMetadata: !a.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 		},
+	})
+}
+
+func (a *Agent) newRecreate(p parts) (runner, error) {
+	return recreate.New(recreate.Options{
+		Lifecycle:    p.lifecycle,
+		Runtime:      p.runtime,
+		Node:         a.config.NodeName,
+		Recorder:     p.recorder,
+		Metrics:      a.metrics,
+		QueueMetrics: a.metrics.Queues,
 	})
 }
 
@@ -129,6 +144,9 @@ func (a *Agent) partsOf(ctx context.Context, f feature, config *rest.Config, sha
 	// It outlives the feature, whose last pass may have something to tell.
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
+	if shared.lifecycle, err = lifecycleclient.NewForConfig(config); err != nil {
+		return parts{}, nil, err
+	}
 	shared.kubernetes = client
 	shared.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: f.name, Host: a.config.NodeName})
 	return shared, broadcaster.Shutdown, nil
