@@ -18,6 +18,12 @@
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
 //     in their older version without loss.
+//   - [github.com/podwright/podwright/distribution/image] has images pulled to
+//     nodes before a pod needs them there.
+//   - [github.com/podwright/podwright/lifecycle/launchpriority] starts the
+//     containers of a pod in order, and
+//     [github.com/podwright/podwright/lifecycle/recreate] restarts some of them on
+//     request.
 //   - [github.com/podwright/podwright/nodeagent] is the node's half, on CRI: one
 //     process per node that runs features with the same words. Below it,
 //     containermeta reports which containers really run, and restarts those whose

@@ -35,7 +35,7 @@ web-7  84c6954764  busybox:1.37  updating         0  node-0  10.0.0.1
 web-8  84c6954764  busybox:1.37  updating         0  node-0  10.0.0.1
 web-9  84c6954764  busybox:1.37  ready            1  node-0  10.0.0.1
 
-a  5 pods wait: partition 5: the pod stays at its revision
+a  5 pods wait: partition 5: pods with a lower ordinal stay at their revision
 b  2 pods wait: maxUnavailable 2: as many pods before this one are not available
 `)
 }

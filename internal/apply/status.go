@@ -17,6 +17,7 @@ func (p *Pass) WriteStatus(ctx context.Context, before, after any) error {
 	if err != nil {
 		return err
 	}
+	p.intended.Set(p.Key, after)
 	version, err := p.PatchStatus(ctx, p.Key, data)
 	if apierrors.IsNotFound(err) {
 		return nil // the workload has been deleted

@@ -61,11 +61,14 @@ func TestWriteStatus(t *testing.T) {
 		if diff := cmp.Diff(*after(s), set.Status); diff != "" {
 			t.Errorf("status (-want +got):\n%s", diff)
 		}
-		if s.Version != set.ResourceVersion || !s.WroteStatus(s.Key, set.ResourceVersion) || s.waitsFor() != "statefulsets at "+set.ResourceVersion {
+		if s.Version != set.ResourceVersion || !s.WroteStatus(s.Key, set.ResourceVersion, &set.Status) || s.waitsFor() != "statefulsets at "+set.ResourceVersion {
 			t.Errorf("it takes version %s for the last own write, that is %s, and waits for %s", s.Version, set.ResourceVersion, s.waitsFor())
 		}
+		if !s.WroteStatus(s.Key, "an event that comes before the answer", &set.Status) || s.WroteStatus(s.Key, "another", &v1beta1.StatefulSetStatus{Replicas: 99}) {
+			t.Error("a status is not known by what it says")
+		}
 		s.Forget(s.Key)
-		if s.WroteStatus(s.Key, set.ResourceVersion) || s.waitsFor() != "" {
+		if s.WroteStatus(s.Key, set.ResourceVersion, &set.Status) || s.waitsFor() != "" {
 			t.Error("a workload that is gone is not forgotten")
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -43,6 +44,7 @@ type Writer struct {
 	Own ownwrites.Tracker
 
 	statuses remember.Last[string] // the version of the last own write of the status
+	intended remember.Last[any]    // the status of the last own write, before it is answered
 }
 
 // NewWriter returns a Writer of pods, claims and revisions.
@@ -75,16 +77,18 @@ func (w *Writer) Find(
 	return of.Newest(ctx, namespace)
 }
 
-// WroteStatus tells whether a version of a workload is that of the last status
-// that was written to it.
-func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string) bool {
-	return w.statuses.Get(key) == resourceVersion
+// WroteStatus tells whether a version of a workload, which has the status, is
+// that of the last status that was written to it. The watch may tell of a write
+// before it is answered; then the status itself says whose it is.
+func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, status any) bool {
+	return w.statuses.Get(key) == resourceVersion || equality.Semantic.DeepEqual(w.intended.Get(key), status)
 }
 
 // Forget drops what is remembered of a workload that no longer exists.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
 	w.statuses.Forget(key)
+	w.intended.Forget(key)
 }
 
 // Deed is what a write does, as the reasons of events name it after

@@ -19,7 +19,7 @@ type Enqueue func(workload types.NamespacedName)
 // changed is the status that the controller itself wrote: wroteStatus tells
 // that of a version, status gives the status of a workload.
 func OfWorkloads[T metav1.Object](
-	enqueue Enqueue, status func(T) any, wroteStatus func(key types.NamespacedName, resourceVersion string) bool,
+	enqueue Enqueue, status func(T) any, wroteStatus func(key types.NamespacedName, resourceVersion string, status any) bool,
 ) cache.ResourceEventHandler {
 	add := func(obj any) {
 		if workload, ok := last(obj).(T); ok {
@@ -31,7 +31,7 @@ func OfWorkloads[T metav1.Object](
 		UpdateFunc: func(before, after any) {
 			b, a := before.(T), after.(T)
 			overwritten := func() bool {
-				return !wroteStatus(keyOf(a), a.GetResourceVersion()) && !equality.Semantic.DeepEqual(status(b), status(a))
+				return !equality.Semantic.DeepEqual(status(b), status(a)) && !wroteStatus(keyOf(a), a.GetResourceVersion(), status(a))
 			}
 			if Workload(b, a) || overwritten() {
 				add(a)

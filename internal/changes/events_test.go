@@ -36,9 +36,9 @@ func TestOfWorkloads(t *testing.T) {
 	status := func(s *v1alpha1.CloneSet) { s.Status.Replicas = 7 }
 	before := set("1", same)
 	var enqueued queue
-	handler := OfWorkloads(enqueued.add, func(s *v1alpha1.CloneSet) any { return s.Status },
-		func(key types.NamespacedName, version string) bool {
-			return key.String() == "shop/web" && version == "own"
+	handler := OfWorkloads(enqueued.add, func(s *v1alpha1.CloneSet) any { return &s.Status },
+		func(key types.NamespacedName, version string, status any) bool {
+			return key.String() == "shop/web" && (version == "own" || status.(*v1alpha1.CloneSetStatus).Replicas == 8)
 		})
 	for _, test := range []struct {
 		name   string
@@ -49,6 +49,7 @@ func TestOfWorkloads(t *testing.T) {
 		{"its spec changes", func() { handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Generation = 2 })) }, []string{"shop/web"}},
 		{"nothing changes", func() { handler.OnUpdate(before, set("2", same)) }, nil},
 		{"the controller writes the status", func() { handler.OnUpdate(before, set("own", status)) }, nil},
+		{"the controller's write is not answered yet", func() { handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Status.Replicas = 8 })) }, nil},
 		{"somebody else writes the status", func() { handler.OnUpdate(before, set("2", status)) }, []string{"shop/web"}},
 		{"it goes", func() { handler.OnDelete(before) }, []string{"shop/web"}},
 		{"it is gone", func() { handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: before}) }, []string{"shop/web"}},

@@ -215,8 +215,8 @@ func TestForgetsWhatIsGone(t *testing.T) {
 		if !there {
 			s.observed = nil
 		}
-		if _, err := s.Reconcile(t.Context(), web); err != nil || s.Writer.WroteStatus(web, "9") != there {
-			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.Writer.WroteStatus(web, "9"), err)
+		if _, err := s.Reconcile(t.Context(), web); err != nil || s.Writer.WroteStatus(web, "9", "another") != there {
+			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.Writer.WroteStatus(web, "9", "another"), err)
 		}
 	}
 }

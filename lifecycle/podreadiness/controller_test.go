@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 
 	"github.com/podwright/podwright/internal/apitest"
@@ -107,10 +108,12 @@ func TestConflict(t *testing.T) {
 	play(t, func(c *scene.Cluster) {
 		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))
 		c.KubeletStep() // it is running
+		pods := c.Kube.CoreV1().Pods(scene.Web.Namespace)
 		once, happened := scene.Once(scene.Fail("patch pods/status", scene.ErrInternal))
 		c.FailBefore(func(r apitest.Request) error {
-			if err := once(r); err != nil {
-				c.PatchPod("web-0", `{"metadata":{"labels":{"a":"b"}}}`)
+			if once(r) != nil { // no error, but a pod that has changed
+				_, err := pods.Patch(c.T.Context(), "web-0", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+				return err
 			}
 			return nil
 		})
@@ -127,7 +130,7 @@ func TestPodGone(t *testing.T) {
 	play(t, func(c *scene.Cluster) {
 		c.FailBefore(func(r apitest.Request) error {
 			if r.String() == "patch pods/status" && r.User == scene.ControllerUser {
-				c.RemovePod("web-0")
+				return c.Kube.CoreV1().Pods(scene.Web.Namespace).Delete(c.T.Context(), "web-0", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 			}
 			return nil
 		})

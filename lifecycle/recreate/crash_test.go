@@ -112,3 +112,27 @@ func TestCrash(t *testing.T) {
 		})
 	}
 }
+
+// The manager that cleans up after a crash may crash as well.
+func TestCrashTwice(t *testing.T) {
+	for first, crashed := 0, true; crashed; first++ {
+		for second, crashedAgain := 0, true; crashedAgain; second++ {
+			for _, made := range []bool{false, true} {
+				tell(t, func(s *story) {
+					s.pod("web-0")
+					s.create("restart", "web-0", unready(2))
+					crashed = s.crashing(crash{first, true}, 10*time.Second)
+					s.tryDeleteRequest("restart")
+					crashedAgain = s.crashing(crash{second, made}, 5*time.Second)
+					defer s.manager()()
+					s.work(10 * time.Second)
+					s.must("restart", "gone")
+					s.inService("web-0", true)
+					if s.T.Failed() {
+						s.T.Fatalf("failed with a crash %s, and one %s", crash{first, true}, crash{second, made})
+					}
+				})
+			}
+		}
+	}
+}

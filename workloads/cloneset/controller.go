@@ -78,7 +78,7 @@ func (c *Controller) watch(o *Options) error {
 	}
 	owners := changes.Owners(v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind())
 	handle(o.CloneSets, changes.OfWorkloads(c.loop.Add,
-		func(set *v1alpha1.CloneSet) any { return set.Status }, c.Reconciler.writer.WroteStatus))
+		func(set *v1alpha1.CloneSet) any { return &set.Status }, c.Reconciler.writer.WroteStatus))
 	handle(o.Pods, changes.OfOwned(c.enqueueOwner, owners, changes.Pod))
 	handle(o.Claims, changes.OfOwned(c.enqueueOwner, owners, changes.Claim))
 	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, owners, changes.Revision))

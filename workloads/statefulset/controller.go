@@ -77,7 +77,7 @@ func (c *Controller) watch(o *Options, reader *informerReader) error {
 	}
 	kind := v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	handle(o.StatefulSets, changes.OfWorkloads(c.loop.Add,
-		func(set *v1beta1.StatefulSet) any { return set.Status }, c.Reconciler.writer.WroteStatus))
+		func(set *v1beta1.StatefulSet) any { return &set.Status }, c.Reconciler.writer.WroteStatus))
 	handle(o.Pods, changes.OfOwned(c.enqueueOwner, reader.setsOfPod, changes.Pod))
 	handle(o.Claims, changes.OfOwned(c.enqueueOwner, reader.setsOfClaim, changes.Claim))
 	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners(kind), changes.Revision))

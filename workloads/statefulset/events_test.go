@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apitest/mutation"
 	"github.com/podwright/podwright/internal/changes"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -89,8 +89,8 @@ func situations(t *testing.T) map[string]*setWorld {
 }
 
 func launchPriority(n string) corev1.EnvVar {
-	return corev1.EnvVar{Name: inplacev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
-		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: inplacev1alpha1.ContainerBarrierKeyPrefix + n}}}
+	return corev1.EnvVar{Name: lifecyclev1alpha1.ContainerBarrierEnv, ValueFrom: &corev1.EnvVarSource{
+		ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: lifecyclev1alpha1.ContainerBarrierKeyPrefix + n}}}
 }
 
 // step lets the kubelets and then the controller act once.

@@ -131,7 +131,7 @@ func ExampleNewPlan() {
 	// create db-3 at db-8c6b8774
 	// db-2 UpdateInPlace map[main:postgres:18]
 	// db-3 UpdateInPlace map[main:postgres:18]
-	// db-0: partition 1: the pod stays at its revision
+	// db-0: partition 1: pods with a lower ordinal stay at their revision
 	// db-1: maxUnavailable 2: as many pods before this one are not available
 }
 

@@ -2,15 +2,16 @@ package statefulset
 
 import (
 	"errors"
+	"fmt"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/writes"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -79,8 +80,8 @@ func (o *Options) validate() error {
 	var errs []error
 	if o.Kubernetes == nil {
 		errs = append(errs, errors.New("statefulset: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
-	} else if rest, ok := o.Kubernetes.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
-		errs = append(errs, errors.New("statefulset: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport"))
+	} else if err := writes.CheckClient(o.Kubernetes); err != nil {
+		errs = append(errs, fmt.Errorf("statefulset: Options.Kubernetes %w", err))
 	}
 	if o.Workloads == nil {
 		errs = append(errs, errors.New("statefulset: Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one"))

@@ -60,8 +60,12 @@ func (p *planner) sequence() ([]slot, error) {
 }
 
 func (p *planner) partitionReason() *rollout.Reason {
+	held := "pods with a lower ordinal stay at their revision"
+	if p.rolling.UnorderedUpdate != nil {
+		held = "so many pods stay at their revision"
+	}
 	return &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition,
-		Message: fmt.Sprintf("partition %d: the pod stays at its revision", p.limits.partition)}
+		Message: fmt.Sprintf("partition %d: %s", p.limits.partition, held)}
 }
 
 // unordered is the sequence under unorderedUpdate: replicas less partition

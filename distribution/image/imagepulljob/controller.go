@@ -87,7 +87,7 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // depends on.
 func (c *Controller) watch(o *Options) error {
 	_, jobs := o.ImagePullJobs.AddEventHandler(changes.OfWorkloads(c.loop.Add,
-		func(job *v1alpha1.ImagePullJob) any { return job.Status }, c.Reconciler.writer.WroteStatus))
+		func(job *v1alpha1.ImagePullJob) any { return &job.Status }, c.Reconciler.writer.WroteStatus))
 	// What is there at the start concerns jobs that are there at the start.
 	_, nodeImages := o.NodeImages.AddEventHandler(changes.OfAny(false, c.nodeImageChanged))
 	_, pods := o.Pods.AddEventHandler(changes.OfAny(false, c.podChanged))

@@ -348,7 +348,7 @@ func (w *world) takesOverAConfiguration() {
 	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: registration.MutatingName},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
-			entry("mnodeimage.kb.io", "/mutate-apps-kruise-io-v1alpha1-nodeimage", "nodeimages"),
+			entry("msidecarset.kb.io", "/mutate-apps-kruise-io-v1alpha1-sidecarset", "sidecarsets"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
 			entry("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", "clonesets"),
 		},
@@ -366,7 +366,7 @@ func (w *world) takesOverAConfiguration() {
 	} else if len(got[0].MatchConditions) == 0 {
 		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}
-	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"mnodeimage.kb.io"`) {
+	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"msidecarset.kb.io"`) {
 		w.Errorf("§5: the template lacks what was installed: %s", template)
 	}
 	if err := third.stop(); err != nil {

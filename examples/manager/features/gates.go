@@ -46,7 +46,7 @@ type fact struct {
 func known() map[Gate]fact {
 	return map[Gate]fact{
 		PodWebhook:                                {enabled: true, stage: allBeta, wired: true},
-		KruiseDaemon:                              {enabled: true, stage: allBeta, wired: true}, 
+		KruiseDaemon:                              {enabled: true, stage: allBeta, wired: true},
 		DaemonWatchingPod:                         {enabled: true, stage: allBeta},
 		CloneSetShortHash:                         {stage: allAlpha, wired: true},
 		KruisePodReadinessGate:                    {stage: allAlpha},
