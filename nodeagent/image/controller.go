@@ -19,6 +19,9 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
+// settleTime is how long to collect the ends of attempts before a pass.
+const settleTime = 100 * time.Millisecond
+
 // The back-off of passes that fail. (§3.4)
 const (
 	firstBackOff = 500 * time.Millisecond
@@ -51,7 +54,7 @@ func New(o Options) (*Controller, error) {
 	o.NodeImages = in.Or(o.NodeImages, func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) })
 	o.Reader = newInformerReader(o.NodeImages)
 	c := &Controller{node: o.Node}
-	o.Wake = func(key types.NamespacedName) { c.loop.Add(key) }
+	o.Wake = func(key types.NamespacedName) { c.loop.AddAfter(key, settleTime) }
 	var err error
 	if c.Reconciler, err = NewReconciler(o); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package image
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +26,6 @@ type change func(*v1alpha1.NodeImage)
 // newNodeImage returns the NodeImage of node-1.
 func newNodeImage(changes ...change) *v1alpha1.NodeImage {
 	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "uid"}}
-	n.Spec.Images = map[string]v1alpha1.ImageSpec{}
 	for _, c := range changes {
 		c(n)
 	}
@@ -38,6 +38,9 @@ func wants(image, tag string, edits ...func(*v1alpha1.ImageTagSpec)) change {
 		spec := v1alpha1.ImageTagSpec{Tag: tag, Version: 1, CreatedAt: ago(time.Minute), PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](300)}}
 		for _, edit := range edits {
 			edit(&spec)
+		}
+		if n.Spec.Images == nil {
+			n.Spec.Images = map[string]v1alpha1.ImageSpec{}
 		}
 		of := n.Spec.Images[image]
 		of.Tags = append(of.Tags, spec)
@@ -110,4 +113,9 @@ func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
 
 func onNode(id string, names ...string) *criv1.Image {
 	return &criv1.Image{Id: id, RepoTags: names}
+}
+
+func sorted(lines []string) []string {
+	slices.Sort(lines)
+	return lines
 }

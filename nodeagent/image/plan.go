@@ -59,7 +59,7 @@ type Finished struct {
 	// Failed says how it ended, and Message why it failed.
 	Failed  bool
 	Message string
-	// Took is the time from the begin of the task to its end.
+	// Took is the time from the begin of the task to its end, in whole seconds.
 	Took time.Duration
 	// Owners are those who want the task.
 	Owners []corev1.ObjectReference

@@ -47,7 +47,7 @@ func (p *planner) complete(t *task, phase v1alpha1.ImagePullPhase, message strin
 		Tag: t.Tag, Version: t.spec.Version, Phase: phase, Message: message, StartTime: stamp(begun), CompletionTime: stamp(at),
 	}
 	p.plan.Finished = append(p.plan.Finished, Finished{
-		Task: t.Task, Failed: phase == v1alpha1.ImagePhaseFailed, Message: message, Took: at.Sub(begun), Owners: t.spec.OwnerReferences,
+		Task: t.Task, Failed: phase == v1alpha1.ImagePhaseFailed, Message: message, Took: at.Sub(begun).Round(time.Second), Owners: t.spec.OwnerReferences,
 	})
 }
 
