@@ -7,6 +7,8 @@
 //   - [github.com/podwright/podwright/nodeagent/containermeta] reports which
 //     containers really run, and restarts those whose environment comes from
 //     labels and annotations that have changed.
+//   - [github.com/podwright/podwright/nodeagent/image] pulls images before pods
+//     need them.
 //
 // This package holds what the features share. [Dial] connects to the runtime
 // over CRI v1, and a [Runtime] survives the restart of what it is connected to.
