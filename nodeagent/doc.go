@@ -9,6 +9,8 @@
 //     labels and annotations that have changed.
 //   - [github.com/podwright/podwright/nodeagent/recreate] stops the containers that
 //     ContainerRecreateRequests name, so that the kubelet starts them again.
+//   - [github.com/podwright/podwright/nodeagent/image] pulls images before pods
+//     need them.
 //
 // This package holds what the features share. [Dial] connects to the runtime
 // over CRI v1, and a [Runtime] survives the restart of what it is connected to.

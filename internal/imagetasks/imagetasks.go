@@ -43,6 +43,26 @@ func StatusOf(n *v1alpha1.NodeImage, name, tag string) *v1alpha1.ImageTagStatus 
 	return nil
 }
 
+// Count counts the tasks of a node by phase, in its status.
+func Count(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
+	status.Desired, status.Succeeded, status.Failed, status.Pulling = 0, 0, 0, 0
+	for _, image := range spec.Images {
+		status.Desired += int32(len(image.Tags))
+	}
+	for _, image := range status.ImageStatuses {
+		for _, tag := range image.Tags {
+			switch tag.Phase {
+			case v1alpha1.ImagePhaseSucceeded:
+				status.Succeeded++
+			case v1alpha1.ImagePhaseFailed:
+				status.Failed++
+			case v1alpha1.ImagePhasePulling:
+				status.Pulling++
+			}
+		}
+	}
+}
+
 // Owner is the reference to a job that wants a task.
 func Owner(job *v1alpha1.ImagePullJob) corev1.ObjectReference {
 	return corev1.ObjectReference{
@@ -91,7 +111,8 @@ func Spread(below int32, keys ...string) int32 {
 
 // Patch returns the merge patch that makes of an object as it was observed what
 // after says; before and after are the parts of it that may change. The API
-// server refuses the patch on any other state of the object.
+// server refuses the patch on any other state of the object; where of has no
+// resourceVersion, only on another object of the same name.
 func Patch(of metav1.Object, before, after any) ([]byte, error) {
 	was, err := json.Marshal(before)
 	if err != nil {
@@ -113,7 +134,10 @@ func Patch(of metav1.Object, before, after any) ([]byte, error) {
 	if metadata == nil {
 		metadata = map[string]any{}
 	}
-	metadata["uid"], metadata["resourceVersion"] = of.GetUID(), of.GetResourceVersion()
+	metadata["uid"] = of.GetUID()
+	if version := of.GetResourceVersion(); version != "" {
+		metadata["resourceVersion"] = version
+	}
 	fields["metadata"] = metadata
 	return json.Marshal(fields)
 }

@@ -27,7 +27,7 @@ func (p *planner) planStatus() {
 	}
 	if len(p.plan.Failed) > 0 {
 		prune(status, &p.spec)
-		count(status, &p.spec)
+		imagetasks.Count(status, &p.spec)
 		p.plan.Status = status
 	}
 }
@@ -142,26 +142,6 @@ func prune(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
 		})
 		if status.ImageStatuses[name] = image; len(image.Tags) == 0 {
 			delete(status.ImageStatuses, name)
-		}
-	}
-}
-
-// count counts the tasks by phase. (§2.5)
-func count(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
-	status.Desired, status.Succeeded, status.Failed, status.Pulling = 0, 0, 0, 0
-	for _, image := range spec.Images {
-		status.Desired += int32(len(image.Tags))
-	}
-	for _, image := range status.ImageStatuses {
-		for _, tag := range image.Tags {
-			switch tag.Phase {
-			case v1alpha1.ImagePhaseSucceeded:
-				status.Succeeded++
-			case v1alpha1.ImagePhaseFailed:
-				status.Failed++
-			case v1alpha1.ImagePhasePulling:
-				status.Pulling++
-			}
 		}
 	}
 }

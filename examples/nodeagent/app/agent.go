@@ -13,10 +13,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/nodeagent"
+	"github.com/podwright/podwright/nodeagent/image"
 )
 
 // runtimePatience is how long a container runtime may take to answer when the
@@ -144,8 +146,15 @@ func (a *Agent) work(ctx context.Context) error {
 	}
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
-	pods := &podCache{informer: nodeagent.NewPodInformer(client, a.config.NodeName)}
-	return a.runFeatures(ctx, config, parts{runtime: runtime, pods: pods})
+	distribution, err := distributionclient.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	return a.runFeatures(ctx, config, parts{
+		runtime:    runtime,
+		pods:       &nodeCache{informer: nodeagent.NewPodInformer(client, a.config.NodeName)},
+		nodeImages: &nodeCache{informer: image.NewInformer(distribution, a.config.NodeName)},
+	})
 }
 
 // connectRuntime waits for the runtime, for a while.

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apitest"
 	"github.com/podwright/podwright/internal/critest"
@@ -32,9 +34,14 @@ type site struct {
 	config  Config
 }
 
+// nodeImages are the kind that the tasks to pull images are in.
+var nodeImages = apitest.Resource{
+	GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true,
+}
+
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, api: apitest.New(nil), runtime: critest.New(nil)}
+	s := &site{T: t, api: apitest.New(nil, nodeImages), runtime: critest.New(nil)}
 	var err error
 	if s.kube, err = kubernetes.NewForConfig(s.api.Config("test")); err != nil {
 		t.Fatal(err)
@@ -137,12 +144,47 @@ func TestAgent(t *testing.T) {
 	}
 	stopRuntime()
 	code, body := get(t, "http://"+address+"/readyz?verbose")
-	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] podInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
+	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] podInformerSynced\n[+] nodeImageInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
 		t.Errorf("readiness without a runtime: %d %s", code, body)
 	}
 	if code, _ := get(t, "http://"+address+"/healthz"); code != http.StatusOK {
 		t.Errorf("the agent is not alive without a runtime: %d", code)
 	}
+}
+
+// The images that the NodeImage of the node asks for are pulled.
+func TestAgentPullsImages(t *testing.T) {
+	s := newSite(t)
+	stopRuntime, err := s.runtime.Serve(s.config.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopRuntime()
+	d, err := distributionclient.NewForConfig(s.api.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.NodeImages().Create(t.Context(), &distributionv1alpha1.NodeImage{
+		ObjectMeta: metav1.ObjectMeta{Name: s.config.NodeName},
+		Spec: distributionv1alpha1.NodeImageSpec{Images: map[string]distributionv1alpha1.ImageSpec{
+			"nginx": {Tags: []distributionv1alpha1.ImageTagSpec{{Tag: "1", CreatedAt: new(metav1.Now())}}},
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stop := s.run()
+	defer stop()
+	s.until("the report", func() bool {
+		n, err := d.NodeImages().Get(t.Context(), s.config.NodeName, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Status.Succeeded == 1
+	})
+	s.until("the event", func() bool {
+		return s.api.Count("podwright-nodeagent/kruise-daemon-imagepuller")["create events"] > 0
+	})
 }
 
 func cloneSetPod() *corev1.Pod {

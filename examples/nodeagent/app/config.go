@@ -33,7 +33,8 @@ type Config struct {
 	// FeatureGates is a list like "DaemonWatchingPod=false"; package features of
 	// the manager has the names.
 	FeatureGates string
-	// Concurrency is the number of objects that a feature looks at at the same time.
+	// Concurrency is the number of objects that a feature looks at, and that of
+	// images that are pulled, at the same time.
 	Concurrency int
 	// RestartConcurrency is the number of pods of which containers are being
 	// stopped at the same time.

@@ -2,23 +2,27 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/process"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
+	"github.com/podwright/podwright/nodeagent/image"
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
@@ -39,24 +43,33 @@ type runner interface {
 
 // parts are what every feature has of its own, and what it shares with the others.
 type parts struct {
-	kubernetes kubernetes.Interface
-	lifecycle  lifecycleclient.Interface
-	recorder   record.EventRecorder
-	// runtime and pods, those of the node, are shared.
-	runtime *nodeagent.Runtime
-	pods    *podCache
+	kubernetes   kubernetes.Interface
+	distribution distributionclient.Interface
+	lifecycle    lifecycleclient.Interface
+	recorder     record.EventRecorder
+	// runtime, pods and nodeImages, those of the node, are shared.
+	runtime          *nodeagent.Runtime
+	pods, nodeImages *nodeCache
 }
 
-// podCache caches the pods of the node, if a feature asks for them.
-type podCache struct {
+// nodeCache caches objects of the node, if a feature asks for them.
+type nodeCache struct {
 	informer cache.SharedIndexInformer
 	wanted   bool
 }
 
 // shared returns the informer. It is called before the cache runs.
-func (c *podCache) shared() cache.SharedIndexInformer {
+func (c *nodeCache) shared() cache.SharedIndexInformer {
 	c.wanted = true
 	return c.informer
+}
+
+// synced tells whether the cache has been filled, or is not needed.
+func (c *nodeCache) synced() cache.InformerSynced {
+	if !c.wanted {
+		return func() bool { return true }
+	}
+	return c.informer.HasSynced
 }
 
 // features returns all that the agent runs. A new feature is one more entry here,
@@ -65,6 +78,7 @@ func (a *Agent) features() []feature {
 	return []feature{
 		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta},
 		{recreate.EventSource, features.KruiseDaemon, a.newRecreate},
+		{image.EventSource, features.KruiseDaemon, a.newImage},
 	}
 }
 
@@ -90,6 +104,20 @@ func (a *Agent) newRecreate(p parts) (runner, error) {
 		Lifecycle:    p.lifecycle,
 		Runtime:      p.runtime,
 		Node:         a.config.NodeName,
+		Recorder:     p.recorder,
+		Metrics:      a.metrics,
+		QueueMetrics: a.metrics.Queues,
+	})
+}
+
+func (a *Agent) newImage(p parts) (runner, error) {
+	return image.New(image.Options{
+		Distribution: p.distribution,
+		Kubernetes:   p.kubernetes,
+		Runtime:      p.runtime,
+		Node:         a.config.NodeName,
+		NodeImages:   p.nodeImages.shared(),
+		Concurrency:  a.config.Concurrency,
 		Recorder:     p.recorder,
 		Metrics:      a.metrics,
 		QueueMetrics: a.metrics.Queues,
@@ -123,12 +151,12 @@ func (a *Agent) runFeatures(ctx context.Context, config *rest.Config, shared par
 			return nil
 		})
 	}
-	synced := func() bool { return true }
-	if shared.pods.wanted {
-		running.Go(func() error { shared.pods.informer.RunWithContext(ctx); return nil })
-		synced = shared.pods.informer.HasSynced
+	for _, c := range []*nodeCache{shared.pods, shared.nodeImages} {
+		if c.wanted {
+			running.Go(func() error { c.informer.RunWithContext(ctx); return nil })
+		}
 	}
-	a.ready.started(shared.runtime, synced)
+	a.ready.started(shared)
 	running.Go(func() error { <-ctx.Done(); return nil }) // also without features
 	return running.Wait()
 }
@@ -141,6 +169,13 @@ func (a *Agent) partsOf(ctx context.Context, f feature, config *rest.Config, sha
 	if err != nil {
 		return parts{}, nil, err
 	}
+	if shared.distribution, err = distributionclient.NewForConfig(config); err != nil {
+		return parts{}, nil, err
+	}
+	scheme, err := recorded()
+	if err != nil {
+		return parts{}, nil, err
+	}
 	// It outlives the feature, whose last pass may have something to tell.
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
@@ -148,6 +183,12 @@ func (a *Agent) partsOf(ctx context.Context, f feature, config *rest.Config, sha
 		return parts{}, nil, err
 	}
 	shared.kubernetes = client
-	shared.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: f.name, Host: a.config.NodeName})
+	shared.recorder = broadcaster.NewRecorder(scheme, corev1.EventSource{Component: f.name, Host: a.config.NodeName})
 	return shared, broadcaster.Shutdown, nil
+}
+
+// recorded returns the kinds that events can be about.
+func recorded() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(corev1.AddToScheme(scheme), distributionv1alpha1.AddToScheme(scheme))
 }

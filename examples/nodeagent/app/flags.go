@@ -56,7 +56,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.StringVar(&c.SocketFile, "socket-file", c.SocketFile, "name of the socket of the container runtime in "+mounted)
 	flags.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "file that says how to reach the API server; default $KUBECONFIG, or else the pod's service account")
 	flags.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, "list of Name=true|false; names are "+strings.Join(features.Names(), ", "))
-	flags.IntVar(&c.Concurrency, "concurrency", c.Concurrency, "objects that a feature looks at at the same time")
+	flags.IntVar(&c.Concurrency, "concurrency", c.Concurrency, "objects that a feature looks at, and images that are pulled, at the same time")
 	flags.IntVar(&c.RestartConcurrency, "restart-concurrency", c.RestartConcurrency, "pods of which containers are being stopped at the same time")
 	flags.StringVar(&c.HealthAddr, "health-addr", c.HealthAddr, `address of /healthz, /readyz and /metrics; "0" for none`)
 	flags.StringVar(&c.HealthAddr, "addr", c.HealthAddr, "the same as --health-addr")

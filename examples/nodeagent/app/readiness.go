@@ -15,12 +15,12 @@ import (
 type readiness struct{ of atomic.Pointer[dependencies] }
 
 type dependencies struct {
-	runtime *nodeagent.Runtime
-	synced  cache.InformerSynced
+	runtime          *nodeagent.Runtime
+	pods, nodeImages cache.InformerSynced
 }
 
-func (r *readiness) started(runtime *nodeagent.Runtime, synced cache.InformerSynced) {
-	r.of.Store(&dependencies{runtime, synced})
+func (r *readiness) started(shared parts) {
+	r.of.Store(&dependencies{shared.runtime, shared.pods.synced(), shared.nodeImages.synced()})
 }
 
 func (r *readiness) checks() []process.Check {
@@ -35,8 +35,14 @@ func (r *readiness) checks() []process.Check {
 	}
 	return []process.Check{
 		check("podInformerSynced", func(of *dependencies, _ *http.Request) error {
-			if !of.synced() {
+			if !of.pods() {
 				return errors.New("the pods of the node have not been listed yet")
+			}
+			return nil
+		}),
+		check("nodeImageInformerSynced", func(of *dependencies, _ *http.Request) error {
+			if !of.nodeImages() {
+				return errors.New("the NodeImage of the node has not been listed yet: does the API server serve nodeimages?")
 			}
 			return nil
 		}),

@@ -1,0 +1,94 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/imagetasks"
+)
+
+// writePause is the least time between two writes of the status: what happens
+// meanwhile goes into one. (§3.4)
+const writePause = 2 * time.Second
+
+// apply carries the plan out. Pulls go on whatever becomes of the report.
+func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	for _, cancel := range plan.Cancel {
+		klog.FromContext(ctx).Info("Stopped a pull", "image", cancel.Image, "tag", cancel.Tag, "reason", cancel.Reason)
+		r.pulls.forget(cancel.Task, cancel.Reason)
+	}
+	for _, task := range plan.Forget {
+		r.pulls.forget(task, "")
+	}
+	for i := range plan.Start {
+		r.pulls.start(ctx, key, &plan.Start[i])
+	}
+	if plan.Status == nil {
+		return plan.RequeueAfter, nil
+	}
+	if early := writePause - r.clock.Since(r.lastWrite()); early > 0 {
+		if plan.RequeueAfter > 0 {
+			early = min(early, plan.RequeueAfter)
+		}
+		return early, nil
+	}
+	return plan.RequeueAfter, r.report(ctx, key, s, plan)
+}
+
+func (r *Reconciler) lastWrite() time.Time {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.written
+}
+
+// report writes the status, and then tells which tasks have come to their end.
+// The patch is for this NodeImage in any state: nobody else reports on it, but for
+// tasks that are left alone.
+func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
+	type part struct {
+		Status *v1alpha1.NodeImageStatus `json:"status"`
+	}
+	data, err := imagetasks.Patch(&metav1.ObjectMeta{UID: s.NodeImage.UID}, part{&s.NodeImage.Status}, part{plan.Status})
+	if err != nil {
+		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
+	}
+	written, err := r.distribution.NodeImages().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	if apierrors.IsNotFound(err) {
+		return nil // the cache will show it
+	}
+	if err != nil {
+		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
+	}
+	r.own.Wrote(key, ResourceNodeImages, written.ResourceVersion)
+	r.lock.Lock()
+	r.written = r.clock.Now()
+	r.lock.Unlock()
+	for i := range plan.Finished {
+		r.tell(s.NodeImage, &plan.Finished[i])
+	}
+	return nil
+}
+
+// tell tells how a task ended. (§3.3)
+func (r *Reconciler) tell(n *v1alpha1.NodeImage, f *Finished) {
+	if r.recorder == nil {
+		return
+	}
+	if !f.Failed {
+		// The word is misspelt in every version; filters of events may know it so.
+		r.recorder.Eventf(n, corev1.EventTypeNormal, v1alpha1.ImagePullEventSucceed, "Image %s:%s, ecalpsedTime %v", f.Image, f.Tag, f.Took)
+		return
+	}
+	r.recorder.Eventf(n, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s", f.Image, f.Tag, f.Message)
+	for i := range f.Owners {
+		r.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", f.Image, f.Tag, f.Message, n.Name)
+	}
+}

@@ -1,0 +1,109 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// attempt makes one attempt to pull an image, and returns its ID, empty where
+// the runtime does not tell. While the runtime or the API server does not answer,
+// the attempt goes on until its time is up: a restart of one of them costs none.
+func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	for tries := 1; ; tries++ {
+		imageID, err = r.pull(ctx, s)
+		if err == nil {
+			return imageID, nil
+		}
+		if ctx.Err() == nil && !passing(err) {
+			return "", err
+		}
+		if ctx.Err() == nil {
+			klog.FromContext(ctx).Info("Trying again", "reason", err.Error())
+			timer := r.clock.NewTimer(pause(tries))
+			select {
+			case <-timer.C():
+				continue
+			case <-ctx.Done():
+				timer.Stop()
+			}
+		}
+		return "", stopped(ctx, s, err)
+	}
+}
+
+// stopped is the error of an attempt whose context is done. (§3.3)
+func stopped(ctx context.Context, s *Start, err error) error {
+	what := fmt.Sprintf("pulling image %s:%s is ", s.Image, s.Tag)
+	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
+		return fmt.Errorf(what+"stopped: %w", cause)
+	}
+	if passing(err) {
+		return fmt.Errorf(what+"canceled after %v: %w", s.Timeout, err)
+	}
+	return fmt.Errorf(what+"canceled: it has taken longer than %v", s.Timeout)
+}
+
+// passing tells whether an error goes by itself.
+func passing(err error) bool {
+	var secret *unreadableSecret
+	return nodeagent.Unavailable(err) || errors.As(err, &secret)
+}
+
+// pull asks the runtime for an image, with each of the credentials in turn that
+// are there for it, or without any. (§3.3)
+func (r *Reconciler) pull(ctx context.Context, s *Start) (imageID string, err error) {
+	credentials, notes, err := r.credentials.lookup(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if len(credentials) == 0 {
+		credentials = []*criv1.AuthConfig{nil}
+	}
+	var errs []error
+	for _, auth := range credentials {
+		_, err := r.runtime.PullImage(ctx, request(s, auth))
+		if err == nil {
+			return r.imageID(ctx, s), nil
+		}
+		if nodeagent.Unavailable(err) || ctx.Err() != nil {
+			return "", err
+		}
+		errs = append(errs, err)
+	}
+	r.credentials.forget(s.Secrets) // they may have been changed meanwhile
+	return "", errors.Join(append(errs, notes...)...)
+}
+
+// request is what the runtime is asked for.
+func request(s *Start, auth *criv1.AuthConfig) *criv1.PullImageRequest {
+	return &criv1.PullImageRequest{
+		Image: &criv1.ImageSpec{Image: s.Reference, UserSpecifiedImage: s.Reference}, Auth: auth, SandboxConfig: sandbox(s.Sandbox),
+	}
+}
+
+// sandbox hands labels and annotations to the runtime, and nothing else. (§3.3)
+func sandbox(config *v1alpha1.SandboxConfig) *criv1.PodSandboxConfig {
+	if config == nil {
+		return nil
+	}
+	return &criv1.PodSandboxConfig{Labels: config.Labels, Annotations: config.Annotations}
+}
+
+// imageID asks for the ID of an image that has been pulled. It is told for
+// information only: that it is not known is no failure.
+func (r *Reconciler) imageID(ctx context.Context, s *Start) string {
+	image, err := r.runtime.Image(ctx, s.Reference)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The ID of the image is not known")
+	}
+	return image.GetId()
+}

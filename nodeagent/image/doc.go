@@ -1,0 +1,50 @@
+// Package image pulls images to a node, before pods there need them.
+//
+// The NodeImage of the node says which: package nodeimage of the cluster's half
+// keeps it, and package imagepulljob puts the tasks in. This package pulls
+// through the container runtime, and reports in the status.
+//
+// Every pass has three steps. Observe reads the NodeImage from a cache, what the
+// agent knows of its pulls and, where tasks are to begin, which images the runtime
+// has, into a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the
+// attempts to start and to cancel, the status to write, and what every other task
+// waits for. Apply carries it out. An attempt goes on by itself, and the end of it
+// has the next pass made.
+//
+// A task costs two writes, one when it begins and one when it ends, and what
+// happens within two seconds goes into one. While nothing changes, nobody is asked
+// and nothing is written. Of secrets, only those are read that a task refers to,
+// one by one. Nothing is kept on disk: an agent that is started again goes on with
+// what is not finished, by the status and by what the runtime has.
+//
+// # Differences
+//
+// Tasks, states and events are those of OpenKruise 1.4. Where its agent harms
+// users, this one does otherwise:
+//
+//   - A task is reported as Pulling when it is found, not when its pull ends. The
+//     manager fails a task that nothing is heard of, and 1.4 failed every pull of
+//     more than a minute. A task that waits for its turn is Pulling too.
+//   - Images are pulled by digest as name@sha256:…, which runtimes take.
+//   - Images of Docker Hub are found among those that the node has, by their full
+//     names (docker.io/library/nginx:1.27), and so are digests.
+//   - A credential for a path of a registry is for that path and what is below it;
+//     the one of the longest path is tried first. That of Docker Hub is for Docker
+//     Hub only, and not shown to other registries.
+//   - Options.Concurrency limits the pulls at the same time; the oldest tasks are
+//     first, and one that waits between two attempts holds nobody up.
+//   - Deadlines count from the start that was reported, also after a restart of
+//     the agent.
+//   - While the runtime or the API server, where it is asked for a secret, does
+//     not answer, an attempt goes on until its time is up. A restart costs none.
+//   - There is no pause after the last attempt, and an image whose name nobody
+//     could pull fails at once.
+//   - Why an attempt failed is told in the message while the next is waited for.
+//   - A task that is taken away while it is pulled is no failure, and no event is
+//     sent about it.
+//   - Secrets are read anew after an attempt that failed. Secrets that may not be
+//     read are left out like those that do not exist, and the message of a task
+//     that fails names them.
+//   - The status is written as a merge patch of what has changed, and not
+//     refreshed where nothing has. firstSyncStatus is left as it is.
+package image

@@ -1,0 +1,121 @@
+package image
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// now is the time of all snapshots.
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+// ago is a time before now, and a status that tells of it.
+func ago(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(now.Add(-d))) }
+
+// change changes the NodeImage of a snapshot.
+type change func(*v1alpha1.NodeImage)
+
+// newNodeImage returns the NodeImage of node-1.
+func newNodeImage(changes ...change) *v1alpha1.NodeImage {
+	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "uid"}}
+	for _, c := range changes {
+		c(n)
+	}
+	return n
+}
+
+// wants gives a task, of version 1 and created a minute before now.
+func wants(image, tag string, edits ...func(*v1alpha1.ImageTagSpec)) change {
+	return func(n *v1alpha1.NodeImage) {
+		spec := v1alpha1.ImageTagSpec{Tag: tag, Version: 1, CreatedAt: ago(time.Minute), PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](300)}}
+		for _, edit := range edits {
+			edit(&spec)
+		}
+		if n.Spec.Images == nil {
+			n.Spec.Images = map[string]v1alpha1.ImageSpec{}
+		}
+		of := n.Spec.Images[image]
+		of.Tags = append(of.Tags, spec)
+		n.Spec.Images[image] = of
+	}
+}
+
+func version(v int64) func(*v1alpha1.ImageTagSpec) {
+	return func(t *v1alpha1.ImageTagSpec) { t.Version = v }
+}
+
+func createdAgo(d time.Duration) func(*v1alpha1.ImageTagSpec) {
+	return func(t *v1alpha1.ImageTagSpec) { t.CreatedAt = ago(d) }
+}
+
+func deadline(seconds int64) func(*v1alpha1.ImageTagSpec) {
+	return func(t *v1alpha1.ImageTagSpec) { t.PullPolicy.ActiveDeadlineSeconds = &seconds }
+}
+
+func timeout(seconds int32) func(*v1alpha1.ImageTagSpec) {
+	return func(t *v1alpha1.ImageTagSpec) { t.PullPolicy.TimeoutSeconds = &seconds }
+}
+
+func backoffLimit(limit int32) func(*v1alpha1.ImageTagSpec) {
+	return func(t *v1alpha1.ImageTagSpec) { t.PullPolicy.BackoffLimit = &limit }
+}
+
+// says has the status report on a task.
+func says(image string, tag v1alpha1.ImageTagStatus) change {
+	return func(n *v1alpha1.NodeImage) {
+		if n.Status.ImageStatuses == nil {
+			n.Status.ImageStatuses = map[string]v1alpha1.ImageStatus{}
+		}
+		of := n.Status.ImageStatuses[image]
+		of.Tags = append(of.Tags, tag)
+		n.Status.ImageStatuses[image] = of
+	}
+}
+
+// pullingSince is the status of a task that has been pulled for a while.
+func pullingSince(tag string, version int64, d time.Duration) v1alpha1.ImageTagStatus {
+	return v1alpha1.ImageTagStatus{Tag: tag, Version: version, Phase: v1alpha1.ImagePhasePulling, StartTime: ago(d)}
+}
+
+// finishedAs is the status of a task that has come to its end.
+func finishedAs(tag string, version int64, phase v1alpha1.ImagePullPhase) v1alpha1.ImageTagStatus {
+	return v1alpha1.ImageTagStatus{Tag: tag, Version: version, Phase: phase, StartTime: ago(time.Minute), CompletionTime: ago(time.Second)}
+}
+
+// shown shows a status, one line a tag.
+func shown(status *v1alpha1.NodeImageStatus) (lines []string) {
+	if status == nil {
+		return nil
+	}
+	lines = append(lines, fmt.Sprintf("desired %d succeeded %d failed %d pulling %d", status.Desired, status.Succeeded, status.Failed, status.Pulling))
+	for _, name := range sortedKeys(status.ImageStatuses) {
+		for _, t := range status.ImageStatuses[name].Tags {
+			line := fmt.Sprintf("%s:%s v%d %s %d%%", name, t.Tag, t.Version, t.Phase, t.Progress)
+			if t.ImageID != "" {
+				line += " " + t.ImageID
+			}
+			if t.Message != "" {
+				line += " (" + t.Message + ")"
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func onNode(id string, names ...string) *criv1.Image {
+	return &criv1.Image{Id: id, RepoTags: names}
+}
+
+func sorted(lines []string) []string {
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,224 @@
+package image
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// newServer returns an API server with the kinds that image pulling takes.
+func newServer() *apitest.Server {
+	return apitest.New(nil,
+		apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
+		apitest.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
+		apitest.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }})
+}
+
+// node is a node in memory, in virtual time: a container runtime and the agent,
+// and an API server that it may share with others.
+type node struct {
+	*testing.T
+	name    string
+	api     *apitest.Server
+	kube    kubernetes.Interface // the test's
+	images  client.NodeImageInterface
+	runtime *critest.Runtime
+	events  scene.Recorder
+	guard   apitest.Guard
+	options Options
+	agent   *Controller
+	stop    func() // the agent
+}
+
+func newNode(t *testing.T, name string, api *apitest.Server) *node {
+	t.Helper()
+	n := &node{T: t, name: name, api: api, runtime: critest.New(nil), stop: func() {}}
+	n.kube = kubernetes.NewForConfigOrDie(api.Config("test"))
+	d, err := client.NewForConfig(api.Config("test"))
+	n.must(err)
+	n.images = d.NodeImages()
+	return n
+}
+
+// play plays a story on a node whose agent does not run yet. Its NodeImage asks
+// for what the changes say.
+func play(t *testing.T, story func(*node), changes ...change) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		n := newNode(t, "node-1", newServer())
+		n.create(changes...)
+		story(n)
+		n.stop()
+		n.must(n.guard.Check())
+	})
+}
+
+func (n *node) must(err error) {
+	n.Helper()
+	if err != nil {
+		n.Fatal(err)
+	}
+}
+
+// user is the user that the agent is for the API server.
+func (n *node) user() string { return "agent of " + n.name }
+
+// start starts the agent, and lets it come to rest.
+func (n *node) start() {
+	n.Helper()
+	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
+	n.must(err)
+	n.runtime.ForgetCalls()
+	o := n.options
+	o.Kubernetes, o.Runtime, o.Node, o.Recorder = kubernetes.NewForConfigOrDie(n.api.Config(n.user())), runtime, n.name, &n.events
+	o.Distribution, err = client.NewForConfig(n.api.Config(n.user()))
+	n.must(err)
+	o.NodeImages = NewInformer(o.Distribution, n.name)
+	n.must(o.NodeImages.SetTransform(n.guard.Transform(nil)))
+	n.agent, err = New(o)
+	n.must(err)
+	ctx, cancel := context.WithCancel(n.Context())
+	var running sync.WaitGroup
+	running.Go(func() { o.NodeImages.RunWithContext(ctx) })
+	running.Go(func() {
+		if err := n.agent.Run(ctx); err != nil {
+			n.Error(err)
+		}
+	})
+	n.stop = func() {
+		cancel()
+		running.Wait()
+		n.stop = func() {}
+	}
+	n.sleep(100 * time.Millisecond) // until the cache is filled
+}
+
+func (n *node) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// create creates the NodeImage of the node.
+func (n *node) create(changes ...change) {
+	n.Helper()
+	nodeImage := newNodeImage(changes...)
+	nodeImage.Name, nodeImage.UID = n.name, ""
+	_, err := n.images.Create(n.Context(), nodeImage, metav1.CreateOptions{})
+	n.must(err)
+}
+
+// edit changes the tasks of the node, as the manager does.
+func (n *node) edit(changes ...change) {
+	n.Helper()
+	nodeImage := n.nodeImage()
+	for _, c := range changes {
+		c(nodeImage)
+	}
+	_, err := n.images.Update(n.Context(), nodeImage, metav1.UpdateOptions{})
+	n.must(err)
+	synctest.Wait()
+}
+
+// again asks for another version of a task.
+func again(image string) change {
+	return func(n *v1alpha1.NodeImage) { n.Spec.Images[image].Tags[0].Version++ }
+}
+
+// no takes an image away.
+func no(image string) change {
+	return func(n *v1alpha1.NodeImage) { delete(n.Spec.Images, image) }
+}
+
+func (n *node) nodeImage() *v1alpha1.NodeImage {
+	n.Helper()
+	nodeImage, err := n.images.Get(n.Context(), n.name, metav1.GetOptions{})
+	n.must(err)
+	return nodeImage
+}
+
+func (n *node) patchStatus(data string) {
+	n.Helper()
+	_, err := n.images.Patch(n.Context(), n.name, types.MergePatchType, []byte(data), metav1.PatchOptions{}, "status")
+	n.must(err)
+	synctest.Wait()
+}
+
+// expect compares the status of the NodeImage, without the line of counts where
+// none is wanted.
+func (n *node) expect(what string, want ...string) {
+	n.Helper()
+	got := shown(&n.nodeImage().Status)
+	if len(want) == 0 || !strings.HasPrefix(want[0], "desired ") {
+		got = got[1:]
+	}
+	n.want(what, want, got)
+}
+
+func (n *node) want(what string, want, got []string) {
+	n.Helper()
+	if len(want) == 0 && len(got) == 0 {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		n.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// sent lists the requests of the agent but lists and watches, as "n verb
+// resource", and forgets them.
+func (n *node) sent() []string {
+	count := n.api.Count(n.user())
+	maps.DeleteFunc(count, func(request string, _ int) bool {
+		return strings.HasPrefix(request, "list ") || strings.HasPrefix(request, "watch ")
+	})
+	n.api.ForgetRequests()
+	out := []string{}
+	for _, what := range slices.Sorted(maps.Keys(count)) {
+		out = append(out, fmt.Sprint(count[what], " ", what))
+	}
+	return out
+}
+
+// pulls lists the images that the runtime was asked to pull, and forgets them.
+func (n *node) pulls() (images []string) {
+	for _, call := range n.runtime.Calls() {
+		if image, ok := strings.CutPrefix(call, "PullImage "); ok {
+			images = append(images, image)
+		}
+	}
+	n.runtime.ForgetCalls()
+	return images
+}
+
+// takes has every pull take a time, or less where it is ended.
+func (n *node) takes(d time.Duration) {
+	n.runtime.Pull = func(ctx context.Context, _ *criv1.PullImageRequest) error {
+		select {
+		case <-time.After(d):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

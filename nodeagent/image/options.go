@@ -1,0 +1,83 @@
+package image
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// EventSource is the component under which the feature's events have always
+// been reported: Options.Recorder should have it, and the node as its host.
+const EventSource = v1alpha1.ImagePullAgentEventSource
+
+// Metrics receives what the controller measures of itself.
+type Metrics = controller.Metrics
+
+// Options says what a Controller or a Reconciler works with. Distribution,
+// Kubernetes, Runtime and, for a Controller, Node are required; every other field
+// has a useful zero value.
+type Options struct {
+	// Distribution reads the NodeImage of the node, and writes its status.
+	Distribution client.Interface
+	// Kubernetes reads the secrets that tasks refer to, one by one.
+	Kubernetes kubernetes.Interface
+	// Runtime is the container runtime of the node; nodeagent.Dial connects to it.
+	Runtime *nodeagent.Runtime
+	// Node is the name of the node, which is that of its NodeImage.
+	Node string
+
+	// NodeImages is an informer that the caller shares and runs; see
+	// NewInformer. Default: the controller makes and runs its own.
+	NodeImages cache.SharedIndexInformer
+	// Reader replaces the informer in a Reconciler. A Controller reads its
+	// informer and ignores it.
+	Reader Reader
+	// Wake is called by a Reconciler whenever an attempt to pull has ended, so
+	// that the caller makes a pass soon. Required there; a Controller ignores it.
+	Wake func(types.NamespacedName)
+
+	// Concurrency is the number of images that are pulled at the same time.
+	// Default 5.
+	Concurrency int
+	// DockerConfig is a file with the node's own credentials, in the format of
+	// Docker's config.json. They count for all tasks, after those of their
+	// secrets. It is read at every attempt, and may be missing. Default: none.
+	DockerConfig string
+	// Clock defaults to the real one. How long an attempt may take is measured
+	// by the real one always.
+	Clock clock.WithTicker
+	// Recorder receives events about the NodeImage, and about the owners of its
+	// tasks. Default nil: no events.
+	Recorder record.EventRecorder
+	// Metrics defaults to none.
+	Metrics Metrics
+	// QueueMetrics measures the work queue. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+}
+
+// defaultConcurrency is the default of Options.Concurrency.
+const defaultConcurrency = 5
+
+func (o *Options) validate() error {
+	var errs []error
+	wrong := func(bad bool, text string) {
+		if bad {
+			errs = append(errs, errors.New("image: "+text))
+		}
+	}
+	wrong(o.Distribution == nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	wrong(o.Kubernetes == nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
+	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	wrong(o.Concurrency < 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
+	return errors.Join(errs...)
+}

@@ -1,0 +1,98 @@
+package image
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// Plan is what a pass does about the images of a node: data, to be looked at,
+// compared and carried out. The same Snapshot gives the same Plan.
+type Plan struct {
+	// ListImages says that tasks may begin, and that it is not known which
+	// images the node has. The plan of a snapshot with them is complete.
+	ListImages bool
+	// Start are the attempts to start now, those of the oldest tasks first.
+	Start []Start
+	// Cancel are the attempts under way to end, which nobody waits for any more.
+	Cancel []Cancel
+	// Forget are the pulls of which nothing has to be remembered.
+	Forget []Task
+	// Finished are the tasks that Status says to have come to their end.
+	Finished []Finished
+	// Status is the status to write, or nil where it stands already.
+	Status *v1alpha1.NodeImageStatus
+	// Waiting tells of every task that is not finished, and of which no attempt
+	// is under way, what it waits for.
+	Waiting []Waiting
+	// RequeueAfter is when to plan again; 0 for when something changes or an
+	// attempt ends.
+	RequeueAfter time.Duration
+}
+
+// Start is an attempt to pull an image.
+type Start struct {
+	Task
+	Version int64
+	// Reference is the image as the runtime is asked for it: nginx:1.27, or
+	// nginx@sha256:….
+	Reference string
+	// Timeout is how long the attempt may take.
+	Timeout time.Duration
+	// Secrets refer to credentials, and Sandbox is handed to the runtime; nil
+	// for nothing.
+	Secrets []v1alpha1.ReferenceObject
+	Sandbox *v1alpha1.SandboxConfig
+}
+
+// Cancel is an attempt to end, with the reason in words.
+type Cancel struct {
+	Task
+	Reason string
+}
+
+// Finished is a task that has come to its end.
+type Finished struct {
+	Task
+	// Failed says how it ended, and Message why it failed.
+	Failed  bool
+	Message string
+	// Took is the time from the begin of the task to its end, in whole seconds.
+	Took time.Duration
+	// Owners are those who want the task.
+	Owners []corev1.ObjectReference
+}
+
+// Waiting is a task that waits, and the reason in words.
+type Waiting struct {
+	Task
+	Reason string
+}
+
+// NewPlan decides what to do about the images of a node. It depends on nothing
+// but the snapshot, which it does not change.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, pulls: map[Task]*Pull{}, plan: &Plan{}}
+	for i := range s.Pulls {
+		p.pulls[s.Pulls[i].Task] = &s.Pulls[i]
+	}
+	p.planTasks()
+	p.planPulls()
+	p.planStatus()
+	return p.plan
+}
+
+// requeueAt has another plan made at a time at the latest.
+func (p *planner) requeueAt(at time.Time) {
+	after := max(at.Sub(p.Now), 1)
+	if p.plan.RequeueAfter == 0 || after < p.plan.RequeueAfter {
+		p.plan.RequeueAfter = after
+	}
+}
+
+// wait notes what a task waits for.
+func (p *planner) wait(task Task, reason string) {
+	p.plan.Waiting = append(p.plan.Waiting, Waiting{task, reason})
+}

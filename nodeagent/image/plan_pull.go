@@ -1,0 +1,195 @@
+package image
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/imageref"
+)
+
+// planPulls decides about every task that is not finished, and then which of
+// those that are due have their turn.
+func (p *planner) planPulls() {
+	running := 0
+	var due []*task
+	for _, t := range p.tasks {
+		switch {
+		case t.finished():
+			t.status = *t.reported
+		case p.settled(t):
+		case t.pull != nil && t.pull.Running:
+			running++
+		case p.due(t):
+			due = append(due, t)
+		}
+	}
+	if p.plan.ListImages {
+		return
+	}
+	for _, t := range due {
+		if running >= p.Concurrency {
+			p.wait(t.Task, fmt.Sprintf("%d other pulls are under way, which is as many as may be", running))
+			continue
+		}
+		running++
+		p.start(t)
+	}
+}
+
+// settled ends a task that has come to its end, and tells whether it has. A task
+// that has not is reported as being pulled, from the first moment. (§2.4, §3.3)
+func (p *planner) settled(t *task) bool {
+	deadline := p.deadline(t)
+	over := !deadline.IsZero() && !deadline.After(p.Now)
+	switch {
+	case t.pull != nil && t.pull.Succeeded:
+		p.succeed(t, t.pull.ImageID, t.pull.Ended)
+		return true
+	case t.pull != nil && t.pull.Running:
+		if over {
+			p.plan.Cancel = append(p.plan.Cancel, Cancel{t.Task, v1alpha1.ImagePullMessageDeadline})
+			p.fail(t, v1alpha1.ImagePullMessageDeadline, deadline)
+			return true
+		}
+	default:
+		if image := p.listed(t); image != nil {
+			p.succeed(t, image.GetId(), p.Now)
+			return true
+		}
+		if p.hopeless(t, over, deadline) {
+			return true
+		}
+	}
+	p.pulling(t)
+	if !deadline.IsZero() {
+		p.requeueAt(deadline)
+	}
+	return false
+}
+
+// hopeless fails a task that no further attempt can help, and tells whether it did.
+func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
+	_, err := imageref.Parse(reference(t.Task))
+	switch {
+	case over:
+		p.fail(t, v1alpha1.ImagePullMessageDeadline, deadline)
+	case err != nil:
+		p.fail(t, err.Error(), p.Now)
+	case t.pull != nil && t.pull.Failures > retries(t.policy()):
+		p.fail(t, t.pull.Err.Error(), t.pull.Ended)
+	default:
+		return false
+	}
+	return true
+}
+
+// listed returns the image of a task among those of the node, nil where it is
+// not there. Runtimes list images by their full names. (§3.3)
+func (p *planner) listed(t *task) *criv1.Image {
+	if p.Images == nil {
+		p.plan.ListImages = true
+		return nil
+	}
+	names := []string{reference(t.Task)}
+	if r, err := imageref.Parse(names[0]); err == nil && r.Domain != "" {
+		separator := ":"
+		if r.Digest != "" {
+			separator = "@"
+		}
+		names = append(names, r.Domain+"/"+r.Path+separator+r.Version())
+	}
+	for _, image := range p.Images {
+		for _, name := range names {
+			if slices.Contains(image.GetRepoTags(), name) || slices.Contains(image.GetRepoDigests(), name) {
+				return image
+			}
+		}
+	}
+	return nil
+}
+
+// due tells whether it is time for the next attempt.
+func (p *planner) due(t *task) bool {
+	if t.pull == nil || t.pull.Failures == 0 {
+		return true
+	}
+	next := t.pull.Ended.Add(pause(t.pull.Failures))
+	if !next.After(p.Now) {
+		return true
+	}
+	p.requeueAt(next)
+	p.wait(t.Task, fmt.Sprintf("attempt %d of %d is made in %v; the last one failed: %v",
+		t.pull.Failures+1, retries(t.policy())+1, next.Sub(p.Now), t.pull.Err))
+	return false
+}
+
+// start starts an attempt.
+func (p *planner) start(t *task) {
+	timeout := attemptTimeout(t.policy())
+	if deadline := p.deadline(t); !deadline.IsZero() {
+		timeout = min(timeout, deadline.Sub(p.Now))
+	}
+	p.plan.Start = append(p.plan.Start, Start{
+		Task: t.Task, Version: t.spec.Version, Reference: reference(t.Task), Timeout: timeout,
+		Secrets: t.image.PullSecrets, Sandbox: t.image.SandboxConfig,
+	})
+}
+
+// reference is how the runtime is asked for the image of a task.
+func reference(t Task) string {
+	if strings.Contains(t.Tag, ":") { // a digest
+		return t.Image + "@" + t.Tag
+	}
+	return t.Image + ":" + t.Tag
+}
+
+// The pauses between attempts, the first and the longest.
+const (
+	firstPause = time.Second
+	lastPause  = 30 * time.Second
+)
+
+// pause is how long to wait after so many failures: 1 s, 2 s, 4 s, up to 30 s.
+func pause(failures int) time.Duration {
+	if failures > 5 {
+		return lastPause
+	}
+	return min(firstPause<<max(failures-1, 0), lastPause)
+}
+
+// retries is how many attempts are made after the first one.
+func retries(policy v1alpha1.ImageTagPullPolicy) int {
+	limit := ptr.Deref(policy.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)
+	if limit < 0 {
+		limit = v1alpha1.DefaultImagePullBackoffLimit
+	}
+	return int(limit)
+}
+
+// attemptTimeout is how long one attempt may take.
+func attemptTimeout(policy v1alpha1.ImageTagPullPolicy) time.Duration {
+	seconds := ptr.Deref(policy.TimeoutSeconds, 0)
+	if seconds <= 0 {
+		seconds = v1alpha1.DefaultImagePullTimeoutSeconds
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// maxDeadline is more than a century, in seconds: as good as no limit, and far
+// from what a time.Duration cannot hold.
+const maxDeadline = 1 << 32
+
+// deadline is when a task has to be finished, zero where it has no limit.
+func (p *planner) deadline(t *task) time.Time {
+	seconds := t.policy().ActiveDeadlineSeconds
+	if seconds == nil || *seconds > maxDeadline {
+		return time.Time{}
+	}
+	return p.begun(t).Add(time.Duration(max(*seconds, 0)) * time.Second)
+}

@@ -1,0 +1,49 @@
+package image
+
+import (
+	"time"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on. Its objects are shared with
+// caches; nothing in this package changes them.
+type Snapshot struct {
+	// NodeImage is that of the node; nil where there is none.
+	NodeImage *v1alpha1.NodeImage
+	// Pulls are the pulls that this agent knows of, in any order.
+	Pulls []Pull
+	// Images are those that the runtime has. Nil where it has not been asked: see
+	// Plan.ListImages.
+	Images []*criv1.Image
+	// Concurrency is how many attempts may run at the same time, at least 1.
+	Concurrency int
+	// Now is the time for which to plan.
+	Now time.Time
+}
+
+// Task names a task of the node: one tag, or one digest, of an image.
+type Task struct{ Image, Tag string }
+
+// Pull is what an agent remembers of the work on one version of a task. Nothing
+// of it is needed after a restart.
+type Pull struct {
+	Task
+	Version int64
+	// Since is when the first attempt began.
+	Since time.Time
+	// Running says that an attempt is under way.
+	Running bool
+	// Failures is the number of attempts that have failed, and Err why the last
+	// of them did.
+	Failures int
+	Err      error
+	// Succeeded says that the node has the image. ImageID is what the runtime
+	// calls it, empty where it does not say.
+	Succeeded bool
+	ImageID   string
+	// Ended is when the last attempt ended.
+	Ended time.Time
+}
