@@ -15,7 +15,8 @@
 // What is going to be done is written down before it is done, and nothing is kept
 // elsewhere. So an agent can be killed at any moment: the next one goes on, and
 // does not stop the container again that has taken the place of one that was
-// stopped.
+// stopped. A container that was about to end is told so once more, with its hook
+// and the whole grace period.
 //
 // # Differences
 //
