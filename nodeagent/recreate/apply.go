@@ -14,7 +14,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/reconcile"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
@@ -60,14 +59,15 @@ func (r *Reconciler) answer(ctx context.Context, key types.NamespacedName, answe
 }
 
 // outdated tells of the error of a write whether it came about because the cache
-// is behind: the request is gone, or somebody else has changed it. The cache will
-// see that soon.
+// is behind: the request is gone, or somebody else has changed it. When the cache
+// sees that, another pass is made; the one after a time is for what nobody has
+// thought of.
 func outdated(err error) (requeueAfter time.Duration, is bool) {
 	switch {
 	case apierrors.IsNotFound(err):
 		return 0, true
 	case apierrors.IsConflict(err):
-		return reconcile.StaleRetry, true
+		return firstBackOff, true
 	}
 	return 0, false
 }

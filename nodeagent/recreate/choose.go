@@ -3,6 +3,7 @@ package recreate
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -29,6 +30,26 @@ func inOrder(all []*v1alpha1.ContainerRecreateRequest) []*v1alpha1.ContainerRecr
 			cmp.Compare(a.Name, b.Name))
 	})
 	return requests
+}
+
+// answerAfter is how long a request waits for the work on it to begin before it
+// is answered. A controller ends it after a minute without an answer.
+const answerAfter = 10 * time.Second
+
+// late answers the chosen request where the work on it has not begun for a while,
+// since all workers wait for the ends of containers of other pods. Where it is not
+// yet time for that, again says when it will be; 0 where it needs no answer.
+func (s *Snapshot) late() (answer *Write, again time.Duration) {
+	chosen := s.Chosen()
+	if chosen == nil || chosen.Status.Phase != "" {
+		return nil, 0
+	}
+	if rest := chosen.CreationTimestamp.Add(answerAfter).Sub(s.Now); rest > 0 {
+		return nil, min(rest, answerAfter)
+	}
+	status := chosen.Status.DeepCopy()
+	status.Phase = v1alpha1.ContainerRecreateRequestPending
+	return &Write{Request: chosen, Status: status, Why: "containers of other pods are being stopped"}, 0
 }
 
 func over(r *v1alpha1.ContainerRecreateRequest) bool {

@@ -15,7 +15,8 @@
 // What is going to be done is written down before it is done, and nothing is kept
 // elsewhere. So an agent can be killed at any moment: the next one goes on, and
 // does not stop the container again that has taken the place of one that was
-// stopped.
+// stopped. A container that was about to end is told so once more, with its hook
+// and the whole grace period.
 //
 // # Differences
 //
@@ -30,7 +31,8 @@
 //     the creation of the request, which has whole seconds: a request made within
 //     a second of the start of a container was completed without stopping it.
 //   - While a container is being stopped, which may take minutes, new requests for
-//     its pod are answered. They were completed for want of an answer.
+//     its pod are answered, and those for other pods when all workers are busy.
+//     They were completed for want of an answer.
 //   - A runtime that is being restarted is waited for; no container counts as
 //     failed by it.
 //   - Steps that follow one another are one write: a request for one container

@@ -61,6 +61,7 @@ type node struct {
 	kube        kubernetes.Interface // the test's
 	requests    client.ContainerRecreateRequestInterface
 	runtime     *critest.Runtime
+	workers     int           // of the agent
 	startup     time.Duration // from the start of a container to its readiness
 	events      *recorder
 	guard       apitest.Guard
@@ -143,7 +144,7 @@ func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
 	n.must(err)
-	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", Recorder: n.events}
+	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", Workers: n.workers, Recorder: n.events}
 	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
 	n.must(o.Requests.SetTransform(n.guard.Transform(caches.Trim)))
 	n.agent, err = New(o)

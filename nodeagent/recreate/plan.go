@@ -9,7 +9,8 @@ import (
 
 // Plan is what a pass does about the requests for one pod.
 type Plan struct {
-	// Answers are to requests that must wait for another one of their pod.
+	// Answers are to requests that must wait for another one of their pod. They
+	// are written beside everything else.
 	Answers []Write
 	// Write is the new status of the request that is worked on; nil where it
 	// stands already.

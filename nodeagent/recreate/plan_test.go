@@ -207,3 +207,32 @@ func TestWaiting(t *testing.T) {
 		})
 	}
 }
+
+// A request that nobody has begun is answered in time.
+func TestLate(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		with  edit
+		want  bool
+		again time.Duration
+	}{
+		{"a new one", at(now), false, answerAfter},
+		{"one of the future, by another clock", at(now.Add(time.Hour)), false, answerAfter},
+		{"not yet", at(now.Add(-4 * time.Second)), false, 6 * time.Second},
+		{"now", at(now.Add(-answerAfter)), true, 0},
+		{"answered", phase(pending), false, 0},
+		{"begun", phase(recreating), false, 0},
+		{"over", isOver, false, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &Snapshot{Requests: requests(newRequest("r", test.with)), Now: now}
+			answer, again := s.late()
+			if (answer != nil) != test.want || again != test.again {
+				t.Errorf("answer %v, again after %s", answer, again)
+			}
+			if answer != nil && answer.Status.Phase != pending {
+				t.Errorf("answered with %q", answer.Status.Phase)
+			}
+		})
+	}
+}

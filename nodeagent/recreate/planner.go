@@ -19,14 +19,14 @@ type planner struct {
 	request  *v1alpha1.ContainerRecreateRequest
 	strategy v1alpha1.ContainerRecreateRequestStrategy
 	status   *v1alpha1.ContainerRecreateRequestStatus // as it shall be
-	why      string                                   // the last reason for a change of it
+	why      string                                   // the last reason for a change of it, in words
 	newest   map[string]*criv1.Container
 	synced   map[string]v1alpha1.ContainerRecreateRequestSyncContainerStatus
 }
 
 // work plans the next step of the chosen request. (§5.3)
 func (p *planner) work(r *v1alpha1.ContainerRecreateRequest) {
-	p.request, p.status = r, r.Status.DeepCopy()
+	p.request, p.status, p.why = r, r.Status.DeepCopy(), "the containers are further than was written down"
 	if r.Spec.Strategy != nil {
 		p.strategy = *r.Spec.Strategy
 	}

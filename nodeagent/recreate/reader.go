@@ -3,14 +3,13 @@ package recreate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
-
-	"time"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/ownwrites"
@@ -111,7 +110,7 @@ func (r *Reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen 
 	newest := nodeagent.Newest(s.Containers)
 	for i := range chosen.Spec.Containers {
 		c := newest[chosen.Spec.Containers[i].Name]
-		if c.GetState() != criv1.ContainerState_CONTAINER_RUNNING || c == nil {
+		if c.GetState() != criv1.ContainerState_CONTAINER_RUNNING {
 			continue
 		}
 		answer, err := r.runtime.ContainerStatus(ctx, c.GetId(), false)

@@ -72,8 +72,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 }
 
 // Answer makes a pass over a pod that has the requests say that they wait which
-// must wait for another one. It asks no runtime, and returns what Reconcile
-// returns.
+// must wait for another one, or for more than 10 s until a pass of Reconcile can be
+// made. It asks no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	if stale(ctx, &r.answers, key, r.reader) {
 		return reconcile.StaleRetry, nil
@@ -82,8 +82,18 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 	if err != nil {
 		return 0, err
 	}
+	if len(requests) == 0 {
+		r.answers.Forget(key)
+		return 0, nil
+	}
 	s := &Snapshot{Requests: requests, Runtime: r.runtime.Name, Now: r.clock.Now()}
-	return r.answer(ctx, key, NewPlan(s).Answers)
+	answers := NewPlan(s).Answers
+	late, again := s.late()
+	if late != nil {
+		answers = append(answers, *late)
+	}
+	after, err := r.answer(ctx, key, answers)
+	return max(after, again), err
 }
 
 // Plan returns what the next passes over a pod would do, without doing it; nil

@@ -123,6 +123,31 @@ func TestStoryLongStop(t *testing.T) {
 	})
 }
 
+// Where all workers wait for the ends of containers, requests for other pods are
+// answered nevertheless, and have their turn.
+func TestStoryBusy(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.pod("web-1")
+		n.workers = 1
+		n.start()
+		n.runtime.SetEndsAfter("main-1", 3*time.Minute)
+		n.create("long", "web-0", only("main"), grace(600))
+		n.sleep(time.Second)
+		n.create("next", "web-1", only("main"))
+		n.sleep(time.Second)
+		n.create("last", "web-1", only("side"))
+		n.work(2 * time.Minute)
+		n.is("next", "Pending")
+		n.is("last", "Pending")
+		n.work(2 * time.Minute)
+		for name, want := range map[string]string{"long": "main", "next": "main", "last": "side"} {
+			n.is(name, "Completed, "+want+" Succeeded killed")
+		}
+		n.want("stops", []string{"StopContainer main-1 600s", "StopContainer main-3 30s", "StopContainer side-4 30s"}, n.stops())
+	})
+}
+
 // The pod is out of service for the grace period before the first stop, and back
 // in service after the last.
 func TestStoryUnready(t *testing.T) {
@@ -302,4 +327,61 @@ func TestStoryStaleCache(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An agent that is started finds requests in every state, and every one ends.
+func TestStoryAgentStartsAmongMany(t *testing.T) {
+	play(t, func(n *node) {
+		n.startup = time.Second
+		n.pod("web-0")
+		n.pod("web-1")
+		n.start()
+		n.create("a", "web-0", only("main"), forced)
+		n.create("b", "web-0", only("main"), forced)
+		n.create("c", "web-1", ordered)
+		n.stopAgent()
+		n.create("d", "web-0", only("side"))
+		n.create("e", "web-1", only("main"))
+		n.work(3 * time.Second)
+		n.start()
+		n.work(30 * time.Second)
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			if r := n.get(name); r.Status.CompletionTime == nil || r.Status.Message != "" {
+				n.Errorf("request %s: %s", name, showStatus(&r.Status))
+			}
+		}
+		n.want("web-0", []string{"main 2", "side 1"}, n.restarts("web-0"))
+		n.want("web-1", []string{"main 1", "side 1"}, n.restarts("web-1"))
+	})
+}
+
+// Requests of other nodes, and those that are not active, are nobody's business
+// here. The controller in the cluster ends those that nobody answers.
+func TestStoryOthers(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.pod("elsewhere", func(pod *corev1.Pod) { pod.Spec.NodeName = "node-2" })
+		n.start()
+		n.create("r", "elsewhere", only("main"))
+		n.sleep(30 * time.Second)
+		n.want("§5.1: requests of another node", nil, append(n.stops(), n.sent()...))
+		n.sleep(time.Minute)
+		n.is("r", "Completed: daemon has not responded for a long time")
+	})
+}
+
+// A pod that is gone leaves nothing to stop, and its request is completed by the
+// controller in the cluster.
+func TestStoryPodGone(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.start()
+		n.create("r", "web-0", only("main"), unready(10))
+		n.work(5 * time.Second)
+		n.must(n.kube.CoreV1().Pods("default").Delete(n.Context(), "web-0", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
+		n.sleep(time.Minute)
+		n.is("r", "Completed: pod has gone")
+		n.want("no stop", nil, n.stops())
+		n.must(n.requests.Delete(n.Context(), "r", metav1.DeleteOptions{}))
+	})
 }
