@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // WriteStatus replaces the whole status, unless the workload has changed since
@@ -47,20 +48,33 @@ func statusPatch(of Observed, before, after any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for field := range old {
-		if _, present := status[field]; !present {
-			status[field] = nil // a merge patch keeps what it does not name
-		}
-	}
+	removeOthers(status, old)
 	return json.Marshal(map[string]any{"metadata": of, "status": status})
 }
 
-func fields(status any) (fields map[string]json.RawMessage, err error) {
+// removeOthers has a merge patch remove what old has beside it: a merge patch
+// keeps what it does not name, at every depth.
+func removeOthers(patch, old map[string]any) {
+	for field, value := range old {
+		wanted, present := patch[field]
+		if !present {
+			patch[field] = nil
+			continue
+		}
+		into, ok := wanted.(map[string]any)
+		if from, both := value.(map[string]any); ok && both {
+			removeOthers(into, from)
+		}
+	}
+}
+
+// fields reads a status as it is sent, integers as integers.
+func fields(status any) (fields map[string]any, err error) {
 	raw, err := json.Marshal(status)
 	if err != nil {
 		return nil, fmt.Errorf("encode the status: %w", err)
 	}
-	if err := json.Unmarshal(raw, &fields); err != nil {
+	if err := utiljson.Unmarshal(raw, &fields); err != nil {
 		return nil, fmt.Errorf("encode the status: %w", err)
 	}
 	return fields, nil

@@ -15,18 +15,20 @@ import (
 
 func TestStatusPatch(t *testing.T) {
 	type status struct {
-		Replicas       int32  `json:"replicas"`
-		Revision       string `json:"revision,omitempty"`
-		CollisionCount *int32 `json:"collisionCount,omitempty"`
+		Replicas       int32             `json:"replicas"`
+		Revision       string            `json:"revision,omitempty"`
+		CollisionCount *int32            `json:"collisionCount,omitempty"`
+		Images         map[string]string `json:"images,omitempty"`
 	}
 	for _, test := range []struct {
 		name          string
 		before, after status
 		want          string
 	}{
-		{"all of it, whatever stands", status{3, "a", nil}, status{3, "b", nil}, `{"replicas":3,"revision":"b"}`},
+		{"all of it, whatever stands", status{3, "a", nil, nil}, status{3, "b", nil, nil}, `{"replicas":3,"revision":"b"}`},
 		{"numbers that must be there, on a new object", status{}, status{}, `{"replicas":0}`},
-		{"what is no longer there is removed", status{3, "a", ptr.To[int32](1)}, status{}, `{"collisionCount":null,"replicas":0,"revision":null}`},
+		{"what is no longer there is removed", status{3, "a", ptr.To[int32](1), nil}, status{}, `{"collisionCount":null,"replicas":0,"revision":null}`},
+		{"inside of what stays too", status{Images: map[string]string{"a": "1", "b": "2"}}, status{Images: map[string]string{"a": "3"}}, `{"images":{"a":"3","b":null},"replicas":0}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := statusPatch(Observed{UID: "u", ResourceVersion: "7"}, test.before, &test.after)
