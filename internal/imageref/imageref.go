@@ -130,9 +130,16 @@ func (r Reference) Version() string {
 
 // String is the whole reference in its short form, nginx:latest for example. It
 // can be parsed again.
-func (r Reference) String() string {
+func (r Reference) String() string { return r.Name() + r.suffix() }
+
+// Full is the whole reference as runtimes list it,
+// docker.io/library/nginx:latest for example.
+func (r Reference) Full() string { return r.Domain + "/" + r.Path + r.suffix() }
+
+// suffix is the version with the sign before it.
+func (r Reference) suffix() string {
 	if r.Digest != "" {
-		return r.Name() + "@" + r.Digest
+		return "@" + r.Digest
 	}
-	return r.Name() + ":" + r.Tag
+	return ":" + r.Tag
 }

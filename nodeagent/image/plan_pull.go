@@ -98,11 +98,7 @@ func (p *planner) listed(t *task) *criv1.Image {
 	}
 	names := []string{reference(t.Task)}
 	if r, err := imageref.Parse(names[0]); err == nil && r.Domain != "" {
-		separator := ":"
-		if r.Digest != "" {
-			separator = "@"
-		}
-		names = append(names, r.Domain+"/"+r.Path+separator+r.Version())
+		names = append(names, r.Full())
 	}
 	for _, image := range p.Images {
 		for _, name := range names {
