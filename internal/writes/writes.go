@@ -34,8 +34,12 @@ type Resource struct {
 	Name string
 }
 
-// CheckClient returns an error where a clientset cannot send writes. It is not nil.
+// CheckClient returns an error where a clientset is nil or cannot send writes,
+// to follow the name of the option that holds it.
 func CheckClient(client kubernetes.Interface) error {
+	if client == nil {
+		return errors.New("is nil: it needs a clientset, kubernetes.NewForConfig makes one")
+	}
 	if rest, ok := client.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
 		return errors.New("has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport")
 	}

@@ -45,9 +45,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	var errs []error
-	if o.Kubernetes == nil {
-		errs = append(errs, errors.New("podreadiness: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
-	} else if err := writes.CheckClient(o.Kubernetes); err != nil {
+	if err := writes.CheckClient(o.Kubernetes); err != nil {
 		errs = append(errs, fmt.Errorf("podreadiness: Options.Kubernetes %w", err))
 	}
 	if o.Workers < 0 {

@@ -4,13 +4,13 @@ import (
 	"errors"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/writes"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -71,10 +71,8 @@ func (o *Options) validate() error {
 			errs = append(errs, errors.New("containermeta: "+text))
 		}
 	}
-	wrong(o.Kubernetes == nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one")
-	if o.Kubernetes != nil {
-		client, ok := o.Kubernetes.CoreV1().RESTClient().(*rest.RESTClient)
-		wrong(ok && client == nil, "Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport")
+	if err := writes.CheckClient(o.Kubernetes); err != nil {
+		wrong(true, "Options.Kubernetes "+err.Error())
 	}
 	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 	wrong(o.Node == "" && o.Pods == nil && o.Reader == nil, "Options.Node is empty: it names the node of which pods are reported")

@@ -3,6 +3,8 @@ package cloneset
 import (
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/conditions"
@@ -61,14 +63,10 @@ func sameStatus(a, b *v1alpha1.CloneSetStatus) bool {
 		a.UpdatedReplicas == b.UpdatedReplicas && a.UpdatedReadyReplicas == b.UpdatedReadyReplicas &&
 		a.ExpectedUpdatedReplicas == b.ExpectedUpdatedReplicas &&
 		a.UpdateRevision == b.UpdateRevision && a.CurrentRevision == b.CurrentRevision &&
-		a.LabelSelector == b.LabelSelector && sameCount(a.CollisionCount, b.CollisionCount) &&
+		a.LabelSelector == b.LabelSelector && ptr.Equal(a.CollisionCount, b.CollisionCount) &&
 		slices.EqualFunc(a.Conditions, b.Conditions, func(a, b v1alpha1.CloneSetCondition) bool {
 			return a.Type == b.Type && a.Status == b.Status && a.Message == b.Message
 		})
-}
-
-func sameCount(a, b *int32) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }
 
 type condition = conditions.Condition[v1alpha1.CloneSetConditionType]

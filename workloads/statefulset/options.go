@@ -78,9 +78,7 @@ type Features struct {
 
 func (o *Options) validate() error {
 	var errs []error
-	if o.Kubernetes == nil {
-		errs = append(errs, errors.New("statefulset: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
-	} else if err := writes.CheckClient(o.Kubernetes); err != nil {
+	if err := writes.CheckClient(o.Kubernetes); err != nil {
 		errs = append(errs, fmt.Errorf("statefulset: Options.Kubernetes %w", err))
 	}
 	if o.Workloads == nil {

@@ -3,6 +3,8 @@ package statefulset
 import (
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,14 +63,10 @@ func sameStatus(a, b *v1beta1.StatefulSetStatus) bool {
 		a.CurrentReplicas == b.CurrentReplicas && a.UpdatedReplicas == b.UpdatedReplicas &&
 		a.UpdatedReadyReplicas == b.UpdatedReadyReplicas &&
 		a.UpdateRevision == b.UpdateRevision && a.CurrentRevision == b.CurrentRevision &&
-		a.LabelSelector == b.LabelSelector && sameCount(a.CollisionCount, b.CollisionCount) &&
+		a.LabelSelector == b.LabelSelector && ptr.Equal(a.CollisionCount, b.CollisionCount) &&
 		slices.EqualFunc(a.Conditions, b.Conditions, func(a, b appsv1.StatefulSetCondition) bool {
 			return a.Type == b.Type && a.Status == b.Status && a.Message == b.Message
 		})
-}
-
-func sameCount(a, b *int32) bool {
-	return a == b || a != nil && b != nil && *a == *b
 }
 
 type condition = conditions.Condition[appsv1.StatefulSetConditionType]
