@@ -27,7 +27,8 @@
 //   - [github.com/podwright/podwright/nodeagent] is the node's half, on CRI: one
 //     process per node that runs features with the same words. Below it,
 //     containermeta reports which containers really run, and restarts those whose
-//     environment comes from labels and annotations that have changed.
+//     environment comes from labels and annotations that have changed; recreate
+//     stops the containers that requests name; image pulls images.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //

@@ -48,6 +48,7 @@ func TestHooks(t *testing.T) {
 		{"lifecycle rule 20: and it goes", "A", "A", "0A 1A^", with(hooked(), markPodNotReady), "delete 1 Scale", ""},
 		{"lifecycle rule 20: an update that is paused takes its pods back", "B", "A", "0A 1A^", with(hooked(1), paused), "Keep 1", "Paused 1 0"},
 		{"lifecycle rule 20: a pod taken back becomes Normal", "A", "A", "0A", with(state(0, "PreparingNormal")), "Refresh 0", ""},
+		{"rule 16: the state of a pod is written before the pod moves", "B", "A", "0A", with(ifPossible, state(0, "PreparingNormal")), "Refresh 0", "RefreshFirst 0"},
 		{"lifecycle rule 18: preNormal is ignored", "A", "A", "0A", with(hooked(), state(0, "PreparingNormal")), "Refresh 0", ""},
 		{"lifecycle rule 19: inPlaceUpdate holds a pod", "B", "A", "0A", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
 		{"lifecycle rule 19: also one without a state", "B", "A", "0A*", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
