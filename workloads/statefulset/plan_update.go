@@ -45,17 +45,13 @@ func (p *planner) sequence() ([]slot, error) {
 	if p.rolling.UnorderedUpdate != nil {
 		return p.unordered()
 	}
-	sequence := make([]slot, 0, len(p.wanted))
-	var held []slot
-	for i, s := range p.wanted {
-		if s.ordinal >= int(p.limits.partition) {
-			held, sequence = p.wanted[:i], append(sequence, p.wanted[i:]...)
-			break
-		}
-		held = p.wanted[:i+1]
+	first := slices.IndexFunc(p.wanted, func(s slot) bool { return s.ordinal >= int(p.limits.partition) })
+	if first < 0 {
+		first = len(p.wanted)
 	}
+	p.waitAll(p.wanted[:first], p.partitionReason())
+	sequence := slices.Clone(p.wanted[first:])
 	slices.Reverse(sequence)
-	p.waitAll(held, p.partitionReason())
 	return sequence, nil
 }
 
@@ -114,7 +110,7 @@ func (p *planner) walk(sequence []slot) {
 			}
 			return
 		}
-		if p.moves(s) {
+		if mustMove(s) {
 			p.update(s.pod)
 			moved = true
 		}
@@ -124,8 +120,8 @@ func (p *planner) walk(sequence []slot) {
 	}
 }
 
-// moves tells whether the pod of a place has to move.
-func (p *planner) moves(s slot) bool {
+// mustMove tells whether the pod of a place has to move.
+func mustMove(s slot) bool {
 	return s.pod != nil && s.pod.own && !s.pod.updated && !s.pod.terminating && !s.pod.ended && !s.pod.deleted
 }
 
@@ -137,42 +133,48 @@ func serves(s slot) bool {
 // waitAll says why the pods that have to move stay.
 func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	for _, s := range slots {
-		if p.moves(s) {
+		if mustMove(s) {
 			p.wait(s.pod.Pod, reason)
 		}
 	}
 }
 
-// updateBroken moves a pod although others are waited for, if it is not
-// available and that may be because of the revision it is at: otherwise a broken
-// update could never be taken back. Pods that serve stay.
+// updateBroken moves a pod although others are waited for, if it is not ready
+// and that may be because of the revision it is at: otherwise a broken update
+// could never be taken back. Pods that are ready stay.
 func (p *planner) updateBroken(sequence []slot, waiting *rollout.Reason) {
 	broken := p.broken(sequence)
 	for _, s := range sequence {
 		switch {
 		case s.pod != nil && s.pod == broken:
 			p.update(broken)
-		case p.moves(s):
+		case mustMove(s):
 			p.wait(s.pod.Pod, waiting)
 		}
 	}
 }
 
-// broken is the last pod of the sequence that is not available and whose
-// revision is given up, or that is the next one in order; nil while a pod is
-// terminating. The last one is the lowest, and may hold up the creation of others.
+// broken is the last pod of the sequence that is not ready and that is given up
+// or the next one in order; nil while a pod is terminating. The last one is the
+// lowest, and may hold up the creation of others.
 func (p *planner) broken(sequence []slot) (broken *pod) {
+	works := map[string]bool{} // revision labels with an available pod
+	for _, pod := range p.pods {
+		if pod.available {
+			works[pod.Labels[revisionLabel]] = true
+		}
+	}
 	next := true // all pods before are updated and available
 	for _, s := range sequence {
 		switch pod := s.pod; {
 		case pod == nil:
 		case pod.terminating:
 			return nil
-		case !p.moves(s):
+		case !mustMove(s):
 			next = next && pod.available
 		case pod.ready():
 			next = false
-		case next || p.givenUp(pod):
+		case next || p.givenUp(pod, works[pod.Labels[revisionLabel]]):
 			broken = pod
 		}
 	}
@@ -181,17 +183,12 @@ func (p *planner) broken(sequence []slot) (broken *pod) {
 
 // givenUp tells whether nobody wants the revision of a pod any more, or the pod
 // itself: its deletion is being prepared, pods neither come from its revision nor
-// go to it, it is newer than the one they go to, or no pod is available at it.
-func (p *planner) givenUp(broken *pod) bool {
+// go to it, it is newer than the one they go to, or no pod works at it.
+func (p *planner) givenUp(pod *pod, works bool) bool {
 	current, update := p.plan.Revisions.Current, p.plan.Revisions.Update
-	label := broken.Labels[revisionLabel]
-	switch {
-	case label != revisionLabelOf(current), lifecycle.StateOf(broken.Pod) == lifecyclev1alpha1.StatePreparingDelete:
-		return true
-	case p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp):
-		return true
-	}
-	return !slices.ContainsFunc(p.pods, func(other *pod) bool { return other.available && other.Labels[revisionLabel] == label })
+	return !works || pod.Labels[revisionLabel] != revisionLabelOf(current) ||
+		lifecycle.StateOf(pod.Pod) == lifecyclev1alpha1.StatePreparingDelete ||
+		p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp)
 }
 
 // update moves one pod, in place where policy and template allow it. (rule 18)
