@@ -17,7 +17,8 @@ import (
 	"github.com/podwright/podwright/examples/cluster/registry"
 )
 
-// inside runs a command in the pod's container, as kubectl exec does.
+// inside runs a command in the pod's container, as kubectl exec does, and returns
+// what it prints, first its output and then its errors.
 func inside(t *testing.T, pod *corev1.Pod, command ...string) (string, error) {
 	t.Helper()
 	request := client.CoreV1().RESTClient().Post().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("exec").
@@ -26,9 +27,9 @@ func inside(t *testing.T, pod *corev1.Pod, command ...string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	err = executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &out, Stderr: &out})
-	return out.String(), err
+	var stdout, stderr bytes.Buffer // of their own: both streams are read at once
+	err = executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
+	return stdout.String() + stderr.String(), err
 }
 
 func TestExecAndLogs(t *testing.T) {
