@@ -35,6 +35,8 @@ type Options struct {
 	Log io.Writer
 	// Audit makes the API server log every request it has answered, without bodies. See AuditLog.
 	Audit bool
+	// AuditUsers are those whose requests are logged. nil means all.
+	AuditUsers []string
 	// APIServerArgs are put after the flags that kube-apiserver is given anyway, and win over them.
 	APIServerArgs []string
 	// ControlPlane is the path of an already built control plane binary (the command in controlplane/). "" means the one

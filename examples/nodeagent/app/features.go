@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/manager/permissions"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
@@ -28,6 +29,8 @@ type feature struct {
 	gate features.Gate
 	// embed makes the feature of its parts.
 	embed func(parts) (runner, error)
+	// rights are what it asks of the API server.
+	rights []permissions.Right
 }
 
 // runner is a Controller of the library.
@@ -57,10 +60,10 @@ func (c *podCache) shared() cache.SharedIndexInformer {
 }
 
 // features returns all that the agent runs. A new feature is one more entry here,
-// and the function that fills in its options.
+// the function that fills in its options, and its rights.
 func (a *Agent) features() []feature {
 	return []feature{
-		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta},
+		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta, containerMetaRights()},
 	}
 }
 
