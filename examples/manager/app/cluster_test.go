@@ -33,6 +33,7 @@ import (
 // world is a control plane and clients of it.
 type world struct {
 	*testing.T
+	control    *cluster.Cluster
 	config     app.Config
 	kubernetes kubernetes.Interface
 	workloads  client.Interface
@@ -52,7 +53,7 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{T: t}
+	w := &world{T: t, control: control}
 	w.kubernetes = kubernetes.NewForConfigOrDie(control.Config())
 	w.dynamic = dynamic.NewForConfigOrDie(control.Config())
 	if w.workloads, err = client.NewForConfig(control.Config()); err != nil {
@@ -67,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	w.config.Webhook.CertWriter = "secret"
 	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 3*time.Second, 2*time.Second
 	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
-	w.config.Kubeconfig = w.account(ctx, control)
+	w.config.Kubeconfig = w.account(ctx, w.everything())
 	return w
 }
 

@@ -21,7 +21,7 @@
 // default flags, and --print-rbac prints it for others: each controller brings its
 // own rights, and one that a gate or a flag switches off takes them along. With
 // --namespace they are confined to that namespace, but for those of webhooks, and
-// of nodes, NodeImages and their events.
+// of nodes, NodeImages and what these tell of.
 //
 // A new certificate authority is registered beside the former one before a
 // server presents a certificate of it, so that no request fails in between.

@@ -117,15 +117,13 @@ func imagePullJobRights() rights {
 }
 
 func nodeImageRights() rights {
-	return rights{
-		cluster: []permissions.Right{
-			{Resource: "nodes", Verbs: "get list watch"},
-			{Group: kruise, Resource: "nodeimages", Verbs: "list watch create patch delete"},
-			{Group: kruise, Resource: "nodeimages/status", Verbs: "patch"},
-			{Resource: "events", Verbs: "create patch"}, // about NodeImages, in the namespace default, and jobs
-		},
-		namespaced: []permissions.Right{{Group: kruise, Resource: "imagepulljobs", Verbs: "get list watch"}},
-	}
+	return rights{cluster: []permissions.Right{
+		{Resource: "nodes", Verbs: "get list watch"},
+		{Group: kruise, Resource: "nodeimages", Verbs: "list watch create patch delete"},
+		{Group: kruise, Resource: "nodeimages/status", Verbs: "patch"},
+		{Group: kruise, Resource: "imagepulljobs", Verbs: "get list watch"}, // nodes hold tasks of jobs of all namespaces
+		{Resource: "events", Verbs: "create patch"},                         // about NodeImages, in the namespace default, and jobs
+	}}
 }
 
 func containerRecreateRequestRights() rights {
