@@ -151,7 +151,7 @@ func readCA(file string) ([]byte, error) {
 	}
 }
 
-// auditPolicy logs every answered request of some users once, without bodies; no users are all.
+// auditPolicy logs every answered request of some users once, without bodies, and a watch also when it begins; no users are all.
 func auditPolicy(users []string) ([]byte, error) {
 	type rule struct {
 		Level string   `json:"level"`
@@ -160,7 +160,7 @@ func auditPolicy(users []string) ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"apiVersion": "audit.k8s.io/v1",
 		"kind":       "Policy",
-		"omitStages": []string{"RequestReceived", "ResponseStarted"},
+		"omitStages": []string{"RequestReceived"},
 		"rules":      []rule{{Level: "Metadata", Users: users}},
 	})
 }
