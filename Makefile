@@ -7,11 +7,19 @@ API_DIRS  := $(sort $(wildcard */v1alpha1 */v1beta1))
 CRD_AREAS := $(filter-out examples,$(patsubst %/crds,%,$(sort $(wildcard */crds))))
 
 # Everything that "make generate" writes.
-GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*'
+GENERATED := find . \( -name 'zz_generated.*.go' -o -path './*/crds/*.yaml' \) -not -path './examples/*' -o -path './examples/*/rbac/*.yaml'
 
 define generate-crds
 	rm -f $(1)/crds/*.yaml
 	bin/controller-gen crd $(patsubst %,paths=./%,$(filter $(1)/%,$(API_DIRS))) output:crd:dir=$(1)/crds
+
+endef
+
+# The programs of the examples that print the RBAC objects they need.
+PROGRAMS := manager nodeagent
+
+define generate-rbac
+	go run -C examples ./$(1) --print-rbac >examples/$(1)/rbac/$(1).yaml
 
 endef
 
@@ -51,9 +59,10 @@ tools: ## Build the development tools into bin/.
 	go build -C internal/tools -o ../../bin/ tool
 
 .PHONY: generate
-generate: tools ## Generate deepcopy functions and CRDs from the API types.
+generate: tools ## Generate deepcopy functions and CRDs from the API types, and the RBAC of the examples.
 	bin/controller-gen object $(API_DIRS:%=paths=./%)
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
+	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
 
 .PHONY: check-generate
 check-generate: ## Fail if a generated file is not what "make generate" makes.

@@ -35,6 +35,8 @@ type Options struct {
 	Log io.Writer
 	// Audit makes the API server log every request it has answered, without bodies. See AuditLog.
 	Audit bool
+	// AuditUsers are those whose requests are logged. nil means all.
+	AuditUsers []string
 	// APIServerArgs are put after the flags that kube-apiserver is given anyway, and win over them.
 	APIServerArgs []string
 	// ControlPlane is the path of an already built control plane binary (the command in controlplane/). "" means the one
@@ -144,8 +146,8 @@ func (c *Cluster) Dir() string { return c.dir }
 // Kubeconfig returns the path of a kubeconfig file with all rights.
 func (c *Cluster) Kubeconfig() string { return filepath.Join(c.dir, "admin.kubeconfig") }
 
-// AuditLog returns the path of the API server's audit log, one JSON event per answered request, or "" if Options.Audit was
-// not set. An event is written before the answer to its request is sent.
+// AuditLog returns the path of the API server's audit log, one JSON event per answered request, and one more for the beginning
+// of a watch, or "" if Options.Audit was not set. An event is written before the answer to its request is sent.
 func (c *Cluster) AuditLog() string {
 	if !c.options.Audit {
 		return ""

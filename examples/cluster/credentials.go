@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -150,18 +151,27 @@ func readCA(file string) ([]byte, error) {
 	}
 }
 
-// auditPolicy logs every answered request once, without bodies.
-const auditPolicy = `{
-  "apiVersion": "audit.k8s.io/v1",
-  "kind": "Policy",
-  "omitStages": ["RequestReceived", "ResponseStarted"],
-  "rules": [{"level": "Metadata"}]
+// auditPolicy logs every answered request of some users once, without bodies, and a watch also when it begins; no users are all.
+func auditPolicy(users []string) ([]byte, error) {
+	type rule struct {
+		Level string   `json:"level"`
+		Users []string `json:"users,omitempty"`
+	}
+	return json.Marshal(map[string]any{
+		"apiVersion": "audit.k8s.io/v1",
+		"kind":       "Policy",
+		"omitStages": []string{"RequestReceived"},
+		"rules":      []rule{{Level: "Metadata", Users: users}},
+	})
 }
-`
 
 // writeConfiguration writes the files that components take as configuration.
 func (c *Cluster) writeConfiguration() error {
-	if err := os.WriteFile(filepath.Join(c.dir, auditPolicyFile), []byte(auditPolicy), 0o600); err != nil {
+	policy, err := auditPolicy(c.options.AuditUsers)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, auditPolicyFile), policy, 0o600); err != nil {
 		return err
 	}
 	stages, err := stages(c.options.StartDelay)

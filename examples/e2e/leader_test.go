@@ -10,7 +10,7 @@ import (
 
 // leaderElection makes a dead leader be replaced within three seconds.
 var leaderElection = []string{
-	"--leader-elect", "--leader-election-id=e2e", "--leader-election-lease-duration=3s",
+	"--leader-elect", "--leader-election-lease-duration=3s",
 	"--leader-election-renew-deadline=2s", "--leader-election-retry-period=500ms",
 }
 

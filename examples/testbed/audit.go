@@ -3,13 +3,17 @@ package testbed
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 )
 
-// managerAgent begins the user agent of every request of a manager.
-const managerAgent = "podwright-manager"
+// managerAgent begins the user agent of every request of a manager, managerUser is who makes them.
+const (
+	managerAgent = "podwright-manager"
+	managerUser  = "system:serviceaccount:kruise-system:podwright-manager"
+)
 
 // Writes counts what managers have written in the namespace so far and the API server has accepted: "patch pods/status" or
 // "create persistentvolumeclaims", each with its number. It needs Options.Audit.
@@ -24,27 +28,46 @@ func (s *Scene) Writes() map[string]int {
 		if !bytes.Contains(line, []byte(s.Namespace)) || !bytes.HasSuffix(line, []byte("\n")) {
 			continue // of others, or still being written
 		}
-		var request struct {
-			Verb, UserAgent, RequestURI string
-			ObjectRef                   struct{ Resource, Subresource, Namespace string }
-			ResponseStatus              struct{ Code int }
-		}
-		if err := json.Unmarshal(line, &request); err != nil {
-			s.Fatalf("the audit log: %v in %s", err, line)
+		request, err := parseRequest(line)
+		if err != nil {
+			s.Fatalf("%v", err)
 		}
 		object := request.ObjectRef
 		if object.Namespace != s.Namespace || request.ResponseStatus.Code >= 300 ||
 			!strings.HasPrefix(request.UserAgent, managerAgent) || reads[request.Verb] || strings.Contains(request.RequestURI, "dryRun=") {
 			continue
 		}
-		what := request.Verb + " " + object.Resource
-		if object.Subresource != "" {
-			what += "/" + object.Subresource
-		}
-		writes[what]++
+		writes[request.what()]++
 	}
 	return writes
 }
+
+// request is what an audit log tells of a request.
+type request struct {
+	Verb, UserAgent, RequestURI string
+	User                        struct{ Username string }
+	ObjectRef                   struct{ APIGroup, Resource, Subresource, Namespace, Name string }
+	ResponseStatus              struct{ Code int }
+	Annotations                 map[string]string
+}
+
+func parseRequest(line []byte) (r request, err error) {
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, fmt.Errorf("the audit log: %w in %s", err, line)
+	}
+	return r, nil
+}
+
+// resource returns the resource with the subresource.
+func (r request) resource() string {
+	if r.ObjectRef.Subresource == "" {
+		return r.ObjectRef.Resource
+	}
+	return r.ObjectRef.Resource + "/" + r.ObjectRef.Subresource
+}
+
+// what returns what is done to which resource.
+func (r request) what() string { return r.Verb + " " + r.resource() }
 
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 

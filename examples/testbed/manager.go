@@ -43,7 +43,7 @@ func (b *Testbed) NewManager(name string, arguments ...string) (*Manager, error)
 	m := &Manager{Name: name, Metrics: ports[0], Health: ports[1], logFile: filepath.Join(b.Control.Dir(), name+".log")}
 	_, webhookPort, _ := net.SplitHostPort(ports[2])
 	m.arguments = append([]string{
-		"--kubeconfig=" + b.Control.Kubeconfig(), "--create-own-namespace", "--install-crds",
+		"--kubeconfig=" + b.account.Kubeconfig, "--create-own-namespace", "--install-crds",
 		"--metrics-addr=" + m.Metrics, "--health-probe-addr=" + m.Health,
 		"--webhook-host=127.0.0.1", "--webhook-bind-address=127.0.0.1", "--webhook-port=" + webhookPort,
 		"--webhook-cert-writer=secret", "--cloneset-workers=10", "--statefulset-workers=10", "-v=2",

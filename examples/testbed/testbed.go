@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/manager/app"
+	"github.com/podwright/podwright/examples/manager/permissions"
 )
 
 // Patience is how long a test waits for something that takes a few seconds on an idle machine.
@@ -26,8 +27,11 @@ type Options struct {
 	StartDelay time.Duration
 	// Parallel is how many tests run at once, unless the flag -parallel says so. They wait most of the time. 0 means 12.
 	Parallel int
-	// Audit keeps a log of every request, for Scene.Writes.
+	// Audit keeps a log of every request of the managers, for Scene.Writes. After the tests it is compared with the rights that
+	// the managers state.
 	Audit bool
+	// Unused are the rights that need no test to make use of them, with the reason. See Judge.Unused.
+	Unused map[string]string
 }
 
 // Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
@@ -37,6 +41,9 @@ type Testbed struct {
 	Core    kubernetes.Interface
 	Dynamic dynamic.Interface
 	Manager *Manager
+
+	account *cluster.Account
+	parts   []permissions.Part
 }
 
 // Main starts a testbed, runs the tests and exits. ready is called when the manager has been started, and returns when it can
@@ -82,11 +89,24 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 		fmt.Fprintf(os.Stderr, "%v\nthe end of the manager's log:\n%s\n", err, bed.Manager.LogTail(""))
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if !o.Audit {
+		return code
+	}
+	bed.Manager.Kill()
+	if err := CheckRights(bed.Control.AuditLog(), NewJudge(managerAgent, managerUser, bed.parts), o.Unused); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
 }
 
 func (b *Testbed) start(ctx context.Context, o Options) (err error) {
-	b.Control, err = cluster.Start(ctx, cluster.Options{StartDelay: &o.StartDelay, Audit: o.Audit, Log: os.Stderr})
+	b.Control, err = cluster.Start(ctx, cluster.Options{
+		StartDelay: &o.StartDelay, Audit: o.Audit, AuditUsers: []string{managerUser}, Log: os.Stderr,
+		// As in OpenShift: who has an object block the deletion of its owner must have a right to that.
+		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
+	})
 	if err != nil {
 		return err
 	}
@@ -94,6 +114,9 @@ func (b *Testbed) start(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if b.Dynamic, err = dynamic.NewForConfig(b.Control.Config()); err != nil {
+		return err
+	}
+	if err := b.giveAccount(ctx); err != nil {
 		return err
 	}
 	if b.Manager, err = b.NewManager("manager", "--leader-elect=false"); err != nil {

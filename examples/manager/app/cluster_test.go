@@ -33,6 +33,7 @@ import (
 // world is a control plane and clients of it.
 type world struct {
 	*testing.T
+	control    *cluster.Cluster
 	config     app.Config
 	kubernetes kubernetes.Interface
 	workloads  client.Interface
@@ -52,7 +53,7 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{T: t}
+	w := &world{T: t, control: control}
 	w.kubernetes = kubernetes.NewForConfigOrDie(control.Config())
 	w.dynamic = dynamic.NewForConfigOrDie(control.Config())
 	if w.workloads, err = client.NewForConfig(control.Config()); err != nil {
@@ -61,12 +62,13 @@ func newWorld(t *testing.T) *world {
 	if w.config, err = app.NewConfig(func(string) string { return "" }); err != nil {
 		t.Fatal(err)
 	}
-	w.config.REST, w.config.CreateOwnNamespace = control.Config(), true
+	w.config.CreateOwnNamespace = true
 	w.config.MetricsAddr, w.config.HealthProbeAddr = "127.0.0.1:0", "127.0.0.1:0"
 	w.config.Webhook.Host, w.config.Webhook.BindAddress, w.config.Webhook.Port = "127.0.0.1", "127.0.0.1", 0
 	w.config.Webhook.CertWriter = "secret"
 	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 3*time.Second, 2*time.Second
 	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
+	w.config.Kubeconfig = w.account(ctx, w.everything())
 	return w
 }
 
@@ -200,7 +202,7 @@ func TestManagerOnARealControlPlane(t *testing.T) {
 	w := newWorld(t)
 	w.withoutCRDs()
 	w.config.InstallCRDs = true
-	w.config.FeatureGates = "PreDownloadImageForInPlaceUpdate=true" // brings a CRD and a cache of its own
+	w.config.FeatureGates = allGates
 	first := w.start(w.config)
 	w.webhooksWork()
 	w.podsRun("sample")

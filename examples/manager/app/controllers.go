@@ -46,6 +46,8 @@ type controller struct {
 	resource schema.GroupVersionResource
 	// embed makes the controller of its parts.
 	embed func(parts) (runner, error)
+	// rights are what it asks of the API server.
+	rights rights
 }
 
 // runner is a Controller of the library.
@@ -72,29 +74,31 @@ type parts struct {
 }
 
 // controllers returns all that the manager runs. A new controller is one more
-// entry here, the function that fills in its options, and one more entry in
-// webhookHandlers.
+// entry here, the function that fills in its options, that of its rights, and one
+// more entry in webhookHandlers.
 func (m *Manager) controllers() []controller {
 	controllers := []controller{
-		{"cloneset-controller", cloneSetsResource, m.newCloneSets},
-		{"statefulset-controller", statefulSetsResource, m.newStatefulSets},
-		{"container-launch-priority-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newLaunchPriority},
-		{"pod-readiness-controller", corev1.SchemeGroupVersion.WithResource("pods"), m.newPodReadiness},
+		{"cloneset-controller", cloneSetsResource, m.newCloneSets, m.cloneSetRights()},
+		{"statefulset-controller", statefulSetsResource, m.newStatefulSets, m.statefulSetRights()},
+		{"container-launch-priority-controller", podsResource, m.newLaunchPriority, launchPriorityRights()},
+		{"pod-readiness-controller", podsResource, m.newPodReadiness, podReadinessRights()},
 	}
 	if m.gates.Enabled(features.KruiseDaemon) {
 		controllers = append(controllers,
-			controller{"imagepulljob-controller", imagePullJobsResource, m.newImagePullJobs},
-			controller{"nodeimage-controller", nodeImagesResource, m.newNodeImages},
-			controller{"containerrecreaterequest-controller", lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"), m.newContainerRecreateRequests})
+			controller{"imagepulljob-controller", imagePullJobsResource, m.newImagePullJobs, imagePullJobRights()},
+			controller{"nodeimage-controller", nodeImagesResource, m.newNodeImages, nodeImageRights()},
+			controller{"containerrecreaterequest-controller", recreateRequestsResource, m.newContainerRecreateRequests, containerRecreateRequestRights()})
 	}
 	return controllers
 }
 
 var (
-	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
-	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
-	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
-	nodeImagesResource    = distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages")
+	cloneSetsResource        = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
+	statefulSetsResource     = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	imagePullJobsResource    = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
+	nodeImagesResource       = distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages")
+	recreateRequestsResource = lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
+	podsResource             = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
 // newCloneSets is all it takes to embed a controller: two clients and its options;

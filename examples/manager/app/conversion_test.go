@@ -66,10 +66,6 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 
 func (w *world) somebodyElseLeads() {
 	w.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.config.OwnNamespace}}
-	if _, err := w.kubernetes.CoreV1().Namespaces().Create(w.Context(), namespace, metav1.CreateOptions{}); err != nil {
-		w.Fatal(err)
-	}
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: w.config.LeaderElection.ID},
 		Spec: coordinationv1.LeaseSpec{

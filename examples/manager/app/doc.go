@@ -12,10 +12,16 @@
 // converts between the two, whether it leads or not. CRDs are installed without a
 // conversion webhook. It is entered (spec.conversion and nothing else) when the
 // replica presents its certificate, and from then on kept in order, whoever has
-// installed the CRD. That takes the permission to list, watch and patch the
-// customresourcedefinition statefulsets.apps.kruise.io; without it the manager
-// says so and does the rest. Who removes the manager for good sets the strategy
+// installed the CRD. Without the right to list, watch and patch the
+// customresourcedefinition statefulsets.apps.kruise.io, the manager says so and
+// does the rest. Who removes the manager for good sets the strategy
 // of the conversion to None, or v1alpha1 requests fail.
+//
+// What the manager asks of the API server stands in rbac/manager.yaml for the
+// default flags, and --print-rbac prints it for others: each controller brings its
+// own rights, and one that a gate or a flag switches off takes them along. With
+// --namespace they are confined to that namespace, but for those of webhooks, and
+// of nodes, NodeImages and what these tell of.
 //
 // A new certificate authority is registered beside the former one before a
 // server presents a certificate of it, so that no request fails in between.

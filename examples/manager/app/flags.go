@@ -21,6 +21,8 @@ type command struct {
 	Verbosity int
 	// Version asks for the version only.
 	Version bool
+	// PrintRBAC asks for the RBAC objects only.
+	PrintRBAC bool
 	// Ignored are the flags of OpenKruise's manager that were given and that
 	// have no effect here, with the reason.
 	Ignored []string
@@ -93,6 +95,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.IntVar(&c.Burst, "rest-config-burst", c.Burst, "requests to the API server at once, with --rest-config-qps")
 	flags.StringVar(&c.LogFormat, "log-format", "text", `format of the log: "text" or "json"`)
 	flags.IntVarP(&c.Verbosity, "v", "v", 0, "verbosity of the log")
+	flags.BoolVar(&c.PrintRBAC, "print-rbac", false, "print a ServiceAccount with the rights that the other flags take, as YAML, and end")
 	flags.BoolVar(&c.Version, "version", false, "print the version and end")
 }
 

@@ -29,6 +29,8 @@ func Main(arguments []string) int {
 	case command.Version:
 		fmt.Println(process.Version("podwright-manager"))
 		return 0
+	case command.PrintRBAC:
+		return process.Print("podwright-manager")(Manifest(command.Config))
 	}
 	flush, err := process.SetUpLogging(command.LogFormat, command.Verbosity, os.Stderr)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
@@ -204,12 +205,16 @@ func (m *Manager) prepare(ctx context.Context, host string, client kubernetes.In
 	if !m.config.InstallCRDs {
 		return nil
 	}
+	return crds.Install(ctx, anyKind, m.definitions())
+}
+
+// definitions returns the CRDs of what the controllers look after.
+func (m *Manager) definitions() []*unstructured.Unstructured {
 	var resources []schema.GroupVersionResource
 	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
-	definitions := slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecyclecrds.All())
-	return crds.Install(ctx, anyKind, crds.Of(definitions, resources...))
+	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecyclecrds.All()), resources...)
 }
 
 // serveWebhooks serves the webhooks and returns when the API server can call

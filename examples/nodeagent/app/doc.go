@@ -3,10 +3,9 @@
 // do; Main is the whole command, with flags, logging and signals.
 //
 // An agent needs the name of its node, a socket of the container runtime, and the
-// permission to list and watch pods, nodeimages and containerrecreaterequests, to
-// patch the status of each, to get secrets, and to create and patch events. It
-// runs as a DaemonSet in the network of the node, with the runtime's
-// socket mounted, or as a service of the node. It elects no leader.
+// rights in rbac/nodeagent.yaml; --print-rbac prints them for other flags. It runs
+// as a DaemonSet in the network of the node, with the runtime's socket mounted, or
+// as a service of the node. It elects no leader.
 //
 // # Differences
 //

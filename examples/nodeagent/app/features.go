@@ -18,6 +18,7 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/manager/permissions"
 	"github.com/podwright/podwright/examples/process"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
@@ -34,6 +35,8 @@ type feature struct {
 	gate features.Gate
 	// embed makes the feature of its parts.
 	embed func(parts) (runner, error)
+	// rights are what it asks of the API server.
+	rights []permissions.Right
 }
 
 // runner is a Controller of the library.
@@ -73,12 +76,12 @@ func (c *nodeCache) synced() cache.InformerSynced {
 }
 
 // features returns all that the agent runs. A new feature is one more entry here,
-// and the function that fills in its options.
+// the function that fills in its options, and its rights.
 func (a *Agent) features() []feature {
 	return []feature{
-		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta},
-		{recreate.EventSource, features.KruiseDaemon, a.newRecreate},
-		{image.EventSource, features.KruiseDaemon, a.newImage},
+		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta, containerMetaRights()},
+		{recreate.EventSource, features.KruiseDaemon, a.newRecreate, recreateRights()},
+		{image.EventSource, features.KruiseDaemon, a.newImage, imageRights()},
 	}
 }
 

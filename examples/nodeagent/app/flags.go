@@ -20,6 +20,8 @@ type command struct {
 	Verbosity int
 	// Version asks for the version only.
 	Version bool
+	// PrintRBAC asks for the RBAC objects only.
+	PrintRBAC bool
 }
 
 // parse reads the command line. It returns pflag.ErrHelp after printing the
@@ -36,7 +38,7 @@ func parse(arguments []string, getenv func(string) string, usage func(string)) (
 	if extra := flags.Args(); len(extra) > 0 {
 		return command{}, fmt.Errorf("unexpected arguments %q: want flags only", extra)
 	}
-	if c.Version {
+	if c.Version || c.PrintRBAC {
 		return c, nil
 	}
 	var errs []error
@@ -63,6 +65,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.StringVar(&c.PprofAddr, "pprof-addr", c.PprofAddr, "address of /debug/pprof/; empty for none")
 	flags.StringVar(&c.LogFormat, "log-format", "text", `format of the log: "text" or "json"`)
 	flags.IntVarP(&c.Verbosity, "v", "v", 0, "verbosity of the log")
+	flags.BoolVar(&c.PrintRBAC, "print-rbac", false, "print a ServiceAccount with the rights that the agents take, as YAML, and end")
 	flags.BoolVar(&c.Version, "version", false, "print the version and end")
 	for _, name := range []string{"logtostderr", "alsologtostderr"} {
 		flags.Bool(name, true, "without effect: the log always goes to standard error")

@@ -32,6 +32,8 @@ func Main(arguments []string) int {
 	case command.Version:
 		fmt.Println(process.Version(name))
 		return 0
+	case command.PrintRBAC:
+		return process.Print(name)(Manifest(command.Config))
 	}
 	flush, err := process.SetUpLogging(command.LogFormat, command.Verbosity, os.Stderr)
 	if err != nil {

@@ -3,6 +3,7 @@ package realnodes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,15 +17,21 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/nodeagent/app"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// shared is the cluster of all tests; each uses pods of its own.
+// shared is the cluster of all tests; each uses pods of its own. The account is
+// that of the agents, with the rights that they state.
 var (
-	shared *cluster.Cluster
-	client kubernetes.Interface
+	shared  *cluster.Cluster
+	client  kubernetes.Interface
+	account *cluster.Account
 )
+
+// agentUser is the name of the account.
+const agentUser = "system:serviceaccount:" + app.Namespace + ":podwright-nodeagent"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -36,18 +43,39 @@ func run(m *testing.M) int {
 		fmt.Printf("the tests of the node agent on a real node did not run: %v\n", &cluster.MissingError{Missing: missing})
 		return 0
 	}
-	c, err := cluster.Start(context.Background(), cluster.Options{RealNodes: 1, Log: os.Stderr})
+	c, err := cluster.Start(context.Background(), cluster.Options{RealNodes: 1, Audit: true, AuditUsers: []string{agentUser}, Log: os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	shared, client = c, kubernetes.NewForConfigOrDie(c.Config())
-	code := m.Run()
-	if err := c.Stop(); err != nil {
+	code, err := runWithRights(m)
+	if err = errors.Join(err, c.Stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
+}
+
+// runWithRights gives the agents their account, and compares at the end what they
+// have asked with their rights.
+func runWithRights(m *testing.M) (code int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	config := app.NewConfig(func(string) string { return "" })
+	manifest, err := app.Manifest(config)
+	if err != nil {
+		return 1, err
+	}
+	if account, err = shared.Account(ctx, manifest); err != nil {
+		return 1, err
+	}
+	code = m.Run()
+	rights, err := app.Permissions(config)
+	if err != nil {
+		return 1, err
+	}
+	return code, testbed.CheckRights(shared.AuditLog(), testbed.NewJudge("podwright-nodeagent", agentUser, rights), nil)
 }
 
 // patience is how long a test waits for something that should happen in some seconds.
@@ -59,7 +87,7 @@ func runAgent(t *testing.T) (stop func()) {
 	t.Helper()
 	config := app.NewConfig(func(string) string { return "" })
 	node := shared.RealNodes()[0]
-	config.REST, config.NodeName, config.Endpoint, config.HealthAddr = shared.Config(), node.Name, node.CRISocket, "0"
+	config.Kubeconfig, config.NodeName, config.Endpoint, config.HealthAddr = account.Kubeconfig, node.Name, node.CRISocket, "0"
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- app.Run(ctx, config) }()
