@@ -21,25 +21,29 @@ import (
 var errLeaseLost = errors.New("the leader election Lease is lost")
 
 // lead waits for the Lease, works while it is held, and releases it when the work
-// has ended, so that the next leader need not wait. It returns errLeaseLost when
-// the Lease is lost before the context is done.
-func (m *Manager) lead(ctx context.Context, config *rest.Config, work func(context.Context) error) error {
+// has ended, so that the next leader need not wait. Work is given a connection that
+// does not write when the Lease has run out. lead returns errLeaseLost when the
+// Lease is lost before the context is done.
+func (m *Manager) lead(ctx context.Context, config *rest.Config, work func(context.Context, *rest.Config) error) error {
 	if !m.config.LeaderElection.Enabled {
 		m.metrics.Leader.Set(1)
 		defer m.metrics.Leader.Set(0)
-		return work(ctx)
+		return work(ctx, config)
 	}
 	lock, err := m.newLock(config)
 	if err != nil {
 		return err
 	}
+	fence := &fence{Interface: lock, duration: m.config.LeaderElection.LeaseDuration}
+	fenced := rest.CopyConfig(config)
+	fenced.Wrap(fence.transport)
 	// The election outlives the work: it must hold the Lease until the last
 	// pass has ended.
 	holding, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	started := make(chan context.Context, 1)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: lock, Name: m.config.LeaderElection.ID,
+		Lock: fence, Name: m.config.LeaderElection.ID,
 		LeaseDuration: m.config.LeaderElection.LeaseDuration,
 		RenewDeadline: m.config.LeaderElection.RenewDeadline,
 		RetryPeriod:   m.config.LeaderElection.RetryPeriod,
@@ -59,7 +63,7 @@ func (m *Manager) lead(ctx context.Context, config *rest.Config, work func(conte
 		defer close(ended)
 		elector.Run(holding)
 	}()
-	err = m.workWhileLeading(ctx, started, work)
+	err = m.workWhileLeading(ctx, started, func(ctx context.Context) error { return work(ctx, fenced) })
 	stop()
 	<-ended
 	if elector.IsLeader() && !errors.Is(err, errLeaseLost) {

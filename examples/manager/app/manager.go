@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution"
@@ -179,7 +180,7 @@ func (m *Manager) work(ctx context.Context, serving *errgroup.Group, servers con
 		err = m.serveWebhooks(ctx, client, definitions, serving, servers)
 	}
 	if err == nil {
-		err = m.lead(ctx, config, func(ctx context.Context) error {
+		err = m.lead(ctx, config, func(ctx context.Context, config *rest.Config) error {
 			return m.runControllers(ctx, config, discovery.ToDiscoveryInterfaceWithContext(client.Discovery()))
 		})
 	}
