@@ -11,7 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // managerEnv makes a test binary a manager.
@@ -55,6 +58,19 @@ func (b *Testbed) NewManager(name string, arguments ...string) (*Manager, error)
 func (m *Manager) With(arguments ...string) *Manager {
 	return &Manager{Name: m.Name, Metrics: m.Metrics, Health: m.Health, logFile: m.logFile,
 		arguments: slices.Concat(m.arguments, arguments)}
+}
+
+// KubeconfigVia writes a kubeconfig with which a manager reaches the API server by another address, and returns its path.
+func (b *Testbed) KubeconfigVia(name, address string) (string, error) {
+	config, err := clientcmd.LoadFromFile(b.account.Kubeconfig)
+	if err != nil {
+		return "", err
+	}
+	for _, server := range config.Clusters {
+		server.Server = "https://" + address
+	}
+	file := filepath.Join(b.Control.Dir(), name+".kubeconfig")
+	return file, clientcmd.WriteToFile(*config, file)
 }
 
 // nextPort is where the search for a free port goes on, so that none is given twice while its manager is down. It lies below
@@ -132,6 +148,21 @@ func (m *Manager) Kill() {
 	_ = m.command.Process.Kill()
 	<-m.exited
 	m.stdin.Close()
+}
+
+// Pause stops the process where it stands (SIGSTOP). Its connections stay open, and it can still be killed.
+func (m *Manager) Pause() error { return m.signal(syscall.SIGSTOP) }
+
+// Resume lets a paused process go on (SIGCONT).
+func (m *Manager) Resume() error { return m.signal(syscall.SIGCONT) }
+
+func (m *Manager) signal(s syscall.Signal) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.running() {
+		return fmt.Errorf("send %v to %s: it does not run", s, m.Name)
+	}
+	return m.command.Process.Signal(s)
 }
 
 // Running tells whether the process has been started and has not ended.

@@ -77,6 +77,7 @@ type Judge struct {
 	outside       map[string]bool // requests that no right covers
 	// forbidden are requests that the API server has not authorized, and authorized what it has, as "VERB RESOURCE by AGENT".
 	forbidden, authorized map[string]bool
+	anyUnused             bool // rights may be unused, without a reason
 }
 
 // NewJudge returns a judge of a program, whose name begins its user agents, with the rights of its parts. A request counts for
@@ -149,7 +150,9 @@ func entry(part permissions.Part, verb, resource string) string {
 func (j *Judge) Beyond() []string {
 	wrong := maps.Clone(j.outside)
 	for asked := range j.forbidden {
-		if !j.authorized[asked] {
+		// A client that may not watch for a moment lists, and whoever may do one of both may do the other.
+		watched := strings.Replace(asked, "list ", "watch ", 1)
+		if !j.authorized[asked] && !j.authorized[watched] {
 			wrong["forbidden: "+asked] = true
 		}
 	}
@@ -159,6 +162,9 @@ func (j *Judge) Beyond() []string {
 // Unused returns the rights that no request has needed, but for those for which a reason is given, and the reasons that are
 // given for no right. Both are written like "cloneset-controller: delete pods".
 func (j *Judge) Unused(reasons map[string]string) []string {
+	if j.anyUnused {
+		return nil
+	}
 	stated, wrong := map[string]bool{}, map[string]bool{}
 	for _, part := range j.parts {
 		for _, right := range part.Rights {

@@ -1,0 +1,45 @@
+package faults
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/workloads/client"
+)
+
+var (
+	seed = flag.Uint64("seed", 0, "what chooses the faults and the changes; 0 for another one in every run")
+
+	bed       *testbed.Testbed
+	workloads client.Interface
+)
+
+func TestMain(m *testing.M) {
+	options := testbed.Options{StartDelay: 200 * time.Millisecond, Audit: true, AnyUnused: true}
+	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
+		bed = b
+		config := b.Control.Config()
+		config.Timeout = 10 * time.Second // also of watches, which are taken up again
+		if workloads, err = client.NewForConfig(config); err != nil {
+			return err
+		}
+		return webhooksAreCalled(ctx)
+	})
+}
+
+// webhooksAreCalled waits until the API server has heard of the CRDs and of the webhooks.
+func webhooksAreCalled(ctx context.Context) error {
+	return testbed.Repeat(ctx, "the webhooks to be called", func() error {
+		set, err := workloads.StatefulSets("default").Create(ctx, statefulSet(orderedInPlace), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && set.Spec.RevisionHistoryLimit == nil {
+			err = fmt.Errorf("a StatefulSet without defaults: %+v", set.Spec)
+		}
+		return err
+	})
+}

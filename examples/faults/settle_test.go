@@ -1,0 +1,219 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// unsettled says which workloads are not as their specs want them, and why.
+func (s *story) unsettled() (all []string) {
+	for _, set := range s.cloneSets.All() {
+		if wrong := s.cloneSetUnsettled(set); wrong != "" {
+			all = append(all, set.Name+": "+wrong)
+		}
+	}
+	for _, set := range s.statefulSets.All() {
+		if wrong := s.statefulSetUnsettled(set); wrong != "" {
+			all = append(all, set.Name+": "+wrong)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// inProgress returns the workloads with which the controllers have something to do: unsettled ones that are not paused.
+func (s *story) inProgress() (names []string) {
+	paused := map[string]bool{}
+	for _, set := range s.cloneSets.All() {
+		paused[set.Name] = set.Spec.UpdateStrategy.Paused
+	}
+	for _, set := range s.statefulSets.All() {
+		paused[set.Name] = set.Spec.UpdateStrategy.RollingUpdate.Paused
+	}
+	for _, line := range s.unsettled() {
+		if name, _, _ := strings.Cut(line, ":"); !paused[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// podsUnsettled says what is wrong with the pods of a workload.
+func (s *story) podsUnsettled(name string, uid types.UID, replicas, updated int32, image string) string {
+	all, atImage := int32(0), int32(0)
+	for _, pod := range s.pods.All() {
+		if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != uid {
+			continue
+		}
+		if !testbed.InService(pod) {
+			return testbed.Describe(pod, false)
+		}
+		all++
+		if pod.Spec.Containers[0].Image == image {
+			atImage++
+		}
+	}
+	if all != replicas || atImage < updated {
+		return fmt.Sprintf("%d pods of %d, of which %d have %s, and %d should", all, replicas, atImage, image, updated)
+	}
+	return ""
+}
+
+func (s *story) cloneSetUnsettled(set *v1alpha1.CloneSet) string {
+	n, status := *set.Spec.Replicas, set.Status
+	partition, err := rollout.Partition(set.Spec.UpdateStrategy.Partition, n)
+	if err != nil {
+		return err.Error()
+	}
+	if wrong := s.podsUnsettled(set.Name, set.UID, n, n-partition, set.Spec.Template.Spec.Containers[0].Image); wrong != "" {
+		return wrong
+	}
+	if status.ObservedGeneration != set.Generation || status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n ||
+		status.UpdatedReplicas < n-partition || status.UpdatedReadyReplicas != status.UpdatedReplicas || status.ExpectedUpdatedReplicas != n-partition ||
+		status.UpdatedReplicas == n && status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 || len(set.Spec.ScaleStrategy.PodsToDelete) > 0 {
+		return fmt.Sprintf("generation %d, %d replicas, to delete %v, status %+v", set.Generation, n, set.Spec.ScaleStrategy.PodsToDelete, status)
+	}
+	if len(set.Spec.VolumeClaimTemplates) == 0 {
+		return ""
+	}
+	return s.claimsUnsettled(set.Name)
+}
+
+func (s *story) statefulSetUnsettled(set *v1beta1.StatefulSet) string {
+	n, status := *set.Spec.Replicas, set.Status
+	var wanted []string
+	held := int32(0)
+	for ordinal := 0; len(wanted) < int(n); ordinal++ {
+		if slices.Contains(set.Spec.ReserveOrdinals, ordinal) {
+			continue
+		}
+		wanted = append(wanted, fmt.Sprintf("%s-%d", set.Name, ordinal))
+		if partition := set.Spec.UpdateStrategy.RollingUpdate.Partition; partition != nil && ordinal < int(*partition) {
+			held++
+		}
+	}
+	if wrong := s.podsUnsettled(set.Name, set.UID, n, n-held, set.Spec.Template.Spec.Containers[0].Image); wrong != "" {
+		return wrong
+	}
+	if found := testbed.Names(s.active(set.Name)); !slices.Equal(found, wanted) {
+		return fmt.Sprintf("pods %v instead of %v", found, wanted)
+	}
+	if status.ObservedGeneration != set.Generation || status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n ||
+		status.UpdatedReplicas < n-held || status.UpdatedReadyReplicas != status.UpdatedReplicas ||
+		status.UpdatedReplicas == n && status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 {
+		return fmt.Sprintf("generation %d, %d replicas, status %+v", set.Generation, n, status)
+	}
+	for _, claim := range s.claims.All() {
+		collected := slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Pod" })
+		if strings.HasPrefix(claim.Name, claimTemplate+"-"+set.Name+"-") && (collected || claim.DeletionTimestamp != nil) {
+			return fmt.Sprintf("claim %s is about to go", claim.Name)
+		}
+	}
+	return ""
+}
+
+// claimsUnsettled says which claims of a CloneSet have no pod.
+func (s *story) claimsUnsettled(name string) string {
+	var wanted, found []string
+	for _, pod := range s.active(name) {
+		wanted = append(wanted, claimTemplate+"-"+pod.Name)
+	}
+	for _, claim := range s.claims.All() {
+		if strings.HasPrefix(claim.Name, claimTemplate+"-"+name+"-") {
+			found = append(found, claim.Name)
+		}
+	}
+	slices.Sort(wanted)
+	slices.Sort(found)
+	if !slices.Equal(wanted, found) {
+		return fmt.Sprintf("claims %v instead of %v", found, wanted)
+	}
+	return ""
+}
+
+// settle lets everything come to rest, wants nothing to be written any more, and judges what has happened up to then.
+func (s *story) settle() {
+	s.Helper()
+	for _, set := range s.cloneSets.All() {
+		s.editCloneSet(set.Name, "goes on", func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Paused = false })
+	}
+	for _, set := range s.statefulSets.All() {
+		s.editStatefulSet(set.Name, "goes on", func(set *v1beta1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = false })
+	}
+	s.awaitSettled()
+	s.reviewed()
+	written := s.Writes()
+	s.touch()
+	s.awaitSettled()
+	s.caughtUp()
+	s.reviewed()
+	s.record.settled()
+	s.wroteStatusOnly(written)
+	s.note("settled")
+}
+
+// wroteStatusOnly fails unless the managers have written one status of every workload since, and nothing else.
+func (s *story) wroteStatusOnly(since map[string]int) {
+	s.Helper()
+	wanted := map[string]int{"patch clonesets/status": len(cloneSets), "patch statefulsets/status": len(statefulSets)}
+	s.AwaitAsking("what the managers wrote is logged", func() string {
+		written := s.Writes()
+		for what, n := range written {
+			if written[what] = n - since[what]; written[what] == 0 || strings.HasSuffix(what, " events") {
+				delete(written, what)
+			}
+			if written[what] > wanted[what] {
+				s.Fatalf("a change that no pod depends on: expected these writes: %v, observed %v", wanted, written)
+			}
+		}
+		return cmp.Diff(wanted, written)
+	})
+}
+
+func (s *story) awaitSettled() {
+	s.Helper()
+	s.AwaitAsking("all workloads are settled", func() string {
+		s.managers.revive()
+		return strings.Join(s.unsettled(), "\n")
+	})
+}
+
+// touch has the controllers look at every workload again, with nothing to do but to say so.
+func (s *story) touch() {
+	s.Helper()
+	flip := func(limit *int32) *int32 { return new(21 - *limit) } // 10 by default
+	for _, name := range cloneSets {
+		s.editCloneSet(name, "touched", func(set *v1alpha1.CloneSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+	}
+	for _, name := range statefulSets {
+		s.editStatefulSet(name, "touched", func(set *v1beta1.StatefulSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+	}
+}
+
+// caughtUp waits until the watches of pods and claims have shown all that was written before: a mark that is written last.
+func (s *story) caughtUp() {
+	s.Helper()
+	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"example.com/mark":"%d"}}}`, s.record.seen()))
+	name := "stranger-" + cloneSets[0]
+	pod, err := bed.Core.CoreV1().Pods(s.Namespace).Patch(s.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		s.Fatalf("mark pod %s: %v", name, err)
+	}
+	claim, err := bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace).Patch(s.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		s.Fatalf("mark claim %s: %v", name, err)
+	}
+	s.Await("the watches have caught up", func() string {
+		return s.pods.Behind(pod.ResourceVersion) + s.claims.Behind(claim.ResourceVersion)
+	})
+}

@@ -1,0 +1,154 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/faults/invariants"
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// story is one run: the workloads, who changes them, and what happens.
+type story struct {
+	*testbed.Scene
+	random   *rand.Rand
+	record   *record
+	managers *managers
+
+	pods         *testbed.Mirror[*corev1.Pod]
+	claims       *testbed.Mirror[*corev1.PersistentVolumeClaim]
+	cloneSets    *testbed.Mirror[*v1alpha1.CloneSet]
+	statefulSets *testbed.Mirror[*v1beta1.StatefulSet]
+	images       map[string][]string // that users have chosen, by workload
+
+	mu    sync.Mutex
+	begin time.Time
+	trace []string
+}
+
+// newStory creates the workloads, and strangers beside them.
+func newStory(t *testing.T, seed uint64) *story {
+	t.Helper()
+	s := &story{Scene: bed.NewScene(t, nil), random: rand.New(rand.NewPCG(seed, 0)), images: map[string][]string{}, begin: time.Now()}
+	strangers := s.strangers()
+	s.record = newRecord(strangers...)
+	t.Cleanup(s.tell)
+
+	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
+	cloned, stateful := workloads.CloneSets(s.Namespace), workloads.StatefulSets(s.Namespace)
+	s.cloneSets = follow[*v1alpha1.CloneSet](s.Scene, s.record, testbed.From(cloned.List, cloned.Watch))
+	s.statefulSets = follow[*v1beta1.StatefulSet](s.Scene, s.record, testbed.From(stateful.List, stateful.Watch))
+	s.pods = follow[*corev1.Pod](s.Scene, s.record, testbed.From(pods.List, pods.Watch))
+	s.claims = follow[*corev1.PersistentVolumeClaim](s.Scene, s.record, testbed.From(claims.List, claims.Watch))
+	for _, name := range cloneSets {
+		if _, err := cloned.Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
+			s.Fatalf("create CloneSet %s: %v", name, err)
+		}
+	}
+	for _, name := range statefulSets {
+		if _, err := stateful.Create(s.Context(), statefulSet(name), metav1.CreateOptions{}); err != nil {
+			s.Fatalf("create StatefulSet %s: %v", name, err)
+		}
+	}
+	return s
+}
+
+// strangers creates pods and claims with the labels of workloads, without an owner and with another one, and returns them when
+// nobody has anything to do to them any more.
+func (s *story) strangers() (uids []types.UID) {
+	s.Helper()
+	owner, err := bed.Core.CoreV1().ConfigMaps(s.Namespace).Create(s.Context(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatalf("create a ConfigMap: %v", err)
+	}
+	owned := []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID, Controller: new(true)}}
+	for i, name := range slices.Concat(cloneSets, statefulSets) {
+		meta := metav1.ObjectMeta{Name: "stranger-" + name, Labels: map[string]string{"app": name, v1alpha1.CloneSetInstanceIDLabel: "abcde"}}
+		if i%2 == 0 {
+			meta.OwnerReferences = owned
+		}
+		t := template(name)
+		t.Spec.ReadinessGates = nil
+		pod, err := bed.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), &corev1.Pod{ObjectMeta: meta, Spec: t.Spec}, metav1.CreateOptions{})
+		if err != nil {
+			s.Fatalf("create a stranger: %v", err)
+		}
+		claim, err := bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(),
+			&corev1.PersistentVolumeClaim{ObjectMeta: meta, Spec: claims()[0].Spec}, metav1.CreateOptions{})
+		if err != nil {
+			s.Fatalf("create a stranger: %v", err)
+		}
+		uids = append(uids, pod.UID, claim.UID)
+	}
+	for _, name := range slices.Concat(cloneSets, statefulSets) {
+		s.AwaitPod("stranger-"+name, "runs", func(pod *corev1.Pod) string {
+			if !testbed.InService(pod) {
+				return testbed.Describe(pod, false)
+			}
+			return ""
+		})
+	}
+	return uids
+}
+
+// note writes a line into the trace.
+func (s *story) note(format string, arguments ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trace = append(s.trace, fmt.Sprintf("%s (%5.1f s) %s", time.Now().Format("15:04:05.000"), time.Since(s.begin).Seconds(), fmt.Sprintf(format, arguments...)))
+}
+
+// tell says what has happened where the test failed.
+func (s *story) tell() {
+	if !s.Failed() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Logf("what has happened:\n%s", strings.Join(s.trace, "\n"))
+	if wrong := s.record.review(); len(wrong) > 0 {
+		s.Logf("%d invariants are broken:\n%s", len(wrong), strings.Join(wrong[:min(20, len(wrong))], "\n"))
+	}
+	var pods []string
+	for _, pod := range s.pods.All() {
+		pods = append(pods, testbed.Describe(pod, false))
+	}
+	slices.Sort(pods)
+	s.Logf("the pods:\n%s", strings.Join(pods, "\n"))
+	s.Logf("the last changes of pods:\n%s", strings.Join(testbed.Last(s.record.lines, 300), "\n"))
+	s.Logf("the workloads:\n%s", strings.Join(s.unsettled(), "\n"))
+	if s.managers != nil {
+		s.managers.tell()
+	}
+}
+
+// reviewed fails where an invariant has been broken.
+func (s *story) reviewed() {
+	s.Helper()
+	if wrong := s.record.review(); len(wrong) > 0 {
+		s.Fatalf("%d invariants are broken, the first one: %s", len(wrong), wrong[0])
+	}
+}
+
+// observed adds a workload that a user has been shown to the record: a watch that breaks may miss one of two changes.
+func (s *story) observed(set metav1.Object) {
+	s.record.add(set.GetResourceVersion(), false, invariants.Change{New: set})
+}
+
+// within is a context for one request of a user.
+func (s *story) within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.Context(), limit)
+}
