@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/faults/link"
 	"github.com/podwright/podwright/examples/testbed"
 )
@@ -54,9 +55,20 @@ func (s *story) startManagers() *managers {
 	return m
 }
 
-// revive starts what does not run: a manager ends by itself when it loses the Lease.
+// revive starts what does not run: a manager ends by itself when it loses the Lease, and the scheduler when it has missed
+// what became of a pod.
 func (m *managers) revive() {
 	m.Helper()
+	for _, component := range []string{cluster.ControllerManager, cluster.Scheduler} {
+		select {
+		case <-bed.Control.Done(component):
+			m.note("%s has ended, and starts", component)
+			if err := bed.Control.Restart(m.Context(), component); err != nil {
+				m.Fatalf("restart %s: %v", component, err)
+			}
+		default:
+		}
+	}
 	all := m.all
 	if m.front != nil {
 		all = append(all[:len(all):len(all)], m.front)

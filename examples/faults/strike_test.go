@@ -38,6 +38,9 @@ func (s *story) deck() (all []fault) {
 		{4, fault{"the controller manager stands still", 3 * time.Second, true, pause(cluster.ControllerManager)}},
 		{4, fault{"the API server stands still", 2 * time.Second, false, pause(cluster.APIServer)}},
 		{3, fault{"etcd stands still", 2 * time.Second, false, pause(cluster.Etcd)}},
+		{2, fault{"the leader is killed while the controller manager stands still", 2 * time.Second, true, both(pause(cluster.ControllerManager), killLeader)}},
+		{2, fault{"etcd is killed while the leader's connections are slow", time.Second, false, both(onLink((*managers).slow), kill(cluster.Etcd))}},
+		{2, fault{"the other manager is killed while the API server stands still", time.Second, false, both(killOther, pause(cluster.APIServer))}},
 		{2, fault{"the API server is killed", 0, false, kill(cluster.APIServer)}},
 		{3, fault{"etcd is killed", 0, false, kill(cluster.Etcd)}},
 	} {
@@ -53,14 +56,17 @@ func (s *story) deck() (all []fault) {
 // progress then.
 func (s *story) strike(f fault) bool {
 	s.Helper()
-	s.managers.revive()
+	s.managers.leader()
 	for range 1 + s.random.IntN(2) {
 		s.stir()
 	}
-	for len(s.inProgress()) == 0 {
+	s.awaitChanges(s.random.IntN(25))
+	for range 10 {
+		if len(s.inProgress()) > 0 {
+			break
+		}
 		s.stir()
 	}
-	s.awaitChanges(s.random.IntN(25))
 	length := f.length/10 + time.Duration(s.random.Int64N(int64(f.length)+1))*9/10
 	more := s.random.IntN(3)
 	busy := s.inProgress()
@@ -89,6 +95,18 @@ func (s *story) awaitChanges(wanted int) {
 		}
 		return nil
 	})
+}
+
+// both is one fault within another.
+func both(outer, inner func(*managers) func()) func(*managers) func() {
+	return func(m *managers) func() {
+		healOuter := outer(m)
+		healInner := inner(m)
+		return func() {
+			healInner()
+			healOuter()
+		}
+	}
 }
 
 func killLeader(m *managers) func() {

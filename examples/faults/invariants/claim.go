@@ -18,11 +18,11 @@ func (j *Judge) judgeClaim(v *verdict, c Change) {
 			continue
 		}
 		for _, pod := range j.pods {
-			v.expect(pod.Name != name || !testbed.Active(pod), "Claims", "deleted, and %s has it", testbed.Describe(pod, false))
+			v.expect(pod.Name != name || !testbed.Active(pod), Claims, "deleted, and %s has it", testbed.Describe(pod, false))
 		}
 		if s.ordinals {
 			ordinal := s.ordinal(name)
-			v.expect(s.allowed(func(t terms) bool { return t.delete && ordinal >= t.end() }), "Retention", "deleted, and the policy retains it")
+			v.expect(s.allowed(func(t terms) bool { return t.delete && ordinal >= t.end() }), Claims, "deleted, and the policy retains it")
 		}
 	}
 }

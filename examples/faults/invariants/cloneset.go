@@ -22,22 +22,22 @@ func (j *Judge) judgeClonedPod(v *verdict, s *set, uid types.UID, c podChange) {
 	}
 	if c.created {
 		v.expect(s.allowed(func(t terms) bool { return len(active) <= t.replicas+t.surge }),
-			"Surge", "it is one of %d, and no spec allows that many", len(active))
+			Surge, "it is one of %d, and no spec allows that many", len(active))
 	}
 	if c.takenOut {
 		v.expect(s.allowed(func(t terms) bool { return serving >= t.replicas-t.unavailable }),
-			"Unavailable", "taken out of service, which leaves %d, and no spec allows so few", serving)
+			Availability, "taken out of service, which leaves %d, and no spec allows so few", serving)
 	}
 	if c.deleted && !v.gap {
 		_, labelled := c.pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
 		v.expect(labelled || s.allowed(func(t terms) bool {
 			return len(active) >= t.replicas || slices.Contains(t.picked, c.pod.Name) ||
 				!t.inPlace && t.mayMove(c.pod, active)
-		}), "Deletion", "deleted, which leaves %d, and no spec has a reason for that", len(active))
+		}), Needless, "deleted, which leaves %d, and no spec has a reason for that", len(active))
 	}
 	if c.moved && !v.gap {
 		v.expect(s.allowed(func(t terms) bool { return t.inPlace && t.at(c.new) && t.mayMove(c.old, active) }),
-			"Partition", "updated from %s, and no spec allows that", images(c.old.Spec))
+			Partition, "updated from %s, and no spec allows that", images(c.old.Spec))
 	}
 }
 

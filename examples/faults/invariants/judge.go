@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,14 +48,12 @@ func NewJudge(strangers ...types.UID) *Judge {
 // See returns what is wrong with changes that have been stored after those seen before; nil if nothing is. One that is gap
 // lumps together what has happened between two looks at the objects: what depends on the order of changes, or on a
 // moment between them, is not judged then.
-func (j *Judge) See(changes []Change, gap bool) (wrong []string) {
+func (j *Judge) See(changes []Change, gap bool) (wrong []Violation) {
 	for _, change := range changes {
 		j.take(change)
 	}
 	for _, change := range changes {
-		for _, violation := range j.judge(change, gap) {
-			wrong = append(wrong, violation)
-		}
+		wrong = append(wrong, j.judge(change, gap)...)
 	}
 	return wrong
 }
@@ -115,7 +112,7 @@ func (c Change) latest() metav1.Object {
 	return c.New
 }
 
-func (j *Judge) judge(c Change, gap bool) []string {
+func (j *Judge) judge(c Change, gap bool) []Violation {
 	v := &verdict{gap: gap}
 	object := c.latest()
 	switch {
@@ -133,20 +130,6 @@ func (j *Judge) judge(c Change, gap bool) []string {
 		}
 	}
 	return v.wrong
-}
-
-// verdict is what is wrong with one change.
-type verdict struct {
-	about string
-	gap   bool
-	wrong []string
-}
-
-// expect finds something wrong unless it holds.
-func (v *verdict) expect(holds bool, invariant, format string, arguments ...any) {
-	if !holds {
-		v.wrong = append(v.wrong, fmt.Sprintf("%s: %s: %s", invariant, v.about, fmt.Sprintf(format, arguments...)))
-	}
 }
 
 // podsOf returns all pods that a workload controls, by name.

@@ -51,7 +51,7 @@ func (j *Judge) judgePod(v *verdict, c podChange) {
 	if c.created {
 		j.judgeMounts(v, c.new)
 		v.expect(s.images[images(c.new.Spec)] || s.allowed(func(t terms) bool { return t.at(c.new) }),
-			"Images", "created with %s, which no spec asks for", images(c.new.Spec))
+			Partition, "created with %s, which no spec asks for", images(c.new.Spec))
 	}
 	if s.ordinals {
 		j.judgeStatefulPod(v, s, owner.UID, c)
@@ -65,16 +65,16 @@ func (j *Judge) judgePod(v *verdict, c podChange) {
 func (j *Judge) judgeIdentity(v *verdict, c podChange, owner *metav1.OwnerReference) {
 	if c.new == nil {
 		v.expect(v.gap || c.old.DeletionTimestamp != nil || c.old.Spec.NodeName == "",
-			"Graceful", "gone from node %s without having been terminating", c.old.Spec.NodeName)
+			Identity, "gone from node %s without having been terminating", c.old.Spec.NodeName)
 		return
 	}
 	if c.old == nil {
 		return
 	}
 	now := metav1.GetControllerOf(c.new)
-	v.expect(now != nil && now.UID == owner.UID, "Ownership", "given away by %s", owner.Name)
+	v.expect(now != nil && now.UID == owner.UID, Ownership, "given away by %s", owner.Name)
 	v.expect(equality.Semantic.DeepEqual(lasting(c.old, c.new), lasting(c.new, c.new)),
-		"InPlace", "something else than images has changed in the spec: it was %+v and is %+v", c.old.Spec, c.new.Spec)
+		InPlace, "something else than images has changed in the spec: it was %+v and is %+v", c.old.Spec, c.new.Spec)
 }
 
 // lasting is what must stay of the spec of a pod, given what it has become: all but images, and the node once it has one.
@@ -93,10 +93,10 @@ func lasting(pod, become *corev1.Pod) corev1.PodSpec {
 func judgeHooks(v *verdict, s *set, c podChange) {
 	if c.deleted {
 		last := c.pod // with the labels it had then
-		v.expect(s.allowed(func(t terms) bool { return !holds(t.lifecycle.PreDelete, last) }), "Hooks", "deleted while its preDelete hook holds it")
+		v.expect(s.allowed(func(t terms) bool { return !holds(t.lifecycle.PreDelete, last) }), Hooks, "deleted while its preDelete hook holds it")
 	}
 	if c.moved && !v.gap {
-		v.expect(s.allowed(func(t terms) bool { return !holds(t.lifecycle.InPlaceUpdate, c.old) }), "Hooks", "updated while its inPlaceUpdate hook holds it")
+		v.expect(s.allowed(func(t terms) bool { return !holds(t.lifecycle.InPlaceUpdate, c.old) }), Hooks, "updated while its inPlaceUpdate hook holds it")
 	}
 }
 
@@ -108,21 +108,21 @@ func (j *Judge) judgeMounts(v *verdict, pod *corev1.Pod) {
 	mounted := mounts(pod)
 	for _, other := range j.pods {
 		for name := range mounts(other) {
-			v.expect(other.UID == pod.UID || !mounted[name], "Claims", "gets claim %s, which %s still has", name, testbed.Describe(other, false))
+			v.expect(other.UID == pod.UID || !mounted[name], Claims, "gets claim %s, which %s still has", name, testbed.Describe(other, false))
 		}
 	}
 	for _, claim := range j.claims {
 		if !mounted[claim.Name] {
 			continue
 		}
-		v.expect(claim.DeletionTimestamp == nil, "Claims", "gets claim %s, which is about to go", claim.Name)
+		v.expect(claim.DeletionTimestamp == nil, Claims, "gets claim %s, which is about to go", claim.Name)
 		for _, owner := range claim.OwnerReferences {
-			v.expect(owner.Kind != "Pod" || owner.UID == pod.UID, "Claims", "gets claim %s, which goes with the former pod %s", claim.Name, owner.UID)
+			v.expect(owner.Kind != "Pod" || owner.UID == pod.UID, Claims, "gets claim %s, which goes with the former pod %s", claim.Name, owner.UID)
 		}
 		delete(mounted, claim.Name)
 	}
 	for name := range mounted {
-		v.expect(false, "Claims", "gets claim %s, which there is not", name)
+		v.expect(false, Claims, "gets claim %s, which there is not", name)
 	}
 }
 
@@ -140,16 +140,16 @@ func mounts(pod *corev1.Pod) map[string]bool {
 // judgeStranger: nobody deletes or writes what does not belong to a workload, but for its status.
 func (j *Judge) judgeStranger(v *verdict, c Change) {
 	if c.New == nil {
-		v.expect(false, "Strangers", "it is gone")
+		v.expect(false, Ownership, "it is gone")
 		return
 	}
 	if c.Old == nil {
 		return
 	}
-	v.expect(equality.Semantic.DeepEqual(metadata(c.Old), metadata(c.New)), "Strangers", "its metadata were %+v and are %+v", metadata(c.Old), metadata(c.New))
+	v.expect(equality.Semantic.DeepEqual(metadata(c.Old), metadata(c.New)), Ownership, "its metadata were %+v and are %+v", metadata(c.Old), metadata(c.New))
 	if pod, is := c.New.(*corev1.Pod); is {
-		v.expect(equality.Semantic.DeepEqual(lasting(c.Old.(*corev1.Pod), pod), lasting(pod, pod)), "Strangers", "its spec has changed")
-		v.expect(images(c.Old.(*corev1.Pod).Spec) == images(pod.Spec), "Strangers", "its images are %s", images(pod.Spec))
+		v.expect(equality.Semantic.DeepEqual(lasting(c.Old.(*corev1.Pod), pod), lasting(pod, pod)), Ownership, "its spec has changed")
+		v.expect(images(c.Old.(*corev1.Pod).Spec) == images(pod.Spec), Ownership, "its images are %s", images(pod.Spec))
 	}
 }
 

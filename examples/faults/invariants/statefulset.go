@@ -32,14 +32,14 @@ func (j *Judge) judgeStatefulPod(v *verdict, s *set, uid types.UID, c podChange)
 	w := stateful{set: s, pods: map[int]*corev1.Pod{}}
 	for _, pod := range j.podsOf(uid) {
 		ordinal := s.ordinal(pod.Name)
-		v.expect(w.pods[ordinal] == nil || v.gap, "Identity", "there is another pod of the ordinal %d", ordinal)
+		v.expect(w.pods[ordinal] == nil || v.gap, Identity, "there is another pod of the ordinal %d", ordinal)
 		w.pods[ordinal] = pod
 	}
 	ordinal := s.ordinal(c.pod.Name)
 	if c.created {
-		v.expect(s.allowed(func(t terms) bool { return t.wants(ordinal) }), "Ordinals", "created, and no spec wants it")
+		v.expect(s.allowed(func(t terms) bool { return t.wants(ordinal) }), Needless, "created, and no spec wants it")
 		v.expect(v.gap || s.allowed(func(t terms) bool { return t.wants(ordinal) && (!t.ordered || w.belowServe(t, ordinal)) }),
-			"OrderedReady", "created before those below it serve: %s", w.describe())
+			Order, "created before those below it serve: %s", w.describe())
 	}
 	if v.gap {
 		return
@@ -50,11 +50,11 @@ func (j *Judge) judgeStatefulPod(v *verdict, s *set, uid types.UID, c podChange)
 				return !t.inPlace && t.mayUpdate(c.old, ordinal)
 			}
 			return !t.ordered || w.last(t, ordinal)
-		}), "Deletion", "deleted, and no spec has a reason for that: %s", w.describe())
+		}), Needless, "deleted, and no spec has a reason for that: %s", w.describe())
 	}
 	if c.moved {
 		v.expect(s.allowed(func(t terms) bool { return t.inPlace && t.at(c.new) && t.mayUpdate(c.old, ordinal) }),
-			"Partition", "updated from %s, and no spec allows that", images(c.old.Spec))
+			Partition, "updated from %s, and no spec allows that", images(c.old.Spec))
 	}
 	if c.takenOut {
 		v.expect(s.allowed(func(t terms) bool {
@@ -62,7 +62,7 @@ func (j *Judge) judgeStatefulPod(v *verdict, s *set, uid types.UID, c podChange)
 				return false
 			}
 			return !t.wants(ordinal) || t.mayUpdate(c.old, ordinal) && w.down(t, ordinal) <= t.unavailable
-		}), "Unavailable", "taken out of service, and no spec allows that: %s", w.describe())
+		}), Availability, "taken out of service, and no spec allows that: %s", w.describe())
 	}
 }
 
@@ -113,5 +113,6 @@ func (w stateful) describe() string {
 	for _, pod := range w.pods {
 		all = append(all, testbed.Describe(pod, false))
 	}
+	slices.Sort(all)
 	return strings.Join(all, "; ")
 }

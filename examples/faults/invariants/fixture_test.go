@@ -1,0 +1,201 @@
+package invariants
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// scenario is a change and what is wrong with it.
+type scenario struct {
+	name  string
+	edits []func(*spec)   // of the spec; each is one of those that count
+	there []metav1.Object // besides the workload
+	old   metav1.Object   // nil where the object is new
+	new   metav1.Object   // nil where it is gone
+	gap   bool
+	wrong []Invariant
+}
+
+// spec is that of a CloneSet or of a StatefulSet.
+type spec struct {
+	replicas, partition int32
+	reserved            []int
+	image               string
+	paused, recreate    bool
+	ordered, deletes    bool
+	surge, unavailable  int
+	picked              []string
+	preDelete, inPlace  *lifecyclev1alpha1.LifecycleHook
+	unhooked            bool
+}
+
+// base is of three pods, of which one may be unavailable, updated in place.
+func base() *spec { return &spec{replicas: 3, image: "web:1", unavailable: 1} }
+
+func (s *spec) template() corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: s.image}}}}
+}
+
+func (s *spec) claims() []corev1.PersistentVolumeClaim {
+	return []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+}
+
+func (s *spec) lifecycle() *lifecyclev1alpha1.Lifecycle {
+	return &lifecyclev1alpha1.Lifecycle{PreDelete: s.preDelete, InPlaceUpdate: s.inPlace}
+}
+
+func (s *spec) cloneSet(meta metav1.ObjectMeta) metav1.Object {
+	set := &v1alpha1.CloneSet{ObjectMeta: meta, Spec: v1alpha1.CloneSetSpec{
+		Replicas: &s.replicas, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(),
+		ScaleStrategy: v1alpha1.CloneSetScaleStrategy{PodsToDelete: s.picked},
+		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{
+			Type: v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, Paused: s.paused, Partition: new(intstr.FromInt32(s.partition)),
+			MaxUnavailable: new(intstr.FromInt(s.unavailable)), MaxSurge: new(intstr.FromInt(s.surge)),
+		},
+	}}
+	if s.recreate {
+		set.Spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+	}
+	return set
+}
+
+func (s *spec) statefulSet(meta metav1.ObjectMeta) metav1.Object {
+	rolling := &v1beta1.RollingUpdateStatefulSetStrategy{
+		PodUpdatePolicy: v1beta1.InPlaceIfPossiblePodUpdateStrategyType, Paused: s.paused, Partition: &s.partition,
+		MaxUnavailable: new(intstr.FromInt(s.unavailable)),
+	}
+	set := &v1beta1.StatefulSet{ObjectMeta: meta, Spec: v1beta1.StatefulSetSpec{
+		Replicas: &s.replicas, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(), ReserveOrdinals: s.reserved,
+		PodManagementPolicy: appsv1.ParallelPodManagement,
+		UpdateStrategy:      v1beta1.StatefulSetUpdateStrategy{RollingUpdate: rolling},
+	}}
+	if s.ordered {
+		set.Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement
+	}
+	if s.recreate {
+		rolling.PodUpdatePolicy = v1beta1.RecreatePodUpdateStrategyType
+	}
+	if s.deletes {
+		set.Spec.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+			WhenScaled: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+		}
+	}
+	return set
+}
+
+const setUID, strangerUID types.UID = "set", "stranger"
+
+// check plays a scenario for a kind: the base spec has settled with what is there, and then the edited ones count too.
+func (s scenario) check(t *testing.T, kind func(*spec, metav1.ObjectMeta) metav1.Object) {
+	t.Helper()
+	j := NewJudge(strangerUID)
+	generation := func(n int, of *spec) Change {
+		return Change{New: kind(of, metav1.ObjectMeta{Name: "web", UID: setUID, Generation: int64(n)})}
+	}
+	j.See([]Change{generation(1, base())}, false)
+	for _, object := range s.there {
+		j.See([]Change{{New: object}}, true)
+	}
+	if s.old != nil {
+		j.See([]Change{{New: s.old}}, true)
+	}
+	j.Settled()
+	for i, edit := range s.edits {
+		of := base()
+		edit(of)
+		j.See([]Change{generation(2+i, of)}, false)
+	}
+	var wrong []Invariant
+	for _, violation := range j.See([]Change{{Old: s.old, New: s.new}}, s.gap) {
+		t.Logf("%s: %v", s.name, violation)
+		wrong = append(wrong, violation.Invariant)
+	}
+	slices.Sort(wrong)
+	if diff := cmp.Diff(s.wrong, slices.Compact(wrong)); diff != "" {
+		t.Errorf("%s: violated (-want +got):\n%s", s.name, diff)
+	}
+}
+
+// pod is one in service, of the workload.
+func pod(name string, edits ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID(name), Labels: map[string]string{},
+			OwnerReferences: []metav1.OwnerReference{{Name: "web", UID: setUID, Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{NodeName: "node-0", Containers: []corev1.Container{{Name: "main", Image: "web:1"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "web:1", Ready: true}},
+		},
+	}
+	for _, edit := range edits {
+		edit(p)
+	}
+	return p
+}
+
+// out is not in service.
+func out(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse }
+
+func leaving(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }
+
+func unscheduled(p *corev1.Pod) { p.Spec.NodeName = "" }
+
+// at has an image, and runs it.
+func at(image string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.Containers[0].Image, p.Status.ContainerStatuses[0].Image = image, image }
+}
+
+// told has an image that does not run yet.
+func told(image string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.Containers[0].Image = image }
+}
+
+func labelled(key string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels[key] = "yes" }
+}
+
+func mounting(claim string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+		}}}
+	}
+}
+
+func claim(name string, edits ...func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
+	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+	for _, edit := range edits {
+		edit(c)
+	}
+	return c
+}
+
+func hold(label string) *lifecyclev1alpha1.LifecycleHook {
+	return &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{label: "yes"}}
+}
+
+// objects is for lines that fit.
+func objects(all ...metav1.Object) []metav1.Object { return all }
+
+func edits(all ...func(*spec)) []func(*spec) { return all }
+
+// Edits of specs.
+func web2(s *spec)      { s.image = "web:2" }
+func five(s *spec)      { s.replicas = 5 }
+func two(s *spec)       { s.replicas = 2 }
+func held(s *spec)      { s.image, s.partition = "web:2", 3 }
+func stopped(s *spec)   { s.image, s.paused = "web:2", true }
+func recreate2(s *spec) { s.image, s.recreate = "web:2", true }

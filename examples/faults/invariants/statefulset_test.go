@@ -1,0 +1,81 @@
+package invariants
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestStatefulSetsAreJudged(t *testing.T) {
+	p0, p1, p2 := pod("web-0"), pod("web-1"), pod("web-2")
+	none := metav1.Object(nil)
+	ordered := func(s *spec) { s.ordered = true }
+	with := func(edits ...func(*spec)) func(*spec) {
+		return func(s *spec) {
+			for _, edit := range edits {
+				edit(s)
+			}
+		}
+	}
+	// The base spec is Parallel, and counts too; where order matters, it has settled with the ordered one.
+	for _, s := range []scenario{
+		{"a wanted pod", nil, objects(p0, p1), none, pod("web-2", out), false, nil},
+		{"a pod that is not wanted", nil, objects(p0, p1, p2), none, pod("web-3", out), false, []Invariant{Needless, Order}},
+		{"a pod that an earlier spec wanted", edits(five, two), objects(p0, p1, p2), none, pod("web-3", out), false, nil},
+		{"a pod instead of a reserved one", edits(func(s *spec) { s.reserved = []int{1} }), objects(p0, p2), none, pod("web-3", out), false, nil},
+		{"two pods of an ordinal", nil, objects(p0, p1, p2), none, pod("web-2", out, func(p *corev1.Pod) { p.UID = types.UID("other") }), false, []Invariant{Identity}},
+
+		{"the highest pods move", edits(web2), objects(p0, p1), p2, pod("web-2", told("web:2")), false, nil},
+		{"the lowest pod moves first", edits(web2), objects(p1, p2), p0, pod("web-0", told("web:2")), false, []Invariant{Availability}},
+		{"the second highest pod moves, maxUnavailable is 2", edits(with(web2, func(s *spec) { s.unavailable = 2 })), objects(p0, p2), p1, pod("web-1", told("web:2")), false, nil},
+		{"a pod moves while the one above does not serve", edits(web2), objects(p0, pod("web-2", at("web:2"), out)), p1, pod("web-1", told("web:2")), false, []Invariant{Availability}},
+		{"a pod moves when the one above serves", edits(web2), objects(p0, pod("web-2", at("web:2"))), p1, pod("web-1", told("web:2")), false, nil},
+		{"a pod moves while one below does not serve", edits(web2), objects(pod("web-0", out), p1), p2, pod("web-2", told("web:2")), false, nil},
+		{"a pod that does not serve moves", edits(web2), objects(pod("web-1", out), pod("web-2", out)), pod("web-0", out), pod("web-0", out, told("web:2")), false, nil},
+		{"a pod below the partition moves", edits(with(web2, func(s *spec) { s.partition = 3 })), objects(p0, p1), pod("web-2", out), pod("web-2", out, told("web:2")), false, []Invariant{Partition}},
+		{"a pod moves while paused", edits(stopped), objects(p0, p1), p2, pod("web-2", told("web:2")), false, []Invariant{Availability, Partition}},
+		{"a pod is recreated", edits(recreate2), objects(p0, p1), p2, pod("web-2", leaving), false, nil},
+		{"a pod is recreated that could be updated in place", edits(web2), objects(p0, p1), p2, pod("web-2", leaving), false, []Invariant{Needless}},
+		{"a pod is recreated below the partition", edits(with(recreate2, func(s *spec) { s.partition = 3 })), objects(p0, p1), p2, pod("web-2", leaving), false, []Invariant{Availability, Needless}},
+
+		{"scaled in", edits(two), objects(p0, p1), p2, pod("web-2", leaving), false, nil},
+		{"the wrong one is scaled in", edits(two), objects(p0, p2), p1, pod("web-1", leaving), false, []Invariant{Availability, Needless}},
+		{"a reserved one is scaled in", edits(func(s *spec) { s.reserved = []int{1} }), objects(p0, p2), p1, pod("web-1", leaving), false, nil},
+	} {
+		s.check(t, (*spec).statefulSet)
+	}
+	for _, s := range []scenario{
+		{"in order: the next pod", nil, objects(p0, p1), none, pod("web-2", out), false, nil},
+		{"in order: a pod before those below serve", nil, objects(p0, pod("web-1", out)), none, pod("web-2", out), false, []Invariant{Order}},
+		{"in order: a pod before those below are there", nil, objects(p0), none, pod("web-2", out), false, []Invariant{Order}},
+		{"in order: the same in a gap", nil, objects(p0), none, pod("web-2", out), true, nil},
+		{"in order: a pod moves while one below does not serve", edits(web2), objects(pod("web-0", out), p1), p2, pod("web-2", told("web:2")), false, []Invariant{Availability}},
+		{"in order: scaled in from the top", edits(two), objects(p0, p1), p2, pod("web-2", leaving), false, nil},
+		{"in order: scaled in below the top", edits(two), objects(p0, p1, pod("web-3")), p2, pod("web-2", leaving), false, []Invariant{Needless}},
+		{"in order: scaled in before the last one is gone", edits(func(s *spec) { s.replicas = 1 }), objects(p0, pod("web-2", leaving)), p1, pod("web-1", leaving), false, []Invariant{Needless}},
+		{"in order: scaled in while one below does not serve", edits(two), objects(p0, pod("web-1", out)), p2, pod("web-2", leaving), false, []Invariant{Availability}},
+	} {
+		s.check(t, func(of *spec, meta metav1.ObjectMeta) metav1.Object {
+			ordered(of)
+			return of.statefulSet(meta)
+		})
+	}
+}
+
+func TestRetentionIsJudged(t *testing.T) {
+	deletes := func(s *spec) { s.replicas, s.deletes = 2, true }
+	reserved := func(s *spec) { s.reserved, s.deletes = []int{1}, true }
+	none := metav1.Object(nil)
+	for _, s := range []scenario{
+		{"the policy retains it", edits(two), nil, claim("data-web-2"), none, false, []Invariant{Claims}},
+		{"it goes with its pod", edits(deletes), nil, claim("data-web-2"), none, false, nil},
+		{"it goes in a gap", edits(two), nil, claim("data-web-2"), none, true, []Invariant{Claims}},
+		{"its pod is wanted", edits(deletes), nil, claim("data-web-1"), none, false, []Invariant{Claims}},
+		{"its ordinal is reserved", edits(reserved), nil, claim("data-web-1"), none, false, []Invariant{Claims}},
+		{"it goes before its pod", edits(deletes), objects(pod("web-2")), claim("data-web-2"), claim("data-web-2", going), false, []Invariant{Claims}},
+	} {
+		s.check(t, (*spec).statefulSet)
+	}
+}
