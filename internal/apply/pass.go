@@ -25,6 +25,8 @@ type Pass struct {
 	Key      types.NamespacedName
 	// Version is the resourceVersion of the workload after the last own write.
 	Version string
+	// Gone says that a write of the status has found no workload any more.
+	Gone bool
 
 	told sync.Map // reason to the number of events in this pass
 }

@@ -12,16 +12,17 @@ import (
 
 // WriteStatus replaces the whole status, unless the workload has changed since
 // it was read: then a pass over the newer one is due anyway. before is the
-// status as it was observed.
+// status as it was observed, or written by this pass.
 func (p *Pass) WriteStatus(ctx context.Context, before, after any) error {
-	data, err := statusPatch(Observed{p.Workload.GetUID(), p.Workload.GetResourceVersion()}, before, after)
+	data, err := statusPatch(Observed{p.Workload.GetUID(), p.Version}, before, after)
 	if err != nil {
 		return err
 	}
 	p.intended.Set(p.Key, after)
 	version, err := p.PatchStatus(ctx, p.Key, data)
 	if apierrors.IsNotFound(err) {
-		return nil // the workload has been deleted
+		p.Gone = true
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("write the status: %w", err)

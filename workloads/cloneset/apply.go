@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -44,6 +45,8 @@ type applier struct {
 	set  *v1alpha1.CloneSet
 	plan *Plan
 	gate budgetGate
+	// stored is the status as it was observed, or written by this pass.
+	stored *v1alpha1.CloneSetStatus
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
 	failures apply.Failures[Problem, v1alpha1.CloneSetConditionType]
@@ -51,7 +54,7 @@ type applier struct {
 
 // begin returns the applier of a plan for a CloneSet.
 func (r *Reconciler) begin(set *v1alpha1.CloneSet, plan *Plan) *applier {
-	return &applier{Reconciler: r, Pass: r.writer.Begin(set), set: set, plan: plan, gate: budgetGate{budget: r.budget}}
+	return &applier{Reconciler: r, Pass: r.writer.Begin(set), set: set, plan: plan, gate: budgetGate{budget: r.budget}, stored: &set.Status}
 }
 
 // apply carries the plan out. One pod's failure does not stop the others; all
@@ -66,6 +69,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if !settled {
 		return reconcile.StaleRetry, nil
 	}
+	if outdated, err := a.outdated(ctx, s); outdated {
+		return 0, apply.WorthRetrying(err)
+	}
 	var errs []error
 	for _, step := range []func(context.Context) error{a.letClaimsGo, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
 		errs = append(errs, step(ctx))
@@ -76,6 +82,21 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		requeueAfter = budgetRetry
 	}
 	return requeueAfter, apply.WorthRetrying(errs...)
+}
+
+// outdated finds out whether the CloneSet is gone or another one by now, where
+// pods that its status counts are gone and would be created again. The garbage
+// collector deletes the pods of a CloneSet after it, and the caches may show
+// that the other way round. It costs no request to write the status before
+// anything else, which is due anyway; where that fails for another reason, the
+// pass goes on and tries again at its end.
+func (a *applier) outdated(ctx context.Context, s *Snapshot) (bool, error) {
+	status := a.plan.Status
+	if len(a.plan.Create) == 0 || status == nil || status.Replicas >= a.set.Status.Replicas {
+		return false, nil
+	}
+	err := a.status(ctx, s, status)
+	return a.Gone || apierrors.IsConflict(err), err
 }
 
 // collided counts one collision of revision names more. (CR5)
@@ -90,18 +111,23 @@ func (a *applier) collided(ctx context.Context) error {
 func (a *applier) status(ctx context.Context, s *Snapshot, status *v1alpha1.CloneSetStatus) error {
 	if len(a.failures) > 0 {
 		if status == nil {
-			status = a.set.Status.DeepCopy()
+			status = a.stored
 		}
+		status = status.DeepCopy()
 		problems := append(a.failures, a.plan.Problems...)
 		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, metav1.NewTime(s.Now))
-		if sameStatus(&a.set.Status, status) {
+		if sameStatus(a.stored, status) {
 			status = nil
 		}
 	}
-	if status == nil {
+	if status == nil || status == a.stored {
 		return nil
 	}
-	return a.WriteStatus(ctx, &a.set.Status, status)
+	if err := a.WriteStatus(ctx, a.stored, status); err != nil {
+		return err
+	}
+	a.stored = status
+	return nil
 }
 
 // prune drops the names of pods that are gone from podsToDelete.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -147,5 +148,55 @@ func TestCloneSetWrites(t *testing.T) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 		})
+	})
+}
+
+// TestPodsGoAfterTheirCloneSet is about what the garbage collector does, seen
+// by caches of which one is behind: nothing is created for a CloneSet that is
+// gone or being deleted. (rule 3)
+func TestPodsGoAfterTheirCloneSet(t *testing.T) {
+	for name, remove := range map[string]func(*cluster){
+		"background: it is gone": func(c *cluster) { c.Delete() },
+		"foreground: it is on its way": func(c *cluster) {
+			c.Edit(`{"metadata":{"finalizers":["foregroundDeletion"]}}`)
+			c.Delete()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(3, "")
+				c.Settle()
+				c.Hold("clonesets")
+				remove(c)
+				names := c.PodNames()
+				c.RemovePod(names[0])
+				for range 3 {
+					_, _, _ = c.Pass() // fails as long as the cache is behind
+				}
+				if diff := cmp.Diff(names[1:], c.PodNames()); diff != "" {
+					t.Errorf("pods (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A pod that somebody deletes costs no request more than one that is missing
+// from the beginning, and what goes wrong with it is told in the same pass.
+func TestLostPodIsCreatedAgain(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, "")
+		c.Settle()
+		c.RemovePod(c.PodNames()[0])
+		if diff := cmp.Diff([]string{"1 create pods", "1 patch clonesets/status"}, c.MustPass()); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+		c.Settle()
+		c.RemovePod(c.PodNames()[0])
+		c.FailBefore(scene.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
+		c.MustFailPass(func(error) bool { return true })
+		if got := c.Conditions(); len(got) != 1 {
+			t.Errorf("conditions %q, want that the creation failed", got)
+		}
 	})
 }
