@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -42,6 +43,8 @@ type applier struct {
 	*apply.Pass
 	set  *v1beta1.StatefulSet
 	plan *Plan
+	// stored is the status as it was observed, or written by this pass.
+	stored *v1beta1.StatefulSetStatus
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
 	failures apply.Failures[Problem, appsv1.StatefulSetConditionType]
@@ -49,7 +52,7 @@ type applier struct {
 
 // begin returns the applier of a plan for a StatefulSet.
 func (r *Reconciler) begin(set *v1beta1.StatefulSet, plan *Plan) *applier {
-	return &applier{Reconciler: r, Pass: r.writer.Begin(set), set: set, plan: plan}
+	return &applier{Reconciler: r, Pass: r.writer.Begin(set), set: set, plan: plan, stored: &set.Status}
 }
 
 // apply carries the plan out. One pod's failure does not stop the others; all
@@ -64,6 +67,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if !settled {
 		return reconcile.StaleRetry, nil
 	}
+	if outdated, err := a.outdated(ctx, s); outdated {
+		return 0, apply.WorthRetrying(err)
+	}
 	var errs []error
 	for _, step := range []func(context.Context) error{a.changeClaims, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
 		errs = append(errs, step(ctx))
@@ -73,6 +79,21 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		err = a.DeleteRevisions(ctx, plan.Revisions.Delete)
 	}
 	return plan.RequeueAfter, apply.WorthRetrying(append(errs, err)...)
+}
+
+// outdated finds out whether the StatefulSet is gone or another one by now,
+// where pods that its status counts are gone and would be created again. The
+// garbage collector deletes the pods of a StatefulSet after it, and the caches
+// may show that the other way round. It costs no request to write the status
+// before anything else, which is due anyway; where that fails for another
+// reason, the pass goes on and tries again at its end.
+func (a *applier) outdated(ctx context.Context, s *Snapshot) (bool, error) {
+	status, stored := a.plan.Status, a.stored
+	if len(a.plan.Create) == 0 || status == nil || status.Replicas >= stored.Replicas && status.ReadyReplicas >= stored.ReadyReplicas {
+		return false, nil
+	}
+	err := a.status(ctx, s, status)
+	return a.Gone || apierrors.IsConflict(err), err
 }
 
 // revisions takes over what has no controller, and writes the update revision.
@@ -115,16 +136,21 @@ func (a *applier) collided(ctx context.Context) error {
 func (a *applier) status(ctx context.Context, s *Snapshot, status *v1beta1.StatefulSetStatus) error {
 	if len(a.failures) > 0 {
 		if status == nil {
-			status = a.set.Status.DeepCopy()
+			status = a.stored
 		}
+		status = status.DeepCopy()
 		problems := append(a.failures, a.plan.Problems...)
 		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, metav1.NewTime(s.Now))
-		if sameStatus(&a.set.Status, status) {
+		if sameStatus(a.stored, status) {
 			status = nil
 		}
 	}
-	if status == nil {
+	if status == nil || status == a.stored {
 		return nil
 	}
-	return a.WriteStatus(ctx, &a.set.Status, status)
+	if err := a.WriteStatus(ctx, a.stored, status); err != nil {
+		return err
+	}
+	a.stored = status
+	return nil
 }

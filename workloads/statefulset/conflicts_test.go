@@ -136,3 +136,29 @@ func TestConflicts(t *testing.T) {
 		})
 	})
 }
+
+// TestPodsGoAfterTheirStatefulSet is about what the garbage collector does,
+// seen by caches of which one is behind: nothing is created for a StatefulSet
+// that is gone or being deleted. (rule 26)
+func TestPodsGoAfterTheirStatefulSet(t *testing.T) {
+	for name, finalizers := range map[string]string{"background: it is gone": `[]`, "foreground: it is on its way": `["foregroundDeletion"]`} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(3, spec(c, withParallel))
+				c.Settle()
+				c.Edit(`{"metadata":{"finalizers":` + finalizers + `}}`)
+				c.Settle()
+				c.Hold("statefulsets")
+				c.Delete()
+				names := c.PodNames()
+				c.RemovePod(names[0])
+				for range 3 {
+					_, _, _ = c.Pass() // fails as long as the cache is behind
+				}
+				if diff := cmp.Diff(names[1:], c.PodNames()); diff != "" {
+					t.Errorf("pods (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
