@@ -28,6 +28,11 @@ func (s *story) startManagers() *managers {
 	s.Helper()
 	m := &managers{story: s}
 	s.managers = m
+	s.Cleanup(func() { // where a test fails within a fault
+		for _, component := range []string{cluster.Etcd, cluster.APIServer, cluster.ControllerManager} {
+			_ = bed.Control.Resume(component)
+		}
+	})
 	bed.Manager.Kill()
 	target := strings.TrimPrefix(bed.Control.Config().Host, "https://")
 	for _, name := range []string{"first", "second"} {

@@ -74,6 +74,19 @@ func (r *record) seen() int {
 	return r.changes
 }
 
+// last returns lines about the last changes of pods.
+func (r *record) last(n int) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(testbed.Last(r.lines, n))
+}
+
+func (r *record) summary() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("%d changes judged, %d gaps", r.changes, r.gaps)
+}
+
 // review judges all changes up to now, in their order, and returns what is wrong with all that have been judged.
 func (r *record) review() []string {
 	r.mu.Lock()

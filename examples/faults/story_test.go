@@ -23,6 +23,7 @@ import (
 // story is one run: the workloads, who changes them, and what happens.
 type story struct {
 	*testbed.Scene
+	seed     uint64
 	random   *rand.Rand
 	record   *record
 	managers *managers
@@ -41,7 +42,7 @@ type story struct {
 // newStory creates the workloads, and strangers beside them.
 func newStory(t *testing.T, seed uint64) *story {
 	t.Helper()
-	s := &story{Scene: bed.NewScene(t, nil), random: rand.New(rand.NewPCG(seed, 0)), images: map[string][]string{}, begin: time.Now()}
+	s := &story{Scene: bed.NewScene(t, nil), seed: seed, random: rand.New(rand.NewPCG(seed, 0)), images: map[string][]string{}, begin: time.Now()}
 	strangers := s.strangers()
 	s.record = newRecord(strangers...)
 	t.Cleanup(s.tell)
@@ -128,7 +129,7 @@ func (s *story) tell() {
 	}
 	slices.Sort(pods)
 	s.Logf("the pods:\n%s", strings.Join(pods, "\n"))
-	s.Logf("the last changes of pods:\n%s", strings.Join(testbed.Last(s.record.lines, 300), "\n"))
+	s.Logf("the last changes of pods:\n%s", strings.Join(s.record.last(300), "\n"))
 	s.Logf("the workloads:\n%s", strings.Join(s.unsettled(), "\n"))
 	if s.managers != nil {
 		s.managers.tell()

@@ -3,6 +3,8 @@ package faults
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -133,13 +135,14 @@ func (s *story) image(name string) string {
 	return next
 }
 
-// active returns the active pods of a workload.
+// active returns the active pods of a workload, by name.
 func (s *story) active(name string) (pods []*corev1.Pod) {
 	for _, pod := range s.pods.All() {
 		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && testbed.Active(pod) {
 			pods = append(pods, pod)
 		}
 	}
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return pods
 }
 
