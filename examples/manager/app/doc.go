@@ -31,6 +31,8 @@
 // From the manager of OpenKruise 1.4, whose flags are all accepted:
 //   - leadership is held by the Lease alone, not by a ConfigMap as well. The Lease
 //     has the same name, so the two do not work at the same time.
+//   - a leader that stood still for longer than its Lease writes nothing when it
+//     goes on, until it has renewed the Lease.
 //   - a controller whose CRD is missing starts as soon as the CRD is installed;
 //     no restart is needed.
 //   - missing webhook configurations are created, with what is served.
