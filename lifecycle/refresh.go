@@ -12,7 +12,7 @@ import (
 // RefreshInput is what Refresh cannot see from the pod and the hooks.
 type RefreshInput struct {
 	// AtTarget says that the pod has the revision that it should have: its
-	// revision label equals the update revision.
+	// revision label equals the update revision, or the partition holds it back.
 	AtTarget bool
 	// InPlaceComplete says that the pod's in-place update, if it ever had one,
 	// is complete.

@@ -40,7 +40,7 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
 	if !progress.Complete {
 		p.wait(pod.Pod, inPlaceReason(pod, progress))
 	}
-	in := lifecycle.RefreshInput{AtTarget: pod.updated, InPlaceComplete: progress.Complete}
+	in := lifecycle.RefreshInput{AtTarget: p.atTarget(pod), InPlaceComplete: progress.Complete}
 	if !lifecycle.Refresh(patch, pod.Pod, p.Set.Spec.Lifecycle, in, p.Now) {
 		p.waitForHook(pod)
 	}
@@ -48,6 +48,13 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
 	if label := pod.Labels[revisionLabel]; label != "" && pod.Labels[templateHashLabel] == "" {
 		patch.SetLabel(templateHashLabel, revision.ShortHash(label))
 	}
+}
+
+// atTarget tells whether a pod need not be prepared for an update, or not any
+// more: it has the revision that pods move to, or none of them moves.
+func (p *planner) atTarget(pod *pod) bool {
+	moves := p.plan.Moves.Update
+	return moves == 0 || pod.updated == (moves > 0)
 }
 
 // The reasons of pods that are not available since a hook of theirs is not met.

@@ -217,11 +217,18 @@ func (p *planner) recreates(pod *pod) bool {
 	if p.rolling == nil || p.rolling.Paused || pod.updated {
 		return false
 	}
-	held := pod.ordinal < int(p.limits.partition)
-	if p.rolling.UnorderedUpdate != nil {
-		held = p.limits.partition >= p.limits.replicas
+	return !p.held(pod) && p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType && p.inPlace(pod) == nil
+}
+
+// held tells whether the update never reaches a pod as things are.
+func (p *planner) held(pod *pod) bool {
+	switch {
+	case p.rolling == nil:
+		return true
+	case p.rolling.UnorderedUpdate != nil:
+		return p.limits.partition >= p.limits.replicas
 	}
-	return !held && p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType && p.inPlace(pod) == nil
+	return pod.ordinal < int(p.limits.partition)
 }
 
 // inPlace returns the in-place update of a pod; nil where there is none. (inplace rule 1)
