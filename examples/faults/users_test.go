@@ -81,9 +81,6 @@ func (s *story) stirCloneSet(name string) {
 		n := int32(3 + s.random.IntN(5))
 		s.editCloneSet(name, fmt.Sprintf("%d replicas", n), func(set *v1alpha1.CloneSet) { set.Spec.Replicas = &n })
 	case 2, 3:
-		if name == clonedHooked {
-			return // a pod that waits for its hook goes on waiting where the partition is raised
-		}
 		partition := intstr.Parse([]string{"0", "1", "2", "50%"}[s.random.IntN(4)])
 		s.editCloneSet(name, "partition "+partition.String(), func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Partition = &partition })
 	case 4:
@@ -110,9 +107,6 @@ func (s *story) stirStatefulSet(name string) {
 		n := int32(2 + s.random.IntN(4))
 		s.editStatefulSet(name, fmt.Sprintf("%d replicas", n), func(set *v1beta1.StatefulSet) { set.Spec.Replicas = &n })
 	case 2:
-		if name == parallelInPlace {
-			return // as above
-		}
 		partition := int32(s.random.IntN(3))
 		s.editStatefulSet(name, fmt.Sprintf("partition %d", partition), func(set *v1beta1.StatefulSet) { rolling(set).Partition = &partition })
 	case 3:
