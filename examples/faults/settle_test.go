@@ -154,6 +154,7 @@ func (s *story) settle() {
 		s.editStatefulSet(set.Name, "goes on", func(set *v1beta1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = false })
 	}
 	s.awaitSettled()
+	s.caughtUp()
 	s.reviewed()
 	written := s.Writes()
 	s.touch()
