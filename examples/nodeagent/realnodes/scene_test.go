@@ -56,19 +56,23 @@ func (s *scene) image(tag string, image registry.Image) (name, byDigest string) 
 	return name, byDigest
 }
 
-// pod creates a pod whose containers run a shell command each, given as
-// "name=command", and waits until all are ready.
+// pod creates a pod as create does, and waits until all its containers are ready.
 func (s *scene) pod(name string, containers []string, edits ...func(*corev1.Pod)) *corev1.Pod {
+	s.Helper()
+	s.create(name, containers, edits...)
+	return s.AwaitPod(name, "all containers are ready", containersReady)
+}
+
+// create creates a pod whose containers run a shell command each, given as
+// "name=command".
+func (s *scene) create(name string, containers []string, edits ...func(*corev1.Pod)) {
 	s.Helper()
 	image, _ := s.image("shell", registry.Image{})
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       corev1.PodSpec{NodeName: bed.Agents[0].Node.Name, TerminationGracePeriodSeconds: new(int64(20))},
 	}
-	for _, container := range containers {
-		name, command, _ := strings.Cut(container, "=")
-		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: name, Image: image, Command: []string{"sh", "-c", command}})
-	}
+	pod.Spec.Containers = shells(image, containers...)
 	for _, edit := range edits {
 		edit(pod)
 	}
@@ -78,7 +82,15 @@ func (s *scene) pod(name string, containers []string, edits ...func(*corev1.Pod)
 	s.Cleanup(func() {
 		_ = bed.Core.CoreV1().Pods(s.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 	})
-	return s.AwaitPod(name, "all containers are ready", containersReady)
+}
+
+// shells returns containers that run a shell command each, given as "name=command".
+func shells(image string, containers ...string) (all []corev1.Container) {
+	for _, container := range containers {
+		name, command, _ := strings.Cut(container, "=")
+		all = append(all, corev1.Container{Name: name, Image: image, Command: []string{"sh", "-c", command}})
+	}
+	return all
 }
 
 // containersReady says which containers are not ready.
