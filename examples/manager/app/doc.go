@@ -33,6 +33,8 @@
 //     has the same name, so the two do not work at the same time.
 //   - a controller whose CRD is missing starts as soon as the CRD is installed;
 //     no restart is needed.
+//   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace
+//     out, or no manager could start while none is there.
 //   - missing webhook configurations are created, with what is served.
 //   - a CRD without a conversion webhook gets it, too.
 //   - the Secret keeps the former authority behind the new one in ca-cert.pem.
