@@ -184,7 +184,7 @@ func (m *Manager) newNodeImages(p parts) (runner, error) {
 		Kubernetes:   p.kubernetes,
 		NodeImages:   p.caches.nodeImages(),
 		Nodes:        p.caches.nodes(),
-		Timing:       nodeimage.Timing{CreationDelay: m.config.NodeImageCreationDelay},
+		Timing:       nodeimage.Timing{CreationDelay: m.config.NodeImageCreationDelay, ResponseTimeout: m.config.NodeImageResponseTimeout},
 		Workers:      m.config.NodeImageWorkers,
 		Recorder:     p.recorder,
 		Metrics:      m.metrics,
