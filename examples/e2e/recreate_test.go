@@ -150,6 +150,28 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 	}
 }
 
+// A pod goes while no manager is at work, and the next one finds nothing but the request: that ends, once the API server itself
+// has been asked for the pod. Not parallel.
+func TestContainerRecreateRequestOfAPodThatIsGone(t *testing.T) {
+	s := newCloneSetScene(t)
+	s.createPod(plainPod("lone", withGate))
+	s.awaitPodInService("lone")
+	a := s.startAgent()
+	a.ask(recreateRequest("restart", "lone", new(int64(3600)), "main"))
+	s.awaitOutOfService("lone", "restart")
+	manager.Kill()
+	defer s.revive()
+	if err := core.CoreV1().Pods(s.Namespace).Delete(t.Context(), "lone", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
+	if err := manager.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
+		t.Errorf("step 2: status %+v", r.Status)
+	}
+}
+
 // Section 3: what the API server answers.
 func TestContainerRecreateRequestIsRefused(t *testing.T) {
 	t.Parallel()
