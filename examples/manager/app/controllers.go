@@ -299,7 +299,8 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config, clien
 	running, ctx := errgroup.WithContext(ctx)
 	for _, one := range m.controllers() {
 		running.Go(func() error {
-			if !waitServed(ctx, client, one) {
+			waiting := klog.NewContext(ctx, klog.FromContext(ctx).WithName(one.name))
+			if !crds.Await(waiting, client, crds.Awaited{Resource: one.resource, Every: lookAgain}) {
 				return nil
 			}
 			if err := m.run(ctx, one, config, shared); err != nil && ctx.Err() == nil {
@@ -309,30 +310,4 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config, clien
 		})
 	}
 	return running.Wait()
-}
-
-// waitServed returns true once the API server serves the controller's resource,
-// false when the context is done before that.
-func waitServed(ctx context.Context, client discovery.ServerResourcesInterfaceWithContext, c controller) bool {
-	logger := klog.FromContext(ctx).WithName(c.name)
-	ticker := time.NewTicker(lookAgain)
-	defer ticker.Stop()
-	for first := true; ; first = false {
-		served, err := crds.Served(ctx, client, c.resource)
-		switch {
-		case served:
-			return true
-		case ctx.Err() != nil:
-			return false
-		case err != nil:
-			logger.Error(err, "Trying again", "after", lookAgain)
-		case first:
-			logger.Info("Not started, because its CRD is not installed; it starts when the CRD appears", "crd", c.resource.GroupResource())
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-ticker.C:
-		}
-	}
 }
