@@ -68,7 +68,8 @@ type parts struct {
 	caches *caches
 	// jobs is nil where no images are pulled ahead of updates. The workloads
 	// all ask for the same methods.
-	jobs cloneset.ImagePullJobs
+	jobs   cloneset.ImagePullJobs
+	logger klog.Logger
 	// served tells whether the API server serves a resource now.
 	served func(schema.GroupVersionResource) (bool, error)
 }
@@ -151,8 +152,11 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 	})
 }
 
-// newImagePullJobs has CloneSets and StatefulSets read, where they are served at
-// the start: they only say in which order to pull.
+// newImagePullJobs has CloneSets and StatefulSets read, where they are served when
+// the controller starts. They only say in which order to pull: without them nodes
+// come in the order of their pods. Where their CRDs are installed later, it is so
+// until the next start, for a controller cannot be given another cache while it
+// remembers what it has written.
 func (m *Manager) newImagePullJobs(p parts) (runner, error) {
 	options := imagepulljob.Options{
 		Distribution:  p.distribution,
@@ -169,10 +173,15 @@ func (m *Manager) newImagePullJobs(p parts) (runner, error) {
 		cloneSetsResource:    func() { options.CloneSets = p.caches.cloneSets() },
 		statefulSetsResource: func() { options.StatefulSets = p.caches.statefulSets() },
 	} {
-		if served, err := p.served(resource); err != nil {
+		served, err := p.served(resource)
+		switch {
+		case err != nil:
 			return nil, err
-		} else if served {
+		case served:
 			read()
+		default:
+			p.logger.Info("Images are pulled in no particular order for pods of this kind until the next start, because its CRD is not installed",
+				"crd", resource.GroupResource())
 		}
 	}
 	return imagepulljob.New(options)
@@ -236,7 +245,7 @@ func (m *Manager) newContainerRecreateRequests(p parts) (runner, error) {
 
 // run makes a controller and runs it until the context is done.
 func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, shared *caches) error {
-	p := parts{caches: shared}
+	p := parts{caches: shared, logger: klog.FromContext(ctx).WithName(c.name)}
 	var err error
 	if p.kubernetes, err = kubernetesClient(config, c.name); err != nil {
 		return err

@@ -32,7 +32,8 @@
 //   - leadership is held by the Lease alone, not by a ConfigMap as well. The Lease
 //     has the same name, so the two do not work at the same time.
 //   - a controller whose CRD is missing starts as soon as the CRD is installed;
-//     no restart is needed.
+//     no restart is needed. It is needed where a controller works without another
+//     kind, as image pulls do without CloneSets, whose order they take over.
 //   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace
 //     out, or no manager could start while none is there.
 //   - missing webhook configurations are created, with what is served.
