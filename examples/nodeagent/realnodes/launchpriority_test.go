@@ -105,9 +105,9 @@ func TestContainerCrashesLater(t *testing.T) {
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + ready, "side=" + ready, "proxy=until mkdir /shared/let-in; do sleep 0.1; done; " + ready},
 		priorities("proxy=1"))
-	s.exec(pod, "proxy", "kill", "1")
+	s.crash(pod, "proxy")
 	s.awaitContainer("web", "proxy", false, 1)
-	s.exec(pod, "main", "kill", "1")
+	s.crash(pod, "main")
 	pod = s.awaitContainer("web", "main", true, 1)
 	if proxy := testbed.ContainerStatus(pod, "proxy"); proxy.Ready {
 		t.Errorf("container proxy is ready, which was to fail: %+v", proxy)

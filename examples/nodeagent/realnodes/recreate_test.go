@@ -300,7 +300,7 @@ func TestRecreateByForce(t *testing.T) {
 		var r *v1alpha1.ContainerRecreateRequest
 		restartAgent(t, agentOf(pod), func() {
 			r = s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{ForceRecreate: force}, "main")
-			s.exec(pod, "main", "kill", "1")
+			s.crash(pod, "main")
 			s.AwaitPod(name, "restarted by itself", func(pod *corev1.Pod) string {
 				if testbed.ContainerStatus(pod, "main").RestartCount != 1 {
 					return testbed.Describe(pod, false)

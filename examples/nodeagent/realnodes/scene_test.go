@@ -160,6 +160,14 @@ func (s *scene) exec(pod *corev1.Pod, container string, command ...string) strin
 	return out
 }
 
+// crash ends a container from within. The command that does so may end with it.
+func (s *scene) crash(pod *corev1.Pod, container string) {
+	s.Helper()
+	if _, err := bed.Control.Exec(s.Context(), pod, container, "kill", "1"); err != nil {
+		s.Logf("container %s is ended: %v", container, err)
+	}
+}
+
 // agentOf returns the agent of the node that a pod is on.
 func agentOf(pod *corev1.Pod) *testbed.Agent {
 	for _, agent := range bed.Agents {
