@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -95,10 +97,13 @@ func (s *scene[T]) bareNode() string {
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { _ = nodes.Delete(context.Background(), node.Name, metav1.DeleteOptions{}) })
-	node.Status.Conditions = []corev1.NodeCondition{{
+	data, err := json.Marshal(corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour)), LastHeartbeatTime: metav1.Now(),
-	}}
-	if _, err := nodes.UpdateStatus(s.Context(), node, metav1.UpdateOptions{}); err != nil {
+	}}}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, err := nodes.Patch(s.Context(), node.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{}, "status"); err != nil {
 		s.Fatal(err)
 	}
 	return node.Name
@@ -118,7 +123,7 @@ func (s *scene[T]) awaitFailures(node string, times int32) {
 		for _, event := range events.Items {
 			told += event.Count
 		}
-		if told != times {
+		if told < times {
 			return fmt.Sprintf("%d times", told)
 		}
 		return ""
