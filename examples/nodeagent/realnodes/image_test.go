@@ -142,7 +142,6 @@ func TestImageIsMissing(t *testing.T) {
 // awaitEvent waits until the failure of an image was told so often of an object.
 func (p *puller) awaitEvent(kind, namespace, name, image string, times int32) {
 	p.Helper()
-	image = strings.ReplaceAll(image, "@", ":")
 	p.AwaitAsking("event about "+kind, func() string {
 		events, err := bed.Core.CoreV1().Events(namespace).List(p.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -198,8 +197,8 @@ func TestImageSecrets(t *testing.T) {
 	image, _ := p.image("v1", registry.Image{})
 	behave(t, image, registry.Behaviour{Username: "user", Password: "right"})
 	p.secret("elsewhere", "other.test", "right")
-	p.secret("wrong", "registry.test", "wrong")
-	p.secret("path", "https://registry.test/"+p.Namespace, "right")
+	p.secret("wrong", "registry.test/"+p.Namespace, "wrong")
+	p.secret("right", "https://registry.test/v2/"+p.Namespace, "right")
 	for name, test := range map[string]struct {
 		secrets []string
 		message string
@@ -219,7 +218,7 @@ func TestImageSecrets(t *testing.T) {
 	}
 	p.checkPulls(image, 0)
 	p.pull("several", image, func(spec *v1alpha1.ImagePullJobSpec) {
-		spec.PullSecrets = []string{"elsewhere", "missing", "wrong", "path"}
+		spec.PullSecrets = []string{"elsewhere", "missing", "wrong", "right"}
 	})
 	p.completed("several")
 	p.checkPulls(image, 1)
