@@ -36,8 +36,8 @@ type identity struct {
 	parts []permissions.Part
 }
 
-// manifests returns the rights that the programs of a testbed state, and the objects that grant them.
-func manifests(program string) (parts []permissions.Part, manifest []byte, err error) {
+// manifests returns the rights that a program of a testbed states, and the objects that grant them.
+func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest []byte, err error) {
 	environment := func(string) string { return "" }
 	if program == AgentProgram {
 		config := agent.NewConfig(environment)
@@ -51,7 +51,7 @@ func manifests(program string) (parts []permissions.Part, manifest []byte, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	config.InstallCRDs, config.CreateOwnNamespace = true, true
+	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.gates
 	if parts, err = app.Permissions(config); err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,7 @@ func manifests(program string) (parts []permissions.Part, manifest []byte, err e
 func (b *Testbed) identify(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	parts, manifest, err := manifests(program)
+	parts, manifest, err := b.manifests(program)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type Options struct {
 	// RealNodes is the number of nodes that run real containers, each with an agent. Where a machine can run none, the tests say
 	// what is missing and do nothing. 0 means that all nodes are simulated.
 	RealNodes int
+	// FeatureGates is a list like "CloneSetShortHash=true" for the managers, whose account then has the rights that this takes.
+	FeatureGates string
 	// Audit keeps a log of every request of the managers and the agents, for Scene.Writes. After the tests it is compared with the
 	// rights that they state.
 	Audit bool
@@ -46,6 +48,7 @@ type Testbed struct {
 	Manager *Manager
 	Agents  []*Agent
 
+	gates      string              // of the managers
 	identities map[string]identity // by program
 }
 
@@ -77,7 +80,7 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 		fmt.Printf("these tests on real nodes did not run: %v\n", &cluster.MissingError{Missing: missing})
 		return 0
 	}
-	bed := &Testbed{identities: map[string]identity{}}
+	bed := &Testbed{gates: o.FeatureGates, identities: map[string]identity{}}
 	defer bed.stop()
 	if err := bed.start(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)

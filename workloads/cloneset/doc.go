@@ -42,6 +42,9 @@
 //     did not change is not judged again.
 //   - A negative percentage as partition is refused, also where it would round to 0.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
+//   - Where the template changes before a status was written, pods of the former
+//     template are known as those of the current revision, so that the partition
+//     holds and new pods for it are made from that template.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package cloneset

@@ -71,6 +71,9 @@
 //     did not change is not judged again.
 //   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
+//   - Where the template changes before a status was written, pods of the former
+//     template are known as those of the current revision, so that the partition
+//     holds and new pods for it are made from that template.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package statefulset

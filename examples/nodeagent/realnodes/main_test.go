@@ -28,7 +28,9 @@ var (
 var unused = map[string]map[string]string{testbed.AgentProgram: {}}
 
 func TestMain(m *testing.M) {
-	testbed.Main(m, testbed.Options{RealNodes: 2, Audit: true, Unused: unused}, func(ctx context.Context, b *testbed.Testbed) (err error) {
+	testbed.Main(m, testbed.Options{
+		RealNodes: 2, Audit: true, Unused: unused, FeatureGates: "PreDownloadImageForInPlaceUpdate=true",
+	}, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed = b
 		config := b.Control.Config()
 		if images, err = client.NewForConfig(config); err != nil {

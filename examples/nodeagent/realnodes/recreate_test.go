@@ -269,7 +269,6 @@ func TestRecreateDeadline(t *testing.T) {
 		}
 		return fmt.Sprintf("%+v, %v", now.Status, err)
 	})
-	s.AwaitPod("web", "restarted", containersReady)
 	s.AwaitPod("web", "restarted once", func(pod *corev1.Pod) string {
 		if testbed.ContainerStatus(pod, "main").RestartCount != 1 {
 			return testbed.Describe(pod, false)
