@@ -126,6 +126,40 @@ func TestKeysAreOfOnePod(t *testing.T) {
 	s.awaitKeys("a ConfigMap of its own", second, "p_100")
 }
 
+// A ConfigMap of the name that is not the pod's is left alone, and what to do is told, each time that it matters.
+func TestConfigMapOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	configMaps := core.CoreV1().ConfigMaps(s.Namespace)
+	if _, err := configMaps.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-barrier"}}, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	pod := s.createPod(prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=100 log=100"))
+	told := func(times int32) {
+		s.Helper()
+		s.AwaitAsking(fmt.Sprintf("it is told %d times", times), func() string {
+			events, err := core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=FailedLaunchContainers,involvedObject.name=web"})
+			if err != nil {
+				return err.Error()
+			}
+			for _, event := range events.Items {
+				if event.Count >= times && strings.Contains(event.Message, "ConfigMap web-barrier lacks p_100") {
+					return ""
+				}
+			}
+			return fmt.Sprintf("%+v", events.Items)
+		})
+	}
+	told(1)
+	s.becomesReady(pod.Name, "log") // it is still the turn of proxy
+	told(2)
+	if err := configMaps.Delete(s.Context(), "web-barrier", metav1.DeleteOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.becomesReady(pod.Name, "proxy")
+	s.awaitKeys("another one of its own", pod, "p_0")
+}
+
 func TestPriorityThatIsNone(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)

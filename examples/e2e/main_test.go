@@ -26,7 +26,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	testbed.Main(m, testbed.Options{Audit: true, Unused: unusedRights}, func(ctx context.Context, b *testbed.Testbed) (err error) {
+	testbed.Main(m, testbed.Options{Audit: true, Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRights}}, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed, control, core, untyped, manager = b, b.Control, b.Core, b.Dynamic, b.Manager
 		if workloads, err = client.NewForConfig(control.Config()); err != nil {
 			return err

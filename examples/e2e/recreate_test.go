@@ -141,15 +141,32 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
 	s.Orphan("lone", nil)
-	s.AwaitPod("lone", "in service", func(p *corev1.Pod) string {
-		if !testbed.InService(p) {
-			return testbed.Describe(p, false)
-		}
-		return ""
-	})
+	s.awaitPodInService("lone")
 	a := s.startAgent()
 	a.ask(recreateRequest("restart", "lone", new(int64(3600)), "main"))
 	s.DeletePod("lone")
+	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
+		t.Errorf("step 2: status %+v", r.Status)
+	}
+}
+
+// A pod goes while no manager is at work, and the next one finds nothing but the request: that ends, once the API server itself
+// has been asked for the pod. Not parallel.
+func TestContainerRecreateRequestOfAPodThatIsGone(t *testing.T) {
+	s := newCloneSetScene(t)
+	s.createPod(plainPod("lone", withGate))
+	s.awaitPodInService("lone")
+	a := s.startAgent()
+	a.ask(recreateRequest("restart", "lone", new(int64(3600)), "main"))
+	s.awaitOutOfService("lone", "restart")
+	manager.Kill()
+	defer s.revive()
+	if err := core.CoreV1().Pods(s.Namespace).Delete(t.Context(), "lone", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
+	if err := manager.Start(); err != nil {
+		t.Fatal(err)
+	}
 	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
 		t.Errorf("step 2: status %+v", r.Status)
 	}
@@ -203,22 +220,8 @@ func TestContainerRecreateRequestIsRefused(t *testing.T) {
 func TestReadinessGateOfAPodOnItsOwn(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
-	_, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "lone"},
-		Spec: corev1.PodSpec{
-			Containers:     []corev1.Container{{Name: "main", Image: "web:1"}},
-			ReadinessGates: []corev1.PodReadinessGate{{ConditionType: lifecyclev1alpha1.KruisePodReady}},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.AwaitPod("lone", "in service", func(p *corev1.Pod) string {
-		if !testbed.InService(p) {
-			return testbed.Describe(p, false)
-		}
-		return ""
-	})
+	s.createPod(plainPod("lone", withGate))
+	s.awaitPodInService("lone")
 }
 
 // A manager dies while a pod is out of service, and the request is deleted: the next manager puts the pod back. Not parallel.

@@ -21,7 +21,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{StartDelay: 200 * time.Millisecond, Audit: true, AnyUnused: true}
+	options := testbed.Options{StartDelay: 200 * time.Millisecond, Audit: true}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed = b
 		config := b.Control.Config()

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,9 +11,15 @@ import (
 type Check struct {
 	// Name stands in the answer, and as a path below the one that asks for all.
 	Name string
-	// Run returns what is not in order.
+	// Run returns what is not in order, or a Note.
 	Run func(*http.Request) error
 }
+
+// Note is an error of a check that is in order and has something to tell. It
+// stands in the answer with ?verbose and fails nothing.
+type Note string
+
+func (n Note) Error() string { return string(n) }
 
 // Ping is always in order: the process answers.
 func Ping() Check { return Check{"ping", func(*http.Request) error { return nil }} }
@@ -36,10 +43,14 @@ func checksHandler(checks []Check) http.Handler {
 		var report strings.Builder
 		var failed []string
 		for _, one := range checks {
-			if err := one.Run(request); err != nil {
+			var note Note
+			switch err := one.Run(request); {
+			case errors.As(err, &note):
+				fmt.Fprintf(&report, "[+] %s: %s\n", one.Name, note)
+			case err != nil:
 				failed = append(failed, one.Name)
 				fmt.Fprintf(&report, "[-] %s: %v\n", one.Name, err)
-			} else {
+			default:
 				fmt.Fprintf(&report, "[+] %s\n", one.Name)
 			}
 		}

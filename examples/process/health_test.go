@@ -10,7 +10,8 @@ import (
 
 func TestHealth(t *testing.T) {
 	broken := func(*http.Request) error { return errors.New("on fire") }
-	handler := HealthHandler([]Check{Ping()}, []Check{Ping(), {"webhook-ready", broken}})
+	waits := func(*http.Request) error { return Note("for a CRD") }
+	handler := HealthHandler([]Check{Ping()}, []Check{Ping(), {"waiting", waits}, {"webhook-ready", broken}})
 	cases := map[string]struct {
 		path string
 		code int
@@ -18,8 +19,10 @@ func TestHealth(t *testing.T) {
 	}{
 		"§4: alive":                     {"/healthz", 200, "ok"},
 		"§4: not ready, which check":    {"/readyz", 503, "failed: webhook-ready"},
-		"§4: not ready, why":            {"/readyz?verbose", 503, "[+] ping\n[-] webhook-ready: on fire\nfailed: webhook-ready"},
+		"§4: not ready, why":            {"/readyz?verbose", 503, "[+] ping\n[+] waiting: for a CRD\n[-] webhook-ready: on fire\nfailed: webhook-ready"},
 		"§4: one check in order":        {"/readyz/ping", 200, "ok"},
+		"a note is no fault":            {"/readyz/waiting", 200, "ok"},
+		"a note is told":                {"/readyz/waiting?verbose", 200, "[+] waiting: for a CRD\nok"},
 		"§4: one check not in order":    {"/readyz/webhook-ready", 503, "failed: webhook-ready"},
 		"§4: a check that is not there": {"/healthz/webhook-ready", 404, "404 page not found"},
 	}

@@ -9,12 +9,6 @@ import (
 	"strings"
 )
 
-// managerAgent begins the user agent of every request of a manager, managerUser is who makes them.
-const (
-	managerAgent = "podwright-manager"
-	managerUser  = "system:serviceaccount:kruise-system:podwright-manager"
-)
-
 // Writes counts what managers have written in the namespace so far and the API server has accepted: "patch pods/status" or
 // "create persistentvolumeclaims", each with its number. It needs Options.Audit.
 func (s *Scene) Writes() map[string]int {
@@ -34,7 +28,7 @@ func (s *Scene) Writes() map[string]int {
 		}
 		object := request.ObjectRef
 		if object.Namespace != s.Namespace || request.ResponseStatus.Code >= 300 ||
-			!strings.HasPrefix(request.UserAgent, managerAgent) || reads[request.Verb] || strings.Contains(request.RequestURI, "dryRun=") {
+			!strings.HasPrefix(request.UserAgent, ManagerProgram) || reads[request.Verb] || strings.Contains(request.RequestURI, "dryRun=") {
 			continue
 		}
 		writes[request.what()]++

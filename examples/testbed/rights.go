@@ -2,63 +2,14 @@ package testbed
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/podwright/podwright/examples/manager/app"
 	"github.com/podwright/podwright/examples/manager/permissions"
 )
-
-// rights returns what the managers of a testbed ask of the API server, all of them together.
-func rights() (parts []permissions.Part, manifest []byte, err error) {
-	config, err := app.NewConfig(func(string) string { return "" })
-	if err != nil {
-		return nil, nil, err
-	}
-	config.InstallCRDs, config.CreateOwnNamespace = true, true
-	if parts, err = app.Permissions(config); err != nil {
-		return nil, nil, err
-	}
-	manifest, err = app.Manifest(config)
-	return parts, manifest, err
-}
-
-// giveAccount makes the account that the managers use. It has the rights that they state, and no others.
-func (b *Testbed) giveAccount(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
-	var manifest []byte
-	if b.parts, manifest, err = rights(); err != nil {
-		return err
-	}
-	b.account, err = b.Control.Account(ctx, manifest)
-	return err
-}
-
-// CheckRights has a judge read an audit log. It returns an error that names the requests that went beyond the rights, and after
-// a run of all tests also the rights that nothing has made use of. See Judge.Unused for the reasons.
-func CheckRights(auditLog string, judge *Judge, reasons map[string]string) error {
-	log, err := os.ReadFile(auditLog)
-	if err != nil {
-		return err
-	}
-	if err := judge.Read(log); err != nil {
-		return err
-	}
-	wrong := judge.Beyond()
-	if everything() {
-		wrong = append(wrong, judge.Unused(reasons)...)
-	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("the rights of %s:\n%s", judge.program, strings.Join(wrong, "\n"))
-	}
-	return nil
-}
 
 // everything tells whether the flags ask for all tests.
 func everything() bool {
@@ -77,7 +28,6 @@ type Judge struct {
 	outside       map[string]bool // requests that no right covers
 	// forbidden are requests that the API server has not authorized, and authorized what it has, as "VERB RESOURCE by AGENT".
 	forbidden, authorized map[string]bool
-	anyUnused             bool // rights may be unused, without a reason
 }
 
 // NewJudge returns a judge of a program, whose name begins its user agents, with the rights of its parts. A request counts for
@@ -162,9 +112,6 @@ func (j *Judge) Beyond() []string {
 // Unused returns the rights that no request has needed, but for those for which a reason is given, and the reasons that are
 // given for no right. Both are written like "cloneset-controller: delete pods".
 func (j *Judge) Unused(reasons map[string]string) []string {
-	if j.anyUnused {
-		return nil
-	}
 	stated, wrong := map[string]bool{}, map[string]bool{}
 	for _, part := range j.parts {
 		for _, right := range part.Rights {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -14,8 +15,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/manager/app"
-	"github.com/podwright/podwright/examples/manager/permissions"
 )
 
 // Patience is how long a test waits for something that takes a few seconds on an idle machine.
@@ -27,13 +26,17 @@ type Options struct {
 	StartDelay time.Duration
 	// Parallel is how many tests run at once, unless the flag -parallel says so. They wait most of the time. 0 means 12.
 	Parallel int
-	// Audit keeps a log of every request of the managers, for Scene.Writes. After the tests it is compared with the rights that
-	// the managers state.
+	// RealNodes is the number of nodes that run real containers, each with an agent. Where a machine can run none, the tests say
+	// what is missing and do nothing. 0 means that all nodes are simulated.
+	RealNodes int
+	// FeatureGates is a list like "CloneSetShortHash=true" for the managers, whose account then has the rights that this takes.
+	FeatureGates string
+	// Audit keeps a log of every request of the managers and the agents, for Scene.Writes. After the tests it is compared with the
+	// rights that they state.
 	Audit bool
-	// Unused are the rights that need no test to make use of them, with the reason. See Judge.Unused.
-	Unused map[string]string
-	// AnyUnused is for tests that need only some of the rights.
-	AnyUnused bool
+	// Unused names the programs whose rights a run of all tests must make use of, each with the rights that need no test, and the
+	// reason. See Judge.Unused.
+	Unused map[string]map[string]string
 }
 
 // Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
@@ -43,22 +46,16 @@ type Testbed struct {
 	Core    kubernetes.Interface
 	Dynamic dynamic.Interface
 	Manager *Manager
+	Agents  []*Agent
 
-	account *cluster.Account
-	parts   []permissions.Part
+	gates      string              // of the managers
+	identities map[string]identity // by program
 }
 
 // Main starts a testbed, runs the tests and exits. ready is called when the manager has been started, and returns when it can
 // be tested.
 func Main(m *testing.M, o Options, ready func(context.Context, *Testbed) error) {
-	if os.Getenv(managerEnv) != "" {
-		// Standard input ends when the tests do, however they do.
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			os.Exit(3)
-		}()
-		os.Exit(app.Main(os.Args[1:]))
-	}
+	beProgram()
 	flag.Parse()
 	o.complete()
 	os.Exit(run(m, o, ready))
@@ -79,7 +76,11 @@ func (o *Options) complete() {
 }
 
 func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) int {
-	bed := &Testbed{}
+	if missing := cluster.RealNodesMissing(); o.RealNodes > 0 && len(missing) > 0 {
+		fmt.Printf("these tests on real nodes did not run: %v\n", &cluster.MissingError{Missing: missing})
+		return 0
+	}
+	bed := &Testbed{gates: o.FeatureGates, identities: map[string]identity{}}
 	defer bed.stop()
 	if err := bed.start(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -95,10 +96,8 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 	if !o.Audit {
 		return code
 	}
-	bed.Manager.Kill()
-	judge := NewJudge(managerAgent, managerUser, bed.parts)
-	judge.anyUnused = o.AnyUnused
-	if err := CheckRights(bed.Control.AuditLog(), judge, o.Unused); err != nil {
+	bed.kill()
+	if err := bed.checkRights(o.Unused); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -107,7 +106,8 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 
 func (b *Testbed) start(ctx context.Context, o Options) (err error) {
 	b.Control, err = cluster.Start(ctx, cluster.Options{
-		StartDelay: &o.StartDelay, Audit: o.Audit, AuditUsers: []string{managerUser}, Log: os.Stderr,
+		RealNodes: o.RealNodes, StartDelay: &o.StartDelay, Log: os.Stderr,
+		Audit: o.Audit, AuditUsers: slices.Collect(maps.Values(users)),
 		// As in OpenShift: who has an object block the deletion of its owner must have a right to that.
 		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
 	})
@@ -120,19 +120,30 @@ func (b *Testbed) start(ctx context.Context, o Options) (err error) {
 	if b.Dynamic, err = dynamic.NewForConfig(b.Control.Config()); err != nil {
 		return err
 	}
-	if err := b.giveAccount(ctx); err != nil {
+	if err := b.identify(ctx, ManagerProgram); err != nil {
 		return err
 	}
 	if b.Manager, err = b.NewManager("manager", "--leader-elect=false"); err != nil {
 		return err
 	}
-	return b.Manager.Start()
+	if err := b.Manager.Start(); err != nil {
+		return err
+	}
+	return b.startAgents(ctx)
 }
 
-func (b *Testbed) stop() {
+// kill ends the programs.
+func (b *Testbed) kill() {
 	if b.Manager != nil {
 		b.Manager.Kill()
 	}
+	for _, agent := range b.Agents {
+		agent.Kill()
+	}
+}
+
+func (b *Testbed) stop() {
+	b.kill()
 	if b.Control != nil {
 		if err := b.Control.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -2,6 +2,7 @@ package revision
 
 import (
 	"iter"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
@@ -34,9 +35,10 @@ func (c *Changes) Any() bool {
 
 // Plan decides what to do with the history of a workload: see Next for wanted
 // and the error. Current is the name that the workload's status gives to the
-// revision that pods come from; where there is no such revision, nothing is
-// rolled out.
-func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string) (Changes, error) {
+// revision that pods come from. Where there is no such revision, it is the latest
+// one but Update that pods come from, by the values of their revision labels; and
+// where there is none either, nothing is rolled out.
+func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string, podLabels iter.Seq[string]) (Changes, error) {
 	next, err := Next(history, wanted)
 	if err != nil {
 		return Changes{}, err
@@ -48,12 +50,34 @@ func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevisio
 	case Raise:
 		c.Raise, c.RaiseTo = next.Revision, next.Revision.Revision
 	}
+	c.findCurrent(history, current, podLabels)
+	return c, nil
+}
+
+// findCurrent finds the current revision by its name, or else by the pods. A status
+// names none before it was first written, which an edit of the template can
+// hold up until there are pods.
+func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string, podLabels iter.Seq[string]) {
+	if name == c.Update.Name {
+		return
+	}
 	for _, r := range history {
-		if r.Name == current && r.Name != next.Revision.Name {
+		if r.Name == name {
+			c.Current = r
+			return
+		}
+	}
+	live := map[string]bool{}
+	for label := range podLabels {
+		live[ShortHash(label)] = true
+	}
+	ordered := slices.Clone(history)
+	Sort(ordered)
+	for _, r := range ordered {
+		if r.Name != c.Update.Name && live[ShortHash(r.Name)] {
 			c.Current = r
 		}
 	}
-	return c, nil
 }
 
 // Prune plans to delete the revisions beyond the limit (nil: DefaultHistoryLimit)

@@ -41,20 +41,26 @@ func TestPlan(t *testing.T) {
 		history []*appsv1.ControllerRevision
 		image   string
 		current string
+		pods    []string
 		want    string
 	}{
-		{"CR5: the first revision is created", nil, "one", "", "current=wanted update=wanted create=wanted"},
-		{"CR5: nothing is rolled out", history, "two", "web-2", "current=web-2 update=web-2"},
-		{"CR5: an update under way", history, "two", "web-1", "current=web-1 update=web-2"},
-		{"CR5: an update begins", history, "three", "web-2", "current=web-2 update=wanted create=wanted"},
-		{"CR5: a rollback", history, "one", "web-2", "current=web-2 update=web-1 raise=web-1 to=3"},
-		{"CR5: a rollback where the status names the revision already", history, "one", "web-1", "current=web-1 update=web-1 raise=web-1 to=3"},
-		{"a current revision that is gone", history, "two", "web-0", "current=web-2 update=web-2"},
-		{"a status that names none", history, "two", "", "current=web-2 update=web-2"},
+		{"CR5: the first revision is created", nil, "one", "", nil, "current=wanted update=wanted create=wanted"},
+		{"CR5: nothing is rolled out", history, "two", "web-2", nil, "current=web-2 update=web-2"},
+		{"CR5: an update under way", history, "two", "web-1", nil, "current=web-1 update=web-2"},
+		{"CR5: an update begins", history, "three", "web-2", nil, "current=web-2 update=wanted create=wanted"},
+		{"CR5: a rollback", history, "one", "web-2", nil, "current=web-2 update=web-1 raise=web-1 to=3"},
+		{"CR5: a rollback where the status names the revision already", history, "one", "web-1", nil, "current=web-1 update=web-1 raise=web-1 to=3"},
+		{"CR5: pods of another revision, which the status does not name", history, "one", "web-1", []string{"web-2"}, "current=web-1 update=web-1 raise=web-1 to=3"},
+		{"a current revision that is gone", history, "two", "web-0", nil, "current=web-2 update=web-2"},
+		{"a status that names none", history, "two", "", nil, "current=web-2 update=web-2"},
+		{"a current revision that is gone, and pods of an older one", history, "three", "web-0", []string{"web-1"}, "current=web-1 update=wanted create=wanted"},
+		{"an update under way before the first status", history, "two", "", []string{"web-2", "web-1"}, "current=web-1 update=web-2"},
+		{"an update begins before the first status", history, "three", "", []string{"1", "2", ""}, "current=web-2 update=wanted create=wanted"},
+		{"pods of the update revision before the first status", history, "two", "", []string{"web-2"}, "current=web-2 update=web-2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := names(tt.history)
-			c, err := revision.Plan(tt.history, numbered("wanted", revision.NextNumber(tt.history), tt.image), tt.current)
+			c, err := revision.Plan(tt.history, numbered("wanted", revision.NextNumber(tt.history), tt.image), tt.current, slices.Values(tt.pods))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +78,7 @@ func TestPlan(t *testing.T) {
 			}
 		})
 	}
-	c, err := revision.Plan([]*appsv1.ControllerRevision{stored("bad", "{")}, numbered("wanted", 2, "one"), "")
+	c, err := revision.Plan([]*appsv1.ControllerRevision{stored("bad", "{")}, numbered("wanted", 2, "one"), "", slices.Values([]string(nil)))
 	if err == nil || !strings.Contains(err.Error(), "bad") || c.Any() || c.Update != nil {
 		t.Errorf("a history that cannot be read gives %s and error %v", outline(&c), err)
 	}

@@ -83,15 +83,18 @@ func (p *Pass) revisionExists(
 	if err != nil {
 		return fmt.Errorf("read ControllerRevision %s, which exists already: %w", wanted.Name, err)
 	}
+	if !p.finds(found, selector) {
+		return collided(ctx) // whatever is in it
+	}
 	equal, err := revision.Equal(found, wanted)
 	if err != nil {
 		return err
 	}
-	if equal && p.finds(found, selector) {
-		p.Wrote(ownwrites.Revisions, found.ResourceVersion)
-		return nil
+	if !equal {
+		return collided(ctx)
 	}
-	return collided(ctx)
+	p.Wrote(ownwrites.Revisions, found.ResourceVersion)
+	return nil
 }
 
 // finds tells whether the next pass will find a revision.

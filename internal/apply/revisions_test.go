@@ -123,6 +123,9 @@ func TestPrepareRevisions(t *testing.T) {
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
 		{"CR4: equal data without a selector collides", nil, taken(func(*scene, *appsv1.ControllerRevision) {}),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		{"CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+			r.Labels, r.Data = nil, runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
 		{"CR5: it is gone again", selector, func(s *scene) {
 			taken(func(*scene, *appsv1.ControllerRevision) {})(s)
 			s.fail("get controllerrevisions", errInternal)

@@ -12,8 +12,9 @@ import (
 
 // MatchExpression is true of the pods that Mutate changes, in the Common
 // Expression Language of matchConditions in webhook configurations. With it,
-// all other pods can be created while nobody answers the webhook. It needs a
-// configuration whose webhook does nothing but this, and Kubernetes 1.28.
+// all other pods can be created while nobody answers the webhook. It needs
+// Kubernetes 1.28. A webhook with further steps needs their expressions too,
+// joined by ||.
 const MatchExpression = `size(object.spec.containers) > 1 && (` +
 	`has(object.metadata.annotations) && 'apps.kruise.io/container-launch-priority' in object.metadata.annotations && ` +
 	`object.metadata.annotations['apps.kruise.io/container-launch-priority'] == 'Ordered' || ` +

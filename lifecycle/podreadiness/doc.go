@@ -6,8 +6,11 @@
 // [NewPlan], a pure function, decides about one pod; the [Controller] does so
 // for every pod of the cluster, by one write a pod.
 //
-// CloneSets and StatefulSets set the condition themselves, with the first status
-// that they write to a pod. Their pods are left to them for [OwnersTime]: so
-// there is one write and not two, and a pod whose workload has no controller
-// here is not forgotten.
+// [Mutate] gives new pods the gate. It is for the webhook that all pods go through,
+// see package podwebhook. CloneSets and StatefulSets do not need it: they make
+// their pods with the gate.
+//
+// They set the condition too, with the first status that they write to a pod. So
+// their pods are left to them for [OwnersTime]: there is one write and not two,
+// and a pod whose workload has no controller here is not forgotten.
 package podreadiness

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
@@ -20,6 +21,7 @@ func Example() {
 			})
 			return nil
 		},
+		Readiness:      podreadiness.Mutate,
 		LaunchPriority: launchpriority.Mutate,
 	}
 	for path := range webhook.Handlers() {

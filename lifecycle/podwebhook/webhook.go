@@ -4,7 +4,10 @@
 // them adds is work for the next. So there is one webhook for all of them, on
 // one path, and [Webhook] calls them in a fixed order:
 //
-//	webhook := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
+//	webhook := &podwebhook.Webhook{
+//		Readiness:      podreadiness.Mutate,
+//		LaunchPriority: launchpriority.Mutate,
+//	}
 //	for path, handler := range webhook.Handlers() {
 //		mux.Handle(path, handler)
 //	}
@@ -40,6 +43,9 @@ type Mutator func(ctx context.Context, request *admissionv1.AdmissionRequest, po
 // Requests for other kinds, for other operations and for subresources are
 // allowed as they are. A pod that cannot be decoded is refused with the code 400.
 type Webhook struct {
+	// Readiness adds the readiness gate KruisePodReady; podreadiness.Mutate does,
+	// and podreadiness.MutateAll to every pod.
+	Readiness Mutator
 	// Sidecars adds containers, and labels and annotations that they need.
 	Sidecars Mutator
 	// LaunchPriority orders the start of all containers; launchpriority.Mutate
@@ -50,7 +56,7 @@ type Webhook struct {
 // steps are the mutators in their order, which is that of OpenKruise: readiness
 // gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
 // PersistentPodState. A new step takes its place there.
-func (w *Webhook) steps() []Mutator { return []Mutator{w.Sidecars, w.LaunchPriority} }
+func (w *Webhook) steps() []Mutator { return []Mutator{w.Readiness, w.Sidecars, w.LaunchPriority} }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
@@ -56,6 +57,30 @@ func TestLaunchPriority(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, string(response.Patch)); diff != "" {
 				t.Errorf("patch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	const owned = `{"metadata":{"name":"web","ownerReferences":[{"apiVersion":"apps.kruise.io/v1alpha1","kind":"BroadcastJob","name":"j","uid":"j","controller":true}]},"spec":{}}`
+	const alone = `{"metadata":{"name":"web"},"spec":{"readinessGates":[{"conditionType":"a"}]}}`
+	const gate = `[{"op":"add","path":"/spec/readinessGates","value":[{"conditionType":"KruisePodReady"}]}]`
+	for _, test := range []struct {
+		name      string
+		readiness podwebhook.Mutator
+		pod, want string // the patch
+	}{
+		{"rule 1: the controller is of the group", podreadiness.Mutate, owned, gate},
+		{"rule 1: no controller of the group", podreadiness.Mutate, alone, ""},
+		{"rule 1: all pods", podreadiness.MutateAll, alone,
+			`[{"op":"replace","path":"/spec/readinessGates","value":[{"conditionType":"a"},{"conditionType":"KruisePodReady"}]}]`},
+		{"nobody adds gates", nil, owned, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			response := (&podwebhook.Webhook{Readiness: test.readiness}).Default(t.Context(), create(test.pod))
+			if diff := cmp.Diff(test.want, string(response.Patch)); diff != "" || !response.Allowed {
+				t.Errorf("allowed %t, patch (-want +got):\n%s", response.Allowed, diff)
 			}
 		})
 	}
@@ -117,6 +142,22 @@ func TestIgnored(t *testing.T) {
 		if response := webhook.Default(t.Context(), request); !response.Allowed || response.Patch != nil {
 			t.Errorf("%s: %+v", name, response)
 		}
+	}
+}
+
+// The steps are called in the order of the fields.
+func TestSteps(t *testing.T) {
+	var called []string
+	step := func(name string) podwebhook.Mutator {
+		return func(context.Context, *admissionv1.AdmissionRequest, *corev1.Pod) error {
+			called = append(called, name)
+			return nil
+		}
+	}
+	webhook := &podwebhook.Webhook{LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Readiness: step("readiness")}
+	webhook.Default(t.Context(), create(prioritised))
+	if diff := cmp.Diff([]string{"readiness", "sidecars", "launch priority"}, called); diff != "" {
+		t.Errorf("rule 1: steps (-want +got):\n%s", diff)
 	}
 }
 

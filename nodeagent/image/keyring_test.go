@@ -156,6 +156,7 @@ func TestStorySecretsUnreadable(t *testing.T) {
 }
 
 // §3.3: labels and annotations of the sandbox go with the request, and only these.
+// containerd shows less of it: it reads one annotation, and no labels.
 func TestStorySandbox(t *testing.T) {
 	play(t, func(n *node) {
 		var got *criv1.PodSandboxConfig

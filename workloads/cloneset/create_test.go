@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
@@ -25,5 +26,23 @@ func TestMistypedReplicas(t *testing.T) {
 	w.Spec("replicas=2000000000")
 	if n := len(NewPlan(w.snapshot()).Create); n != rollout.MostCreations {
 		t.Errorf("%d pods are created in one pass", n)
+	}
+}
+
+// The template is edited before a status was written that names a current
+// revision. The pods of the former template are known as such all the same.
+func TestEditBeforeTheFirstStatus(t *testing.T) {
+	w := newWorld(t)
+	w.Spec("replicas=3")
+	w.settle()
+	before := w.set.Status.CurrentRevision
+	w.set.Status = v1alpha1.CloneSetStatus{}
+	w.Spec("image=nginx:2", "replicas=4", "partition=4")
+	plan := NewPlan(w.snapshot())
+	if len(plan.Create) != 1 || plan.Create[0].Pod.Spec.Containers[0].Image == "nginx:2" || len(plan.Patch) > 0 {
+		t.Errorf("created %+v, changed %+v: want one pod for the partition, of the former template", plan.Create, plan.Patch)
+	}
+	if plan.Status == nil || plan.Status.CurrentRevision != before || plan.Status.UpdateRevision == before {
+		t.Errorf("status %+v, want the current revision %s", plan.Status, before)
 	}
 }

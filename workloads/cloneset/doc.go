@@ -47,6 +47,9 @@
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the CloneSet is gone.
+//   - Where the template changes before a status was written, pods of the former
+//     template are known as those of the current revision, so that the partition
+//     holds and new pods for it are made from that template.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package cloneset

@@ -24,8 +24,17 @@ func (p *planner) planRevisions() {
 		p.problem(v1alpha1.CloneSetConditionFailedUpdate, fmt.Errorf("spec.template: %w", err))
 		return
 	}
-	if p.plan.Revisions, err = revision.Plan(p.Revisions, wanted, p.Set.Status.CurrentRevision); err != nil {
+	if p.plan.Revisions, err = revision.Plan(p.Revisions, wanted, p.Set.Status.CurrentRevision, p.podRevisions); err != nil {
 		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+	}
+}
+
+// podRevisions yields the values of the revision labels of all pods.
+func (p *planner) podRevisions(yield func(string) bool) {
+	for _, pod := range p.Snapshot.Pods {
+		if !yield(pod.Labels[revisionLabel]) {
+			return
+		}
 	}
 }
 

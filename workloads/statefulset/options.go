@@ -72,7 +72,9 @@ type Features struct {
 	// package launchpriority to run: nobody else starts these containers.
 	LaunchPriority bool
 	// PreDownload pulls images to the nodes ahead of an in-place update. It
-	// needs Options.Jobs.
+	// needs Options.Jobs. Containers whose imagePullPolicy is Always, the default
+	// in workloads, still ask the registry when they start; they download
+	// nothing. With IfNotPresent they start without it.
 	PreDownload bool
 }
 

@@ -23,7 +23,7 @@ func (p *planner) planRevisions() {
 		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf("spec.template: %w", err))
 		return
 	}
-	if p.plan.Revisions, err = revision.Plan(p.Revisions, wanted, p.Set.Status.CurrentRevision); err != nil {
+	if p.plan.Revisions, err = revision.Plan(p.Revisions, wanted, p.Set.Status.CurrentRevision, p.podRevisions); err != nil {
 		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
 		return
 	}
@@ -46,6 +46,15 @@ func (p *planner) settledCurrent() *appsv1.ControllerRevision {
 		return p.plan.Revisions.Update
 	}
 	return p.plan.Revisions.Current
+}
+
+// podRevisions yields the values of the revision labels of all pods.
+func (p *planner) podRevisions(yield func(string) bool) {
+	for _, pod := range p.Snapshot.Pods {
+		if !yield(pod.Labels[revisionLabel]) {
+			return
+		}
+	}
 }
 
 // planHistory drops the revisions beyond the history limit that nothing uses.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 func TestRevisions(t *testing.T) {
@@ -54,6 +55,20 @@ func TestRevisions(t *testing.T) {
 				t.Errorf("update %s, current %s", letters(r.Update), letters(r.Current))
 			}
 		})
+	}
+}
+
+// The template is edited before a status was written that names a current
+// revision. The pods of the former template are known as such all the same.
+func TestEditBeforeTheFirstStatus(t *testing.T) {
+	noStatus := func(s *Snapshot) { s.Set.Status = v1beta1.StatefulSetStatus{} }
+	for name, edits := range map[string][]edit{"ordered": with(noStatus, replicas(3), partition(3)), "unordered": with(noStatus, replicas(3), partition(3), unordered)} {
+		s := testSnapshot(t, "B", "A", "0A 1A", edits...)
+		plan := NewPlan(s)
+		if letterOf(s, plan.Revisions.Current.Name) != "A" || len(plan.Create) != 1 || letterOf(s, plan.Create[0].Pod.Labels[revisionLabel]) != "A" || len(plan.Patch)+len(plan.Delete) > 0 {
+			t.Errorf("%s: current %s, created %+v, changed %+v, deleted %+v: want one pod for the partition, at revision A",
+				name, plan.Revisions.Current.Name, plan.Create, plan.Patch, plan.Delete)
+		}
 	}
 }
 

@@ -10,26 +10,15 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
 )
 
-// inside runs a command in the pod's container, as kubectl exec does, and returns
-// what it prints, first its output and then its errors.
+// inside runs a command in the pod's container.
 func inside(t *testing.T, pod *corev1.Pod, command ...string) (string, error) {
 	t.Helper()
-	request := client.CoreV1().RESTClient().Post().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: "main", Command: command, Stdout: true, Stderr: true}, scheme.ParameterCodec)
-	executor, err := remotecommand.NewWebSocketExecutor(shared.Config(), "GET", request.URL().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stdout, stderr bytes.Buffer // of their own: both streams are read at once
-	err = executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
-	return stdout.String() + stderr.String(), err
+	return shared.Exec(t.Context(), pod, "main", command...)
 }
 
 func TestExecAndLogs(t *testing.T) {

@@ -50,6 +50,20 @@ func (r *Registry) Hold(name string) (release func(), err error) {
 	return sync.OnceFunc(func() { close(hold) }), nil
 }
 
+// act answers as the behaviour of an image says. It returns false when the request has had its answer.
+func (r *Registry) act(key string, w http.ResponseWriter, request *http.Request) bool {
+	r.mu.Lock()
+	b := r.behaviours[key]
+	r.waiting[key]++
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.waiting[key]--
+	}()
+	return b.act(w, request)
+}
+
 // act waits and refuses as told. It returns false when the request has had its answer.
 func (b Behaviour) act(w http.ResponseWriter, request *http.Request) bool {
 	delay := time.NewTimer(b.Delay)

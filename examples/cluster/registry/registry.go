@@ -22,6 +22,7 @@ type Registry struct {
 	repositories map[string]*repository
 	behaviours   map[string]Behaviour
 	pulls        map[string]int
+	waiting      map[string]int
 }
 
 // repository holds the images of one name.
@@ -43,6 +44,7 @@ func Start() (*Registry, error) {
 		repositories: map[string]*repository{},
 		behaviours:   map[string]Behaviour{},
 		pulls:        map[string]int{},
+		waiting:      map[string]int{},
 	}
 	r.server = &http.Server{Handler: r}
 	go func() { _ = r.server.Serve(listener) }()
@@ -111,6 +113,18 @@ func (r *Registry) Pulls(name string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pulls[key]
+}
+
+// Waiting returns how many requests for an image by this name have no answer yet, because of Hold or of a Delay. One that its
+// node has given up does not count any more.
+func (r *Registry) Waiting(name string) int {
+	key, err := keyOf(name)
+	if err != nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.waiting[key]
 }
 
 // names returns the names of all images; call it with the lock held.

@@ -160,7 +160,29 @@ func TestHold(t *testing.T) {
 	if _, err := ask(ctx, r, "/v2/app/manifests/v1", "registry.test", ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a request that is held ends with %v", err)
 	}
+	awaitWaiting(t, r, 0)
+	answered := make(chan int)
+	go func() {
+		status, _ := ask(t.Context(), r, "/v2/app/manifests/v1", "registry.test", "")
+		answered <- status
+	}()
+	awaitWaiting(t, r, 1)
 	release()
 	release()
-	wantStatus(t, r, "/v2/app/manifests/v1", "registry.test", "", 200)
+	if status := <-answered; status != 200 {
+		t.Errorf("the request that was held is answered with %d", status)
+	}
+	awaitWaiting(t, r, 0)
+}
+
+// awaitWaiting waits until that many requests for the image wait.
+func awaitWaiting(t *testing.T, r *registry.Registry, want int) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); r.Waiting("registry.test/app:v1") != want; <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d requests wait, want %d", r.Waiting("registry.test/app:v1"), want)
+		}
+	}
 }

@@ -42,10 +42,7 @@ func (r *Registry) serveManifest(w http.ResponseWriter, request *http.Request, n
 		separator = "@"
 	}
 	key := name + separator + which
-	r.mu.Lock()
-	b := r.behaviours[key]
-	r.mu.Unlock()
-	if !b.act(w, request) {
+	if !r.act(key, w, request) {
 		return
 	}
 	manifest, data := r.manifest(name, which)

@@ -230,19 +230,6 @@ func TestManagerOnARealControlPlane(t *testing.T) {
 	w.takesOverAConfiguration()
 }
 
-// A controller starts when its CRD appears.
-func (w *world) withoutCRDs() {
-	w.Helper()
-	waiting := w.start(w.config)
-	if err := crds.Install(w.Context(), w.dynamic, workloads.CRDs()); err != nil {
-		w.Fatal(err)
-	}
-	w.podsRun("early")
-	if err := waiting.stop(); err != nil {
-		w.Error(err)
-	}
-}
-
 // The API server asks the webhooks.
 func (w *world) webhooksWork() {
 	w.Helper()

@@ -52,6 +52,11 @@ type Config struct {
 	// NodeImageCreationDelay is how long a node must have been ready before it
 	// gets its NodeImage.
 	NodeImageCreationDelay time.Duration
+	// NodeImageResponseTimeout is how long a node's agent may be silent about a
+	// task to pull an image; then the task has failed. Default 0: as long as all
+	// attempts at the task may take. Where all agents are podwright's, a minute
+	// is enough.
+	NodeImageResponseTimeout time.Duration
 	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
 	// deletion out of the replicas.
 	CloneSetScalingExcludePreparingDelete bool

@@ -68,7 +68,8 @@ type parts struct {
 	caches *caches
 	// jobs is nil where no images are pulled ahead of updates. The workloads
 	// all ask for the same methods.
-	jobs cloneset.ImagePullJobs
+	jobs   cloneset.ImagePullJobs
+	logger klog.Logger
 	// served tells whether the API server serves a resource now.
 	served func(schema.GroupVersionResource) (bool, error)
 }
@@ -151,8 +152,11 @@ func (m *Manager) newStatefulSets(p parts) (runner, error) {
 	})
 }
 
-// newImagePullJobs has CloneSets and StatefulSets read, where they are served at
-// the start: they only say in which order to pull.
+// newImagePullJobs has CloneSets and StatefulSets read, where they are served when
+// the controller starts. They only say in which order to pull: without them nodes
+// come in the order of their pods. Where their CRDs are installed later, it is so
+// until the next start, for a controller cannot be given another cache while it
+// remembers what it has written.
 func (m *Manager) newImagePullJobs(p parts) (runner, error) {
 	options := imagepulljob.Options{
 		Distribution:  p.distribution,
@@ -169,10 +173,15 @@ func (m *Manager) newImagePullJobs(p parts) (runner, error) {
 		cloneSetsResource:    func() { options.CloneSets = p.caches.cloneSets() },
 		statefulSetsResource: func() { options.StatefulSets = p.caches.statefulSets() },
 	} {
-		if served, err := p.served(resource); err != nil {
+		served, err := p.served(resource)
+		switch {
+		case err != nil:
 			return nil, err
-		} else if served {
+		case served:
 			read()
+		default:
+			p.logger.Info("Images are pulled in no particular order for pods of this kind until the next start, because its CRD is not installed",
+				"crd", resource.GroupResource())
 		}
 	}
 	return imagepulljob.New(options)
@@ -184,7 +193,7 @@ func (m *Manager) newNodeImages(p parts) (runner, error) {
 		Kubernetes:   p.kubernetes,
 		NodeImages:   p.caches.nodeImages(),
 		Nodes:        p.caches.nodes(),
-		Timing:       nodeimage.Timing{CreationDelay: m.config.NodeImageCreationDelay},
+		Timing:       nodeimage.Timing{CreationDelay: m.config.NodeImageCreationDelay, ResponseTimeout: m.config.NodeImageResponseTimeout},
 		Workers:      m.config.NodeImageWorkers,
 		Recorder:     p.recorder,
 		Metrics:      m.metrics,
@@ -236,7 +245,7 @@ func (m *Manager) newContainerRecreateRequests(p parts) (runner, error) {
 
 // run makes a controller and runs it until the context is done.
 func (m *Manager) run(ctx context.Context, c controller, config *rest.Config, shared *caches) error {
-	p := parts{caches: shared}
+	p := parts{caches: shared, logger: klog.FromContext(ctx).WithName(c.name)}
 	var err error
 	if p.kubernetes, err = kubernetesClient(config, c.name); err != nil {
 		return err
@@ -299,7 +308,8 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config, clien
 	running, ctx := errgroup.WithContext(ctx)
 	for _, one := range m.controllers() {
 		running.Go(func() error {
-			if !waitServed(ctx, client, one) {
+			waiting := klog.NewContext(ctx, klog.FromContext(ctx).WithName(one.name))
+			if !crds.Await(waiting, client, crds.Awaited{Resource: one.resource, Every: lookAgain}) {
 				return nil
 			}
 			if err := m.run(ctx, one, config, shared); err != nil && ctx.Err() == nil {
@@ -309,30 +319,4 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config, clien
 		})
 	}
 	return running.Wait()
-}
-
-// waitServed returns true once the API server serves the controller's resource,
-// false when the context is done before that.
-func waitServed(ctx context.Context, client discovery.ServerResourcesInterfaceWithContext, c controller) bool {
-	logger := klog.FromContext(ctx).WithName(c.name)
-	ticker := time.NewTicker(lookAgain)
-	defer ticker.Stop()
-	for first := true; ; first = false {
-		served, err := crds.Served(ctx, client, c.resource)
-		switch {
-		case served:
-			return true
-		case ctx.Err() != nil:
-			return false
-		case err != nil:
-			logger.Error(err, "Trying again", "after", lookAgain)
-		case first:
-			logger.Info("Not started, because its CRD is not installed; it starts when the CRD appears", "crd", c.resource.GroupResource())
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-ticker.C:
-		}
-	}
 }

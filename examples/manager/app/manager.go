@@ -257,7 +257,7 @@ func (m *Manager) registration(client kubernetes.Interface, definitions dynamic.
 		Definitions: definitions,
 		Namespace:   m.config.OwnNamespace,
 		Host:        m.config.host(),
-		Target:      m.hooks.target(&m.config, handlers),
+		Target:      m.hooks.target(&m.config, m.gates, handlers),
 		Register:    m.config.Webhook.Register,
 		Use: func(ctx context.Context, bundle certificates.Bundle) error {
 			return errors.Join(m.hooks.use(bundle), m.hooks.check(ctx))

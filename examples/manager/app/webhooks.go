@@ -27,6 +27,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -66,7 +67,10 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 	maps.Copy(served, nodeImages.Handlers())
 	maps.Copy(served, recreateRequests.Handlers())
 	if gates.Enabled(features.PodWebhook) {
-		pods := &podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}
+		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, LaunchPriority: launchpriority.Mutate}
+		if gates.Enabled(features.KruisePodReadinessGate) {
+			pods.Readiness = podreadiness.MutateAll
+		}
 		maps.Copy(served, pods.Handlers())
 	}
 	return served
@@ -182,10 +186,11 @@ func (s *webhookServer) dialAddress() string {
 }
 
 // target says how the API server reaches the webhooks.
-func (s *webhookServer) target(c *Config, handlers map[string]http.Handler) registration.Target {
+func (s *webhookServer) target(c *Config, gates features.Gates, handlers map[string]http.Handler) registration.Target {
 	target := registration.Target{
 		Namespace: c.OwnNamespace, Service: c.Webhook.Service,
-		Serves: func(path string) bool { return handlers[path] != nil },
+		AllPods: gates.Enabled(features.KruisePodReadinessGate),
+		Serves:  func(path string) bool { return handlers[path] != nil },
 	}
 	if c.Webhook.Host != "" {
 		_, port, _ := net.SplitHostPort(s.Address())

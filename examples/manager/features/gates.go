@@ -49,7 +49,7 @@ func known() map[Gate]fact {
 		KruiseDaemon:                              {enabled: true, stage: allBeta, wired: true},
 		DaemonWatchingPod:                         {enabled: true, stage: allBeta},
 		CloneSetShortHash:                         {stage: allAlpha, wired: true},
-		KruisePodReadinessGate:                    {stage: allAlpha},
+		KruisePodReadinessGate:                    {stage: allAlpha, wired: true},
 		PreDownloadImageForInPlaceUpdate:          {stage: allAlpha, wired: true},
 		PreDownloadImageForDaemonSetUpdate:        {stage: allAlpha},
 		CloneSetPartitionRollback:                 {stage: allAlpha, wired: true},

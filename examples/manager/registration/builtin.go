@@ -1,11 +1,14 @@
 package registration
 
 import (
+	"fmt"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 )
 
@@ -91,8 +94,15 @@ func builtinValidating() []admissionv1.ValidatingWebhook {
 // that these are created while no manager runs. The pods of a list that came with
 // OpenKruise's manifests are spared too. API servers before 1.28 know no
 // conditions, and send all pods.
-func podConditions() []admissionv1.MatchCondition {
-	return []admissionv1.MatchCondition{{Name: "asks-for-launch-order", Expression: launchpriority.MatchExpression}}
+//
+// Where all pods are changed, those in the manager's own namespace are asked for
+// only if they would be changed anyway: the manager must be able to start.
+func podConditions(target Target) []admissionv1.MatchCondition {
+	expression := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
+	if target.AllPods {
+		expression += fmt.Sprintf(" || request.namespace != '%s' && (%s)", target.Namespace, podreadiness.MatchExpressionAll)
+	}
+	return []admissionv1.MatchCondition{{Name: "would-be-changed", Expression: expression}}
 }
 
 func onPath(path string) admissionv1.WebhookClientConfig {

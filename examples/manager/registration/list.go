@@ -41,6 +41,9 @@ type Target struct {
 	// CABundle is the PEM certificate of the authority that signed the
 	// server's certificate.
 	CABundle []byte
+	// AllPods says that the pod webhook gives every pod a readiness gate, and not
+	// only those of our workloads.
+	AllPods bool
 	// Serves tells whether the server answers on a path. Entries of other
 	// paths are dropped from the lists.
 	Serves func(path string) bool
@@ -57,7 +60,7 @@ func Mutating(current *admissionv1.MutatingWebhookConfiguration, target Target) 
 			complete(&w.FailurePolicy, &w.MatchPolicy, &w.NamespaceSelector, &w.ObjectSelector, &w.TimeoutSeconds)
 			setDefault(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
 			if pathOf(w.ClientConfig) == podwebhook.MutatePath && w.MatchConditions == nil {
-				w.MatchConditions = podConditions()
+				w.MatchConditions = podConditions(target)
 			}
 			return &w.ClientConfig, w.Rules
 		})

@@ -11,6 +11,9 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
 )
 
 const (
@@ -26,8 +29,9 @@ var (
 
 // withPods serves the pod webhook; never is a condition that is never met.
 var (
-	withPods = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod")}
-	never    = admissionv1.MatchCondition{Name: "never", Expression: "false"}
+	withPods    = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod")}
+	withAllPods = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod"), AllPods: true}
+	never       = admissionv1.MatchCondition{Name: "never", Expression: "false"}
 )
 
 func conditions(conditions ...admissionv1.MatchCondition) func(*admissionv1.MutatingWebhook) {
@@ -132,7 +136,11 @@ func TestMutating(t *testing.T) {
 			target: byService, template: asJSON(t, change(cloneSet, atURL)), standing: hooks{change(cloneSet, atURL)}, want: hooks{cloneSet},
 		},
 		"pods that the webhook leaves as they are do not need it": {
-			target: withPods, template: asJSON(t, change(pod, noCA)), standing: hooks{pod}, want: hooks{change(pod, conditions(podConditions()...))},
+			target: withPods, template: asJSON(t, change(pod, noCA)), standing: hooks{pod}, want: hooks{change(pod, conditions(podConditions(withPods)...))},
+		},
+		"with the gate for all pods, all need it": {
+			target: withAllPods, template: asJSON(t, change(pod, noCA)), standing: hooks{change(pod, conditions(podConditions(withPods)...))},
+			want: hooks{change(pod, conditions(podConditions(withAllPods)...))},
 		},
 		"conditions of the template stay": {
 			target: withPods, template: asJSON(t, change(pod, conditions(never))), standing: hooks{pod}, want: hooks{change(pod, conditions(never))},
@@ -171,6 +179,19 @@ func TestMutating(t *testing.T) {
 				t.Errorf("a second look wants another change (%v):\n%s", err, cmp.Diff(got, again))
 			}
 		})
+	}
+}
+
+// Pods of the manager's own namespace never wait for a manager that gives a gate to all.
+func TestConditionsOfAllPods(t *testing.T) {
+	some, all := podConditions(withPods)[0].Expression, podConditions(withAllPods)[0].Expression
+	if rest, found := strings.CutPrefix(all, some); !found || !strings.HasPrefix(rest, ` || request.namespace != 'kruise-system' && (`) {
+		t.Errorf("for all pods: %s", all)
+	}
+	for _, expression := range []string{launchpriority.MatchExpression, podreadiness.MatchExpression} {
+		if !strings.Contains(some, "("+expression+")") {
+			t.Errorf("%s: lacks %s", some, expression)
+		}
 	}
 }
 

@@ -17,13 +17,19 @@ import (
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/process"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/image"
+	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
 // runtimePatience is how long a container runtime may take to answer when the
 // agent starts.
 const runtimePatience = time.Minute
+
+// lookAgain is the time between two looks for a missing CRD: every node of a
+// cluster looks.
+const lookAgain = time.Minute
 
 // Agent runs the features on one node. New makes one.
 type Agent struct {
@@ -32,8 +38,9 @@ type Agent struct {
 	metrics *metrics.Metrics
 	servers []*process.Server
 	health  string // the address that probes are answered on
-	// patience is how long the runtime may take to answer.
-	patience time.Duration
+	// patience is how long the runtime may take to answer, and lookAgain the time
+	// between two looks for a missing CRD.
+	patience, lookAgain time.Duration
 	// ready says what is not in order; it changes while the agent starts.
 	ready *readiness
 }
@@ -57,7 +64,7 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: config, gates: gates, metrics: metrics.New(), patience: runtimePatience, ready: &readiness{}}
+	a := &Agent{config: config, gates: gates, metrics: metrics.New(), patience: runtimePatience, lookAgain: lookAgain, ready: &readiness{}}
 	if err := a.listen(); err != nil {
 		a.close()
 		return nil, err
@@ -150,10 +157,16 @@ func (a *Agent) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	lifecycle, err := lifecycleclient.NewForConfig(config)
+	if err != nil {
+		return err
+	}
 	return a.runFeatures(ctx, config, parts{
+		kubernetes: client,
 		runtime:    runtime,
 		pods:       &nodeCache{informer: nodeagent.NewPodInformer(client, a.config.NodeName)},
 		nodeImages: &nodeCache{informer: image.NewInformer(distribution, a.config.NodeName)},
+		requests:   &nodeCache{informer: recreate.NewRequestInformer(lifecycle, a.config.NodeName)},
 	})
 }
 

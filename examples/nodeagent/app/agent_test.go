@@ -1,96 +1,19 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/critest"
 )
-
-// site is what an agent needs around it: an API server and a runtime.
-type site struct {
-	*testing.T
-	api     *apitest.Server
-	kube    kubernetes.Interface
-	runtime *critest.Runtime
-	kubelet *critest.Kubelet
-	config  Config
-}
-
-// nodeImages are the kind that the tasks to pull images are in.
-var nodeImages = apitest.Resource{
-	GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true,
-}
-
-func newSite(t *testing.T) *site {
-	t.Helper()
-	s := &site{T: t, api: apitest.New(nil, nodeImages), runtime: critest.New(nil)}
-	var err error
-	if s.kube, err = kubernetes.NewForConfig(s.api.Config("test")); err != nil {
-		t.Fatal(err)
-	}
-	s.kubelet = &critest.Kubelet{Client: s.kube, Runtime: s.runtime}
-	s.config = NewConfig(onNode)
-	s.config.REST, s.config.HealthAddr = s.api.Config("agent"), "127.0.0.1:0"
-	s.config.Endpoint = filepath.Join(t.TempDir(), "cri.sock")
-	return s
-}
-
-// run runs an agent until the function that it returns is called, which fails
-// the test where the agent does. The address is that of its probes.
-func (s *site) run() (address string, stop func()) {
-	s.Helper()
-	ctx, cancel := context.WithCancel(s.Context())
-	health, ended := make(chan string, 1), make(chan error, 1)
-	s.config.Started = func(address string) { health <- address }
-	go func() { ended <- Run(ctx, s.config) }()
-	return <-health, func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.Errorf("the agent ends with %v", err)
-		}
-	}
-}
-
-// until waits for something that comes about in real time.
-func (s *site) until(what string, done func() bool) {
-	s.Helper()
-	err := wait.PollUntilContextTimeout(s.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
-	if err != nil {
-		s.Fatalf("%s: %v", what, err)
-	}
-}
-
-func get(t *testing.T, url string) (int, string) {
-	t.Helper()
-	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, strings.TrimSpace(string(body))
-}
 
 // A container with a variable from a label is reported, and restarted when the
 // label changes in an in-place update.
@@ -144,7 +67,7 @@ func TestAgent(t *testing.T) {
 	}
 	stopRuntime()
 	code, body := get(t, "http://"+address+"/readyz?verbose")
-	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] podInformerSynced\n[+] nodeImageInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
+	if code != http.StatusServiceUnavailable || !strings.Contains(body, "[+] features\n[+] podInformerSynced\n[+] crrInformerSynced\n[+] nodeImageInformerSynced\n[-] runtime: container runtime unix://"+s.config.Endpoint+" does not answer") {
 		t.Errorf("readiness without a runtime: %d %s", code, body)
 	}
 	if code, _ := get(t, "http://"+address+"/healthz"); code != http.StatusOK {
@@ -185,17 +108,6 @@ func TestAgentPullsImages(t *testing.T) {
 	s.until("the event", func() bool {
 		return s.api.Count("podwright-nodeagent/kruise-daemon-imagepuller")["create events"] > 0
 	})
-}
-
-func cloneSetPod() *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "web-0", Namespace: "default", Labels: map[string]string{"version": "1"}, OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: "web", Controller: ptr.To(true)},
-		}},
-		Spec: corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "main", Image: "nginx:1.0", Env: []corev1.EnvVar{{
-			Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['version']"}},
-		}}}}},
-	}
 }
 
 // A closed gate leaves the feature out.

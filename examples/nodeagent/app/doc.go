@@ -16,6 +16,9 @@
 //   - an agent whose runtime does not answer waits a minute before it gives up, and
 //     keeps running when the runtime goes away later. /readyz tells of it; /healthz,
 //     for the liveness of the process, does not.
+//   - a feature whose CRD is missing begins when the CRD is installed, within two
+//     minutes, and the agent is ready without it. The log and /readyz?verbose say
+//     what is waited for.
 //   - profiles are not served unless asked for.
 //   - requests to the API server are not limited by the client.
 package app

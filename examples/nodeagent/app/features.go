@@ -8,19 +8,22 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/permissions"
 	"github.com/podwright/podwright/examples/process"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
@@ -33,6 +36,8 @@ type feature struct {
 	name string
 	// gate switches it.
 	gate features.Gate
+	// resource must be served before the feature runs.
+	resource schema.GroupVersionResource
 	// embed makes the feature of its parts.
 	embed func(parts) (runner, error)
 	// rights are what it asks of the API server.
@@ -50,40 +55,26 @@ type parts struct {
 	distribution distributionclient.Interface
 	lifecycle    lifecycleclient.Interface
 	recorder     record.EventRecorder
-	// runtime, pods and nodeImages, those of the node, are shared.
-	runtime          *nodeagent.Runtime
-	pods, nodeImages *nodeCache
-}
-
-// nodeCache caches objects of the node, if a feature asks for them.
-type nodeCache struct {
-	informer cache.SharedIndexInformer
-	wanted   bool
-}
-
-// shared returns the informer. It is called before the cache runs.
-func (c *nodeCache) shared() cache.SharedIndexInformer {
-	c.wanted = true
-	return c.informer
-}
-
-// synced tells whether the cache has been filled, or is not needed.
-func (c *nodeCache) synced() cache.InformerSynced {
-	if !c.wanted {
-		return func() bool { return true }
-	}
-	return c.informer.HasSynced
+	// runtime, and the objects of the node, are shared.
+	runtime                    *nodeagent.Runtime
+	pods, nodeImages, requests *nodeCache
 }
 
 // features returns all that the agent runs. A new feature is one more entry here,
 // the function that fills in its options, and its rights.
 func (a *Agent) features() []feature {
 	return []feature{
-		{containermeta.EventSource, features.DaemonWatchingPod, a.newContainerMeta, containerMetaRights()},
-		{recreate.EventSource, features.KruiseDaemon, a.newRecreate, recreateRights()},
-		{image.EventSource, features.KruiseDaemon, a.newImage, imageRights()},
+		{containermeta.EventSource, features.DaemonWatchingPod, podsResource, a.newContainerMeta, containerMetaRights()},
+		{recreate.EventSource, features.KruiseDaemon, recreateRequestsResource, a.newRecreate, recreateRights()},
+		{image.EventSource, features.KruiseDaemon, nodeImagesResource, a.newImage, imageRights()},
 	}
 }
+
+var (
+	podsResource             = corev1.SchemeGroupVersion.WithResource("pods")
+	recreateRequestsResource = lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
+	nodeImagesResource       = distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages")
+)
 
 func (a *Agent) newContainerMeta(p parts) (runner, error) {
 	return containermeta.New(containermeta.Options{
@@ -107,6 +98,7 @@ func (a *Agent) newRecreate(p parts) (runner, error) {
 		Lifecycle:    p.lifecycle,
 		Runtime:      p.runtime,
 		Node:         a.config.NodeName,
+		Requests:     p.requests.shared(),
 		Recorder:     p.recorder,
 		Metrics:      a.metrics,
 		QueueMetrics: a.metrics.Queues,
@@ -128,40 +120,55 @@ func (a *Agent) newImage(p parts) (runner, error) {
 }
 
 // runFeatures runs every feature whose gate is open until the context is done or
-// one of them fails, and waits for all.
+// one of them fails, and waits for all. Each begins when the API server serves
+// what it is about.
 func (a *Agent) runFeatures(ctx context.Context, config *rest.Config, shared parts) error {
-	made := map[string]runner{}
+	running, ctx := errgroup.WithContext(ctx)
+	var open []feature
 	for _, one := range a.features() {
 		if !a.gates.Enabled(one.gate) {
 			klog.FromContext(ctx).Info("Not started, because its feature gate is closed", "feature", one.name, "gate", one.gate)
 			continue
 		}
-		p, stop, err := a.partsOf(ctx, one, config, shared)
-		if err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
-		}
-		defer stop()
-		if made[one.name], err = one.embed(p); err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
-		}
+		open = append(open, one)
 	}
-	running, ctx := errgroup.WithContext(ctx)
-	for name, one := range made {
+	a.ready.connected(shared, open)
+	for _, one := range open {
 		running.Go(func() error {
-			if err := one.Run(ctx); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("%s: %w", name, err)
+			if err := a.runFeature(ctx, running, one, config, shared); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", one.name, err)
 			}
 			return nil
 		})
 	}
-	for _, c := range []*nodeCache{shared.pods, shared.nodeImages} {
-		if c.wanted {
-			running.Go(func() error { c.informer.RunWithContext(ctx); return nil })
-		}
-	}
-	a.ready.started(shared)
 	running.Go(func() error { <-ctx.Done(); return nil }) // also without features
 	return running.Wait()
+}
+
+// runFeature waits for the CRD of a feature, and runs the feature and the caches
+// that it shares.
+func (a *Agent) runFeature(ctx context.Context, running *errgroup.Group, f feature, config *rest.Config, shared parts) error {
+	waiting := klog.NewContext(ctx, klog.FromContext(ctx).WithName(f.name))
+	client := discovery.ToDiscoveryInterfaceWithContext(shared.kubernetes.Discovery())
+	if !crds.Await(waiting, client, crds.Awaited{
+		Resource: f.resource, Every: a.lookAgain, Missing: func() { a.ready.waits(f) },
+	}) {
+		return nil
+	}
+	p, stop, err := a.partsOf(ctx, f, config, shared)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	made, err := f.embed(p)
+	if err != nil {
+		return err
+	}
+	for _, c := range []*nodeCache{shared.pods, shared.nodeImages, shared.requests} {
+		c.run(ctx, running)
+	}
+	a.ready.runs(f)
+	return made.Run(ctx)
 }
 
 // partsOf returns the parts of a feature, and what ends its recorder.

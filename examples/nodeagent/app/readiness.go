@@ -2,50 +2,100 @@ package app
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
-	"sync/atomic"
-
-	"k8s.io/client-go/tools/cache"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/podwright/podwright/examples/process"
-	"github.com/podwright/podwright/nodeagent"
 )
 
-// readiness knows what an agent depends on, once it has that.
-type readiness struct{ of atomic.Pointer[dependencies] }
-
-type dependencies struct {
-	runtime          *nodeagent.Runtime
-	pods, nodeImages cache.InformerSynced
+// readiness knows what an agent depends on, once it has that, and how far its
+// features are.
+type readiness struct {
+	lock sync.Mutex
+	of   *parts
+	// starting holds the features of which it is not known whether they can run,
+	// and waiting, by feature, the CRD that one waits for.
+	starting map[string]bool
+	waiting  map[string]string
 }
 
-func (r *readiness) started(shared parts) {
-	r.of.Store(&dependencies{shared.runtime, shared.pods.synced(), shared.nodeImages.synced()})
+// connected tells what the features share, and which there are.
+func (r *readiness) connected(shared parts, features []feature) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.of, r.starting, r.waiting = &shared, map[string]bool{}, map[string]string{}
+	for _, f := range features {
+		r.starting[f.name] = true
+	}
+}
+
+// waits tells that a feature waits for its CRD. The agent is ready without it.
+func (r *readiness) waits(f feature) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	delete(r.starting, f.name)
+	r.waiting[f.name] = f.resource.GroupResource().String()
+}
+
+// runs tells that a feature runs.
+func (r *readiness) runs(f feature) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	delete(r.starting, f.name)
+	delete(r.waiting, f.name)
+}
+
+// shared returns what the features share, nil before the agent is connected.
+func (r *readiness) shared() *parts {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.of
+}
+
+// features says which features are not there, and why.
+func (r *readiness) features() error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if len(r.starting) > 0 {
+		return fmt.Errorf("not yet known whether the API server serves what they are about: %s", strings.Join(slices.Sorted(maps.Keys(r.starting)), ", "))
+	}
+	var waiting []string
+	for _, name := range slices.Sorted(maps.Keys(r.waiting)) {
+		waiting = append(waiting, fmt.Sprintf("%s begins when the CRD %s is installed", name, r.waiting[name]))
+	}
+	if len(waiting) > 0 {
+		return process.Note(strings.Join(waiting, "; "))
+	}
+	return nil
 }
 
 func (r *readiness) checks() []process.Check {
-	check := func(name string, run func(*dependencies, *http.Request) error) process.Check {
+	check := func(name string, run func(*parts, *http.Request) error) process.Check {
 		return process.Check{Name: name, Run: func(request *http.Request) error {
-			of := r.of.Load()
+			of := r.shared()
 			if of == nil {
 				return errors.New("the agent has not started yet")
 			}
 			return run(of, request)
 		}}
 	}
+	synced := func(name, objects string, of func(*parts) *nodeCache) process.Check {
+		return check(name, func(p *parts, _ *http.Request) error {
+			if !of(p).synced() {
+				return fmt.Errorf("the %s of the node have not been listed yet", objects)
+			}
+			return nil
+		})
+	}
 	return []process.Check{
-		check("podInformerSynced", func(of *dependencies, _ *http.Request) error {
-			if !of.pods() {
-				return errors.New("the pods of the node have not been listed yet")
-			}
-			return nil
-		}),
-		check("nodeImageInformerSynced", func(of *dependencies, _ *http.Request) error {
-			if !of.nodeImages() {
-				return errors.New("the NodeImage of the node has not been listed yet: does the API server serve nodeimages?")
-			}
-			return nil
-		}),
-		check("runtime", func(of *dependencies, request *http.Request) error { return of.runtime.Check(request.Context()) }),
+		check("features", func(*parts, *http.Request) error { return r.features() }),
+		synced("podInformerSynced", "pods", func(p *parts) *nodeCache { return p.pods }),
+		synced("crrInformerSynced", "ContainerRecreateRequests", func(p *parts) *nodeCache { return p.requests }),
+		synced("nodeImageInformerSynced", "tasks to pull images", func(p *parts) *nodeCache { return p.nodeImages }),
+		check("runtime", func(p *parts, request *http.Request) error { return p.runtime.Check(request.Context()) }),
 	}
 }

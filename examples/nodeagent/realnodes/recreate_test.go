@@ -1,217 +1,346 @@
 package realnodes
 
 import (
-	"context"
-	"sync"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/manager/crds"
-	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
-	lifecyclecrds "github.com/podwright/podwright/lifecycle/crds"
-	"github.com/podwright/podwright/lifecycle/recreate"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// What containers do when they are told to stop.
-const (
-	endsAtOnce = "trap 'exit 0' TERM; while :; do sleep 0.1; done"
-	doesNotEnd = "trap '' TERM; while :; do sleep 0.1; done"
-)
-
-// runManager runs the manager's half of ContainerRecreateRequests until the test
-// ends, and returns a client of them.
-func runManager(t *testing.T) lifecycleclient.ContainerRecreateRequestInterface {
-	t.Helper()
-	if err := crds.Install(t.Context(), dynamic.NewForConfigOrDie(shared.Config()), lifecyclecrds.All()); err != nil {
-		t.Fatal(err)
-	}
-	lifecycle, err := lifecycleclient.NewForConfig(shared.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
-	manager, err := recreate.New(recreate.Options{Kubernetes: client, Lifecycle: lifecycle})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		if err := manager.Run(ctx); err != nil && ctx.Err() == nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		running.Wait()
-	})
-	return lifecycle.ContainerRecreateRequests("default")
-}
-
-// newShellPod creates a pod with the containers main and side, which run a
-// command each, and waits until both run.
-func newShellPod(t *testing.T, name, main, side string, edits ...func(*corev1.Pod)) *corev1.Pod {
-	t.Helper()
-	image := "registry.test/" + name + ":v1"
-	if _, err := shared.Images().Add(image, registry.Image{}); err != nil {
-		t.Fatal(err)
-	}
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PodSpec{
-			NodeName: shared.RealNodes()[0].Name, TerminationGracePeriodSeconds: new(int64(20)),
-			Containers: []corev1.Container{
-				{Name: "main", Image: image, Command: []string{"sh", "-c", main}},
-				{Name: "side", Image: image, Command: []string{"sh", "-c", side}},
-			},
-		},
-	}
-	for _, edit := range edits {
-		edit(pod)
-	}
-	pod, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = client.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
-	})
-	return await(t, pod, "running", func(pod *corev1.Pod) bool { return statusOf(pod, "main").Ready && statusOf(pod, "side").Ready })
-}
-
-func statusOf(pod *corev1.Pod, name string) corev1.ContainerStatus {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == name {
-			return s
-		}
-	}
-	return corev1.ContainerStatus{}
-}
-
-// newRequest creates a request for containers of a pod as the webhook leaves it.
-func newRequest(t *testing.T, requests lifecycleclient.ContainerRecreateRequestInterface, pod *corev1.Pod,
-	strategy lifecyclev1alpha1.ContainerRecreateRequestStrategy, containers ...string) {
-	t.Helper()
-	r := &lifecyclev1alpha1.ContainerRecreateRequest{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: pod.Name},
-		Spec:       lifecyclev1alpha1.ContainerRecreateRequestSpec{PodName: pod.Name, Strategy: &strategy},
+// recreate creates a request of the pod's name for containers of it.
+func (s *scene) recreate(pod *corev1.Pod, strategy v1alpha1.ContainerRecreateRequestStrategy, containers ...string) *v1alpha1.ContainerRecreateRequest {
+	s.Helper()
+	r := &v1alpha1.ContainerRecreateRequest{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: pod.Name + "-"},
+		Spec:       v1alpha1.ContainerRecreateRequestSpec{PodName: pod.Name, Strategy: &strategy},
 	}
 	for _, name := range containers {
-		r.Spec.Containers = append(r.Spec.Containers, lifecyclev1alpha1.ContainerRecreateRequestContainer{Name: name})
+		r.Spec.Containers = append(r.Spec.Containers, v1alpha1.ContainerRecreateRequestContainer{Name: name})
 	}
-	recreate.Default(r, pod)
-	if _, err := requests.Create(t.Context(), r, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = requests.Delete(context.Background(), pod.Name, metav1.DeleteOptions{}) })
-}
-
-// awaitRequest waits until the request for a pod satisfies want, and returns it.
-func awaitRequest(t *testing.T, requests lifecycleclient.ContainerRecreateRequestInterface, name, what string,
-	want func(*lifecyclev1alpha1.ContainerRecreateRequest) bool) *lifecyclev1alpha1.ContainerRecreateRequest {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	for {
-		r, err := requests.Get(ctx, name, metav1.GetOptions{})
-		if err == nil && want(r) {
-			return r
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("after %s request %s is not %s: %+v, error %v", patience, name, what, r, err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// completed waits for the end of a request, at which both containers must be
-// back, and returns the pod.
-func completed(t *testing.T, requests lifecycleclient.ContainerRecreateRequestInterface, pod *corev1.Pod) *corev1.Pod {
-	t.Helper()
-	r := awaitRequest(t, requests, pod.Name, "completed", func(r *lifecyclev1alpha1.ContainerRecreateRequest) bool { return r.Status.CompletionTime != nil })
-	for _, s := range r.Status.ContainerRecreateStates {
-		if s.Phase != lifecyclev1alpha1.ContainerRecreateRequestSucceeded || r.Status.Message != "" {
-			t.Errorf("the request is completed with %+v", r.Status)
-		}
-	}
-	now, err := client.CoreV1().Pods("default").Get(t.Context(), pod.Name, metav1.GetOptions{})
+	r, err := lifecycle.ContainerRecreateRequests(s.Namespace).Create(s.Context(), r, metav1.CreateOptions{})
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
-	if now.Status.PodIP != pod.Status.PodIP {
-		t.Errorf("the pod had the address %s and has %s", pod.Status.PodIP, now.Status.PodIP)
+	return r
+}
+
+// awaitRequest waits until wrong says nothing more of a request, and returns it.
+func (s *scene) awaitRequest(r *v1alpha1.ContainerRecreateRequest, expected string, wrong func(*v1alpha1.ContainerRecreateRequest) string) *v1alpha1.ContainerRecreateRequest {
+	s.Helper()
+	s.AwaitAsking("request "+r.Name+": "+expected, func() string {
+		now, err := lifecycle.ContainerRecreateRequests(s.Namespace).Get(s.Context(), r.Name, metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		r = now
+		return wrong(now)
+	})
+	return r
+}
+
+// completed waits for the end of a request, at which all its containers must be
+// back in the same pod, and returns the pod.
+func (s *scene) completed(r *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) *corev1.Pod {
+	s.Helper()
+	r = s.ends(r)
+	for _, state := range r.Status.ContainerRecreateStates {
+		if state.Phase != v1alpha1.ContainerRecreateRequestSucceeded || r.Status.Message != "" {
+			s.Errorf("request %s ends with %+v", r.Name, r.Status)
+		}
+	}
+	now, err := bed.Core.CoreV1().Pods(s.Namespace).Get(s.Context(), pod.Name, metav1.GetOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if now.UID != pod.UID || now.Status.PodIP != pod.Status.PodIP {
+		s.Errorf("the pod was %s with the address %s, and is %s with %s", pod.UID, pod.Status.PodIP, now.UID, now.Status.PodIP)
 	}
 	return now
 }
 
-// ended checks how a container ended the last time, and that it was restarted
-// once. It returns when it ended.
-func ended(t *testing.T, pod *corev1.Pod, name string, code int32) time.Time {
-	t.Helper()
-	s := statusOf(pod, name)
-	last := s.LastTerminationState.Terminated
-	if s.RestartCount != 1 || last == nil || last.ExitCode != code {
-		t.Fatalf("container %s: want one restart, after the exit code %d: %+v", name, code, s)
-	}
-	return last.FinishedAt.Time
+// ends waits for the end of a request, whatever it is.
+func (s *scene) ends(r *v1alpha1.ContainerRecreateRequest) *v1alpha1.ContainerRecreateRequest {
+	s.Helper()
+	return s.awaitRequest(r, "completed", func(r *v1alpha1.ContainerRecreateRequest) string {
+		if r.Status.CompletionTime == nil || r.Status.Phase != v1alpha1.ContainerRecreateRequestCompleted {
+			return fmt.Sprintf("%+v", r.Status)
+		}
+		return ""
+	})
 }
 
-// Containers are recreated in their order, each after its preStop hook, and
-// without a signal that kills.
+// isKilled waits until the request says that its first container is being stopped.
+func (s *scene) isKilled(r *v1alpha1.ContainerRecreateRequest) {
+	s.Helper()
+	s.awaitRequest(r, "begun", func(r *v1alpha1.ContainerRecreateRequest) string {
+		if states := r.Status.ContainerRecreateStates; len(states) == 0 || !states[0].IsKilled {
+			return fmt.Sprintf("%+v", r.Status)
+		}
+		return ""
+	})
+}
+
+// restarted wants a number of restarts, the last after an exit code. It returns
+// when the container ended and when it was back, in whole seconds.
+func (s *scene) restarted(pod *corev1.Pod, container string, times, code int32) (ended, back time.Time) {
+	s.Helper()
+	status := testbed.ContainerStatus(pod, container)
+	last := status.LastTerminationState.Terminated
+	if status.RestartCount != times || last == nil || last.ExitCode != code || status.State.Running == nil {
+		s.Fatalf("container %s: want %d restarts, the last after the exit code %d: %+v", container, times, code, status)
+	}
+	return last.FinishedAt.Time, status.State.Running.StartedAt.Time
+}
+
+// untouched wants no restart of a container.
+func (s *scene) untouched(pod *corev1.Pod, container string) {
+	s.Helper()
+	if status := testbed.ContainerStatus(pod, container); status.RestartCount != 0 || status.State.Running == nil {
+		s.Errorf("container %s was restarted: %+v", container, status)
+	}
+}
+
+// took wants a time to pass between two moments, of which the status of a
+// container gives whole seconds, but not much more.
+func (s *scene) took(what string, from, to time.Time, atLeast time.Duration) {
+	s.Helper()
+	if took := to.Sub(from); took < atLeast-time.Second || took > atLeast+12*time.Second {
+		s.Errorf("%s took %s, want %s", what, took, atLeast)
+	}
+}
+
+// Containers are recreated in their order, each after its preStop hook, when the
+// one before it has run for a while, and without a signal that kills.
 func TestRecreateInOrder(t *testing.T) {
-	requests := runManager(t)
-	runAgent(t)
-	pod := newShellPod(t, "ordered", endsAtOnce, endsAtOnce, func(pod *corev1.Pod) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + endsAtOnce, "side=" + endsAtOnce, "other=" + endsAtOnce}, func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sleep", "3"}}}}
 	})
 	start := time.Now()
-	newRequest(t, requests, pod, lifecyclev1alpha1.ContainerRecreateRequestStrategy{OrderedRecreate: true}, "main", "side")
-	pod = completed(t, requests, pod)
-	main, side := ended(t, pod, "main", 0), ended(t, pod, "side", 0)
-	if after := main.Sub(start); after < 2*time.Second || after > 15*time.Second {
-		t.Errorf("main ended %s after the request, want its hook of 3s to have run, and not the grace period of 20s", after)
-	}
-	if back := statusOf(pod, "main").State.Running; back == nil || side.Before(back.StartedAt.Time) {
-		t.Errorf("side ended at %s, before main was back: %+v", side, back)
-	}
+	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{OrderedRecreate: true, MinStartedSeconds: 4}, "main", "side")
+	pod = s.completed(r, pod)
+	mainEnded, mainBack := s.restarted(pod, "main", 1, 0)
+	sideEnded, _ := s.restarted(pod, "side", 1, 0)
+	s.took("the hook of main", start, mainEnded, 3*time.Second)
+	s.took("the start of main", mainBack, sideEnded, 4*time.Second)
+	s.untouched(pod, "other")
 }
 
-// What does not end within the grace period is killed, and a container that is
-// not named is not touched.
-func TestRecreateGracePeriod(t *testing.T) {
-	requests := runManager(t)
-	runAgent(t)
-	pod := newShellPod(t, "grace", doesNotEnd, endsAtOnce)
-	start := time.Now()
-	newRequest(t, requests, pod, lifecyclev1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(4))}, "main")
-	pod = completed(t, requests, pod)
-	if after := ended(t, pod, "main", 137).Sub(start); after < 3*time.Second || after > 15*time.Second {
-		t.Errorf("main ended after %s, want its grace period of 4s", after)
-	}
-	if s := statusOf(pod, "side"); s.RestartCount != 0 {
-		t.Errorf("side was restarted: %+v", s)
-	}
+// Without an order, the next container does not wait for the one before it.
+func TestRecreateWithoutOrder(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + endsAtOnce, "side=" + endsAtOnce})
+	pod = s.completed(s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{MinStartedSeconds: 20}, "main", "side"), pod)
+	mainEnded, _ := s.restarted(pod, "main", 1, 0)
+	sideEnded, _ := s.restarted(pod, "side", 1, 0)
+	s.took("the stop of side after that of main", mainEnded, sideEnded, 0)
 }
 
-// An agent that ends in the middle of a stop leaves it to the next one, which
-// stops nothing else, also where that is asked for by force.
-func TestRecreateAgentIsRestarted(t *testing.T) {
-	requests := runManager(t)
-	stop := runAgent(t)
-	pod := newShellPod(t, "midway", doesNotEnd, endsAtOnce)
-	newRequest(t, requests, pod, lifecyclev1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(4)), ForceRecreate: true}, "main", "side")
-	awaitRequest(t, requests, pod.Name, "begun", func(r *lifecyclev1alpha1.ContainerRecreateRequest) bool {
-		return len(r.Status.ContainerRecreateStates) > 0 && r.Status.ContainerRecreateStates[0].IsKilled
+// A hook over HTTP is sent to the pod, at the port that it names.
+func TestRecreateHookOverHTTP(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const serves = `mkdir -p /www/cgi-bin; printf '#!/bin/sh\necho\necho called >/shared/hook\n' >/www/cgi-bin/stop
+		chmod +x /www/cgi-bin/stop; httpd -p 8080 -h /www; ` + endsAtOnce
+	pod := s.pod("web", []string{"main=" + serves, "side=" + endsAtOnce}, func(pod *corev1.Pod) {
+		pod.Spec.Volumes = []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		for i := range pod.Spec.Containers {
+			pod.Spec.Containers[i].VolumeMounts = []corev1.VolumeMount{{Name: "shared", MountPath: "/shared"}}
+		}
+		main := &pod.Spec.Containers[0]
+		main.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}}
+		main.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/cgi-bin/stop", Port: intstr.FromString("http")}}}
 	})
-	stop()
-	runAgent(t)
-	pod = completed(t, requests, pod)
-	ended(t, pod, "main", 137)
-	ended(t, pod, "side", 0)
+	pod = s.completed(s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{}, "main"), pod)
+	s.restarted(pod, "main", 1, 0)
+	if got := strings.TrimSpace(s.exec(pod, "side", "cat", "/shared/hook")); got != "called" {
+		t.Errorf("the hook has written %q", got)
+	}
+}
+
+// What does not end within the grace period is killed, its hook included.
+func TestRecreateGracePeriod(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce}, func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"sleep", "2"}}}}
+	})
+	start := time.Now()
+	pod = s.completed(s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(6))}, "main"), pod)
+	ended, _ := s.restarted(pod, "main", 1, 137)
+	s.took("the grace period", start, ended, 6*time.Second)
+	s.untouched(pod, "side")
+}
+
+// A pod with the gate is out of service for a while before, and back in service
+// after its container is.
+func TestRecreateUnreadyGracePeriod(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + endsAtOnce}, func(pod *corev1.Pod) {
+		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}}
+	})
+	inService := func(pod *corev1.Pod) string {
+		if !testbed.InService(pod) {
+			return testbed.Describe(pod, false)
+		}
+		return ""
+	}
+	s.AwaitPod("web", "in service", inService)
+	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{UnreadyGracePeriodSeconds: new(int64(4))}, "main")
+	out := s.AwaitPod("web", "out of service", func(pod *corev1.Pod) string {
+		if testbed.Condition(pod, v1alpha1.KruisePodReady).Status != corev1.ConditionFalse || testbed.Condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
+			return testbed.Describe(pod, false)
+		}
+		return ""
+	})
+	s.untouched(out, "main")
+	pod = s.completed(r, pod)
+	ended, _ := s.restarted(pod, "main", 1, 0)
+	s.took("the time out of service before the stop", testbed.Condition(out, v1alpha1.KruisePodReady).LastTransitionTime.Time, ended, 4*time.Second)
+	s.AwaitPod("web", "in service again", inService)
+}
+
+// Requests for one pod are carried out one after another, and each ends; what one
+// has recreated, the next need not, unless it is forced to.
+func TestRecreateRequestsQueue(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce})
+	grace := v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(4))}
+	first := s.recreate(pod, grace, "main")
+	s.isKilled(first)
+	same, side := s.recreate(pod, grace, "main"), s.recreate(pod, grace, "side")
+	grace.ForceRecreate = true
+	forced := s.recreate(pod, grace, "main")
+	s.awaitRequest(forced, "waiting behind the others", func(r *v1alpha1.ContainerRecreateRequest) string {
+		if r.Status.Phase != v1alpha1.ContainerRecreateRequestPending {
+			return fmt.Sprintf("%+v", r.Status)
+		}
+		return ""
+	})
+	for _, r := range []*v1alpha1.ContainerRecreateRequest{first, same, side} {
+		s.completed(r, pod)
+	}
+	pod = s.completed(forced, pod)
+	s.restarted(pod, "main", 2, 137)
+	s.restarted(pod, "side", 1, 0)
+}
+
+// A request ends at its deadline, though its container is still being stopped,
+// and goes after its time to live.
+func TestRecreateDeadline(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + doesNotEnd})
+	r := &v1alpha1.ContainerRecreateRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: "deadline"},
+		Spec: v1alpha1.ContainerRecreateRequestSpec{
+			PodName: pod.Name, Containers: []v1alpha1.ContainerRecreateRequestContainer{{Name: "main"}},
+			ActiveDeadlineSeconds: new(int64(3)), TTLSecondsAfterFinished: new(int32(4)),
+			Strategy: &v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(6))},
+		},
+	}
+	requests := lifecycle.ContainerRecreateRequests(s.Namespace)
+	created, err := requests.Create(t.Context(), r, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := s.ends(created)
+	s.took("the deadline", created.CreationTimestamp.Time, done.Status.CompletionTime.Time, 3*time.Second)
+	if done.Status.Message != "recreating has exceeded the activeDeadlineSeconds" {
+		t.Errorf("message %q", done.Status.Message)
+	}
+	s.AwaitAsking("the request is deleted", func() string {
+		now, err := requests.Get(t.Context(), r.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		return fmt.Sprintf("%+v, %v", now.Status, err)
+	})
+	s.AwaitPod("web", "restarted once", func(pod *corev1.Pod) string {
+		if testbed.ContainerStatus(pod, "main").RestartCount != 1 {
+			return testbed.Describe(pod, false)
+		}
+		return ""
+	})
+}
+
+// A request ends with its pod.
+func TestRecreatePodGoes(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web", []string{"main=" + doesNotEnd})
+	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(8))}, "main")
+	s.isKilled(r)
+	s.DeletePod("web")
+	if r = s.ends(r); r.Status.Message != "pod has gone" {
+		t.Errorf("message %q", r.Status.Message)
+	}
+}
+
+// A container that has restarted by itself since the request was made is only
+// stopped again where that is asked for by force.
+func TestRecreateByForce(t *testing.T) {
+	s := newScene(t)
+	for name, force := range map[string]bool{"calm": false, "forced": true} {
+		pod := s.pod(name, []string{"main=" + endsAtOnce})
+		var r *v1alpha1.ContainerRecreateRequest
+		restartAgent(t, agentOf(pod), func() {
+			r = s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{ForceRecreate: force}, "main")
+			s.crash(pod, "main")
+			s.AwaitPod(name, "restarted by itself", func(pod *corev1.Pod) string {
+				if testbed.ContainerStatus(pod, "main").RestartCount != 1 {
+					return testbed.Describe(pod, false)
+				}
+				return containersReady(pod)
+			})
+		})
+		pod = s.completed(r, pod)
+		if force {
+			s.restarted(pod, "main", 2, 0)
+		} else {
+			s.restarted(pod, "main", 1, 0)
+		}
+	}
+}
+
+// The agent, the runtime or the API server is killed in the middle of a stop. It
+// is done once all the same, also where force is asked for, and nothing is lost.
+func TestRecreateIsInterrupted(t *testing.T) {
+	kills := map[string]func(*scene, *corev1.Pod){
+		"agent":   func(_ *scene, pod *corev1.Pod) { restartAgent(t, agentOf(pod), func() {}) },
+		"runtime": func(_ *scene, pod *corev1.Pod) { restart(t, node(pod), cluster.Containerd, func() {}) },
+		"server": func(s *scene, _ *corev1.Pod) {
+			if err := bed.Control.Kill(cluster.APIServer); err != nil {
+				s.Fatal(err)
+			}
+			if err := bed.Control.Restart(s.Context(), cluster.APIServer); err != nil {
+				s.Fatal(err)
+			}
+		},
+	}
+	for name, kill := range kills {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce})
+			r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(4)), ForceRecreate: true}, "main", "side")
+			s.isKilled(r)
+			kill(s, pod)
+			pod = s.completed(r, pod)
+			s.restarted(pod, "main", 1, 137)
+			s.restarted(pod, "side", 1, 0)
+		})
+	}
 }

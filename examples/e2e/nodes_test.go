@@ -1,0 +1,131 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. Not parallel: the
+// manager waits only a second meanwhile, and there is one node more.
+func TestNodeWithoutAgent(t *testing.T) {
+	s := newCloneSetScene(t)
+	distribution, err := client.NewForConfig(control.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager.Kill()
+	s.Cleanup(s.revive)
+	hasty := manager.With("--nodeimage-creation-delay=0s", "--nodeimage-response-timeout=1s")
+	if err := hasty.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.Cleanup(hasty.Kill)
+	if err := webhooksAreCalled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	node := s.bareNode()
+	s.AwaitAsking("§2.1: the node has a NodeImage", func() string {
+		if _, err := distribution.NodeImages().Get(t.Context(), node, metav1.GetOptions{}); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+
+	jobs := distribution.ImagePullJobs(s.Namespace)
+	for round := range int32(2) {
+		job := &v1alpha1.ImagePullJob{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pull-%d", round)},
+			Spec: v1alpha1.ImagePullJobSpec{
+				Image: "registry.example/" + s.Namespace, Selector: &v1alpha1.ImagePullJobNodeSelector{Names: []string{node}},
+				CompletionPolicy: v1alpha1.CompletionPolicy{TTLSecondsAfterFinished: new(int32(2))},
+			},
+		}
+		if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		s.AwaitAsking("§2.4: the task fails without an answer", func() string {
+			job, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
+			if err != nil {
+				return err.Error()
+			}
+			if got := job.Status; got.Failed != 1 || fmt.Sprint(got.FailedNodes) != "["+node+"]" || got.CompletionTime == nil {
+				return fmt.Sprintf("%+v", got)
+			}
+			return ""
+		})
+		s.awaitFailures(node, round+1)
+		s.AwaitAsking("§1.5: the job goes when its time is over", func() string {
+			job, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return ""
+			}
+			return fmt.Sprintf("%+v, error %v", job.Status, err)
+		})
+	}
+
+	if err := core.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.AwaitAsking("§2.1: the NodeImage goes with its node", func() string {
+		n, err := distribution.NodeImages().Get(t.Context(), node, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		return fmt.Sprintf("%+v, error %v", n, err)
+	})
+}
+
+// bareNode creates a node that is ready, of which no kubelet takes care. It goes with the test.
+func (s *scene[T]) bareNode() string {
+	s.Helper()
+	nodes := core.CoreV1().Nodes()
+	node, err := nodes.Create(s.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "bare-"}, Spec: corev1.NodeSpec{Unschedulable: true},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { _ = nodes.Delete(context.Background(), node.Name, metav1.DeleteOptions{}) })
+	data, err := json.Marshal(corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour)), LastHeartbeatTime: metav1.Now(),
+	}}}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, err := nodes.Patch(s.Context(), node.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{}, "status"); err != nil {
+		s.Fatal(err)
+	}
+	return node.Name
+}
+
+// awaitFailures waits until it is told so often of a node that a pull has failed.
+func (s *scene[T]) awaitFailures(node string, times int32) {
+	s.Helper()
+	s.AwaitAsking(fmt.Sprintf("§2.4: it is told %d times", times), func() string {
+		events, err := core.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{
+			FieldSelector: "reason=" + v1alpha1.ImagePullEventFailed + ",involvedObject.kind=NodeImage,involvedObject.name=" + node,
+		})
+		if err != nil {
+			return err.Error()
+		}
+		var told int32
+		for _, event := range events.Items {
+			told += event.Count
+		}
+		if told < times {
+			return fmt.Sprintf("%d times", told)
+		}
+		return ""
+	})
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/testbed"
+)
+
+// Platform section 5: what others write into the webhook configurations is taken back.
+func TestWebhookConfigurationsAreEdited(t *testing.T) {
+	t.Parallel()
+	s := newCloneSetScene(t)
+	patch := []byte(`[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":29}]`)
+	mutating := core.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	if _, err := mutating.Patch(t.Context(), registration.MutatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	validating := core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	if _, err := validating.Patch(t.Context(), registration.ValidatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.AwaitAsking("both are as before", func() string {
+		m, err := mutating.Get(t.Context(), registration.MutatingName, metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		v, err := validating.Get(t.Context(), registration.ValidatingName, metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		if one, two := *m.Webhooks[0].TimeoutSeconds, *v.Webhooks[0].TimeoutSeconds; one != 10 || two != 10 {
+			return fmt.Sprintf("timeouts of %d and %d seconds", one, two)
+		}
+		return ""
+	})
+}
+
+// Certificates that are missing are made anew, and the webhooks are called with them. Not parallel.
+func TestCertificatesAreLost(t *testing.T) {
+	s := newCloneSetScene(t)
+	secrets := core.CoreV1().Secrets("kruise-system")
+	before, err := secrets.Get(t.Context(), "kruise-webhook-certs", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	emptied := []byte(`{"data":{"cert.pem":null,"key.pem":null,"tls.crt":null,"tls.key":null}}`)
+	if _, err := secrets.Patch(t.Context(), before.Name, types.MergePatchType, emptied, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.AwaitAsking("section 5: other certificates", func() string {
+		now, err := secrets.Get(t.Context(), before.Name, metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		if cert := now.Data["cert.pem"]; len(cert) == 0 || bytes.Equal(cert, before.Data["cert.pem"]) || !bytes.Equal(cert, now.Data["tls.crt"]) {
+			return fmt.Sprintf("keys %d, the certificate: %s", len(now.Data), cert)
+		}
+		return ""
+	})
+	if err := testbed.Repeat(t.Context(), "the manager to be ready", func() error { _, err := manager.Get(manager.Health, "/readyz"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := webhooksAreCalled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

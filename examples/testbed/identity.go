@@ -1,0 +1,100 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/manager/app"
+	"github.com/podwright/podwright/examples/manager/permissions"
+	agent "github.com/podwright/podwright/examples/nodeagent/app"
+)
+
+// programs are what a test binary can be. The name of a program begins its user agents, and is that of its account.
+var programs = map[string]func(arguments []string) int{ManagerProgram: app.Main, AgentProgram: agent.Main}
+
+// The programs of a testbed.
+const (
+	ManagerProgram = "podwright-manager"
+	AgentProgram   = "podwright-nodeagent"
+)
+
+// users are the accounts of the programs.
+var users = map[string]string{
+	ManagerProgram: "system:serviceaccount:" + agent.Namespace + ":" + ManagerProgram,
+	AgentProgram:   "system:serviceaccount:" + agent.Namespace + ":" + AgentProgram,
+}
+
+// identity is who a program is to the API server, and what it may do there.
+type identity struct {
+	*cluster.Account
+	parts []permissions.Part
+}
+
+// manifests returns the rights that a program of a testbed states, and the objects that grant them.
+func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest []byte, err error) {
+	environment := func(string) string { return "" }
+	if program == AgentProgram {
+		config := agent.NewConfig(environment)
+		if parts, err = agent.Permissions(config); err != nil {
+			return nil, nil, err
+		}
+		manifest, err = agent.Manifest(config)
+		return parts, manifest, err
+	}
+	config, err := app.NewConfig(environment)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.gates
+	if parts, err = app.Permissions(config); err != nil {
+		return nil, nil, err
+	}
+	manifest, err = app.Manifest(config)
+	return parts, manifest, err
+}
+
+// identify makes the account of a program. It has the rights that the program states, and no others.
+func (b *Testbed) identify(ctx context.Context, program string) error {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	parts, manifest, err := b.manifests(program)
+	if err != nil {
+		return err
+	}
+	account, err := b.Control.Account(ctx, manifest)
+	if err != nil {
+		return err
+	}
+	b.identities[program] = identity{account, parts}
+	return nil
+}
+
+// checkRights compares what the programs have asked of the API server with the rights that they state. It returns an error that
+// names the requests that went beyond them, and after a run of all tests also the rights that nothing has made use of.
+func (b *Testbed) checkRights(unused map[string]map[string]string) (err error) {
+	log, err := os.ReadFile(b.Control.AuditLog())
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, program := range slices.Sorted(maps.Keys(b.identities)) {
+		judge := NewJudge(program, users[program], b.identities[program].parts)
+		if err := judge.Read(log); err != nil {
+			return err
+		}
+		wrong := judge.Beyond()
+		if reasons, judged := unused[program]; judged && everything() {
+			wrong = append(wrong, judge.Unused(reasons)...)
+		}
+		if len(wrong) > 0 {
+			errs = append(errs, fmt.Errorf("the rights of %s:\n%s", program, strings.Join(wrong, "\n")))
+		}
+	}
+	return errors.Join(errs...)
+}
