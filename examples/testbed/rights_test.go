@@ -19,6 +19,7 @@ func TestJudge(t *testing.T) {
 		watches = `"verb":"watch","userAgent":"prog/caches","requestURI":"/api/v1/pods?sendInitialEvents=true&watch=true","objectRef":{"resource":"pods"}`
 		applies = `"verb":"patch","userAgent":"prog/a","objectRef":{"apiGroup":"g.io","resource":"things","subresource":"status","name":"x"},"responseStatus":{"code":201}`
 		reads   = `"verb":"get","userAgent":"prog/%s","objectRef":{"resource":"secrets","name":"%s","namespace":"own"}`
+		lists   = `"verb":"list","userAgent":"prog/caches","requestURI":"/api/v1/pods","objectRef":{"resource":"pods"}`
 		asks    = `"verb":"get","userAgent":"prog","requestURI":"/version"`
 		refused = `,"annotations":{"authorization.k8s.io/decision":"forbid"}`
 	)
@@ -37,6 +38,7 @@ func TestJudge(t *testing.T) {
 		"an object without a right": {[]string{watches, applies, certs, fmt.Sprintf(reads, "b", "x")}, nil, []string{"not among the rights of prog/b: get secrets"}, []string{never}},
 		"what was forbidden":        {[]string{watches, applies, certs + refused, asks}, nil, []string{"forbidden: get secrets by prog/b"}, []string{never}},
 		"forbidden discovery":       {[]string{watches, applies, certs, asks + refused}, nil, []string{"forbidden: get /version by prog"}, []string{never}},
+		"a list where it may watch": {[]string{watches, applies, certs, lists + refused}, nil, nil, []string{never}},
 		"forbidden before it knew":  {[]string{watches, applies, certs + refused, certs}, nil, nil, []string{never}},
 	}
 	for name, c := range cases {
