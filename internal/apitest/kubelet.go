@@ -50,6 +50,11 @@ func (k *Kubelet) Sync(ctx context.Context, namespace, name string) error {
 	return k.sync(ctx, pod)
 }
 
+// SyncPod makes one step for a pod as it was read last, which stays as it is.
+func (k *Kubelet) SyncPod(ctx context.Context, pod *corev1.Pod) error {
+	return k.sync(ctx, pod.DeepCopy())
+}
+
 func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 	pods := k.Client.CoreV1().Pods(pod.Namespace)
 	switch {

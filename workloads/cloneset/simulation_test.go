@@ -3,56 +3,186 @@ package cloneset
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestSimulation has users change a CloneSet at random, amid stale caches, lost
-// answers and failing pods. Once all is calm, everything must be as the spec
-// says. A seed that failed plays the same story again.
+// TestSimulation has users change a CloneSet at random amid everything that can
+// go wrong, and judges each write of the controller.
 func TestSimulation(t *testing.T) {
-	pick := func(format string, values ...any) func(*rand.Rand) string {
-		return func(r *rand.Rand) string { return fmt.Sprintf(format, values[r.IntN(len(values))]) }
+	simulation.Check(t, simulated(nil), 0, 200)
+}
+
+// simulated is what a simulation needs to know of CloneSets. A bug is planted
+// into each controller where there is one.
+func simulated(plant func(*Options) func(*Reconciler)) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
+		Create:   anySet,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, plant) },
+		Act:      act,
+		Release: func(u *simulation.User) {
+			for _, pod := range u.Pods() {
+				answerHook(u, pod)
+			}
+		},
+		Heal: `{"spec":{"replicas":3,"minReadySeconds":0,"lifecycle":null,"scaleStrategy":null,
+			"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
+			"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
+			"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false}}}`,
+		Judge: func(w *invariants.Write) []invariants.Violation {
+			return invariants.CloneSet(w, invariants.CloneSetFeatures{})
+		},
+		JudgeRest: invariants.CloneSetAtRest,
 	}
-	changes := []func(*rand.Rand) string{
-		pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 5),
-		pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
-		pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 2),
-		pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1),
-		pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible"),
-		pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false),
-		pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
-		pick(`{"metadata":{"annotations":{"a":"%v"}}}`, 1, 2),
+}
+
+// observer tells a simulation when a pass reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
+	o.process.Observe()
+	return o.Reader.CloneSet(namespace, name)
+}
+
+func startSimulated(p *simulation.Process, plant func(*Options) func(*Reconciler)) (c simulation.Controller, err error) {
+	o := Options{
+		NoNodes:   true,
+		CloneSets: p.Informer("clonesets"), Pods: p.Informer("pods"),
+		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
 	}
-	for seed := range uint64(24) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				p, stop := c.start()
-				defer stop()
-				c.create(3, `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
-				happened := c.Simulate(seed, 30, changes)
-				c.Edit(`{"spec":{"replicas":4,"template":{"spec":{"containers":[{"name":"main","image":"nginx:4"}]}},
-					"updateStrategy":{"partition":0,"paused":false}}}`)
-				for range 2 {
-					c.Minute()
-				}
-				c.Rest()
-				active := slices.DeleteFunc(c.Pods(), func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed })
-				if s := c.get().Status; s.UpdatedReadyReplicas != 4 || s.Replicas != 4 || len(active) != 4 || len(c.Conditions()) > 0 {
-					t.Errorf("%d pods, conditions %q, status %+v", len(active), c.Conditions(), s)
-				}
-				for _, err := range p.Errors() {
-					if strings.Contains(err.Error(), "panic") {
-						t.Error(err)
-					}
-				}
-				if t.Failed() {
-					t.Logf("pods %v, what happened:\n%s", c.PodNames(), strings.Join(happened, "\n"))
-				}
-			})
+	if o.Kubernetes, err = p.Kubernetes(); err != nil {
+		return c, err
+	}
+	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
+		return c, err
+	}
+	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
+		if err := caches.AddOwnerIndex(informer); err != nil {
+			return c, err
+		}
+	}
+	o.Reader = observer{newInformerReader(&o), p}
+	planted := func(*Reconciler) {}
+	if plant != nil {
+		planted = plant(&o)
+	}
+	r, err := NewReconciler(o)
+	if err != nil {
+		return c, err
+	}
+	planted(r)
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r) }}, nil
+}
+
+// anySet is a CloneSet of a seed.
+func anySet(r *rand.Rand) simulation.Object {
+	labels := map[string]string{"app": "web"}
+	if r.IntN(2) == 0 {
+		labels["hold-delete"], labels["hold-update"] = "true", "true"
+	}
+	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
+		Replicas: ptr.To(r.Int32N(5)),
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		},
+		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{Type: updateTypes[r.IntN(len(updateTypes))]},
+	}}
+	if r.IntN(3) == 0 {
+		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+	}
+	return set
+}
+
+var updateTypes = []v1alpha1.CloneSetUpdateStrategyType{
+	v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
+}
+
+// edits are what users change about a CloneSet: a format, and the values to choose from.
+var edits = []struct {
+	format string
+	values []any
+}{
+	{`{"spec":{"replicas":%v}}`, []any{0, 1, 2, 3, 4, 5}},
+	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4, "bad"}},
+	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4}},
+	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, []any{1, 2}},
+	{`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, []any{1, 2}},
+	{`{"spec":{"updateStrategy":{"partition":%v}}}`, []any{0, 1, 2, 3, `"50%"`, `"100%"`, -1, `"two"`}},
+	{`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, []any{0, 1, 2, `"20%"`, `"50%"`, -1}},
+	{`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, []any{0, 1, 2, `"30%"`, -1}},
+	{`{"spec":{"updateStrategy":{"type":"%v"}}}`, []any{"ReCreate", "InPlaceIfPossible", "InPlaceOnly"}},
+	{`{"spec":{"updateStrategy":{"paused":%v}}}`, []any{true, false}},
+	{`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, []any{0, 5}},
+	{`{"spec":{"minReadySeconds":%v}}`, []any{0, 10}},
+	{`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, []any{1, 2, "null"}},
+	{`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, []any{true, false}},
+	{`{"spec":{"lifecycle":{"preDelete":%v}}}`, []any{`{"labelsHandler":{"hold-delete":"true"}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`, "null"}},
+	{`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, []any{`{"labelsHandler":{"hold-update":"true"}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null"}},
+	{`{"spec":{"lifecycle":{"preNormal":%v}}}`, []any{`{"labelsHandler":{"warm":"true"}}`, "null"}},
+	{`{"spec":{"selector":{"matchExpressions":%v}}}`, []any{`[{"key":"app","operator":"Like"}]`, "null", "null"}},
+	{`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, []any{true, false}},
+	{`{"metadata":{"annotations":{"note":"%v"}}}`, []any{1, 2}},
+}
+
+// act is what users, and the owners of hooks, do in a step.
+func act(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(12); {
+	case n < 6 || pod == nil:
+		e := edits[r.IntN(len(edits))]
+		u.Edit(fmt.Sprintf(e.format, e.values[r.IntN(len(e.values))]))
+	case n < 9:
+		answerHook(u, pod)
+	case n == 9:
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
+	case n == 10:
+		u.Edit(fmt.Sprintf(`{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`, pod.Name))
+	case r.IntN(2) == 0: // somebody else's, of the same labels
+		u.CreatePod(&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("stranger-", r.IntN(3)), Labels: pod.Labels, OwnerReferences: []metav1.OwnerReference{
+				{APIVersion: "v1", Kind: "Node", Name: "n", UID: types.UID("other"), Controller: ptr.To(true)}}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "mine"}}},
 		})
+	case len(pod.Spec.Volumes) == 0: // it is not the CloneSet's any more
+		u.PatchPod(pod.Name, `{"metadata":{"ownerReferences":null}}`)
+	}
+}
+
+// answerHook lets a pod go that waits for a hook, as the hook's owner does.
+func answerHook(u *simulation.User, pod *corev1.Pod) {
+	set := func(key, value, patch string) {
+		if pod.Labels[key] != value {
+			u.PatchPod(pod.Name, `{"metadata":{"labels":`+patch+`}}`)
+		}
+	}
+	switch lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel]) {
+	case lifecyclev1alpha1.StatePreparingNormal:
+		set("warm", "true", `{"warm":"true"}`)
+	case lifecyclev1alpha1.StatePreparingUpdate:
+		set("hold-update", "", `{"hold-update":null}`)
+	case lifecyclev1alpha1.StateUpdated:
+		set("hold-update", "true", `{"hold-update":"true"}`)
+	case lifecyclev1alpha1.StatePreparingDelete:
+		set("hold-delete", "", `{"hold-delete":null}`)
 	}
 }
