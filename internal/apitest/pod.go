@@ -25,6 +25,9 @@ func preparePod(pod *unstructured.Unstructured) {
 // validatePod refuses changes of a pod's spec other than those of images,
 // tolerations and the active deadline.
 func validatePod(before, after *unstructured.Unstructured) field.ErrorList {
+	if equality.Semantic.DeepEqual(before.Object["spec"], after.Object["spec"]) {
+		return nil
+	}
 	var old, changed corev1.Pod
 	if err := recode(before.Object, &old); err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}

@@ -2,12 +2,22 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
-// Steps is how many steps a history has by default.
-const Steps = 250
+// What tests play, unless they have a reason.
+const (
+	// Seeds is how many histories.
+	Seeds = 150
+	// Steps is how many steps each.
+	Steps = 250
+)
 
 // Check plays the histories of n seeds, from one on, and fails with the
 // shortest prefix of each seed that fails.
@@ -20,6 +30,38 @@ func Check(t *testing.T, w *Workload, from, n uint64) {
 				t.Error(Shortest(t, w, o))
 			}
 		})
+	}
+}
+
+// Find plays as many seeds as Check does, until one breaks the invariant that the
+// bug in the controller breaks. The test fails if none does.
+func Find(t *testing.T, w *Workload, want invariants.Invariant) {
+	t.Helper()
+	others := map[invariants.Invariant]int{}
+	for seed := range uint64(Seeds) {
+		o := Run(t, w, seed, Steps)
+		if o.Failed(want) {
+			t.Logf("found by seed %d", seed)
+			return
+		}
+		for _, v := range o.Violations {
+			others[v.Invariant]++
+		}
+	}
+	t.Errorf("no violation of %q in %d seeds; of others: %v", want, Seeds, others)
+}
+
+// CheckReplay plays a seed twice, and a part of it, and fails where the histories differ.
+func CheckReplay(t *testing.T, w *Workload, seed uint64) {
+	t.Helper()
+	once, again := Run(t, w, seed, Steps), Run(t, w, seed, Steps)
+	if diff := cmp.Diff(once, again); diff != "" {
+		t.Errorf("seed %d, played twice (-once +again):\n%s", seed, diff)
+	}
+	half := Run(t, w, seed, Steps/2)
+	end := slices.IndexFunc(half.Trace, func(line string) bool { return strings.HasPrefix(line, afterwards) })
+	if diff := cmp.Diff(once.Trace[:end], half.Trace[:end]); diff != "" {
+		t.Errorf("seed %d, the first %d steps (-of all +alone):\n%s", seed, half.Steps, diff)
 	}
 }
 

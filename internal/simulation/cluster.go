@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,7 +32,7 @@ func (h *history) actNode(r *rand.Rand) error {
 	if pod == nil {
 		return nil
 	}
-	return h.sync(pod, r.IntN(6) > 0)
+	return h.sync(pod, r.IntN(12) > 0)
 }
 
 func (h *history) sync(pod *corev1.Pod, works bool) error {
@@ -134,6 +136,20 @@ func (u *User) tell(what string, err error) {
 		what = fmt.Sprintf("%s, and is refused: %v", what, err)
 	}
 	u.history.say("%s: %s", u.name, what)
+}
+
+// Merge changes an object by a merge patch. It panics where either is none.
+func Merge(object Object, patch string) {
+	data, err := json.Marshal(object)
+	if err == nil {
+		data, err = jsonpatch.MergePatch(data, []byte(patch))
+	}
+	if err == nil {
+		err = json.Unmarshal(data, object)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("merge %s: %v", patch, err))
+	}
 }
 
 // path is where the workloads are found.

@@ -272,9 +272,12 @@ func (h *history) violate(invariant invariants.Invariant, format string, args ..
 
 func (h *history) failed() bool { return len(h.outcome.Violations) > 0 }
 
+// afterwards begins the lines of what follows the last step.
+const afterwards = "   -"
+
 // say tells what happens.
 func (h *history) say(format string, args ...any) {
-	step := "   -"
+	step := afterwards
 	if h.step > 0 {
 		step = fmt.Sprintf("%4d", h.step)
 	}

@@ -29,7 +29,10 @@ func (h *history) quiet() error {
 	if h.failed() {
 		return nil
 	}
-	h.user().Edit(h.workload.Heal)
+	h.workload.Heal(h.user())
+	if err := h.settle(); err != nil {
+		return err
+	}
 	if err := h.comeToRest(); err != nil || h.failed() {
 		return err
 	}
@@ -75,7 +78,7 @@ func (h *history) sleepUntilDue(p *Process) {
 	time.Sleep(d)
 }
 
-// round lets everybody act once.
+// round lets everybody act once, undisturbed.
 func (h *history) round() error {
 	p := h.processes[0]
 	if err := h.catchUp(p); err != nil {

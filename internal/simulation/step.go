@@ -26,6 +26,7 @@ func (h *history) takeStep() error {
 		{1, h.collectGarbage},
 		{2, h.actUser},
 		{1, h.crashOrStart},
+		{3, h.calm},
 	}
 	if len(h.requests.inOrder()) > 0 {
 		options = append(options, option{16, h.serveOne})
@@ -47,6 +48,18 @@ func (h *history) takeStep() error {
 		}
 	}
 	return nil
+}
+
+// calm lets everybody act undisturbed for a moment, so that rollouts get on.
+func (h *history) calm(r *rand.Rand) error {
+	h.say("a calm moment")
+	for range 1 + r.IntN(6) {
+		if err := h.round(); err != nil || h.failed() {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return h.settle()
 }
 
 // serveOne picks a request and what becomes of it.

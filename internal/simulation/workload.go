@@ -27,9 +27,9 @@ type Workload struct {
 	// Release is what owners of lifecycle hooks do at last: they let go of what
 	// waits for them. Nil: there are none.
 	Release func(u *User)
-	// Heal is a merge patch by which users make an end of what they did: after
-	// it the workload must converge.
-	Heal string
+	// Heal is how users make an end of what they did: after it the workload must
+	// converge.
+	Heal func(u *User)
 	// Judge judges a write of the controller.
 	Judge func(w *invariants.Write) []invariants.Violation
 	// JudgeRest judges what there is when all has come to rest. healed says that the

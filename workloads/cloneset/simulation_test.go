@@ -3,11 +3,11 @@ package cloneset
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -23,32 +23,45 @@ import (
 // TestSimulation has users change a CloneSet at random amid everything that can
 // go wrong, and judges each write of the controller.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(nil), 0, 200)
+	simulation.Check(t, simulated(bug{}), 0, simulation.Seeds)
 }
 
-// simulated is what a simulation needs to know of CloneSets. A bug is planted
-// into each controller where there is one.
-func simulated(plant func(*Options) func(*Reconciler)) *simulation.Workload {
+// TestSimulationReplays plays seeds twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	for seed := range uint64(4) {
+		simulation.CheckReplay(t, simulated(bug{}), seed)
+	}
+}
+
+// simulated is what a simulation needs to know of CloneSets, whose controllers
+// have a bug.
+func simulated(bug bug) *simulation.Workload {
 	return &simulation.Workload{
 		Resource: apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   anySet,
-		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, plant) },
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      act,
 		Release: func(u *simulation.User) {
 			for _, pod := range u.Pods() {
 				answerHook(u, pod)
 			}
 		},
-		Heal: `{"spec":{"replicas":3,"minReadySeconds":0,"lifecycle":null,"scaleStrategy":null,
-			"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
-			"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
-			"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false}}}`,
+		Heal: heal,
 		Judge: func(w *invariants.Write) []invariants.Violation {
 			return invariants.CloneSet(w, invariants.CloneSetFeatures{})
 		},
 		JudgeRest: invariants.CloneSetAtRest,
 	}
+}
+
+// heal makes an end of what users did.
+func heal(u *simulation.User) {
+	u.Edit(`{"spec":{"replicas":3,"minReadySeconds":0,"lifecycle":null,"scaleStrategy":null,
+		"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
+		"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
+		"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false}}}`)
 }
 
 // observer tells a simulation when a pass reads the caches.
@@ -62,7 +75,10 @@ func (o observer) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
 	return o.Reader.CloneSet(namespace, name)
 }
 
-func startSimulated(p *simulation.Process, plant func(*Options) func(*Reconciler)) (c simulation.Controller, err error) {
+func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, err error) {
+	if bug.config != nil {
+		bug.config(p.Config)
+	}
 	o := Options{
 		NoNodes:   true,
 		CloneSets: p.Informer("clonesets"), Pods: p.Informer("pods"),
@@ -80,15 +96,16 @@ func startSimulated(p *simulation.Process, plant func(*Options) func(*Reconciler
 		}
 	}
 	o.Reader = observer{newInformerReader(&o), p}
-	planted := func(*Reconciler) {}
-	if plant != nil {
-		planted = plant(&o)
+	if bug.options != nil {
+		bug.options(&o)
 	}
 	r, err := NewReconciler(o)
 	if err != nil {
 		return c, err
 	}
-	planted(r)
+	if bug.reconciler != nil {
+		bug.reconciler(r)
+	}
 	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r) }}, nil
 }
 
@@ -99,7 +116,7 @@ func anySet(r *rand.Rand) simulation.Object {
 		labels["hold-delete"], labels["hold-update"] = "true", "true"
 	}
 	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
-		Replicas: ptr.To(r.Int32N(5)),
+		Replicas: ptr.To(1 + r.Int32N(5)),
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
@@ -110,7 +127,16 @@ func anySet(r *rand.Rand) simulation.Object {
 	if r.IntN(3) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	}
+	for range r.IntN(8) {
+		simulation.Merge(set, anyEdit(r))
+	}
 	return set
+}
+
+// anyEdit is a merge patch of a CloneSet.
+func anyEdit(r *rand.Rand) string {
+	e := edits[r.IntN(len(edits))]
+	return fmt.Sprintf(e.format, e.values[r.IntN(len(e.values))])
 }
 
 var updateTypes = []v1alpha1.CloneSetUpdateStrategyType{
@@ -122,49 +148,94 @@ var edits = []struct {
 	format string
 	values []any
 }{
-	{`{"spec":{"replicas":%v}}`, []any{0, 1, 2, 3, 4, 5}},
-	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4, "bad"}},
+	{`{"spec":{"replicas":%v}}`, []any{0, 2, 3, 4, 5, 6}},
+	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4, 5, 6, "bad"}},
 	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4}},
 	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, []any{1, 2}},
 	{`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, []any{1, 2}},
-	{`{"spec":{"updateStrategy":{"partition":%v}}}`, []any{0, 1, 2, 3, `"50%"`, `"100%"`, -1, `"two"`}},
-	{`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, []any{0, 1, 2, `"20%"`, `"50%"`, -1}},
-	{`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, []any{0, 1, 2, `"30%"`, -1}},
+	{`{"spec":{"updateStrategy":{"partition":%v}}}`, []any{0, 1, 2, 3, `"50%"`, `"100%"`}},
+	{`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, []any{0, 1, 2, `"20%"`, `"50%"`}},
+	{`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, []any{0, 1, 2, `"30%"`}},
 	{`{"spec":{"updateStrategy":{"type":"%v"}}}`, []any{"ReCreate", "InPlaceIfPossible", "InPlaceOnly"}},
 	{`{"spec":{"updateStrategy":{"paused":%v}}}`, []any{true, false}},
 	{`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, []any{0, 5}},
-	{`{"spec":{"minReadySeconds":%v}}`, []any{0, 10}},
+	{`{"spec":{"minReadySeconds":%v}}`, []any{0, 10, 60}},
 	{`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, []any{1, 2, "null"}},
 	{`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, []any{true, false}},
 	{`{"spec":{"lifecycle":{"preDelete":%v}}}`, []any{`{"labelsHandler":{"hold-delete":"true"}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`, "null"}},
 	{`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, []any{`{"labelsHandler":{"hold-update":"true"}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null"}},
 	{`{"spec":{"lifecycle":{"preNormal":%v}}}`, []any{`{"labelsHandler":{"warm":"true"}}`, "null"}},
-	{`{"spec":{"selector":{"matchExpressions":%v}}}`, []any{`[{"key":"app","operator":"Like"}]`, "null", "null"}},
 	{`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, []any{true, false}},
 	{`{"metadata":{"annotations":{"note":"%v"}}}`, []any{1, 2}},
+}
+
+// mistakes are edits that make no sense, each with the one that takes it back.
+var mistakes = [][2]string{
+	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
+	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`},
+	{`{"spec":{"minReadySeconds":-1}}`, `{"spec":{"minReadySeconds":0}}`},
+	{`{"spec":{"updateStrategy":{"partition":"two"}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
+	{`{"spec":{"updateStrategy":{"partition":-1}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
+	{`{"spec":{"updateStrategy":{"maxUnavailable":-1}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`},
+	{`{"spec":{"updateStrategy":{"maxSurge":"much"}}}`, `{"spec":{"updateStrategy":{"maxSurge":1}}}`},
+	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
+}
+
+// blunder makes a mistake, or takes one back.
+func blunder(u *simulation.User, r *rand.Rand) {
+	mistake := mistakes[r.IntN(len(mistakes))]
+	set := u.Workload().(*v1alpha1.CloneSet)
+	if len(set.Spec.VolumeClaimTemplates) > 0 && strings.Contains(mistake[0], "other") {
+		return // pods that are given up would keep their claims and names
+	}
+	if r.IntN(3) == 0 {
+		u.Edit(mistake[0])
+		return
+	}
+	for _, mistake := range mistakes {
+		u.Edit(mistake[1])
+	}
 }
 
 // act is what users, and the owners of hooks, do in a step.
 func act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
-	switch n := r.IntN(12); {
-	case n < 6 || pod == nil:
-		e := edits[r.IntN(len(edits))]
-		u.Edit(fmt.Sprintf(e.format, e.values[r.IntN(len(e.values))]))
-	case n < 9:
+	switch n := r.IntN(24); {
+	case n == 0:
+		blunder(u, r)
+	case n < 12 || pod == nil:
+		u.Edit(anyEdit(r))
+	case n < 18:
 		answerHook(u, pod)
-	case n == 9:
+	case n < 20:
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
-	case n == 10:
-		u.Edit(fmt.Sprintf(`{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`, pod.Name))
-	case r.IntN(2) == 0: // somebody else's, of the same labels
-		u.CreatePod(&corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("stranger-", r.IntN(3)), Labels: pod.Labels, OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "v1", Kind: "Node", Name: "n", UID: types.UID("other"), Controller: ptr.To(true)}}},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "mine"}}},
-		})
-	case len(pod.Spec.Volumes) == 0: // it is not the CloneSet's any more
+	case n == 20:
+		pick(u, pod)
+	case n == 21:
+		u.CreatePod(stranger(fmt.Sprint("stranger-", r.IntN(3))))
+	case len(pod.Spec.Volumes) > 0: // its claims would wait for it
+	case n == 22:
 		u.PatchPod(pod.Name, `{"metadata":{"ownerReferences":null}}`)
+	default: // somebody takes its name, when it was about to go perhaps
+		if r.IntN(2) == 0 {
+			pick(u, pod)
+		}
+		u.DeletePod(pod.Name, new(int64))
+		u.CreatePod(stranger(pod.Name))
+	}
+}
+
+func pick(u *simulation.User, pod *corev1.Pod) {
+	u.Edit(fmt.Sprintf(`{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`, pod.Name))
+}
+
+// stranger is a pod of somebody else that the selector matches.
+func stranger(name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "theirs"}}},
 	}
 }
 
