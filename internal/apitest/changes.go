@@ -13,8 +13,8 @@ type Change struct {
 	Gone bool
 }
 
-// Version is the newest resourceVersion.
-func (s *Server) Version() int64 {
+// NewestVersion is the resourceVersion of the last write.
+func (s *Server) NewestVersion() int64 {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.version

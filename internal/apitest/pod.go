@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -29,10 +30,10 @@ func validatePod(before, after *unstructured.Unstructured) field.ErrorList {
 		return nil
 	}
 	var old, changed corev1.Pod
-	if err := recode(before.Object, &old); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
-	if err := recode(after.Object, &changed); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &changed); err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	takeImages(old.Spec.Containers, changed.Spec.Containers)

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ const (
 // shortest prefix of each seed that fails.
 func Check(t *testing.T, w *Workload, from, n uint64) {
 	t.Helper()
+	collectLess(t)
 	for seed := from; seed < from+n; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
@@ -33,10 +35,18 @@ func Check(t *testing.T, w *Workload, from, n uint64) {
 	}
 }
 
+// collectLess has the garbage of histories, which is much and short-lived,
+// collected less often until the test ends.
+func collectLess(t *testing.T) {
+	before := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+}
+
 // Find plays as many seeds as Check does, until one breaks the invariant that the
 // bug in the controller breaks. The test fails if none does.
 func Find(t *testing.T, w *Workload, want invariants.Invariant) {
 	t.Helper()
+	collectLess(t)
 	others := map[invariants.Invariant]int{}
 	for seed := range uint64(Seeds) {
 		o := Run(t, w, seed, Steps)

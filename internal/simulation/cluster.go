@@ -37,11 +37,11 @@ func (h *history) actNode(r *rand.Rand) error {
 
 func (h *history) sync(pod *corev1.Pod, works bool) error {
 	h.kubelet.Broken = func(image string) bool { return !works || strings.Contains(image, "bad") }
-	before := h.server.Version()
+	before := h.server.NewestVersion()
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
 		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
 	}
-	if h.server.Version() > before {
+	if h.server.NewestVersion() > before {
 		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
 		h.say("kubelet: acts for pod %s%s", pod.Name, how)
 	}

@@ -136,7 +136,7 @@ func (h *history) after(r apitest.Request) error {
 
 // follow takes note of what has happened on the server.
 func (h *history) follow() error {
-	version := h.server.Version()
+	version := h.server.NewestVersion()
 	if version == h.version {
 		return nil
 	}
