@@ -42,15 +42,32 @@ func collectLess(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
-// Find plays as many seeds as Check does, until one breaks the invariant that the
-// bug in the controller breaks. The test fails if none does.
-func Find(t *testing.T, w *Workload, want invariants.Invariant) {
+// Bug is a workload whose controller has a bug.
+type Bug struct {
+	Name     string
+	Breaks   invariants.Invariant
+	Workload *Workload
+}
+
+// FindBugs plays as many seeds with each bug as Check does without, until one
+// breaks the invariant that the bug breaks. A bug that none finds is a failure.
+func FindBugs(t *testing.T, bugs []Bug) {
 	t.Helper()
 	collectLess(t)
+	for _, bug := range bugs {
+		t.Run(bug.Name, func(t *testing.T) {
+			t.Parallel()
+			find(t, &bug)
+		})
+	}
+}
+
+func find(t *testing.T, bug *Bug) {
+	t.Helper()
 	others := map[invariants.Invariant]int{}
 	for seed := range uint64(Seeds) {
-		o := Run(t, w, seed, Steps)
-		if o.Failed(want) {
+		o := Run(t, bug.Workload, seed, Steps)
+		if o.failedFor(bug.Breaks) {
 			t.Logf("found by seed %d", seed)
 			return
 		}
@@ -58,7 +75,7 @@ func Find(t *testing.T, w *Workload, want invariants.Invariant) {
 			others[v.Invariant]++
 		}
 	}
-	t.Errorf("no violation of %q in %d seeds; of others: %v", want, Seeds, others)
+	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, Seeds, others)
 }
 
 // CheckReplay plays a seed twice, and a part of it, and fails where the histories differ.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -36,6 +37,9 @@ func (h *history) actNode(r *rand.Rand) error {
 }
 
 func (h *history) sync(pod *corev1.Pod, works bool) error {
+	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
+		return nil // the scheduler waits
+	}
 	h.kubelet.Broken = func(image string) bool { return !works || strings.Contains(image, "bad") }
 	before := h.server.NewestVersion()
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
@@ -46,6 +50,13 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 		h.say("kubelet: acts for pod %s%s", pod.Name, how)
 	}
 	return h.settle()
+}
+
+// lacksClaim tells whether a claim is missing that a pod mounts.
+func (h *history) lacksClaim(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && h.records[claims].objects[v.PersistentVolumeClaim.ClaimName] == nil
+	})
 }
 
 // disturbPod lets a pod fail, or be deleted by somebody, gracefully or not.
@@ -123,6 +134,20 @@ func (u *User) DeletePod(name string, grace *int64) {
 		how += fmt.Sprintf(" within %d s", *grace)
 	}
 	u.tell(how, u.history.kube.CoreV1().Pods(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}))
+}
+
+// DeleteClaim deletes a claim, unless a pod on a node mounts it: Kubernetes
+// keeps that until the pod is gone.
+func (u *User) DeleteClaim(name string) {
+	for _, pod := range u.Pods() {
+		mounts := func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == name
+		}
+		if pod.Spec.NodeName != "" && slices.ContainsFunc(pod.Spec.Volumes, mounts) {
+			return
+		}
+	}
+	u.tell("deletes claim "+name, u.history.kube.CoreV1().PersistentVolumeClaims(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
 // CreatePod creates a pod.

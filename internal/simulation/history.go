@@ -216,7 +216,7 @@ func (h *history) settle() error {
 // serve lets a request meet its fate, and judges what it did.
 func (h *history) serve(r *request, f fate) error {
 	h.sent++
-	h.say("%s %s", r, f.name)
+	h.say("%s %s%s", r, f.name, r.patchInShort())
 	positions := map[string]int{}
 	for resource, record := range h.records {
 		positions[resource] = len(record.changes)

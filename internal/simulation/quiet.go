@@ -116,7 +116,7 @@ func (h *history) judgeRest(healed bool) {
 	}
 }
 
-// Failed tells whether an invariant of a kind did not hold.
-func (o *Outcome) Failed(invariant invariants.Invariant) bool {
+// failedFor tells whether an invariant did not hold.
+func (o *Outcome) failedFor(invariant invariants.Invariant) bool {
 	return slices.ContainsFunc(o.Violations, func(v invariants.Violation) bool { return v.Invariant == invariant })
 }

@@ -35,6 +35,20 @@ func (r *request) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), name), " ")
 }
 
+// mostOfPatch is how much of a patch a trace shows.
+const mostOfPatch = 400
+
+// patchInShort is what a patch says, for the trace.
+func (r *request) patchInShort() string {
+	if r.Verb != "patch" {
+		return ""
+	}
+	if len(r.Body) > mostOfPatch {
+		return fmt.Sprintf(" %s…", r.Body[:mostOfPatch])
+	}
+	return fmt.Sprintf(" %s", r.Body)
+}
+
 // requests are those that wait. All its methods but arrive are called while
 // no pass runs.
 type requests struct {

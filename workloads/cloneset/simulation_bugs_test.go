@@ -23,10 +23,11 @@ import (
 
 // TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		found invariants.Invariant
-		bug   bug
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		bug    bug
 	}{
 		{"maxUnavailable is misread", invariants.Availability, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			spec.UpdateStrategy.MaxUnavailable = ptr.To(intstr.FromInt32(2))
@@ -83,11 +84,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			simulation.Find(t, simulated(test.bug), test.found)
-		})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(b.bug)})
 	}
+	simulation.FindBugs(t, bugs)
 }
 
 // bug spoils a controller at a point of its start; nil leaves it as it is.

@@ -3,7 +3,6 @@ package cloneset
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,6 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -43,12 +41,8 @@ func simulated(bug bug) *simulation.Workload {
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      act,
-		Release: func(u *simulation.User) {
-			for _, pod := range u.Pods() {
-				answerHook(u, pod)
-			}
-		},
-		Heal: heal,
+		Release:  (*simulation.User).AnswerHooks,
+		Heal:     heal,
 		Judge: func(w *invariants.Write) []invariants.Violation {
 			return invariants.CloneSet(w, invariants.CloneSetFeatures{})
 		},
@@ -111,15 +105,11 @@ func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, er
 
 // anySet is a CloneSet of a seed.
 func anySet(r *rand.Rand) simulation.Object {
-	labels := map[string]string{"app": "web"}
-	if r.IntN(2) == 0 {
-		labels["hold-delete"], labels["hold-update"] = "true", "true"
-	}
 	set := &v1alpha1.CloneSet{Spec: v1alpha1.CloneSetSpec{
 		Replicas: ptr.To(1 + r.Int32N(5)),
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			ObjectMeta: metav1.ObjectMeta{Labels: simulation.PodLabels(r)},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
 		},
 		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{Type: updateTypes[r.IntN(len(updateTypes))]},
@@ -128,52 +118,39 @@ func anySet(r *rand.Rand) simulation.Object {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	}
 	for range r.IntN(8) {
-		simulation.Merge(set, anyEdit(r))
+		simulation.Merge(set, simulation.AnyEdit(r, edits))
 	}
 	return set
-}
-
-// anyEdit is a merge patch of a CloneSet.
-func anyEdit(r *rand.Rand) string {
-	e := edits[r.IntN(len(edits))]
-	return fmt.Sprintf(e.format, e.values[r.IntN(len(e.values))])
 }
 
 var updateTypes = []v1alpha1.CloneSetUpdateStrategyType{
 	v1alpha1.RecreateCloneSetUpdateStrategyType, v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType,
 }
 
-// edits are what users change about a CloneSet: a format, and the values to choose from.
-var edits = []struct {
-	format string
-	values []any
-}{
-	{`{"spec":{"replicas":%v}}`, []any{0, 2, 3, 4, 5, 6}},
-	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4, 5, 6, "bad"}},
-	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, []any{1, 2, 3, 4}},
-	{`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, []any{1, 2}},
-	{`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, []any{1, 2}},
-	{`{"spec":{"updateStrategy":{"partition":%v}}}`, []any{0, 1, 2, 3, `"50%"`, `"100%"`}},
-	{`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, []any{0, 1, 2, `"20%"`, `"50%"`}},
-	{`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, []any{0, 1, 2, `"30%"`}},
-	{`{"spec":{"updateStrategy":{"type":"%v"}}}`, []any{"ReCreate", "InPlaceIfPossible", "InPlaceOnly"}},
-	{`{"spec":{"updateStrategy":{"paused":%v}}}`, []any{true, false}},
-	{`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, []any{0, 5}},
-	{`{"spec":{"minReadySeconds":%v}}`, []any{0, 10, 60}},
-	{`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, []any{1, 2, "null"}},
-	{`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, []any{true, false}},
-	{`{"spec":{"lifecycle":{"preDelete":%v}}}`, []any{`{"labelsHandler":{"hold-delete":"true"}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`, "null"}},
-	{`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, []any{`{"labelsHandler":{"hold-update":"true"}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null"}},
-	{`{"spec":{"lifecycle":{"preNormal":%v}}}`, []any{`{"labelsHandler":{"warm":"true"}}`, "null"}},
-	{`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, []any{true, false}},
-	{`{"metadata":{"annotations":{"note":"%v"}}}`, []any{1, 2}},
-}
+// edits are what users change about a CloneSet.
+var edits = append([]simulation.Edit{
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 2, 3, 4, 5, 6),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 1, 2, 3, `"50%"`, `"100%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 0, 1, 2, `"20%"`, `"50%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1, 2, `"30%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceOnly"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false),
+	simulation.Pick(`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 0, 5),
+	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
+	simulation.Pick(`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, 1, 2, "null"),
+	simulation.Pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
+	simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, true, false),
+	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
+}, simulation.Hooks...)
 
-// mistakes are edits that make no sense, each with the one that takes it back.
-var mistakes = [][2]string{
+// mistakes are what only a webhook would refuse.
+var mistakes = []simulation.Mistake{
 	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
 	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
 	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`},
 	{`{"spec":{"minReadySeconds":-1}}`, `{"spec":{"minReadySeconds":0}}`},
 	{`{"spec":{"updateStrategy":{"partition":"two"}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
@@ -183,77 +160,35 @@ var mistakes = [][2]string{
 	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
 }
 
-// blunder makes a mistake, or takes one back.
-func blunder(u *simulation.User, r *rand.Rand) {
-	mistake := mistakes[r.IntN(len(mistakes))]
-	set := u.Workload().(*v1alpha1.CloneSet)
-	if len(set.Spec.VolumeClaimTemplates) > 0 && strings.Contains(mistake[0], "other") {
-		return // pods that are given up would keep their claims and names
-	}
-	if r.IntN(3) == 0 {
-		u.Edit(mistake[0])
-		return
-	}
-	for _, mistake := range mistakes {
-		u.Edit(mistake[1])
-	}
-}
-
 // act is what users, and the owners of hooks, do in a step.
 func act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
 	switch n := r.IntN(24); {
+	case n == 0 && r.IntN(8) == 0 && len(u.Workload().(*v1alpha1.CloneSet).Spec.VolumeClaimTemplates) == 0: // with claims, pods that are given up would keep their names
+		u.Edit(`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`)
 	case n == 0:
-		blunder(u, r)
+		u.Err(r, mistakes)
 	case n < 12 || pod == nil:
-		u.Edit(anyEdit(r))
+		u.Edit(simulation.AnyEdit(r, edits))
 	case n < 18:
-		answerHook(u, pod)
+		u.AnswerHook(pod)
 	case n < 20:
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 	case n == 20:
 		pick(u, pod)
 	case n == 21:
-		u.CreatePod(stranger(fmt.Sprint("stranger-", r.IntN(3))))
+		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(3)))
 	case len(pod.Spec.Volumes) > 0: // its claims would wait for it
 	case n == 22:
-		u.PatchPod(pod.Name, `{"metadata":{"ownerReferences":null}}`)
+		u.Disown(pod)
 	default: // somebody takes its name, when it was about to go perhaps
 		if r.IntN(2) == 0 {
 			pick(u, pod)
 		}
-		u.DeletePod(pod.Name, new(int64))
-		u.CreatePod(stranger(pod.Name))
+		u.TakeName(pod)
 	}
 }
 
 func pick(u *simulation.User, pod *corev1.Pod) {
 	u.Edit(fmt.Sprintf(`{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`, pod.Name))
-}
-
-// stranger is a pod of somebody else that the selector matches.
-func stranger(name string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "theirs"}}},
-	}
-}
-
-// answerHook lets a pod go that waits for a hook, as the hook's owner does.
-func answerHook(u *simulation.User, pod *corev1.Pod) {
-	set := func(key, value, patch string) {
-		if pod.Labels[key] != value {
-			u.PatchPod(pod.Name, `{"metadata":{"labels":`+patch+`}}`)
-		}
-	}
-	switch lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel]) {
-	case lifecyclev1alpha1.StatePreparingNormal:
-		set("warm", "true", `{"warm":"true"}`)
-	case lifecyclev1alpha1.StatePreparingUpdate:
-		set("hold-update", "", `{"hold-update":null}`)
-	case lifecyclev1alpha1.StateUpdated:
-		set("hold-update", "true", `{"hold-update":"true"}`)
-	case lifecyclev1alpha1.StatePreparingDelete:
-		set("hold-delete", "", `{"hold-delete":null}`)
-	}
 }

@@ -23,6 +23,7 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 	checkOwnership(&v, w, set.UID, func(before, after Object) bool { return false })
 	checkHooks(&v, w, set.Spec.Lifecycle)
 	checkInPlace(&v, w, set.Spec.Lifecycle)
+	checkGraceful(&v, w)
 	if w.Known == nil {
 		return v
 	}

@@ -48,19 +48,14 @@ func (j *cloneSetJudge) checkCounters(status *v1alpha1.CloneSetStatus, of *State
 			updatedReady += r
 		}
 	}
-	for _, c := range []struct {
-		name      string
-		want, got int32
-	}{
+	for _, c := range []counter{
 		{"replicas", replicas, status.Replicas},
 		{"readyReplicas", isReady, status.ReadyReplicas},
 		{"availableReplicas", isAvailable, status.AvailableReplicas},
 		{"updatedReplicas", updated, status.UpdatedReplicas},
 		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
 	} {
-		if c.got != c.want {
-			j.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
-		}
+		c.check(j.violations)
 	}
 }
 

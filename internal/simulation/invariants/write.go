@@ -138,3 +138,15 @@ type violations []Violation
 func (v *violations) add(invariant Invariant, format string, args ...any) {
 	*v = append(*v, Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)})
 }
+
+// counter is a number in a status.
+type counter struct {
+	name      string
+	want, got int32
+}
+
+func (c *counter) check(v *violations) {
+	if c.got != c.want {
+		v.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
+	}
+}
