@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // What tests play, unless they have a reason.
@@ -40,42 +38,6 @@ func Check(t *testing.T, w *Workload, from, n uint64) {
 func collectLess(t *testing.T) {
 	before := debug.SetGCPercent(400)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
-}
-
-// Bug is a workload whose controller has a bug.
-type Bug struct {
-	Name     string
-	Breaks   invariants.Invariant
-	Workload *Workload
-}
-
-// FindBugs plays as many seeds with each bug as Check does without, until one
-// breaks the invariant that the bug breaks. A bug that none finds is a failure.
-func FindBugs(t *testing.T, bugs []Bug) {
-	t.Helper()
-	collectLess(t)
-	for _, bug := range bugs {
-		t.Run(bug.Name, func(t *testing.T) {
-			t.Parallel()
-			find(t, &bug)
-		})
-	}
-}
-
-func find(t *testing.T, bug *Bug) {
-	t.Helper()
-	others := map[invariants.Invariant]int{}
-	for seed := range uint64(Seeds) {
-		o := Run(t, bug.Workload, seed, Steps)
-		if o.failedFor(bug.Breaks) {
-			t.Logf("found by seed %d", seed)
-			return
-		}
-		for _, v := range o.Violations {
-			others[v.Invariant]++
-		}
-	}
-	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, Seeds, others)
 }
 
 // CheckReplay plays a seed twice, and a part of it, and fails where the histories differ.

@@ -49,6 +49,9 @@ func (h *history) comeToRest() error {
 		if err := h.round(); err != nil || h.failed() {
 			return err
 		}
+		if err := h.collectGarbage(nil); err != nil {
+			return err
+		}
 		p := h.processes[0]
 		switch {
 		case h.sent > mostRequests:
@@ -78,7 +81,7 @@ func (h *history) sleepUntilDue(p *Process) {
 	time.Sleep(d)
 }
 
-// round lets everybody act once, undisturbed.
+// round lets everybody but the garbage collector, which is slow, act once.
 func (h *history) round() error {
 	p := h.processes[0]
 	if err := h.catchUp(p); err != nil {
@@ -102,7 +105,7 @@ func (h *history) round() error {
 	if h.workload.Release != nil {
 		h.workload.Release(&User{history: h, name: "hook"})
 	}
-	return h.collectGarbage(nil)
+	return h.settle()
 }
 
 // judgeRest judges what there is when all has come to rest.

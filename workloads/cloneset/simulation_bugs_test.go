@@ -1,10 +1,7 @@
 package cloneset
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"net/http"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,7 +50,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader = blind{o.Reader} }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
-		{"deletions do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) { c.Wrap(withoutPreconditions) }}},
+		{"deletions do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
 		{"a pod is created twice", invariants.Surge, inPlan(func(s *Snapshot, p *Plan) {
 			if len(p.Create) > 0 {
 				again := p.Create[0]
@@ -159,18 +156,3 @@ func (g greedy) Pods(string, types.UID) (pods []*corev1.Pod, err error) {
 	}
 	return pods, nil
 }
-
-// withoutPreconditions deletes whatever has the name.
-func withoutPreconditions(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodDelete {
-			r = r.Clone(r.Context())
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader([]byte("{}"))), 2
-		}
-		return next.RoundTrip(r)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apitest"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/ordinals"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -113,6 +114,9 @@ func anySet(r *rand.Rand) simulation.Object {
 	set.Spec.PodManagementPolicy = []appsv1.PodManagementPolicyType{appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement}[r.IntN(2)]
 	if r.IntN(2) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		if r.IntN(2) == 0 {
+			simulation.Merge(set, `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`)
+		}
 	}
 	for range r.IntN(8) {
 		simulation.Merge(set, anyEdit(r, set))
@@ -124,6 +128,7 @@ func anySet(r *rand.Rand) simulation.Object {
 var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5),
 	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4, 5),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 5),
 	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
 	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
 	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
@@ -182,7 +187,10 @@ func act(u *simulation.User, r *rand.Rand) {
 		u.CreateStranger(fmt.Sprint("web-", r.IntN(8)))
 	case n == 21:
 		u.Disown(pod)
-	case n == 22:
+	case n == 22: // when it was left over perhaps
+		if _, ordinal, ok := ordinals.Split(pod.Name); ok && r.IntN(2) == 0 {
+			u.Edit(fmt.Sprintf(`{"spec":{"replicas":%d}}`, ordinal))
+		}
 		u.TakeName(pod)
 	default:
 		u.DeleteClaim("data-" + pod.Name)

@@ -126,7 +126,9 @@ func (j *statefulSetJudge) observedAt(ordinal int) *corev1.Pod {
 	return j.Observed.Pods[j.podName(ordinal)]
 }
 
-func (j *statefulSetJudge) podName(ordinal int) string { return j.set.Name + "-" + strconv.Itoa(ordinal) }
+func (j *statefulSetJudge) podName(ordinal int) string {
+	return j.set.Name + "-" + strconv.Itoa(ordinal)
+}
 
 func (j *statefulSetJudge) owned(pod *corev1.Pod) bool {
 	return pod != nil && metav1.IsControlledBy(pod, j.set) && matches(j.set.Spec.Selector, pod.Labels)

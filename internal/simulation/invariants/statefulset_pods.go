@@ -193,7 +193,9 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	gone, down := 1, 1
 	for _, ordinal := range slices.DeleteFunc(slices.Clone(j.wanted), func(o int) bool { return o == j.ordinalOf(pod.Name) }) {
 		other, observed := j.at(ordinal), j.observedAt(ordinal)
-		old := func(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp == nil && shortHash(p.Labels[revisionLabel]) != j.update }
+		old := func(p *corev1.Pod) bool {
+			return p != nil && p.DeletionTimestamp == nil && shortHash(p.Labels[revisionLabel]) != j.update
+		}
 		if old(other) || other == nil && old(observed) && ended(observed) { // it is recreated since it has ended, and moves later
 			continue
 		}
