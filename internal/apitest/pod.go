@@ -81,3 +81,39 @@ func (s *Server) bind(r *storage, req *Request) (any, error) {
 	s.commit(r, current, after)
 	return success(), nil
 }
+
+// readPod returns a pod without a request.
+func (s *Server) readPod(namespace, name string) (*corev1.Pod, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	r := s.podRequest(namespace, name)
+	stored, err := r.storage.get(r)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{}
+	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, pod)
+}
+
+// writePodStatus does what a PUT of the status of a pod does, without a request.
+func (s *Server) writePodStatus(pod *corev1.Pod) error {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		return err
+	}
+	wanted := &unstructured.Unstructured{Object: fields}
+	wanted.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	r := s.podRequest(pod.Namespace, pod.Name)
+	current, err := r.storage.get(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.update(r.storage, r, current, wanted)
+	return err
+}
+
+func (s *Server) podRequest(namespace, name string) *Request {
+	return &Request{Resource: "pods", Subresource: "status", Namespace: namespace, Name: name, storage: s.resources["v1/pods"]}
+}

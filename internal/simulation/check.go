@@ -1,11 +1,15 @@
 package simulation
 
 import (
+	"flag"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -13,24 +17,74 @@ import (
 // What tests play, unless they have a reason.
 const (
 	// Seeds is how many histories.
-	Seeds = 150
+	Seeds = 100
 	// Steps is how many steps each.
 	Steps = 250
 )
 
-// Check plays the histories of n seeds, from one on, and fails with the
-// shortest prefix of each seed that fails.
-func Check(t *testing.T, w *Workload, from, n uint64) {
+// The flags of tests that call Check: "go test ./workloads/cloneset -run
+// TestSimulation -args -seed=7" plays one seed, and shows its history.
+var (
+	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak, begin with it")
+	soakTime = flag.Duration("soak", 0, "play seeds on all cores for this long")
+)
+
+// Check plays the histories of the usual seeds, or of those that the flags ask
+// for. A seed that fails is shown by its shortest prefix that does.
+func Check(t *testing.T, w *Workload) {
 	t.Helper()
 	collectLess(t)
-	for seed := from; seed < from+n; seed++ {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
-			if o := Run(t, w, seed, Steps); len(o.Violations) > 0 {
-				t.Error(Shortest(t, w, o))
-			}
-		})
+	switch {
+	case *soakTime > 0:
+		soak(t, w)
+	case *oneSeed > 0:
+		o := Run(t, w, *oneSeed, Steps)
+		t.Log(o)
+		check(t, w, o)
+	default:
+		for seed := range uint64(Seeds) {
+			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+				t.Parallel()
+				check(t, w, Run(t, w, seed, Steps))
+			})
+		}
 	}
+}
+
+func check(t *testing.T, w *Workload, o *Outcome) {
+	t.Helper()
+	if len(o.Violations) > 0 {
+		t.Error(Shortest(t, w, o))
+	}
+}
+
+// mostFailures is how many seeds may fail before a soak ends.
+const mostFailures = 3
+
+// soak plays seeds for as long as the flags say, and tells how many they were.
+func soak(t *testing.T, w *Workload) {
+	t.Helper()
+	start, first := time.Now(), *oneSeed
+	if first == 0 {
+		first = uint64(start.Unix()) << 20
+	}
+	var played, failed atomic.Uint64
+	t.Run("soak", func(t *testing.T) {
+		for range runtime.GOMAXPROCS(0) {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for time.Since(start) < *soakTime && failed.Load() < mostFailures {
+					o := Run(t, w, first+played.Add(1)-1, Steps)
+					if len(o.Violations) > 0 {
+						failed.Add(1)
+						check(t, w, o)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d seeds from %d on, %.0f per second, %d failed", played.Load(), first,
+		float64(played.Load())/time.Since(start).Seconds(), failed.Load())
 }
 
 // collectLess has the garbage of histories, which is much and short-lived,

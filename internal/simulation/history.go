@@ -103,7 +103,7 @@ func (h *history) begin() error {
 	if h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster")); err != nil {
 		return err
 	}
-	h.kubelet = &apitest.Kubelet{Client: h.kube}
+	h.kubelet = &apitest.Kubelet{Client: h.kube, Server: h.server}
 	if err := h.create(h.random(0)); err != nil {
 		return err
 	}

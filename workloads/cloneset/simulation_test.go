@@ -21,7 +21,7 @@ import (
 // TestSimulation has users change a CloneSet at random amid everything that can
 // go wrong, and judges each write of the controller.
 func TestSimulation(t *testing.T) {
-	simulation.Check(t, simulated(bug{}), 0, simulation.Seeds)
+	simulation.Check(t, simulated(bug{}))
 }
 
 // TestSimulationReplays plays seeds twice: not a line of the history may differ.
