@@ -258,7 +258,7 @@ func (h *history) judge(r *request, position int) {
 		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
 		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
 	}
-	for _, v := range h.workload.Judge(w) {
+	for _, v := range h.workload.Judge(h.seed, w) {
 		h.violate(v.Invariant, "%s: %s", r, v.Message)
 	}
 	r.process.wrote(r.Resource, position)

@@ -30,8 +30,8 @@ type Workload struct {
 	// Heal is how users make an end of what they did: after it the workload must
 	// converge.
 	Heal func(u *User)
-	// Judge judges a write of the controller.
-	Judge func(w *invariants.Write) []invariants.Violation
+	// Judge judges a write of the controller of a seed.
+	Judge func(seed uint64, w *invariants.Write) []invariants.Violation
 	// JudgeRest judges what there is when all has come to rest. healed says that the
 	// users have made an end.
 	JudgeRest func(s *invariants.State, healed bool) []invariants.Violation

@@ -43,11 +43,19 @@ func simulated(bug bug) *simulation.Workload {
 		Act:      act,
 		Release:  (*simulation.User).AnswerHooks,
 		Heal:     heal,
-		Judge: func(w *invariants.Write) []invariants.Violation {
-			return invariants.CloneSet(w, invariants.CloneSetFeatures{})
+		Judge: func(seed uint64, w *invariants.Write) []invariants.Violation {
+			f := featuresOf(seed)
+			return invariants.CloneSet(w, invariants.CloneSetFeatures{
+				PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete,
+			})
 		},
 		JudgeRest: invariants.CloneSetAtRest,
 	}
+}
+
+// featuresOf are the features of the controller of a seed.
+func featuresOf(seed uint64) Features {
+	return Features{PartitionRollback: seed%3 == 1, ExcludePreparingDelete: seed%5 == 1, ShortHash: seed%7 == 1}
 }
 
 // heal makes an end of what users did.
@@ -74,7 +82,7 @@ func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, er
 		bug.config(p.Config)
 	}
 	o := Options{
-		NoNodes:   true,
+		NoNodes: true, Features: featuresOf(p.Seed),
 		CloneSets: p.Informer("clonesets"), Pods: p.Informer("pods"),
 		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
 	}
@@ -144,6 +152,10 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, 1, 2, "null"),
 	simulation.Pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
 	simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, true, false),
+	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null",
+		`{"weightPriority":[{"weight":9,"matchSelector":{"matchLabels":{"version":"1"}}}]}`, `{"orderPriority":[{"orderedKey":"version"}]}`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":%v}}}`, "null", `[{"key":"version","value":"1"}]`),
+	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
 	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
 }, simulation.Hooks...)
 

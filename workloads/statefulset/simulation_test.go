@@ -43,7 +43,7 @@ func simulated(bug bug) *simulation.Workload {
 		Act:       act,
 		Release:   (*simulation.User).AnswerHooks,
 		Heal:      heal,
-		Judge:     invariants.StatefulSet,
+		Judge:     func(_ uint64, w *invariants.Write) []invariants.Violation { return invariants.StatefulSet(w) },
 		JudgeRest: invariants.StatefulSetAtRest,
 	}
 }
@@ -142,13 +142,15 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}}`, 0, 5),
 	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
 	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
+	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
 	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
 }, simulation.Hooks...)
 
 // parallelEdits are those that need Parallel.
 var parallelEdits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%v}}}}`, 1, 2, `"50%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":%v}}}}`, "null", "{}"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":%v}}}}`, "null", "{}",
+		`{"priorityStrategy":{"orderPriority":[{"orderedKey":"apps.kubernetes.io/pod-index"}]}}`),
 	simulation.Pick(`{"spec":{"scaleStrategy":%v}}`, "null", `{"maxUnavailable":1}`, `{"maxUnavailable":2}`),
 }
 

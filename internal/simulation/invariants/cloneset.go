@@ -66,7 +66,7 @@ type cloneSetCounts struct {
 
 func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features CloneSetFeatures) *cloneSetJudge {
 	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), picked: map[string]bool{}}
-	j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions)
+	j.update = updateRevision(&set.Spec.Template, w.revisions())
 	for _, name := range set.Spec.ScaleStrategy.PodsToDelete {
 		j.picked[name] = true
 	}
@@ -255,15 +255,17 @@ func (j *cloneSetJudge) checkSpec() {
 	}
 }
 
-// checkClaim: a claim is let go when no pod of its instance is there.
+// checkClaim: a claim is let go when no pod of its instance is there. That a pod
+// is gone, its author may know from the answer to a deletion.
 func (j *cloneSetJudge) checkClaim() {
 	claim, _ := j.Before.(*corev1.PersistentVolumeClaim)
 	if claim == nil || j.Verb == "create" {
 		return
 	}
-	for _, pod := range j.Truth.Pods { // the answer to a deletion may tell that it is gone
-		id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]
-		if j.owned(pod) && active(pod) && j.Known.Pods[pod.Name] != nil && id == claim.Labels[v1alpha1.CloneSetInstanceIDLabel] {
+	for _, pod := range j.Truth.Pods {
+		known := j.Known.Pods[pod.Name]
+		mounts := pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
+		if mounts && j.owned(pod) && active(pod) && known != nil && known.UID == pod.UID {
 			j.add(Claims, "%s of claim %s, whose pod %s is there", j.Verb, claim.Name, pod.Name)
 		}
 	}

@@ -85,6 +85,14 @@ func (w *Write) spec() Object {
 	return w.Truth.Workload
 }
 
+// revisions are those that the author knew.
+func (w *Write) revisions() map[string]*appsv1.ControllerRevision {
+	if w.Known != nil {
+		return w.Known.Revisions
+	}
+	return w.Truth.Revisions
+}
+
 // Invariant names what must always hold.
 type Invariant string
 
