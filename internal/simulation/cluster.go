@@ -88,7 +88,16 @@ func (h *history) collectGarbage(*rand.Rand) error {
 
 // actUser has the user of the workload act.
 func (h *history) actUser(r *rand.Rand) error {
-	h.workload.Act(h.user(), r)
+	user := h.user()
+	switch n := r.IntN(50); {
+	case user.Workload() == nil && n < 25:
+		user.Create(r)
+	case user.Workload() == nil:
+	case n == 0:
+		user.Delete()
+	default:
+		h.workload.Act(user, r)
+	}
 	return h.settle()
 }
 
@@ -101,7 +110,7 @@ type User struct {
 	name    string
 }
 
-// Workload returns the workload.
+// Workload returns the workload, nil where there is none.
 func (u *User) Workload() Object {
 	h := u.history
 	return h.records[h.workload.Resource.Name].objects[Web.Name]
@@ -112,6 +121,15 @@ func (u *User) Pods() []*corev1.Pod { return u.history.podList() }
 
 // AnyPod picks a pod, nil where there is none.
 func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }
+
+// Delete deletes the workload. What it owned goes when the garbage is collected.
+func (u *User) Delete() {
+	h := u.history
+	u.tell("deletes the workload", h.kube.CoreV1().RESTClient().Delete().AbsPath(h.path(), Web.Name).Do(context.Background()).Error())
+}
+
+// Create creates the workload again, as one of the seed was.
+func (u *User) Create(r *rand.Rand) { u.tell("creates the workload", u.history.create(r)) }
 
 // Edit changes the workload by a merge patch.
 func (u *User) Edit(patch string) {

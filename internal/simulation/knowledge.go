@@ -64,10 +64,23 @@ func (k *knowledge) learn(resource string, c *change) {
 	k.objects[resource][name] = object
 }
 
-// learnPod returns the pod that is known with what a write changed in its status.
+// learnPod returns the pod that is known with what a write changed.
 func learnPod(known, before, after *corev1.Pod) *corev1.Pod {
-	pod := after.DeepCopy()
-	pod.Status = *known.Status.DeepCopy()
+	pod := known.DeepCopy()
+	pod.Labels = learnKeys(pod.Labels, before.Labels, after.Labels)
+	pod.Annotations = learnKeys(pod.Annotations, before.Annotations, after.Annotations)
+	if !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences) {
+		pod.OwnerReferences = after.OwnerReferences
+	}
+	if !equality.Semantic.DeepEqual(before.Finalizers, after.Finalizers) {
+		pod.Finalizers = after.Finalizers
+	}
+	if before.DeletionTimestamp == nil {
+		pod.DeletionTimestamp = after.DeletionTimestamp
+	}
+	if !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		pod.Spec = *after.Spec.DeepCopy()
+	}
 	for _, condition := range after.Status.Conditions {
 		same := func(c corev1.PodCondition) bool { return c.Type == condition.Type }
 		if i := slices.IndexFunc(before.Status.Conditions, same); i >= 0 && equality.Semantic.DeepEqual(before.Status.Conditions[i], condition) {
@@ -76,6 +89,25 @@ func learnPod(known, before, after *corev1.Pod) *corev1.Pod {
 		pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, same), condition)
 	}
 	return pod
+}
+
+// learnKeys returns the labels that are known with those that a write changed.
+func learnKeys(known, before, after map[string]string) map[string]string {
+	learned := maps.Clone(known)
+	if learned == nil {
+		learned = map[string]string{}
+	}
+	for key, value := range after {
+		if before[key] != value {
+			learned[key] = value
+		}
+	}
+	for key := range before {
+		if _, stays := after[key]; !stays {
+			delete(learned, key)
+		}
+	}
+	return learned
 }
 
 // state returns objects as invariants want them.

@@ -11,7 +11,7 @@ import (
 const (
 	quietFor     = time.Hour
 	mostRounds   = 3000
-	mostRequests = 1500
+	mostRequests = 500
 )
 
 // quiet ends all disturbances and waits until nothing has happened for an hour.
@@ -29,7 +29,14 @@ func (h *history) quiet() error {
 	if h.failed() {
 		return nil
 	}
-	h.workload.Heal(h.user())
+	user := h.user()
+	if user.Workload() == nil {
+		user.Create(h.random(0))
+		if err := h.settle(); err != nil {
+			return err
+		}
+	}
+	h.workload.Heal(user)
 	if err := h.settle(); err != nil {
 		return err
 	}

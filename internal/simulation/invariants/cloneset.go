@@ -66,7 +66,7 @@ type cloneSetCounts struct {
 
 func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features CloneSetFeatures) *cloneSetJudge {
 	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), picked: map[string]bool{}}
-	j.update = updateRevision(&set.Spec.Template, w.revisions())
+	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
 	for _, name := range set.Spec.ScaleStrategy.PodsToDelete {
 		j.picked[name] = true
 	}

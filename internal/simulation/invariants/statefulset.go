@@ -65,7 +65,7 @@ type statefulSetJudge struct {
 func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *statefulSetJudge {
 	j := &statefulSetJudge{violations: v, Write: w, set: set, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
-	j.update = updateRevision(&set.Spec.Template, w.revisions())
+	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	j.broken = err != nil || selector.Empty() || j.replicas < 0
 	j.readStrategies()

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Object is an object of the API.
@@ -85,12 +86,19 @@ func (w *Write) spec() Object {
 	return w.Truth.Workload
 }
 
-// revisions are those that the author knew.
-func (w *Write) revisions() map[string]*appsv1.ControllerRevision {
+// revisions are those that the author knew and that are the workload's, or nobody's.
+func (w *Write) revisions(uid types.UID) map[string]*appsv1.ControllerRevision {
+	of := w.Truth
 	if w.Known != nil {
-		return w.Known.Revisions
+		of = w.Known
 	}
-	return w.Truth.Revisions
+	found := map[string]*appsv1.ControllerRevision{}
+	for name, r := range of.Revisions {
+		if owns(uid, r) || metav1.GetControllerOfNoCopy(r) == nil {
+			found[name] = r
+		}
+	}
+	return found
 }
 
 // Invariant names what must always hold.
