@@ -58,12 +58,14 @@ func featuresOf(seed uint64) Features {
 	return Features{PartitionRollback: seed%3 == 1, ExcludePreparingDelete: seed%5 == 1, ShortHash: seed%7 == 1}
 }
 
-// heal makes an end of what users did.
+// heal makes an end of what users did. A priorityStrategy goes too: where it puts
+// available pods first, a broken one that uses maxUnavailable up blocks the update
+// for good (rules 29 and 31).
 func heal(u *simulation.User) {
 	u.Edit(`{"spec":{"replicas":3,"minReadySeconds":0,"lifecycle":null,"scaleStrategy":null,
 		"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
 		"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
-		"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false}}}`)
+		"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false,"priorityStrategy":null,"scatterStrategy":null}}}`)
 }
 
 // observer tells a simulation when a pass reads the caches.

@@ -25,9 +25,10 @@
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could move, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready moves nevertheless when
-//     its revision has been given up, when the update goes back to an older
-//     revision, when no pod is available at its revision, or when all pods above
-//     it are updated and available. Pods that are ready are never moved for this.
+//     its revision has been given up, when its deletion or update is being
+//     prepared, when the update goes back to an older revision, when no pod is
+//     available at its revision, or when all pods above it are updated and
+//     available. Pods that are ready are never moved for this.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
 //   - With OrderedReady a pod that is left over goes in its turn although it and
