@@ -47,8 +47,8 @@
 //     replacement is created when the former pod is gone, not before.
 //   - With Parallel, all pods that are left over are deleted in one pass, and a
 //     pod whose claim is about to be deleted does not hold up the others.
-//   - A claim that goes with a former pod is waited for, whatever the retention
-//     policy says by now.
+//   - A claim that goes with a former pod, or with a former StatefulSet of the
+//     same name, is waited for, whatever the retention policy says by now.
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.
