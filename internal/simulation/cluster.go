@@ -18,9 +18,16 @@ import (
 // pods lists the pods that there are by name.
 func (h *history) podList() []*corev1.Pod { return sorted[*corev1.Pod](h.records[pods].objects) }
 
-// anyPod picks a pod, nil where there is none.
+// anyPod picks a pod, nil where there is none. It is often one that a request is
+// about: who comes in between makes the best stories.
 func (h *history) anyPod(r *rand.Rand) *corev1.Pod {
 	list := h.podList()
+	if waiting := h.requests.inOrder(); len(waiting) > 0 && r.IntN(2) == 0 {
+		name := waiting[r.IntN(len(waiting))].Name
+		if pod, ok := h.records[pods].objects[name].(*corev1.Pod); ok {
+			return pod
+		}
+	}
 	if len(list) == 0 {
 		return nil
 	}
@@ -91,7 +98,7 @@ func (h *history) actUser(r *rand.Rand) error {
 	user := h.user()
 	switch n := r.IntN(50); {
 	case user.Workload() == nil && n < 25:
-		user.Create(r)
+		user.Create()
 	case user.Workload() == nil:
 	case n == 0:
 		user.Delete()
@@ -128,8 +135,11 @@ func (u *User) Delete() {
 	u.tell("deletes the workload", h.kube.CoreV1().RESTClient().Delete().AbsPath(h.path(), Web.Name).Do(context.Background()).Error())
 }
 
-// Create creates the workload again, as one of the seed was.
-func (u *User) Create(r *rand.Rand) { u.tell("creates the workload", u.history.create(r)) }
+// Create creates the workload again, as it was in the beginning.
+func (u *User) Create() { u.tell("creates the workload", u.history.create()) }
+
+// LacksClaim tells whether a claim is missing that a pod mounts.
+func (u *User) LacksClaim(pod *corev1.Pod) bool { return u.history.lacksClaim(pod) }
 
 // Edit changes the workload by a merge patch.
 func (u *User) Edit(patch string) {
@@ -201,9 +211,9 @@ func (h *history) path() string {
 	return fmt.Sprintf("/apis/%s/namespaces/%s/%s", r.GroupVersion(), Web.Namespace, r.Name)
 }
 
-// create creates the workload.
-func (h *history) create(r *rand.Rand) error {
-	object := h.workload.Create(r)
+// create creates the workload of the seed.
+func (h *history) create() error {
+	object := h.workload.Create(h.random(0))
 	object.SetNamespace(Web.Namespace)
 	object.SetName(Web.Name)
 	data, err := json.Marshal(object)

@@ -104,7 +104,7 @@ func (h *history) begin() error {
 		return err
 	}
 	h.kubelet = &apitest.Kubelet{Client: h.kube, Server: h.server}
-	if err := h.create(h.random(0)); err != nil {
+	if err := h.create(); err != nil {
 		return err
 	}
 	if err := h.follow(); err != nil {
@@ -227,6 +227,9 @@ func (h *history) serve(r *request, f fate) error {
 	h.requests.lose = false
 	if err != nil {
 		return err
+	}
+	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
+		r.process.learnGone(r.Resource, r.Name)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(positions)) {
 		if record := h.records[resource]; len(record.changes) > positions[resource] {

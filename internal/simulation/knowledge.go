@@ -49,6 +49,14 @@ func (p *Process) wrote(resource string, position int) {
 	}
 }
 
+// learnGone drops what the process wrote about an object: it has asked, and knows
+// that the object is gone.
+func (p *Process) learnGone(resource, name string) {
+	p.own = slices.DeleteFunc(p.own, func(w ownWrite) bool {
+		return w.resource == resource && p.replicas[resource].record.changes[w.position].object.GetName() == name
+	})
+}
+
 // learn takes over what a write changed, and nothing that others had changed.
 func (k *knowledge) learn(resource string, c *change) {
 	name := c.object.GetName()

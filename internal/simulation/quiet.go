@@ -31,7 +31,7 @@ func (h *history) quiet() error {
 	}
 	user := h.user()
 	if user.Workload() == nil {
-		user.Create(h.random(0))
+		user.Create()
 		if err := h.settle(); err != nil {
 			return err
 		}

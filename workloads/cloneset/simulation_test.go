@@ -66,6 +66,11 @@ func heal(u *simulation.User) {
 		"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
 		"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
 		"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false,"priorityStrategy":null,"scatterStrategy":null}}}`)
+	for _, pod := range u.Pods() { // of two controllers, one may delete a claim that the other uses again
+		if u.LacksClaim(pod) {
+			u.DeletePod(pod.Name, nil)
+		}
+	}
 }
 
 // observer tells a simulation when a pass reads the caches.
@@ -127,6 +132,11 @@ func anySet(r *rand.Rand) simulation.Object {
 	if r.IntN(3) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	}
+	for _, hook := range simulation.Hooks {
+		if r.IntN(4) == 0 {
+			simulation.Merge(set, hook(r))
+		}
+	}
 	for range r.IntN(8) {
 		simulation.Merge(set, simulation.AnyEdit(r, edits))
 	}
@@ -184,21 +194,18 @@ func act(u *simulation.User, r *rand.Rand) {
 		u.Err(r, mistakes)
 	case n < 12 || pod == nil:
 		u.Edit(simulation.AnyEdit(r, edits))
-	case n < 18:
+	case n < 17:
 		u.AnswerHook(pod)
-	case n < 20:
+	case n < 19:
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
-	case n == 20:
+	case n == 19:
 		pick(u, pod)
-	case n == 21:
+	case n == 20:
 		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(3)))
 	case len(pod.Spec.Volumes) > 0: // its claims would wait for it
-	case n == 22:
+	case n == 21:
 		u.Disown(pod)
-	default: // somebody takes its name, when it was about to go perhaps
-		if r.IntN(2) == 0 {
-			pick(u, pod)
-		}
+	default:
 		u.TakeName(pod)
 	}
 }

@@ -114,8 +114,13 @@ func anySet(r *rand.Rand) simulation.Object {
 	set.Spec.PodManagementPolicy = []appsv1.PodManagementPolicyType{appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement}[r.IntN(2)]
 	if r.IntN(2) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
-		if r.IntN(2) == 0 {
-			simulation.Merge(set, `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"}}}`)
+		for range 2 {
+			simulation.Merge(set, simulation.AnyEdit(r, retentionEdits))
+		}
+	}
+	for _, hook := range simulation.Hooks {
+		if r.IntN(4) == 0 {
+			simulation.Merge(set, hook(r))
 		}
 	}
 	for range r.IntN(8) {
@@ -140,11 +145,15 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false, false),
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":%v}}}}`, 0, 10, 60),
 	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}}`, 0, 5),
-	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
-	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
+	func(r *rand.Rand) string { return simulation.AnyEdit(r, retentionEdits) },
 	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
 	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
 }, simulation.Hooks...)
+
+var retentionEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
+	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
+}
 
 // parallelEdits are those that need Parallel.
 var parallelEdits = []simulation.Edit{

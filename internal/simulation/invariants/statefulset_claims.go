@@ -60,19 +60,30 @@ func (j *statefulSetJudge) mayOwn(claim *corev1.PersistentVolumeClaim, owner met
 }
 
 // checkClaimsOf: a new pod does not get a claim that is being deleted, or that
-// goes with the pod before it. (rule 5)
+// goes with the pod or the set before it. (rule 5)
 func (j *statefulSetJudge) checkClaimsOf(pod *corev1.Pod) {
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim == nil {
 			continue
 		}
 		claim := j.Known.Claims[volume.PersistentVolumeClaim.ClaimName]
-		if claim == nil {
-			continue
-		}
-		goes := func(o metav1.OwnerReference) bool { return o.Kind == "Pod" && o.Name == pod.Name }
-		if claim.DeletionTimestamp != nil || slices.ContainsFunc(claim.OwnerReferences, goes) {
+		if claim != nil && (claim.DeletionTimestamp != nil || j.goesWithFormer(claim, pod)) {
 			j.add(Claims, "creates pod %s with claim %s, which is about to go", pod.Name, claim.Name)
 		}
 	}
+}
+
+// goesWithFormer tells whether a former pod of the name owns a claim, or nothing
+// but a former set.
+func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
+	sets := 0
+	for _, o := range claim.OwnerReferences {
+		switch {
+		case o.Kind == "Pod" && o.Name == pod.Name:
+			return true
+		case o.Kind == "StatefulSet" && o.Name == j.set.Name && o.UID != j.set.UID:
+			sets++
+		}
+	}
+	return sets > 0 && sets == len(claim.OwnerReferences)
 }
