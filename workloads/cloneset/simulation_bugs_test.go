@@ -2,6 +2,7 @@ package cloneset
 
 import (
 	"context"
+	"math/rand/v2"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +51,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader = blind{o.Reader} }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
-		{"deletions do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
+		{"deletions do not name the UID", invariants.Ownership, bug{
+			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
+		}},
 		{"a pod is created twice", invariants.Surge, inPlan(func(s *Snapshot, p *Plan) {
 			if len(p.Create) > 0 {
 				again := p.Create[0]
@@ -91,6 +94,27 @@ type bug struct {
 	config     func(*rest.Config)
 	options    func(*Options)
 	reconciler func(*Reconciler)
+	often      func(*simulation.User, *rand.Rand) // what users do half of the time, where the bug would seldom show
+}
+
+// act is what users do in a step.
+func (b *bug) act(u *simulation.User, r *rand.Rand) {
+	if b.often != nil && r.IntN(2) == 0 {
+		b.often(u, r)
+		return
+	}
+	act(u, r)
+}
+
+// takeNames picks pods, and puts strangers in the places of pods.
+func takeNames(u *simulation.User, r *rand.Rand) {
+	switch pod := u.AnyPod(r); {
+	case pod == nil || len(pod.Spec.Volumes) > 0:
+	case r.IntN(2) == 0:
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
+	default:
+		u.TakeName(pod)
+	}
 }
 
 // inPlan plants a bug into plans.

@@ -40,7 +40,7 @@ func simulated(bug bug) *simulation.Workload {
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      act,
+		Act:      bug.act,
 		Release:  (*simulation.User).AnswerHooks,
 		Heal:     heal,
 		Judge: func(seed uint64, w *invariants.Write) []invariants.Violation {

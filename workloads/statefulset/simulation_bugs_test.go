@@ -3,11 +3,13 @@ package statefulset
 import (
 	"context"
 	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -63,22 +65,23 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return r.apply(ctx, s, p)
 			}
 		}}},
-		{"a claim that is about to go is used again", invariants.Claims, inSnapshot(func(s *Snapshot) {
+		{"a claim that is about to go is used again", invariants.Claims, bug{often: scaleOften, reconciler: misreading(func(s *Snapshot) {
 			for name, claim := range s.Claims {
 				fresh := claim.DeepCopy()
 				fresh.OwnerReferences, fresh.DeletionTimestamp = nil, nil
 				s.Claims[name] = fresh
 			}
-		})},
-		{"pods of others are taken for its own", invariants.Ownership, inSnapshot(func(s *Snapshot) {
+		})}},
+		{"pods of others are taken for its own", invariants.Ownership, bug{reconciler: misreading(func(s *Snapshot) {
 			for i, pod := range s.Pods {
 				mine := pod.DeepCopy()
-				owner := ownerReference(s.Set)
-				mine.OwnerReferences = append(mine.OwnerReferences[:0:0], owner)
+				mine.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
 				s.Pods[i] = mine
 			}
-		})},
-		{"deletions do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
+		})}},
+		{"deletions do not name the UID", invariants.Ownership, bug{
+			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
+		}},
 		{"pods are deleted at once", invariants.Identity, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
 		{"a pod mounts the claim of another", invariants.Identity, inPlan(func(_ *Snapshot, p *Plan) {
 			for _, c := range p.Create {
@@ -113,7 +116,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}}},
 		{"no pass is made when minReadySeconds have passed", invariants.Rest, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"a planner panics", invariants.Calm, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
-			if s.Partition != nil && *s.Partition == 2 {
+			if s.Partition != nil && *s.Partition > 0 {
 				panic("planted")
 			}
 		})},
@@ -128,6 +131,30 @@ type bug struct {
 	config     func(*rest.Config)
 	options    func(*Options)
 	reconciler func(*Reconciler)
+	often      func(*simulation.User, *rand.Rand) // what users do half of the time, where the bug would seldom show
+}
+
+// act is what users do in a step.
+func (b *bug) act(u *simulation.User, r *rand.Rand) {
+	if b.often != nil && r.IntN(2) == 0 {
+		b.often(u, r)
+		return
+	}
+	act(u, r)
+}
+
+// scaling is what gives pods up, and wants them again.
+var scaling = simulation.Pick(`{"spec":{"replicas":%v}}`, 1, 4)
+
+func scaleOften(u *simulation.User, r *rand.Rand) { u.Edit(scaling(r)) }
+
+// takeNames gives pods up, and puts strangers in the places of pods.
+func takeNames(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
+		u.TakeName(pod)
+		return
+	}
+	scaleOften(u, r)
 }
 
 // inPlan plants a bug into plans.
@@ -141,25 +168,24 @@ func inPlan(spoil func(*Snapshot, *Plan)) bug {
 	}}
 }
 
-// inSnapshot plants a bug into what planners see. The status stays right.
-func inSnapshot(spoil func(*Snapshot)) bug {
-	return bug{reconciler: func(r *Reconciler) {
+// misreading plants a bug into what planners see. The status stays right.
+func misreading(spoil func(*Snapshot)) func(*Reconciler) {
+	return func(r *Reconciler) {
 		r.passes.Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set = s.Set.DeepCopy()
-			misread.Pods = append([]*corev1.Pod{}, s.Pods...)
-			misread.Claims = maps.Clone(s.Claims)
+			misread.Pods, misread.Claims = slices.Clone(s.Pods), maps.Clone(s.Claims)
 			spoil(&misread)
 			p := NewPlan(&misread)
 			p.Status = NewPlan(s).Status
 			return p
 		}
-	}}
+	}
 }
 
 // inSpec plants a bug into how planners read the spec.
 func inSpec(spoil func(*v1beta1.StatefulSetSpec)) bug {
-	return inSnapshot(func(s *Snapshot) { spoil(&s.Set.Spec) })
+	return bug{reconciler: misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })}
 }
 
 func inRolling(spoil func(*v1beta1.RollingUpdateStatefulSetStrategy)) bug {

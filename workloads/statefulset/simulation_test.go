@@ -40,7 +40,7 @@ func simulated(bug bug) *simulation.Workload {
 		Empty:     func() simulation.Object { return &v1beta1.StatefulSet{} },
 		Create:    anySet,
 		Start:     func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:       act,
+		Act:       bug.act,
 		Release:   (*simulation.User).AnswerHooks,
 		Heal:      heal,
 		Judge:     func(_ uint64, w *invariants.Write) []invariants.Violation { return invariants.StatefulSet(w) },
@@ -112,6 +112,8 @@ func anySet(r *rand.Rand) simulation.Object {
 	set := testSet(1 + r.Int32N(4))
 	set.Spec.Template.Labels = simulation.PodLabels(r)
 	set.Spec.PodManagementPolicy = []appsv1.PodManagementPolicyType{appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement}[r.IntN(2)]
+	set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy = []v1beta1.PodUpdateStrategyType{
+		v1beta1.RecreatePodUpdateStrategyType, v1beta1.InPlaceIfPossiblePodUpdateStrategyType, v1beta1.InPlaceOnlyPodUpdateStrategyType}[r.IntN(3)]
 	if r.IntN(2) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 		for range 2 {
