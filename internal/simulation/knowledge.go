@@ -102,11 +102,11 @@ func learnPod(known, before, after *corev1.Pod) *corev1.Pod {
 // learnKeys returns the labels that are known with those that a write changed.
 func learnKeys(known, before, after map[string]string) map[string]string {
 	learned := maps.Clone(known)
-	if learned == nil {
-		learned = map[string]string{}
-	}
 	for key, value := range after {
 		if before[key] != value {
+			if learned == nil {
+				learned = map[string]string{}
+			}
 			learned[key] = value
 		}
 	}

@@ -37,7 +37,7 @@ func limitsOf(set *v1alpha1.CloneSet) (l cloneSetLimits) {
 	l.unavailable = number(strategy.MaxUnavailable, intstr.FromString(v1alpha1.DefaultCloneSetMaxUnavailable), l.surge == 0)
 	l.scaleUnavailable = number(set.Spec.ScaleStrategy.MaxUnavailable, intstr.FromInt32(math.MaxInt32), true)
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
-	l.broken = l.broken || l.replicas < 0 || err != nil || selector.Empty()
+	l.broken = l.broken || l.replicas < 0 || set.Spec.Selector == nil || err != nil || selector.Empty()
 	return l
 }
 

@@ -67,7 +67,7 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *sta
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
-	j.broken = err != nil || selector.Empty() || j.replicas < 0
+	j.broken = set.Spec.Selector == nil || err != nil || selector.Empty() || j.replicas < 0
 	j.readStrategies()
 	for ordinal := 0; len(j.wanted) < j.replicas; ordinal++ {
 		if !slices.Contains(set.Spec.ReserveOrdinals, ordinal) {
