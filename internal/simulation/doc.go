@@ -13,6 +13,8 @@
 // [Workload] is what a test says of its kind; [Run] plays one seed, and [Check]
 // many, and prints the shortest history that fails. What a controller may write
 // is for package invariants to say, which knows the specification and no planner.
+// [FindBugs] makes sure that they see something: it plants bugs in the controller,
+// and every one must be found.
 //
 // It is for tests only: no package but a test imports it.
 package simulation

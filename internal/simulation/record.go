@@ -26,14 +26,6 @@ type change struct {
 	gone    bool
 }
 
-// after is the object after the change, nil where it is gone.
-func (c *change) after() Object {
-	if c.gone {
-		return nil
-	}
-	return c.object
-}
-
 // record is everything that happened to a resource, decoded once for all
 // caches, and the objects that there are. They are never changed.
 type record struct {

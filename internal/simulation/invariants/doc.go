@@ -7,7 +7,10 @@
 // It knows the specification and calls no planner, so that both cannot be wrong
 // in the same way. Everything here is pure: any test that sees objects before
 // and after a write can use it. Where a test does not know what the author knew,
-// or where two controllers are at work for a while, only that is judged which
-// holds without: who owns what is touched, hooks, claims, identity, and what an
-// in-place update changes.
+// only that is judged which holds whatever it was: who owns what is touched,
+// hooks, claims, identity, and what an in-place update changes.
+//
+// Two controllers that are at work at once, as when a lease is lost and the
+// loser has not noticed, are judged each by what it knew. So nothing is said of
+// what only both together do, two pods too many for example.
 package invariants

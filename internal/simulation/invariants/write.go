@@ -39,10 +39,9 @@ type Write struct {
 	Before, After Object
 	// Truth is what there was just before the write.
 	Truth *State
-	// Known is what the author had to know, at the moment when its pass looked;
-	// its own later writes included, but not this one. Nil where nobody can
-	// tell, or where another controller is at work too: then only that is judged
-	// which holds without coordination.
+	// Known is what the author had to know: what it observed, and its own later
+	// writes, but not this one. Nil where nobody can tell: then only that is
+	// judged which holds whatever it knew.
 	Known *State
 	// Observed is what the caches of the author held when its pass looked; nil
 	// where nobody can tell.
