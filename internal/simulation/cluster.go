@@ -138,6 +138,17 @@ func (u *User) Delete() {
 // Create creates the workload again, as it was in the beginning.
 func (u *User) Create() { u.tell("creates the workload", u.history.create()) }
 
+// Doomed is a pod whose deletion the controller has sent, and that has not
+// arrived yet; nil where there is none.
+func (u *User) Doomed() *corev1.Pod {
+	for _, r := range u.history.requests.inOrder() {
+		if pod, ok := u.history.records[pods].objects[r.Name].(*corev1.Pod); ok && r.Verb == "delete" && r.Resource == pods {
+			return pod
+		}
+	}
+	return nil
+}
+
 // LacksClaim tells whether a claim is missing that a pod mounts.
 func (u *User) LacksClaim(pod *corev1.Pod) bool { return u.history.lacksClaim(pod) }
 

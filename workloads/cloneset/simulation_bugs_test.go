@@ -106,14 +106,12 @@ func (b *bug) act(u *simulation.User, r *rand.Rand) {
 	act(u, r)
 }
 
-// takeNames picks pods, and puts strangers in the places of pods.
+// takeNames picks pods, and puts strangers in the places of those that are to go.
 func takeNames(u *simulation.User, r *rand.Rand) {
-	switch pod := u.AnyPod(r); {
-	case pod == nil || len(pod.Spec.Volumes) > 0:
-	case r.IntN(2) == 0:
+	if doomed := u.Doomed(); doomed != nil && len(doomed.Spec.Volumes) == 0 {
+		u.TakeName(doomed)
+	} else if pod := u.AnyPod(r); pod != nil {
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
-	default:
-		u.TakeName(pod)
 	}
 }
 

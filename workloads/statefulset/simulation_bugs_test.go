@@ -148,10 +148,10 @@ var scaling = simulation.Pick(`{"spec":{"replicas":%v}}`, 1, 4)
 
 func scaleOften(u *simulation.User, r *rand.Rand) { u.Edit(scaling(r)) }
 
-// takeNames gives pods up, and puts strangers in the places of pods.
+// takeNames gives pods up, and puts strangers in the places of those that are to go.
 func takeNames(u *simulation.User, r *rand.Rand) {
-	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
-		u.TakeName(pod)
+	if doomed := u.Doomed(); doomed != nil {
+		u.TakeName(doomed)
 		return
 	}
 	scaleOften(u, r)
