@@ -1,7 +1,10 @@
 package invariants
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,15 +59,20 @@ func (j *cloneSetJudge) isPicked(pod *corev1.Pod) bool {
 	return labelled || j.picked[pod.Name]
 }
 
-// updateRevision is the short hash of the revision of a template, the newest
-// if there are several; empty where there is none.
+// updateRevision is the short hash of the revision of a template, the latest if
+// there are several; empty where there is none. (CR4, CR5)
 func updateRevision(template *corev1.PodTemplateSpec, revisions map[string]*appsv1.ControllerRevision) string {
 	templates := templatesOf(revisions)
-	found, newest := "", int64(math.MinInt64)
-	for name, r := range revisions {
-		if t := templates[shortHash(name)]; t != nil && r.Revision > newest && equality.Semantic.DeepEqual(t, template) {
-			found, newest = shortHash(name), r.Revision
+	found := ""
+	for _, r := range slices.SortedFunc(maps.Values(revisions), earlier) {
+		if t := templates[shortHash(r.Name)]; t != nil && equality.Semantic.DeepEqual(t, template) {
+			found = shortHash(r.Name)
 		}
 	}
 	return found
+}
+
+func earlier(a, b *appsv1.ControllerRevision) int {
+	return cmp.Or(cmp.Compare(a.Revision, b.Revision),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }

@@ -108,6 +108,9 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			j.add(Rest, "pod %d does not serve at revision %s", ordinal, j.update)
 			continue
 		}
+		if pod.CreationTimestamp.Before(&j.set.CreationTimestamp) {
+			continue // it was adopted, and its claims may have gone with a former set
+		}
 		for i := range j.set.Spec.VolumeClaimTemplates {
 			name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name
 			if claim := s.Claims[name]; claim == nil || claim.DeletionTimestamp != nil {
