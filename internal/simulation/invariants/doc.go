@@ -1,0 +1,16 @@
+// Package invariants says what a controller may write, and what a workload must
+// look like at rest. It judges one [Write] at a time: from the object before and
+// after it, and from what its author had to know, which are the objects that its
+// caches held when its pass began, and what it has written itself since.
+// Staleness excuses what an author could not know, never what it wrote.
+//
+// It knows the specification and calls no planner, so that both cannot be wrong
+// in the same way. Everything here is pure: any test that sees objects before
+// and after a write can use it. Where a test does not know what the author knew,
+// only that is judged which holds whatever it was: who owns what is touched,
+// hooks, claims, identity, and what an in-place update changes.
+//
+// Two controllers that are at work at once, as when a lease is lost and the
+// loser has not noticed, are judged each by what it knew. So nothing is said of
+// what only both together do, two pods too many for example.
+package invariants
