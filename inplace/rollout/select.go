@@ -16,6 +16,9 @@ type Candidate struct {
 	// Settling says, for a deletion, that the pod is ready, but not for the
 	// workload's minReadySeconds: it does not count as available yet.
 	Settling bool
+	// Prepared says, for an update, that the pod has been taken out of service
+	// for it already. It does not wait for others, which may wait for it.
+	Prepared bool
 }
 
 // Unavailable counts the pods that are not available, whatever else they are:
@@ -37,7 +40,8 @@ type Unavailable struct {
 // more pods than that, no more than Moves.UpdateMaxUnavailable may be
 // unavailable at it, or move; and so that service goes on, no available pod
 // moves where so many pods of any revision are unavailable. The first pod that
-// these numbers hold back holds back all behind it. (cloneset rule 31)
+// these numbers hold back holds back all behind it; a prepared one is not held
+// back. (cloneset rule 31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
 	m := t.Moves()
 	limit := min(int(max(m.Update, -m.Update)), len(candidates))
@@ -60,7 +64,7 @@ func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) 
 func (t Tally) walk(m Moves, candidates []Candidate, unavailable Unavailable) (n int, stop *Reason) {
 	var accepted, disrupted int32 // disrupted are accepted pods that were available
 	for _, c := range candidates {
-		if unavailable.AtTarget+accepted >= m.UpdateMaxUnavailable {
+		if !c.Prepared && unavailable.AtTarget+accepted >= m.UpdateMaxUnavailable {
 			return int(accepted), t.targetUnavailable(m, unavailable.AtTarget, accepted)
 		}
 		if c.Available {

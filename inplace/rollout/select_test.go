@@ -13,7 +13,7 @@ import (
 // names are the positions.
 func line(letters string) (candidates []Candidate) {
 	for i, letter := range letters {
-		candidates = append(candidates, Candidate{Pod: newPod(fmt.Sprint(i)), Available: letter != '-', Settling: letter == '~'})
+		candidates = append(candidates, Candidate{Pod: newPod(fmt.Sprint(i)), Available: letter == '+' || letter == '~', Settling: letter == '~', Prepared: letter == 'p'})
 	}
 	return candidates
 }
@@ -60,6 +60,9 @@ func TestSelectForUpdate(t *testing.T) {
 		{"rule 31: an available pod moves within the limit, the next stops",
 			Tally{Replicas: 5, MaxUnavailable: 3, Old: Class{Total: 5, Unavailable: 2}}, "-++-+", Unavailable{All: 2},
 			[]string{"now: 0 1", `MaxUnavailable 3/3 "maxUnavailable 3: 2 pods are unavailable already and 1 pod is updated now": 2 3 4`}},
+		{"rule 31, difference: a prepared pod does not wait for missing ones, which may wait for it",
+			Tally{Replicas: 6, MaxUnavailable: 2, ScaleMaxUnavailable: 1, Old: Class{Total: 2, Unavailable: 1}}, "p+", Unavailable{All: 1},
+			[]string{"now: 0", `MaxUnavailable 1/0 "maxUnavailable 2 less 4 missing pods: 1 pod is updated now": 1`}},
 		{"rule 31, edge 4: the surge pod makes room",
 			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}, New: Class{Total: 1}}, "+++", Unavailable{},
 			[]string{"now: 0",

@@ -90,7 +90,8 @@ func (p *planner) allPods() []*corev1.Pod {
 func (p *planner) candidates(pods []*corev1.Pod) []rollout.Candidate {
 	candidates := make([]rollout.Candidate, len(pods))
 	for i, pod := range pods {
-		candidates[i] = rollout.Candidate{Pod: pod, Available: p.byPod(pod).available}
+		candidates[i] = rollout.Candidate{Pod: pod, Available: p.byPod(pod).available,
+			Prepared: lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate}
 	}
 	return candidates
 }

@@ -102,6 +102,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.classify()
+	p.planReach()
 	if s.Set.DeletionTimestamp == nil { // (rule 26)
 		p.planClaims()
 		p.planScale()

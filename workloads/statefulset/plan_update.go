@@ -16,12 +16,13 @@ import (
 
 // planUpdate moves pods to the update revision. (rules 14 to 22)
 func (p *planner) planUpdate() {
-	sequence, err := p.sequence()
-	if err != nil {
-		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf("spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy: %w", err))
-		return
+	if len(p.reach.held) > 0 {
+		p.waitAll(p.reach.held, p.partitionReason())
 	}
+	sequence := p.reach.sequence
 	switch {
+	case p.reach.err != nil:
+		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf("spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy: %w", p.reach.err))
 	case p.rolling == nil:
 		p.waitAll(p.wanted, &rollout.Reason{Rule: rollout.RuleOnDelete,
 			Message: "updateStrategy.type OnDelete: the pod gets the present template when somebody deletes it"})
@@ -36,23 +37,32 @@ func (p *planner) planUpdate() {
 	}
 }
 
-// sequence is the places whose pods are to be at the update revision, in the
-// order in which they move. (rule 17)
-func (p *planner) sequence() ([]slot, error) {
-	if p.rolling == nil {
-		return nil, nil
+// reach divides the wanted places as the partition does.
+type reach struct {
+	sequence []slot // whose pods are to be at the update revision, in the order in which they move
+	held     []slot // whose pods stay where they are
+	err      error  // nobody can tell
+}
+
+// planReach finds out which pods the update reaches, and in which order. (rule 17)
+func (p *planner) planReach() {
+	switch {
+	case p.rolling == nil:
+	case p.rolling.UnorderedUpdate != nil:
+		p.reach = p.unordered()
+	default:
+		first := slices.IndexFunc(p.wanted, func(s slot) bool { return s.ordinal >= int(p.limits.partition) })
+		if first < 0 {
+			first = len(p.wanted)
+		}
+		p.reach = reach{sequence: slices.Clone(p.wanted[first:]), held: p.wanted[:first]}
+		slices.Reverse(p.reach.sequence)
 	}
-	if p.rolling.UnorderedUpdate != nil {
-		return p.unordered()
+	for _, s := range p.reach.held {
+		if s.pod != nil {
+			s.pod.held = true
+		}
 	}
-	first := slices.IndexFunc(p.wanted, func(s slot) bool { return s.ordinal >= int(p.limits.partition) })
-	if first < 0 {
-		first = len(p.wanted)
-	}
-	p.waitAll(p.wanted[:first], p.partitionReason())
-	sequence := slices.Clone(p.wanted[first:])
-	slices.Reverse(sequence)
-	return sequence, nil
 }
 
 func (p *planner) partitionReason() *rollout.Reason {
@@ -64,10 +74,10 @@ func (p *planner) partitionReason() *rollout.Reason {
 		Message: fmt.Sprintf("partition %d: %s", p.limits.partition, held)}
 }
 
-// unordered is the sequence under unorderedUpdate: replicas less partition
-// pods, first those that have moved or are on their way out, then the others by
+// unordered is the order under unorderedUpdate: replicas less partition pods
+// move, first those that have moved or are on their way out, then the others by
 // priority. (rule 17)
-func (p *planner) unordered() ([]slot, error) {
+func (p *planner) unordered() reach {
 	var moved []slot
 	var others []*corev1.Pod
 	byPod := map[*corev1.Pod]slot{}
@@ -82,7 +92,7 @@ func (p *planner) unordered() ([]slot, error) {
 	slices.Reverse(moved)
 	ordered, err := rollout.SortByPriority(others, p.rolling.UnorderedUpdate.PriorityStrategy)
 	if err != nil {
-		return nil, err
+		return reach{err: err}
 	}
 	for _, pod := range ordered {
 		moved = append(moved, byPod[pod])
@@ -91,8 +101,7 @@ func (p *planner) unordered() ([]slot, error) {
 	if p.plan.Revisions.Current != p.plan.Revisions.Update { // otherwise no pod belongs at another revision
 		n = max(0, min(n, int(p.limits.replicas)-int(p.limits.partition)))
 	}
-	p.waitAll(moved[n:], p.partitionReason())
-	return moved[:n], nil
+	return reach{sequence: moved[:n], held: moved[n:]}
 }
 
 // walk goes down the sequence and moves pods until maxUnavailable of those it
@@ -219,18 +228,7 @@ func (p *planner) recreates(pod *pod) bool {
 	if p.rolling == nil || p.rolling.Paused || pod.updated {
 		return false
 	}
-	return !p.held(pod) && p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType && p.inPlace(pod) == nil
-}
-
-// held tells whether the update never reaches a pod as things are.
-func (p *planner) held(pod *pod) bool {
-	switch {
-	case p.rolling == nil:
-		return true
-	case p.rolling.UnorderedUpdate != nil:
-		return p.limits.partition >= p.limits.replicas
-	}
-	return pod.ordinal < int(p.limits.partition)
+	return !pod.held && p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType && p.inPlace(pod) == nil
 }
 
 // inPlace returns the in-place update of a pod; nil where there is none. (inplace rule 1)

@@ -37,6 +37,7 @@ type planner struct {
 	others    []*pod // those that have a name of its pods and are not its own
 	wanted    []slot // by ordinal
 	condemned []*pod // pods of ordinals that are not wanted, the highest first
+	reach     reach  // of the update
 
 	stopped *rollout.Reason // OrderedReady: why nothing goes on beyond a pod
 	scaled  bool            // the scale step deletes something: no update in this pass
@@ -64,6 +65,7 @@ type pod struct {
 	terminating bool
 	ended       bool // Failed or Succeeded
 	updated     bool // at the update revision
+	held        bool // the partition holds it back
 	available   bool // Running, and Ready for minReadySeconds (rule 8)
 	inPlaceDone bool // no in-place update is under way
 	claims      []ClaimPatch
