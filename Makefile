@@ -23,6 +23,7 @@ define generate-rbac
 
 endef
 
+, := ,
 heading = @printf '\n== %s\n' '$(1)'
 
 .PHONY: help
@@ -52,6 +53,18 @@ test-examples: ## Run the tests of the examples, against a real API server.
 .PHONY: bench
 bench: ## Run the benchmarks of the library.
 	go test -run '^$$' -bench . -benchmem ./...
+
+# How long to soak, and the packages that are soaked.
+DURATION ?= 1m
+SOAKED   := ./workloads/cloneset ./workloads/statefulset
+
+.PHONY: soak
+soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and SEED=1.
+	@mkdir -p bin
+	go test -count=1 -timeout=0 -v -run '^TestSimulation$$' -coverprofile=bin/soak.out \
+		-coverpkg=$(subst $() ,$(,),$(SOAKED)) $(SOAKED) -args -soak=$(DURATION) $(if $(SEED),-seed=$(SEED)) | grep -Ev '^(=== |[[:space:]]*--- PASS)'
+	@echo 'Functions of the planners that were not played in full:'
+	@go tool cover -func=bin/soak.out | awk '$$1 ~ /\/(plan[a-z_]*|planner|snapshot)\.go/ && $$3 != "100.0%"'
 
 .PHONY: tools
 tools: ## Build the development tools into bin/.

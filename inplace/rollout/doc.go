@@ -28,7 +28,8 @@
 //
 // Of pods picked for deletion OpenKruise deletes those that are not ready
 // freely, and then as many ready ones as if the first had served: more than
-// maxUnavailable may be gone. Here the ready ones wait.
+// maxUnavailable may be gone. Here the ready ones wait, also for those that are
+// not ready for minReadySeconds yet.
 //
 // A negative maxUnavailable or maxSurge, which the validation of OpenKruise
 // lets through in some combinations, counts as 0. A partition of "NaN%" or

@@ -13,6 +13,9 @@ type Candidate struct {
 	// the workload's minReadySeconds and, for a deletion, with
 	// minReadySeconds 0.
 	Available bool
+	// Settling says, for a deletion, that the pod is ready, but not for the
+	// workload's minReadySeconds: it does not count as available yet.
+	Settling bool
 }
 
 // Unavailable counts the pods that are not available, whatever else they are:
@@ -79,27 +82,31 @@ func (t Tally) walk(m Moves, candidates []Candidate, unavailable Unavailable) (n
 // (cloneset rules 22, 23)
 //
 // Pods picked for deletion do not count as unavailable in a [Tally]. Those of
-// them that are not ready take their share of the budget here, so that picking
-// some cannot take down more than maxUnavailable.
+// them that are not ready, or are settling, take their share of the budget here,
+// so that picking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []Wait) {
-	unavailable := t.unavailable()
-	if t.specified() > 0 {
+	unavailable, picked := t.unavailable(), t.specified() > 0
+	if picked {
 		unavailable += notAvailable(chosen)
 	}
-	budget := positive(t.maxUnavailable() - unavailable)
-	var used int32
+	budget := t.maxUnavailable() - unavailable
+	var used int64
 	var reason *Reason
 	now = make([]*corev1.Pod, 0, len(chosen))
 	for _, c := range chosen {
-		if c.Available && used >= budget {
+		share := int64(1)
+		if picked && c.Settling {
+			share = 0 // it counts as unavailable already
+		}
+		if c.Available && used+share > budget {
 			if reason == nil {
-				reason = t.deleteReason(positive(unavailable), used)
+				reason = t.deleteReason(positive(unavailable), int32(used))
 			}
 			wait = append(wait, Wait{Pod: c.Pod, Reason: reason})
 			continue
 		}
 		if c.Available {
-			used++
+			used += share
 		}
 		now = append(now, c.Pod)
 	}
@@ -108,7 +115,7 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 
 func notAvailable(candidates []Candidate) (n int64) {
 	for _, c := range candidates {
-		if !c.Available {
+		if !c.Available || c.Settling {
 			n++
 		}
 	}

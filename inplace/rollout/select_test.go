@@ -13,7 +13,7 @@ import (
 // names are the positions.
 func line(letters string) (candidates []Candidate) {
 	for i, letter := range letters {
-		candidates = append(candidates, Candidate{Pod: newPod(fmt.Sprint(i)), Available: letter == '+'})
+		candidates = append(candidates, Candidate{Pod: newPod(fmt.Sprint(i)), Available: letter != '-', Settling: letter == '~'})
 	}
 	return candidates
 }
@@ -120,6 +120,12 @@ func TestSelectForDeletion(t *testing.T) {
 		{"rule 22, difference: those not ready take their share",
 			Tally{Replicas: 5, MaxUnavailable: 2, New: Class{Total: 5, SpecifiedDelete: 3}}, "++-",
 			[]string{"now: 0 2", `MaxUnavailable 2/2 "maxUnavailable 2: 1 pod is unavailable already and 1 pod is deleted now": 1`}},
+		{"rule 22, difference: so do those not ready for minReadySeconds",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 4, SpecifiedDelete: 2}}, "+~",
+			[]string{"now: 1", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is unavailable already": 0`}},
+		{"rule 22: a pod not ready for minReadySeconds goes within the budget",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 4, SpecifiedDelete: 1, Unavailable: 1}}, "~",
+			[]string{"now: ", `MaxUnavailable 2/1 "maxUnavailable 1: 2 pods are unavailable already": 0`}},
 		{"rule 22, edge 3, example h: before the surge pod is ready",
 			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1, Unavailable: 1}}, "+",
 			[]string{"now: ", `MaxUnavailable 1/1 "maxUnavailable 0 and 1 pod beyond replicas: 1 pod is unavailable already": 0`}},

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -25,11 +26,14 @@ func preparePod(pod *unstructured.Unstructured) {
 // validatePod refuses changes of a pod's spec other than those of images,
 // tolerations and the active deadline.
 func validatePod(before, after *unstructured.Unstructured) field.ErrorList {
+	if equality.Semantic.DeepEqual(before.Object["spec"], after.Object["spec"]) {
+		return nil
+	}
 	var old, changed corev1.Pod
-	if err := recode(before.Object, &old); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(before.Object, &old); err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
-	if err := recode(after.Object, &changed); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &changed); err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	takeImages(old.Spec.Containers, changed.Spec.Containers)
@@ -76,4 +80,40 @@ func (s *Server) bind(r *storage, req *Request) (any, error) {
 	}
 	s.commit(r, current, after)
 	return success(), nil
+}
+
+// readPod returns a pod without a request.
+func (s *Server) readPod(namespace, name string) (*corev1.Pod, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	r := s.podRequest(namespace, name)
+	stored, err := r.storage.get(r)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{}
+	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, pod)
+}
+
+// writePodStatus does what a PUT of the status of a pod does, without a request.
+func (s *Server) writePodStatus(pod *corev1.Pod) error {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
+	if err != nil {
+		return err
+	}
+	wanted := &unstructured.Unstructured{Object: fields}
+	wanted.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	r := s.podRequest(pod.Namespace, pod.Name)
+	current, err := r.storage.get(r)
+	if err != nil {
+		return err
+	}
+	_, err = s.update(r.storage, r, current, wanted)
+	return err
+}
+
+func (s *Server) podRequest(namespace, name string) *Request {
+	return &Request{Resource: "pods", Subresource: "status", Namespace: namespace, Name: name, storage: s.resources["v1/pods"]}
 }

@@ -1,12 +1,12 @@
 package apitest
 
 import (
-	"encoding/json"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -72,25 +72,17 @@ func (r *Resource) groupResource() schema.GroupResource {
 func (r *Resource) known(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if r.Type != nil {
 		typed := r.Type()
-		if err := recode(object.Object, typed); err != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
 			return nil, fmt.Errorf("not a %s: %w", r.Kind, err)
 		}
-		object = &unstructured.Unstructured{}
-		if err := recode(typed, &object.Object); err != nil {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+		if err != nil {
 			return nil, err
 		}
+		object = &unstructured.Unstructured{Object: fields}
 	}
 	object.SetGroupVersionKind(r.GroupVersionKind)
 	return object, nil
-}
-
-// recode decodes what another value encodes to.
-func recode(from, to any) error {
-	data, err := json.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return decode(data, to)
 }
 
 func phasePending(claim *unstructured.Unstructured) {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -52,7 +54,19 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 	if r.Verb == "create" {
 		code = http.StatusCreated
 	}
+	if strings.Contains(h.Header.Get("Accept"), "as=PartialObjectMetadata;") {
+		object = onlyMetadata(object)
+	}
 	return answerJSON(h, code, object)
+}
+
+// onlyMetadata leaves of an object what clients get that ask for no more.
+func onlyMetadata(object any) any {
+	full, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return object
+	}
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": full.Object["metadata"]}
 }
 
 // serve answers everything but watches.

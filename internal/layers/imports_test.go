@@ -31,7 +31,8 @@ var furtherModules = map[string]string{
 
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
-var testPackages = modules("internal/apitest", "internal/apitest/mutation", "internal/apitest/scene", "internal/critest", "internal/world")
+var testPackages = modules("internal/apitest", "internal/apitest/mutation", "internal/apitest/scene", "internal/critest",
+	"internal/simulation", "internal/simulation/invariants", "internal/world")
 
 // testModules may be imported by tests, and by testPackages beside what
 // controllers may import.

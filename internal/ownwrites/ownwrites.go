@@ -10,6 +10,7 @@
 package ownwrites
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -90,7 +91,9 @@ func (t *Tracker) Lost(object types.NamespacedName, resource Resource, name stri
 // fails, it is asked again by the next pass.
 func (t *Tracker) Settle(object types.NamespacedName, find func(resource Resource, name string) (resourceVersion string, err error)) error {
 	t.lock.Lock()
-	lost := slices.Collect(maps.Keys(t.lost[object]))
+	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {
+		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
+	})
 	t.lock.Unlock()
 	for _, l := range lost {
 		version, err := find(l.resource, l.name)

@@ -87,16 +87,22 @@ func (c *cluster) start(edit ...func(*Options)) (passes *scene.Passes, stop func
 // unfinished shows what the next pass would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
-	plan, err := c.reconciler.Plan(web)
+	left, err := unfinished(c.reconciler)
 	c.Must(err)
-	if plan == nil {
-		return ""
+	return left
+}
+
+// unfinished shows what the next pass of a reconciler would do.
+func unfinished(r *Reconciler) (string, error) {
+	plan, err := r.Plan(web)
+	if plan == nil || err != nil {
+		return "", err
 	}
 	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.HandOver) + len(plan.Revisions.Delete); n > 0 ||
 		plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Status != nil || plan.PrunePodsToDelete {
-		return fmt.Sprintf("%+v", plan)
+		return fmt.Sprintf("%+v", plan), nil
 	}
-	return ""
+	return "", nil
 }
 
 // create makes the CloneSet web of one container, changed by a merge patch.

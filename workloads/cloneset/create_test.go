@@ -19,6 +19,13 @@ func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
 	if len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
 		t.Errorf("problems %v, want %q", plan.Problems, want)
 	}
+	// The report must not change with the version of the CloneSet, which every
+	// write of the status raises: it would be written again and again.
+	w.set.ResourceVersion += "0"
+	again := NewPlan(w.snapshot())
+	if first, second := plan.Problems[0].Err.Error(), again.Problems[0].Err.Error(); first != second {
+		t.Errorf("the same spec is reported as %q, and then as %q", first, second)
+	}
 }
 
 func TestMistypedReplicas(t *testing.T) {

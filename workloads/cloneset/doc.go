@@ -33,8 +33,8 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
-//   - Picked pods that are not ready count against maxUnavailable too, so that
-//     ready ones that are picked beside them wait.
+//   - Picked pods that are not ready, or not for minReadySeconds, count against
+//     maxUnavailable too, so that available ones that are picked beside them wait.
 //   - A template is validated by the API server itself, by a dry run, so that it
 //     is judged by the release that has to accept the pods. Where that gives no
 //     verdict, the CloneSet is allowed with a warning.

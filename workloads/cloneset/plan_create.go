@@ -49,9 +49,11 @@ func (p *planner) planCreate() {
 			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
 			return
 		}
-		if found := labels.Set(creation.Pod.Labels); !p.selector.Matches(found) { // it would be given up at once
+		if !p.selector.Matches(labels.Set(creation.Pod.Labels)) { // it would be given up at once
+			// The labels of the pod itself are others in every pass, and so would be the status.
 			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
-				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match", from.Name, p.selector, found))
+				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
+				from.Name, p.selector, labels.Set(templates[from].Labels)))
 			return
 		}
 		p.plan.Create = append(p.plan.Create, creation)

@@ -132,7 +132,8 @@ func (p *planner) scaleIn() {
 func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 	chosen := make([]rollout.Candidate, len(pods))
 	for i, pod := range pods {
-		chosen[i] = rollout.Candidate{Pod: pod, Available: lifecycle.Available(pod, 0, p.Now)}
+		ready := lifecycle.Available(pod, 0, p.Now)
+		chosen[i] = rollout.Candidate{Pod: pod, Available: ready, Settling: ready && !p.byPod(pod).available}
 	}
 	now, waiting := p.tally.SelectForDeletion(chosen)
 	for _, pod := range now {

@@ -92,10 +92,17 @@ func TestRetention(t *testing.T) {
 func TestClaimsOfNewPods(t *testing.T) {
 	extra := func(owner string) edit { return func(s *Snapshot) { testClaim(s, 1, owner) } }
 	going := func(s *Snapshot) { testClaim(s, 1, "").DeletionTimestamp = &metav1.Time{Time: testTime} }
+	shared := func(s *Snapshot) {
+		friend := testClaim(s, 1, "friend").OwnerReferences
+		claim := testClaim(s, 1, "former set")
+		claim.OwnerReferences = append(claim.OwnerReferences, friend...)
+	}
 	gone := func(s *Snapshot) { delete(s.Claims, "data-web-0") }
 	runPlanCases(t, []planCase{
 		{"rule 5: an existing claim is used again", "A", "A", "0A", with(claims(), extra(""), replicas(2)), "create 1A", ""},
 		{"rule 5: a claim of the former pod is waited for", "A", "A", "0A", with(claims(), extra("old"), replicas(3), retention(retain, deletes)), "create 2A", "ClaimInUse new"},
+		{"rule 5: so is a claim of a former set", "A", "A", "0A", with(claims(), extra("former set"), replicas(3)), "create 2A", "ClaimInUse new"},
+		{"rule 5: a claim that something else owns too is used again", "A", "A", "0A", with(claims(), shared, replicas(2)), "create 1A", ""},
 		{"edge 17: OrderedReady creates nothing until it is gone", "A", "A", "0A", with(ordered, claims(), extra("old"), replicas(3), retention(retain, deletes)), "", "ClaimInUse new, OrderedReady new"},
 		{"rule 5: a terminating claim is waited for", "A", "A", "0A", with(claims(), going, replicas(2)), "", "ClaimInUse new"},
 		{"a claim deleted from under a pending pod is created again", "A", "A", "0A?", with(claims(), gone), "claim data-web-0", ""},

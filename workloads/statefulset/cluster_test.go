@@ -96,11 +96,18 @@ func (c *cluster) plan() *Plan {
 // unfinished shows what the next pass would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
-	plan := c.plan()
-	if plan == nil || !acts(plan) {
-		return ""
+	left, err := unfinished(c.reconciler)
+	c.Must(err)
+	return left
+}
+
+// unfinished shows what the next pass of a reconciler would do.
+func unfinished(r *Reconciler) (string, error) {
+	plan, err := r.Plan(web)
+	if plan == nil || err != nil || !acts(plan) {
+		return "", err
 	}
-	return fmt.Sprintf("%+v", plan)
+	return fmt.Sprintf("%+v", plan), nil
 }
 
 // create makes the StatefulSet web of one container that is updated in place,

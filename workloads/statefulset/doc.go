@@ -25,9 +25,10 @@
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could move, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready moves nevertheless when
-//     its revision has been given up, when the update goes back to an older
-//     revision, when no pod is available at its revision, or when all pods above
-//     it are updated and available. Pods that are ready are never moved for this.
+//     its revision has been given up, when its deletion or update is being
+//     prepared, when the update goes back to an older revision, when no pod is
+//     available at its revision, or when all pods above it are updated and
+//     available. Pods that are ready are never moved for this.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
 //   - With OrderedReady a pod that is left over goes in its turn although it and
@@ -46,8 +47,8 @@
 //     replacement is created when the former pod is gone, not before.
 //   - With Parallel, all pods that are left over are deleted in one pass, and a
 //     pod whose claim is about to be deleted does not hold up the others.
-//   - A claim that goes with a former pod is waited for, whatever the retention
-//     policy says by now.
+//   - A claim that goes with a former pod, or with a former StatefulSet of the
+//     same name, is waited for, whatever the retention policy says by now.
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.

@@ -166,6 +166,17 @@ func goesWithFormerPod(claim *corev1.PersistentVolumeClaim, pod string) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return namesPod(&o, pod) })
 }
 
+// goesWithFormerSet tells whether nothing but a StatefulSet owns a claim that
+// had the name before: the garbage collector takes the claim once it has noticed.
+func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
+	for i := range claim.OwnerReferences {
+		if owner := &claim.OwnerReferences[i]; owner.UID == p.Set.UID || !p.namesSet(owner) {
+			return false
+		}
+	}
+	return len(claim.OwnerReferences) > 0
+}
+
 // newClaim makes a claim. Its labels are those that the selector matches; who
 // owns it is written down at once where the whole set does. (rule 23)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {

@@ -162,7 +162,7 @@ func (c *creation) missingClaims(pod string, ordinal int) (missing []*corev1.Per
 		case claim.DeletionTimestamp != nil:
 			c.problem(v1beta1.StatefulSetConditionFailedCreatePod, fmt.Errorf("create pod %s: claim %s is being deleted, and is waited for", pod, name))
 			return nil, waitForClaim(pod, name)
-		case goesWithFormerPod(claim, pod):
+		case goesWithFormerPod(claim, pod), c.goesWithFormerSet(claim):
 			return nil, waitForClaim(pod, name)
 		}
 	}
@@ -171,7 +171,7 @@ func (c *creation) missingClaims(pod string, ordinal int) (missing []*corev1.Per
 
 func waitForClaim(pod, claim string) *rollout.Reason {
 	return &rollout.Reason{Rule: rollout.RuleClaimInUse,
-		Message: fmt.Sprintf("pod %s waits until claim %s, which goes with the pod before it, is gone", pod, claim)}
+		Message: fmt.Sprintf("pod %s waits until claim %s, which goes with its former owner, is gone", pod, claim)}
 }
 
 // revisionFor is the revision of a new pod. (rule 3)

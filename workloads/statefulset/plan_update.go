@@ -182,12 +182,14 @@ func (p *planner) broken(sequence []slot) (broken *pod) {
 }
 
 // givenUp tells whether nobody wants the revision of a pod any more, or the pod
-// itself: its deletion is being prepared, pods neither come from its revision nor
-// go to it, it is newer than the one they go to, or no pod works at it.
+// itself: its deletion or update is being prepared, which alone may keep it from
+// being ready, pods neither come from its revision nor go to it, it is newer than
+// the one they go to, or no pod works at it.
 func (p *planner) givenUp(pod *pod, works bool) bool {
 	current, update := p.plan.Revisions.Current, p.plan.Revisions.Update
+	state := lifecycle.StateOf(pod.Pod)
 	return !works || pod.Labels[revisionLabel] != revisionLabelOf(current) ||
-		lifecycle.StateOf(pod.Pod) == lifecyclev1alpha1.StatePreparingDelete ||
+		state == lifecyclev1alpha1.StatePreparingDelete || state == lifecyclev1alpha1.StatePreparingUpdate ||
 		p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp)
 }
 

@@ -1,0 +1,64 @@
+package simulation
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// Bug is a workload whose controller has a bug.
+type Bug struct {
+	Name     string
+	Breaks   invariants.Invariant
+	Workload *Workload
+}
+
+// FindBugs plays as many seeds with each bug as Check does without, until one
+// breaks the invariant that the bug breaks. A bug that none finds is a failure.
+func FindBugs(t *testing.T, bugs []Bug) {
+	t.Helper()
+	collectLess(t)
+	for _, bug := range bugs {
+		t.Run(bug.Name, func(t *testing.T) {
+			t.Parallel()
+			find(t, &bug)
+		})
+	}
+}
+
+func find(t *testing.T, bug *Bug) {
+	t.Helper()
+	others := map[invariants.Invariant]int{}
+	for seed := range uint64(Seeds) {
+		o := Run(t, bug.Workload, seed, Steps)
+		if o.failedFor(bug.Breaks) {
+			t.Logf("found by seed %d", seed)
+			return
+		}
+		for _, v := range o.Violations {
+			others[v.Invariant]++
+		}
+	}
+	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, Seeds, others)
+}
+
+// SpoilDeletions is for the Wrap of a rest.Config: every deletion has a body that
+// is not its own.
+func SpoilDeletions(body string) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodDelete {
+				r = r.Clone(r.Context())
+				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader([]byte(body))), int64(len(body))
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

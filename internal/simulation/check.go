@@ -1,0 +1,134 @@
+package simulation
+
+import (
+	"flag"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What tests play, unless they have a reason.
+const (
+	// Seeds is how many histories.
+	Seeds = 100
+	// Steps is how many steps each.
+	Steps = 250
+)
+
+// The flags of tests that call Check: "go test ./workloads/cloneset -run
+// TestSimulation -args -seed=7" plays one seed, and shows its history.
+var (
+	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak, begin with it")
+	soakTime = flag.Duration("soak", 0, "play seeds on all cores for this long")
+)
+
+// Check plays the histories of the usual seeds, or of those that the flags ask
+// for. A seed that fails is shown by its shortest prefix that does.
+func Check(t *testing.T, w *Workload) {
+	t.Helper()
+	collectLess(t)
+	switch {
+	case *soakTime > 0:
+		soak(t, w)
+	case *oneSeed > 0:
+		o := Run(t, w, *oneSeed, Steps)
+		t.Log(o)
+		check(t, w, o)
+	default:
+		for seed := range uint64(Seeds) {
+			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+				t.Parallel()
+				check(t, w, Run(t, w, seed, Steps))
+			})
+		}
+	}
+}
+
+func check(t *testing.T, w *Workload, o *Outcome) {
+	t.Helper()
+	if len(o.Violations) > 0 {
+		t.Error(Shortest(t, w, o))
+	}
+}
+
+// mostFailures is how many seeds may fail before a soak ends.
+const mostFailures = 3
+
+// soak plays seeds for as long as the flags say, and tells how many they were.
+func soak(t *testing.T, w *Workload) {
+	t.Helper()
+	start, first := time.Now(), *oneSeed
+	if first == 0 {
+		first = uint64(start.Unix()) << 20
+	}
+	var played, failed atomic.Uint64
+	t.Run("soak", func(t *testing.T) {
+		for range runtime.GOMAXPROCS(0) {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for time.Since(start) < *soakTime && failed.Load() < mostFailures {
+					o := Run(t, w, first+played.Add(1)-1, Steps)
+					if len(o.Violations) > 0 {
+						failed.Add(1)
+						check(t, w, o)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d seeds from %d on, %.0f per second, %d failed", played.Load(), first,
+		float64(played.Load())/time.Since(start).Seconds(), failed.Load())
+}
+
+// collectLess has the garbage of histories, which is much and short-lived,
+// collected less often until the test ends.
+func collectLess(t *testing.T) {
+	before := debug.SetGCPercent(400)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+}
+
+// CheckReplay plays a seed twice, and a part of it, and fails where the histories differ.
+func CheckReplay(t *testing.T, w *Workload, seed uint64) {
+	t.Helper()
+	once, again := Run(t, w, seed, Steps), Run(t, w, seed, Steps)
+	if diff := cmp.Diff(once, again); diff != "" {
+		t.Errorf("seed %d, played twice (-once +again):\n%s", seed, diff)
+	}
+	half := Run(t, w, seed, Steps/2)
+	end := slices.IndexFunc(half.Trace, func(line string) bool { return strings.HasPrefix(line, afterwards) })
+	if diff := cmp.Diff(once.Trace[:end], half.Trace[:end]); diff != "" {
+		t.Errorf("seed %d, the first %d steps (-of all +alone):\n%s", seed, half.Steps, diff)
+	}
+}
+
+// Shortest returns the outcome of the shortest prefix of a history that fails,
+// given one that does.
+func Shortest(t *testing.T, w *Workload, failed *Outcome) *Outcome {
+	t.Helper()
+	for steps := range failed.Steps {
+		if o := Run(t, w, failed.Seed, steps); len(o.Violations) > 0 {
+			return o
+		}
+	}
+	return failed
+}
+
+// String tells the history, and what did not hold.
+func (o *Outcome) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "seed %d, %d steps:\n", o.Seed, o.Steps)
+	for _, line := range o.Trace {
+		fmt.Fprintln(&out, line)
+	}
+	for _, v := range o.Violations {
+		fmt.Fprintln(&out, v)
+	}
+	return out.String()
+}

@@ -1,0 +1,225 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// pods lists the pods that there are by name.
+func (h *history) podList() []*corev1.Pod { return sorted[*corev1.Pod](h.records[pods].objects) }
+
+// anyPod picks a pod, nil where there is none. It is often one that a request is
+// about: who comes in between makes the best stories.
+func (h *history) anyPod(r *rand.Rand) *corev1.Pod {
+	list := h.podList()
+	if waiting := h.requests.inOrder(); len(waiting) > 0 && r.IntN(2) == 0 {
+		name := waiting[r.IntN(len(waiting))].Name
+		if pod, ok := h.records[pods].objects[name].(*corev1.Pod); ok {
+			return pod
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[r.IntN(len(list))]
+}
+
+// actNode has scheduler and kubelet act for a pod, which may not become ready.
+func (h *history) actNode(r *rand.Rand) error {
+	pod := h.anyPod(r)
+	if pod == nil {
+		return nil
+	}
+	return h.sync(pod, r.IntN(12) > 0)
+}
+
+func (h *history) sync(pod *corev1.Pod, works bool) error {
+	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
+		return nil // the scheduler waits
+	}
+	h.kubelet.Broken = func(image string) bool { return !works || strings.Contains(image, "bad") }
+	before := h.server.NewestVersion()
+	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
+		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
+	}
+	if h.server.NewestVersion() > before {
+		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
+		h.say("kubelet: acts for pod %s%s", pod.Name, how)
+	}
+	return h.settle()
+}
+
+// lacksClaim tells whether a claim is missing that a pod mounts.
+func (h *history) lacksClaim(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && h.records[claims].objects[v.PersistentVolumeClaim.ClaimName] == nil
+	})
+}
+
+// disturbPod lets a pod fail, or be deleted by somebody, gracefully or not.
+func (h *history) disturbPod(r *rand.Rand) error {
+	pod := h.anyPod(r)
+	if pod == nil {
+		return nil
+	}
+	node := &User{history: h, name: "node"}
+	switch r.IntN(4) {
+	case 0:
+		node.PatchPod(pod.Name, `{"status":{"phase":"Failed"}}`, "status")
+	case 1:
+		node.PatchPod(pod.Name, `{"status":{"phase":"Failed","reason":"Evicted"}}`, "status")
+	case 2:
+		h.user().DeletePod(pod.Name, nil)
+	case 3: // it vanishes with its node
+		node.DeletePod(pod.Name, new(int64))
+	}
+	return h.settle()
+}
+
+func (h *history) collectGarbage(*rand.Rand) error {
+	if n := h.server.CollectGarbage(); n > 0 {
+		h.say("garbage collector: deletes %d objects", n)
+	}
+	return h.settle()
+}
+
+// actUser has the user of the workload act.
+func (h *history) actUser(r *rand.Rand) error {
+	user := h.user()
+	switch n := r.IntN(50); {
+	case user.Workload() == nil && n < 25:
+		user.Create()
+	case user.Workload() == nil:
+	case n == 0:
+		user.Delete()
+	default:
+		h.workload.Act(user, r)
+	}
+	return h.settle()
+}
+
+func (h *history) user() *User { return &User{history: h, name: "user"} }
+
+// User is somebody who uses the cluster. The trace tells what it does, and what
+// of that is refused.
+type User struct {
+	history *history
+	name    string
+}
+
+// Workload returns the workload, nil where there is none.
+func (u *User) Workload() Object {
+	h := u.history
+	return h.records[h.workload.Resource.Name].objects[Web.Name]
+}
+
+// Pods returns the pods by name, and AnyPod one of them, nil where there is none.
+func (u *User) Pods() []*corev1.Pod { return u.history.podList() }
+
+// AnyPod picks a pod, nil where there is none.
+func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }
+
+// Delete deletes the workload. What it owned goes when the garbage is collected.
+func (u *User) Delete() {
+	h := u.history
+	u.tell("deletes the workload", h.kube.CoreV1().RESTClient().Delete().AbsPath(h.path(), Web.Name).Do(context.Background()).Error())
+}
+
+// Create creates the workload again, as it was in the beginning.
+func (u *User) Create() { u.tell("creates the workload", u.history.create()) }
+
+// LacksClaim tells whether a claim is missing that a pod mounts.
+func (u *User) LacksClaim(pod *corev1.Pod) bool { return u.history.lacksClaim(pod) }
+
+// Edit changes the workload by a merge patch.
+func (u *User) Edit(patch string) {
+	h := u.history
+	u.tell("edits "+patch, h.kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(h.path(), Web.Name).Body([]byte(patch)).
+		Do(context.Background()).Error())
+}
+
+// PatchPod changes a pod by a strategic-merge patch.
+func (u *User) PatchPod(name, patch string, subresources ...string) {
+	_, err := u.history.kube.CoreV1().Pods(Web.Namespace).Patch(context.Background(), name, types.StrategicMergePatchType,
+		[]byte(patch), metav1.PatchOptions{}, subresources...)
+	u.tell(fmt.Sprintf("patches pod %s %s", name, patch), err)
+}
+
+// DeletePod deletes a pod; a nil grace is the pod's own.
+func (u *User) DeletePod(name string, grace *int64) {
+	how := "deletes pod " + name
+	if grace != nil {
+		how += fmt.Sprintf(" within %d s", *grace)
+	}
+	u.tell(how, u.history.kube.CoreV1().Pods(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}))
+}
+
+// DeleteClaim deletes a claim, unless a pod on a node mounts it: Kubernetes
+// keeps that until the pod is gone.
+func (u *User) DeleteClaim(name string) {
+	for _, pod := range u.Pods() {
+		mounts := func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == name
+		}
+		if pod.Spec.NodeName != "" && slices.ContainsFunc(pod.Spec.Volumes, mounts) {
+			return
+		}
+	}
+	u.tell("deletes claim "+name, u.history.kube.CoreV1().PersistentVolumeClaims(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{}))
+}
+
+// CreatePod creates a pod.
+func (u *User) CreatePod(pod *corev1.Pod) {
+	_, err := u.history.kube.CoreV1().Pods(Web.Namespace).Create(context.Background(), pod, metav1.CreateOptions{})
+	u.tell("creates pod "+pod.Name, err)
+}
+
+func (u *User) tell(what string, err error) {
+	if err != nil {
+		what = fmt.Sprintf("%s, and is refused: %v", what, err)
+	}
+	u.history.say("%s: %s", u.name, what)
+}
+
+// Merge changes an object by a merge patch. It panics where either is none.
+func Merge(object Object, patch string) {
+	data, err := json.Marshal(object)
+	if err == nil {
+		data, err = jsonpatch.MergePatch(data, []byte(patch))
+	}
+	if err == nil {
+		err = json.Unmarshal(data, object)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("merge %s: %v", patch, err))
+	}
+}
+
+// path is where the workloads are found.
+func (h *history) path() string {
+	r := &h.workload.Resource
+	return fmt.Sprintf("/apis/%s/namespaces/%s/%s", r.GroupVersion(), Web.Namespace, r.Name)
+}
+
+// create creates the workload of the seed.
+func (h *history) create() error {
+	object := h.workload.Create(h.random(0))
+	object.SetNamespace(Web.Namespace)
+	object.SetName(Web.Name)
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return h.kube.CoreV1().RESTClient().Post().AbsPath(h.path()).SetHeader("Content-Type", "application/json").
+		Body(data).Do(context.Background()).Error()
+}

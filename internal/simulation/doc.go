@@ -1,0 +1,18 @@
+// Package simulation plays random histories of a workload and its controller,
+// each of which a seed determines: an API server in memory, caches that are as
+// stale as the seed says, a kubelet, a scheduler and a garbage collector that
+// act at random moments, users who change their minds, requests that fail or
+// lose their answer, and a process that crashes between any two writes.
+//
+// The reconciler runs unchanged. Every request it sends waits until the seed
+// decides what becomes of it, so that writes sent side by side interleave as the
+// seed says, and nothing depends on the scheduler of Go: the same seed gives the
+// same history, and the first n steps of it are the same however many follow.
+// Time is virtual (testing/synctest); a history of hours takes milliseconds.
+//
+// [Workload] is what a test says of its kind; [Run] plays one seed, and [Check]
+// many, and prints the shortest history that fails. What a controller may write
+// is for package invariants to say, which knows the specification and no planner.
+//
+// It is for tests only: no package but a test imports it.
+package simulation

@@ -1,0 +1,288 @@
+package simulation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// The resources that every workload has.
+const (
+	pods      = "pods"
+	claims    = "persistentvolumeclaims"
+	revisions = "controllerrevisions"
+)
+
+// history is one history while it is played.
+type history struct {
+	workload *Workload
+	seed     uint64
+	server   *apitest.Server
+	records  map[string]*record
+	version  int64 // that the records have come to
+	kube     kubernetes.Interface
+	kubelet  *apitest.Kubelet
+
+	requests  requests
+	processes []*Process // those that run, the older first
+	started   int        // processes so far
+	sent      int        // requests of processes so far
+
+	step    int
+	trace   []string
+	outcome *Outcome
+}
+
+// Outcome is what became of a history.
+type Outcome struct {
+	// Seed and Steps determine it.
+	Seed  uint64
+	Steps int
+	// Trace tells it, a line for each event.
+	Trace []string
+	// Violations lists what did not hold, when it failed. It ends there.
+	Violations []invariants.Violation
+}
+
+// Run plays the history of a seed: so many steps and, if nothing fails, what
+// follows when all disturbances end.
+func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
+	t.Helper()
+	outcome := &Outcome{Seed: seed, Steps: steps}
+	synctest.Test(t, func(t *testing.T) {
+		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{}}
+		defer h.stop()
+		if err := h.play(steps); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	})
+	return outcome
+}
+
+func (h *history) play(steps int) error {
+	defer func() { h.outcome.Trace = h.trace }()
+	if err := h.begin(); err != nil {
+		return err
+	}
+	for h.step = 1; h.step <= steps && !h.failed(); h.step++ {
+		if err := h.takeStep(); err != nil {
+			return fmt.Errorf("step %d: %w", h.step, err)
+		}
+	}
+	if h.failed() {
+		return nil
+	}
+	return h.quiet()
+}
+
+// begin fills the world: the workload, and a process that runs its controller.
+func (h *history) begin() error {
+	h.server = apitest.New(nil, h.workload.Resource)
+	for resource, empty := range map[string]func() Object{
+		pods:      func() Object { return &corev1.Pod{} },
+		claims:    func() Object { return &corev1.PersistentVolumeClaim{} },
+		revisions: func() Object { return &appsv1.ControllerRevision{} },
+
+		h.workload.Resource.Name: h.workload.Empty,
+	} {
+		h.records[resource] = &record{resource: resource, empty: empty, objects: map[string]Object{}}
+	}
+	h.server.FailBefore(h.before)
+	h.server.FailAfter(h.after)
+	var err error
+	if h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster")); err != nil {
+		return err
+	}
+	h.kubelet = &apitest.Kubelet{Client: h.kube, Server: h.server}
+	if err := h.create(); err != nil {
+		return err
+	}
+	if err := h.follow(); err != nil {
+		return err
+	}
+	return h.start()
+}
+
+// before has the requests of processes wait for their turn.
+func (h *history) before(r apitest.Request) error {
+	for _, p := range h.processes {
+		if p.Name == r.User {
+			return h.requests.arrive(p, r)
+		}
+	}
+	if r.User == "cluster" {
+		return nil
+	}
+	return errCrash // of a process that is gone
+}
+
+// after loses the answer where the seed says so.
+func (h *history) after(r apitest.Request) error {
+	if h.requests.lose && r.User != "cluster" {
+		return errLost
+	}
+	return nil
+}
+
+// follow takes note of what has happened on the server.
+func (h *history) follow() error {
+	version := h.server.NewestVersion()
+	if version == h.version {
+		return nil
+	}
+	for _, record := range h.records {
+		if err := record.follow(h.server); err != nil {
+			return err
+		}
+	}
+	h.version = version
+	return nil
+}
+
+// start starts a process, whose caches begin with what there is.
+func (h *history) start() error {
+	h.started++
+	p := &Process{Name: fmt.Sprint("controller-", h.started), Seed: h.seed, history: h, replicas: map[string]*replica{}, dirty: true}
+	p.Config = h.server.Config(p.Name)
+	for resource, record := range h.records {
+		p.replicas[resource] = newReplica(record)
+	}
+	var err error
+	if p.controller, err = h.workload.Start(p); err != nil {
+		return fmt.Errorf("start %s: %w", p.Name, err)
+	}
+	for _, replica := range p.replicas {
+		if err := replica.relist(h.version); err != nil {
+			return err
+		}
+	}
+	h.processes = append(h.processes, p)
+	return nil
+}
+
+// crash ends a process: its requests come to nothing, its memory is gone.
+func (h *history) crash(p *Process) {
+	p.dead = true
+	for _, r := range slices.Clone(h.requests.inOrder()) {
+		if r.process == p {
+			h.requests.release(r, errCrash)
+		}
+	}
+	synctest.Wait()
+	if p.cancel != nil {
+		p.cancel()
+	}
+	h.processes = slices.DeleteFunc(h.processes, func(other *Process) bool { return other == p })
+}
+
+func (h *history) stop() {
+	for _, p := range slices.Clone(h.processes) {
+		h.crash(p)
+	}
+}
+
+// pass begins a pass, as far as it goes without an answer.
+func (h *history) pass(p *Process) error {
+	p.begin()
+	return h.settle()
+}
+
+// settle lets everything go as far as it can, and takes note.
+func (h *history) settle() error {
+	synctest.Wait()
+	for _, p := range h.processes {
+		result := p.end(time.Now())
+		switch {
+		case result == nil:
+		case result.panic != "":
+			h.violate(invariants.Calm, "%s panics: %s", p.Name, result.panic)
+		case result.err != nil:
+			h.say("%s: the pass fails: %v", p.Name, result.err)
+		}
+	}
+	return h.follow()
+}
+
+// serve lets a request meet its fate, and judges what it did.
+func (h *history) serve(r *request, f fate) error {
+	h.sent++
+	h.say("%s %s%s", r, f.name, r.patchInShort())
+	positions := map[string]int{}
+	for resource, record := range h.records {
+		positions[resource] = len(record.changes)
+	}
+	h.requests.lose = f.lose
+	h.requests.release(r, f.before)
+	err := h.settle()
+	h.requests.lose = false
+	if err != nil {
+		return err
+	}
+	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
+		r.process.learnGone(r.Resource, r.Name)
+	}
+	for _, resource := range slices.Sorted(maps.Keys(positions)) {
+		if record := h.records[resource]; len(record.changes) > positions[resource] {
+			h.judge(r, positions[resource])
+		}
+	}
+	return nil
+}
+
+// judge judges the write that a request made.
+func (h *history) judge(r *request, position int) {
+	c := &h.records[r.Resource].changes[position]
+	objects := map[string]map[string]Object{}
+	for resource, record := range h.records {
+		objects[resource] = maps.Clone(record.objects)
+	}
+	name := c.object.GetName()
+	delete(objects[r.Resource], name)
+	w := &invariants.Write{Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource}
+	if c.before != nil {
+		objects[r.Resource][name] = c.before
+		w.Before = c.before
+	}
+	if !c.gone {
+		w.After = c.object
+	}
+	w.Truth = state(time.Now(), h.workload.Resource.Name, objects)
+	if known := r.process.known; known != nil {
+		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
+		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
+	}
+	for _, v := range h.workload.Judge(h.seed, w) {
+		h.violate(v.Invariant, "%s: %s", r, v.Message)
+	}
+	r.process.wrote(r.Resource, position)
+}
+
+func (h *history) violate(invariant invariants.Invariant, format string, args ...any) {
+	v := invariants.Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)}
+	h.say("VIOLATION of %s", v)
+	h.outcome.Violations = append(h.outcome.Violations, v)
+}
+
+func (h *history) failed() bool { return len(h.outcome.Violations) > 0 }
+
+// afterwards begins the lines of what follows the last step.
+const afterwards = "   -"
+
+// say tells what happens.
+func (h *history) say(format string, args ...any) {
+	step := afterwards
+	if h.step > 0 {
+		step = fmt.Sprintf("%4d", h.step)
+	}
+	h.trace = append(h.trace, fmt.Sprintf("%s %s %s", step, time.Now().UTC().Format("15:04:05.000"), fmt.Sprintf(format, args...)))
+}

@@ -1,0 +1,272 @@
+package invariants
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// CloneSetFeatures are the features of the controller of CloneSets that change
+// what it may do.
+type CloneSetFeatures struct {
+	PartitionRollback, ExcludePreparingDelete bool
+}
+
+// CloneSet judges a write of the controller of CloneSets.
+func CloneSet(w *Write, features CloneSetFeatures) []Violation {
+	var v violations
+	set, ok := w.spec().(*v1alpha1.CloneSet)
+	if !ok {
+		return nil // it is gone, and nothing of it is touched but by the garbage collector
+	}
+	checkOwnership(&v, w, set.UID, func(before, after Object) bool { return false })
+	checkHooks(&v, w, set.Spec.Lifecycle)
+	checkInPlace(&v, w, set.Spec.Lifecycle)
+	checkGraceful(&v, w)
+	if w.Known == nil {
+		return v
+	}
+	j := newCloneSetJudge(&v, w, set, features)
+	switch w.Resource {
+	case "pods":
+		j.checkPod()
+	case "clonesets":
+		if w.Subresource == "status" {
+			j.checkStatus()
+		} else {
+			j.checkSpec()
+		}
+	case "persistentvolumeclaims":
+		j.checkClaim()
+	}
+	return v
+}
+
+// cloneSetJudge knows a CloneSet as the author of a write knew it.
+type cloneSetJudge struct {
+	*violations
+	*Write
+	set      *v1alpha1.CloneSet
+	features CloneSetFeatures
+	limits   cloneSetLimits
+	update   string // the short hash of the update revision
+	picked   map[string]bool
+	counts   cloneSetCounts
+}
+
+// cloneSetCounts counts pods as the author knew them before the write.
+type cloneSetCounts struct {
+	total, old, updated  int // active; with the exclude option without those in PreparingDelete
+	movingOld, movingNew int // without those in PreparingDelete
+	picked               int // picked for deletion, and not in PreparingDelete
+	available            int
+	unavailable          int // in PreparingDelete, or neither picked nor available
+}
+
+func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features CloneSetFeatures) *cloneSetJudge {
+	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), picked: map[string]bool{}}
+	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
+	for _, name := range set.Spec.ScaleStrategy.PodsToDelete {
+		j.picked[name] = true
+	}
+	exclude := features.ExcludePreparingDelete || set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true"
+	for _, pod := range w.Known.Pods {
+		if j.owned(pod) && active(pod) {
+			j.counts.add(j, pod, exclude)
+		}
+	}
+	return j
+}
+
+func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
+	leaving := preparingDelete(pod)
+	count := func(n *int, yes bool) {
+		if yes {
+			*n++
+		}
+	}
+	old, counts := j.old(pod), !leaving || !exclude
+	count(&c.total, counts)
+	count(&c.old, counts && old)
+	count(&c.updated, counts && !old)
+	count(&c.movingOld, !leaving && old)
+	count(&c.movingNew, !leaving && !old)
+	count(&c.picked, !leaving && j.isPicked(pod))
+	count(&c.available, j.available(pod))
+	count(&c.unavailable, leaving || !j.isPicked(pod) && !j.available(pod))
+}
+
+func (j *cloneSetJudge) owned(pod *corev1.Pod) bool {
+	return owns(j.set.UID, pod) && matches(j.set.Spec.Selector, pod.Labels)
+}
+
+func (j *cloneSetJudge) old(pod *corev1.Pod) bool {
+	return shortHash(pod.Labels[revisionLabel]) != j.update
+}
+
+func (j *cloneSetJudge) available(pod *corev1.Pod) bool {
+	return available(pod, j.set.Spec.MinReadySeconds, j.Known.Now)
+}
+
+// checkPod judges a write of a pod.
+func (j *cloneSetJudge) checkPod() {
+	before, after := j.pods()
+	known := j.knownPod()
+	switch {
+	case j.limits.broken:
+		if before == nil || j.Verb == "delete" || moved(before, after) {
+			j.add(Spec, "%s of pod %s, though nobody can tell what the spec says", j.Verb, j.name())
+		}
+	case before == nil:
+		j.checkCreation(after)
+	case known == nil: // the ownership is judged
+	case j.Verb == "delete":
+		j.checkDeletion(known)
+		j.checkTaken(known, before, nil)
+	default:
+		if moved(before, after) {
+			j.checkMove(known, after)
+		}
+		j.checkTaken(known, before, after)
+	}
+}
+
+// checkCreation: never more pods than replicas and maxSurge allow, of each
+// revision no more than its share, and not too many that come up at once.
+// (rules 10 to 12 and 17)
+func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
+	l, c := &j.limits, &j.counts
+	if c.total+1 > l.replicas+l.surge {
+		j.add(Surge, "creates pod %s beside %d, replicas %d, maxSurge %d", pod.Name, c.total, l.replicas, l.surge)
+	}
+	if c.unavailable+1 > l.scaleUnavailable {
+		j.add(ScaleRate, "creates pod %s while %d are not available, scaleStrategy.maxUnavailable is %d", pod.Name, c.unavailable, l.scaleUnavailable)
+	}
+	if j.old(pod) && c.old+1 > l.partition+l.surge {
+		j.add(Partition, "creates pod %s of an old revision beside %d, partition %d, maxSurge %d", pod.Name, c.old, l.partition, l.surge)
+	}
+	current := shortHash(j.set.Status.CurrentRevision)
+	if !j.old(pod) && current != "" && current != j.update && c.updated+1 > l.replicas-l.partition+l.surge {
+		j.add(Partition, "creates pod %s of the update revision beside %d, replicas %d, partition %d, maxSurge %d",
+			pod.Name, c.updated, l.replicas, l.partition, l.surge)
+	}
+	j.checkInstance(pod)
+}
+
+// checkInstance: no two pods have one instance id. (rule 18)
+func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
+	id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]
+	if id == "" || pod.Name != j.set.Name+"-"+id {
+		j.add(Identity, "creates pod %s with the instance id %q", pod.Name, id)
+	}
+	for _, other := range j.Truth.Pods {
+		if other.Labels[v1alpha1.CloneSetInstanceIDLabel] == id && owns(j.set.UID, other) {
+			j.add(Identity, "creates pod %s, pod %s has its instance id", pod.Name, other.Name)
+		}
+	}
+}
+
+// checkDeletion: a pod is deleted where it is picked, left over, or in the way
+// of the update. (rules 21 to 23 and 33)
+func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
+	c := &j.counts
+	switch {
+	case !j.owned(pod):
+		j.add(Ownership, "deletes pod %s, which its selector does not match", pod.Name)
+	case !active(pod):
+		j.add(Needless, "deletes pod %s, which has ended or is being deleted", pod.Name)
+	case preparingDelete(pod), j.isPicked(pod), c.total-c.picked > j.limits.replicas:
+	default:
+		j.checkUpdate(pod, "deletes")
+		if j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
+			j.add(Needless, "deletes pod %s, updateStrategy.type InPlaceOnly", pod.Name)
+		}
+	}
+}
+
+// checkMove judges a pod that goes to another revision in place.
+func (j *cloneSetJudge) checkMove(known, after *corev1.Pod) {
+	j.checkUpdate(known, "updates")
+	switch j.set.Spec.UpdateStrategy.Type {
+	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
+	default:
+		j.add(Needless, "updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
+	}
+	if j.old(after) == j.old(known) {
+		j.add(Needless, "moves pod %s from revision %s to %s", known.Name, known.Labels[revisionLabel], after.Labels[revisionLabel])
+	}
+}
+
+// checkUpdate: a pod moves while the update is not paused, and while more than
+// the partition are old; back again only with PartitionRollback. (rules 13, 26)
+func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
+	l, c := &j.limits, &j.counts
+	if j.set.Spec.UpdateStrategy.Paused {
+		j.add(Paused, "%s pod %s, updateStrategy.paused", verb, pod.Name)
+	}
+	switch {
+	case j.old(pod):
+		if c.movingOld-1 < l.partition {
+			j.add(Partition, "%s pod %s, one of %d of old revisions, partition %d", verb, pod.Name, c.movingOld, l.partition)
+		}
+	case !j.features.PartitionRollback:
+		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
+	case c.movingOld+1 > l.partition:
+		j.add(Partition, "%s pod %s, %d are of old revisions, partition %d", verb, pod.Name, c.movingOld, l.partition)
+	}
+}
+
+// checkTaken: an available pod is taken out of service only while the others
+// are as many as maxUnavailable leaves. (rules 12 and 31)
+func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
+	now := j.Truth.Now
+	if !j.available(known) || !available(before, j.set.Spec.MinReadySeconds, now) ||
+		after != nil && available(after, j.set.Spec.MinReadySeconds, now) {
+		return
+	}
+	if left := j.counts.available - 1; left < j.limits.replicas-j.limits.unavailable {
+		j.add(Availability, "takes pod %s out of service, %d are left, replicas %d, maxUnavailable %d",
+			known.Name, left, j.limits.replicas, j.limits.unavailable)
+	}
+}
+
+// checkSpec: of the spec, only names of pods that are gone are dropped from podsToDelete.
+func (j *cloneSetJudge) checkSpec() {
+	before, _ := j.Before.(*v1alpha1.CloneSet)
+	after, _ := j.After.(*v1alpha1.CloneSet)
+	if before == nil || after == nil {
+		j.add(Spec, "%s of the CloneSet", j.Verb)
+		return
+	}
+	rest := after.Spec.DeepCopy()
+	rest.ScaleStrategy.PodsToDelete = before.Spec.ScaleStrategy.PodsToDelete
+	if !equality.Semantic.DeepEqual(&before.Spec, rest) {
+		j.add(Spec, "changes the spec")
+	}
+	left := map[string]bool{}
+	for _, name := range after.Spec.ScaleStrategy.PodsToDelete {
+		left[name] = true
+	}
+	for _, name := range before.Spec.ScaleStrategy.PodsToDelete {
+		if pod := j.Observed.Pods[name]; !left[name] && pod != nil && j.owned(pod) && active(pod) {
+			j.add(Spec, "drops pod %s from podsToDelete, which exists", name)
+		}
+	}
+}
+
+// checkClaim: a claim is let go when no pod of its instance is there. That a pod
+// is gone, its author may know from the answer to a deletion.
+func (j *cloneSetJudge) checkClaim() {
+	claim, _ := j.Before.(*corev1.PersistentVolumeClaim)
+	if claim == nil || j.Verb == "create" {
+		return
+	}
+	for _, pod := range j.Truth.Pods {
+		known := j.Known.Pods[pod.Name]
+		mounts := pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
+		if mounts && j.owned(pod) && active(pod) && known != nil && known.UID == pod.UID {
+			j.add(Claims, "%s of claim %s, whose pod %s is there", j.Verb, claim.Name, pod.Name)
+		}
+	}
+}

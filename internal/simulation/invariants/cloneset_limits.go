@@ -1,0 +1,70 @@
+package invariants
+
+import (
+	"math"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// cloneSetLimits are the numbers of a spec, in pods. (rules 5 and 6)
+type cloneSetLimits struct {
+	replicas, partition, surge, unavailable, scaleUnavailable int
+	broken                                                    bool // nobody can tell what the spec says
+}
+
+func limitsOf(set *v1alpha1.CloneSet) (l cloneSetLimits) {
+	strategy := &set.Spec.UpdateStrategy
+	l.replicas = int(ptr.Deref(set.Spec.Replicas, 1))
+	number := func(value *intstr.IntOrString, unset intstr.IntOrString, up bool) int {
+		n, err := intstr.GetScaledValueFromIntOrPercent(ptr.To(ptr.Deref(value, unset)), l.replicas, up)
+		l.broken = l.broken || err != nil
+		return max(n, 0)
+	}
+	l.partition = min(number(strategy.Partition, intstr.FromInt32(0), true), l.replicas)
+	if p := strategy.Partition; p != nil && p.Type == intstr.String && p.StrVal != "100%" && l.replicas > 1 && l.partition == l.replicas {
+		l.partition--
+	}
+	l.surge = number(strategy.MaxSurge, intstr.FromInt32(0), true)
+	l.unavailable = number(strategy.MaxUnavailable, intstr.FromString(v1alpha1.DefaultCloneSetMaxUnavailable), l.surge == 0)
+	l.scaleUnavailable = number(set.Spec.ScaleStrategy.MaxUnavailable, intstr.FromInt32(math.MaxInt32), true)
+	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	l.broken = l.broken || l.replicas < 0 || err != nil || selector.Empty()
+	return l
+}
+
+func matches(s *metav1.LabelSelector, of map[string]string) bool {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	return err == nil && selector.Matches(labels.Set(of))
+}
+
+func preparingDelete(pod *corev1.Pod) bool {
+	return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete
+}
+
+// isPicked tells whether somebody wants a pod to be deleted. (rule 4)
+func (j *cloneSetJudge) isPicked(pod *corev1.Pod) bool {
+	_, labelled := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+	return labelled || j.picked[pod.Name]
+}
+
+// updateRevision is the short hash of the revision of a template, the newest
+// if there are several; empty where there is none.
+func updateRevision(template *corev1.PodTemplateSpec, revisions map[string]*appsv1.ControllerRevision) string {
+	templates := templatesOf(revisions)
+	found, newest := "", int64(math.MinInt64)
+	for name, r := range revisions {
+		if t := templates[shortHash(name)]; t != nil && r.Revision > newest && equality.Semantic.DeepEqual(t, template) {
+			found, newest = shortHash(name), r.Revision
+		}
+	}
+	return found
+}

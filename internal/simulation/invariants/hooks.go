@@ -1,0 +1,79 @@
+package invariants
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// holds tells whether a hook holds a pod: it has any of its labels and
+// finalizers. (lifecycle rule 1)
+func holds(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
+	if hook == nil {
+		return false
+	}
+	for key, value := range hook.LabelsHandler {
+		if have, found := pod.Labels[key]; found && have == value {
+			return true
+		}
+	}
+	return slices.ContainsFunc(hook.FinalizersHandler, func(f string) bool { return slices.Contains(pod.Finalizers, f) })
+}
+
+// met tells whether a hook that may be missing lets a pod be Normal: it has all
+// of its labels and finalizers. (lifecycle rule 2)
+func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
+	if hook == nil {
+		return true
+	}
+	for key, value := range hook.LabelsHandler {
+		if have, found := pod.Labels[key]; !found || have != value {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(hook.FinalizersHandler, func(f string) bool { return !slices.Contains(pod.Finalizers, f) })
+}
+
+// checkHooks: no pod that a hook holds is deleted or updated, and none becomes
+// Normal before its hook is met. (lifecycle rules 3 and 8 to 13)
+func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
+	before, after := w.pods()
+	known := w.knownPod()
+	if w.Resource != "pods" || known == nil {
+		return
+	}
+	if l == nil {
+		l = &lifecyclev1alpha1.Lifecycle{}
+	}
+	if w.Verb == "delete" {
+		if holds(l.PreDelete, known) {
+			v.add(Hooks, "deletes pod %s, which its preDelete hook holds", before.Name)
+		}
+		return
+	}
+	if after == nil {
+		return
+	}
+	if moved(before, after) && stateOf(known) != lifecyclev1alpha1.StateUpdating && holds(l.InPlaceUpdate, known) {
+		v.add(Hooks, "updates pod %s (%s), which its inPlaceUpdate hook holds", before.Name, stateOf(known))
+	}
+	if was, is := stateOf(before), stateOf(after); was != is && is == lifecyclev1alpha1.StateNormal {
+		checkNormal(v, known, l)
+	}
+}
+
+// checkNormal: a pod becomes Normal when the hook of its state is met.
+func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle) {
+	switch stateOf(pod) {
+	case lifecyclev1alpha1.StatePreparingNormal:
+		if !met(l.PreNormal, pod) {
+			v.add(Hooks, "pod %s becomes Normal, its preNormal hook is not met", pod.Name)
+		}
+	case lifecyclev1alpha1.StateUpdating, lifecyclev1alpha1.StateUpdated:
+		if !met(l.InPlaceUpdate, pod) {
+			v.add(Hooks, "pod %s becomes Normal after its update, its inPlaceUpdate hook is not met", pod.Name)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package invariants
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// ours are the labels and annotations of pods that controllers write.
+var ours = map[string]bool{
+	revisionLabel: true, templateHashLabel: true,
+	lifecyclev1alpha1.StateLabel: true, lifecyclev1alpha1.TimestampAnnotation: true, lifecyclev1alpha1.SpecifiedDeleteLabel: true,
+	inplacev1alpha1.StateAnnotation: true, inplacev1alpha1.LegacyStateAnnotation: true,
+	inplacev1alpha1.GraceAnnotation: true, inplacev1alpha1.LegacyGraceAnnotation: true,
+	appsv1.StatefulSetPodNameLabel: true, appsv1.PodIndexLabel: true,
+}
+
+// checkInPlace: what a write changes about a pod that stays is what an update
+// in place may change: images that the revision of the pod names, labels and
+// annotations of its templates, what hooks are armed with, its owner, and the
+// conditions that belong to all that.
+func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
+	before, after := w.pods()
+	if before == nil || after == nil || w.Verb == "delete" {
+		return
+	}
+	checkSpecOfPod(v, before, after, w.Truth.Revisions)
+	checkPodStatus(v, before, after)
+	keys := slices.Concat(changed(before.Labels, after.Labels), changed(before.Annotations, after.Annotations))
+	keys = slices.DeleteFunc(keys, func(key string) bool { return ours[key] })
+	if len(keys) == 0 {
+		return
+	}
+	allowed := map[string]bool{}
+	for _, t := range templatesOf(w.Truth.Revisions) {
+		for key := range t.Labels {
+			allowed[key] = true
+		}
+		for key := range t.Annotations {
+			allowed[key] = true
+		}
+	}
+	if l != nil && l.InPlaceUpdate != nil {
+		for key := range l.InPlaceUpdate.LabelsHandler {
+			allowed[key] = true
+		}
+	}
+	for _, key := range keys {
+		if !allowed[key] {
+			v.add(InPlace, "changes %s of pod %s, which is neither in its template nor the controller's", key, before.Name)
+		}
+	}
+}
+
+// checkSpecOfPod: a container gets an image that its revision names, and nothing
+// else of the spec changes.
+func checkSpecOfPod(v *violations, before, after *corev1.Pod, revisions map[string]*appsv1.ControllerRevision) {
+	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		return
+	}
+	templates := templatesOf(revisions)
+	rest := after.DeepCopy()
+	for i := range min(len(rest.Spec.Containers), len(before.Spec.Containers)) {
+		c, old := &rest.Spec.Containers[i], before.Spec.Containers[i].Image
+		if c.Image == old {
+			continue
+		}
+		target := templates[shortHash(after.Labels[revisionLabel])]
+		if target != nil && image(&target.Spec, c.Name) != c.Image {
+			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
+				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))
+		}
+		c.Image = old
+	}
+	if !equality.Semantic.DeepEqual(before.Spec, rest.Spec) {
+		v.add(InPlace, "changes more of the spec of pod %s than images", before.Name)
+	}
+}
+
+// checkPodStatus: of the status, only the conditions of readiness gates are the
+// controller's, and it makes no pod ready.
+func checkPodStatus(v *violations, before, after *corev1.Pod) {
+	rest := after.Status.DeepCopy()
+	rest.Conditions = before.Status.Conditions
+	if !equality.Semantic.DeepEqual(before.Status, *rest) {
+		v.add(InPlace, "changes more of the status of pod %s than conditions", before.Name)
+	}
+	for i := range after.Status.Conditions {
+		is := &after.Status.Conditions[i]
+		was := condition(before, is.Type)
+		if was != nil && equality.Semantic.DeepEqual(*was, *is) {
+			continue
+		}
+		switch is.Type {
+		case inplacev1alpha1.InPlaceUpdateReady, lifecyclev1alpha1.KruisePodReady:
+		case corev1.PodReady:
+			if is.Status == corev1.ConditionTrue {
+				v.add(InPlace, "makes pod %s Ready, which only its kubelet may", before.Name)
+			}
+		default:
+			v.add(InPlace, "writes the condition %s of pod %s", is.Type, before.Name)
+		}
+	}
+}
+
+// changed lists the keys that differ.
+func changed(before, after map[string]string) (keys []string) {
+	for key, value := range after {
+		if old, found := before[key]; !found || old != value {
+			keys = append(keys, key)
+		}
+	}
+	for key := range before {
+		if _, found := after[key]; !found {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// templatesOf reads the templates of revisions, by short hash.
+func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*corev1.PodTemplateSpec {
+	templates := map[string]*corev1.PodTemplateSpec{}
+	for name, r := range revisions {
+		var data struct {
+			Spec struct{ Template corev1.PodTemplateSpec }
+		}
+		if err := json.Unmarshal(r.Data.Raw, &data); err == nil {
+			templates[shortHash(name)] = &data.Spec.Template
+		}
+	}
+	return templates
+}
+
+// shortHash is the part of a revision's name by which pods of any label are compared.
+func shortHash(name string) string { return name[strings.LastIndex(name, "-")+1:] }

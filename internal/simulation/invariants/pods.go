@@ -1,0 +1,96 @@
+package invariants
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// The labels that name the revision of a pod.
+const (
+	revisionLabel     = "controller-revision-hash"
+	templateHashLabel = "pod-template-hash"
+)
+
+func stateOf(pod *corev1.Pod) lifecyclev1alpha1.StateType {
+	return lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel])
+}
+
+// ended tells whether a pod will never run again.
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// active tells whether a pod is there to stay.
+func active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ended(pod) }
+
+func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == t {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// ready tells whether a pod is Running and Ready.
+func ready(pod *corev1.Pod) bool {
+	c := condition(pod, corev1.PodReady)
+	return pod.Status.Phase == corev1.PodRunning && c != nil && c.Status == corev1.ConditionTrue
+}
+
+// updating tells whether an in-place update keeps a pod out of service.
+func updating(pod *corev1.Pod) bool {
+	c := condition(pod, inplacev1alpha1.InPlaceUpdateReady)
+	return c != nil && c.Status == corev1.ConditionFalse
+}
+
+// readyFor tells whether a pod is ready for so many seconds at least.
+func readyFor(pod *corev1.Pod, seconds int32, now time.Time) bool {
+	if !ready(pod) {
+		return false
+	}
+	since := condition(pod, corev1.PodReady).LastTransitionTime
+	return seconds <= 0 || !since.IsZero() && !since.Add(time.Duration(seconds)*time.Second).After(now)
+}
+
+// serves tells whether nothing has taken a pod aside: no hook and no update.
+func serves(pod *corev1.Pod) bool {
+	state := stateOf(pod)
+	return (state == "" || state == lifecyclev1alpha1.StateNormal) && !updating(pod)
+}
+
+// available tells whether a pod counts as available. (lifecycle rule 15)
+func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
+	return active(pod) && serves(pod) && readyFor(pod, minReadySeconds, now)
+}
+
+// owns tells whether a UID is among the owners of an object.
+func owns(uid types.UID, object metav1.Object) bool {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.UID == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// image is the image of a container of a pod.
+func image(spec *corev1.PodSpec, container string) string {
+	for i := range spec.Containers {
+		if spec.Containers[i].Name == container {
+			return spec.Containers[i].Image
+		}
+	}
+	return ""
+}
+
+// moved tells whether a write of a pod takes it to another revision.
+func moved(before, after *corev1.Pod) bool {
+	return before != nil && after != nil && before.Labels[revisionLabel] != after.Labels[revisionLabel]
+}

@@ -1,0 +1,188 @@
+package invariants
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// StatefulSet judges a write of the controller of StatefulSets.
+func StatefulSet(w *Write) []Violation {
+	var v violations
+	set, ok := w.spec().(*v1beta1.StatefulSet)
+	if !ok {
+		return nil // it is gone, and nothing of it is touched but by the garbage collector
+	}
+	hooks := set.Spec.Lifecycle.DeepCopy()
+	if hooks != nil {
+		hooks.PreNormal = nil // (lifecycle rule 18)
+	}
+	checkHooks(&v, w, hooks)
+	checkInPlace(&v, w, hooks)
+	checkGraceful(&v, w)
+	j := newStatefulSetJudge(&v, w, set)
+	checkOwnership(&v, w, set.UID, j.mayTouch)
+	j.checkIdentity()
+	j.checkClaim()
+	if w.Known == nil {
+		return v
+	}
+	switch w.Resource {
+	case "pods":
+		j.checkPod()
+	case "statefulsets":
+		j.checkStatus()
+	}
+	return v
+}
+
+// statefulSetJudge knows a StatefulSet as the author of a write knew it.
+type statefulSetJudge struct {
+	*violations
+	*Write
+	set     *v1beta1.StatefulSet
+	broken  bool // nobody can tell what the spec says
+	ordered bool
+	rolling *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
+	update  string                                    // the short hash of the update revision
+
+	replicas, partition, unavailable, scaleUnavailable int
+	minReadySeconds                                    int32
+
+	wanted []int // ordinals
+	end    int   // the last of them plus one
+}
+
+func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *statefulSetJudge {
+	j := &statefulSetJudge{violations: v, Write: w, set: set, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
+	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
+	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
+	j.broken = err != nil || selector.Empty() || j.replicas < 0
+	j.readStrategies()
+	for ordinal := 0; len(j.wanted) < j.replicas; ordinal++ {
+		if !slices.Contains(set.Spec.ReserveOrdinals, ordinal) {
+			j.wanted, j.end = append(j.wanted, ordinal), ordinal+1
+		}
+	}
+	return j
+}
+
+// readStrategies reads the numbers of the spec. (rules 9 and 15)
+func (j *statefulSetJudge) readStrategies() {
+	number := func(value *intstr.IntOrString) int {
+		n, err := intstr.GetScaledValueFromIntOrPercent(value, j.replicas, false)
+		j.broken = j.broken || err != nil
+		return max(n, 1)
+	}
+	j.unavailable, j.scaleUnavailable = 1, int(^uint32(0)>>1)
+	if s := j.set.Spec.ScaleStrategy; s != nil && s.MaxUnavailable != nil {
+		j.scaleUnavailable = number(s.MaxUnavailable)
+	}
+	if j.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+		return
+	}
+	j.rolling = j.set.Spec.UpdateStrategy.RollingUpdate
+	if j.rolling == nil {
+		j.rolling = &v1beta1.RollingUpdateStatefulSetStrategy{}
+	}
+	j.partition = int(ptr.Deref(j.rolling.Partition, 0))
+	j.broken = j.broken || j.partition < 0
+	j.minReadySeconds = ptr.Deref(j.rolling.MinReadySeconds, 0)
+	if j.rolling.MaxUnavailable != nil {
+		j.unavailable = number(j.rolling.MaxUnavailable)
+	}
+}
+
+// ordinalOf returns the ordinal in a name, -1 where it is none of the set's.
+func (j *statefulSetJudge) ordinalOf(name string) int {
+	digits, ok := strings.CutPrefix(name, j.set.Name+"-")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil || strconv.Itoa(n) != digits {
+		return -1
+	}
+	return n
+}
+
+func (j *statefulSetJudge) isWanted(name string) bool {
+	return slices.Contains(j.wanted, j.ordinalOf(name))
+}
+
+// at returns the pod of an ordinal as the author knew it.
+func (j *statefulSetJudge) at(ordinal int) *corev1.Pod { return j.Known.Pods[j.podName(ordinal)] }
+
+// observedAt returns the pod of an ordinal as the author observed it, before
+// its own writes.
+func (j *statefulSetJudge) observedAt(ordinal int) *corev1.Pod {
+	return j.Observed.Pods[j.podName(ordinal)]
+}
+
+func (j *statefulSetJudge) podName(ordinal int) string {
+	return j.set.Name + "-" + strconv.Itoa(ordinal)
+}
+
+func (j *statefulSetJudge) owned(pod *corev1.Pod) bool {
+	return pod != nil && metav1.IsControlledBy(pod, j.set) && matches(j.set.Spec.Selector, pod.Labels)
+}
+
+// available tells whether a pod is there and ready for long enough. (rule 8)
+func (j *statefulSetJudge) available(pod *corev1.Pod) bool {
+	return j.owned(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
+}
+
+// servesUpdated tells whether a pod is available at the update revision, and
+// nothing takes it aside.
+func (j *statefulSetJudge) servesUpdated(pod *corev1.Pod) bool {
+	return j.available(pod) && serves(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
+}
+
+// mayTouch tells what may be written that the set does not own: what it adopts,
+// and the claims of its pods.
+func (j *statefulSetJudge) mayTouch(before, after Object) bool {
+	if j.Resource == "persistentvolumeclaims" {
+		return j.claimOrdinal(before.GetName()) >= 0 && metav1.GetControllerOfNoCopy(before) == nil
+	}
+	return after != nil && metav1.GetControllerOfNoCopy(before) == nil && metav1.IsControlledBy(after, j.set) &&
+		matches(j.set.Spec.Selector, before.GetLabels())
+}
+
+// checkGraceful: no pod is removed before its kubelet has ended it, or two
+// pods of one name would run.
+func checkGraceful(v *violations, w *Write) {
+	pod, after := w.pods()
+	if w.Resource == "pods" && w.Verb == "delete" && after == nil && pod != nil &&
+		pod.DeletionTimestamp == nil && pod.Spec.NodeName != "" && !ended(pod) && ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 30) > 0 {
+		v.add(Identity, "removes pod %s at once, though it may be running", pod.Name)
+	}
+}
+
+// checkIdentity: a pod has the name of a wanted ordinal, and what belongs to it.
+func (j *statefulSetJudge) checkIdentity() {
+	before, pod := j.pods()
+	if j.Resource != "pods" || pod == nil || j.Verb == "delete" {
+		return
+	}
+	if before == nil && !j.isWanted(pod.Name) && j.Known != nil {
+		j.add(Identity, "creates pod %s, wanted are %v", pod.Name, j.wanted)
+	}
+	if before == nil && (pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name || pod.Spec.Hostname != pod.Name) {
+		j.add(Identity, "pod %s has the label %q and the hostname %q", pod.Name, pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Spec.Hostname)
+	}
+	for _, volume := range pod.Spec.Volumes {
+		if c := volume.PersistentVolumeClaim; c != nil && j.claimOrdinal(c.ClaimName) >= 0 && j.claimOrdinal(c.ClaimName) != j.ordinalOf(pod.Name) {
+			j.add(Identity, "pod %s mounts claim %s", pod.Name, c.ClaimName)
+		}
+	}
+}
+
+// held tells whether the deletion of a pod is being prepared.
+func held(pod *corev1.Pod) bool { return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete }

@@ -1,0 +1,168 @@
+package invariants
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Object is an object of the API.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// State is the objects of a workload at a moment: as they are, or as a
+// controller knows them. Maps are by name.
+type State struct {
+	// Now is the moment, by which it is decided who is available.
+	Now time.Time
+	// Workload is nil where there is none.
+	Workload  Object
+	Pods      map[string]*corev1.Pod
+	Claims    map[string]*corev1.PersistentVolumeClaim
+	Revisions map[string]*appsv1.ControllerRevision
+}
+
+// Write is a write of a controller that changed something.
+type Write struct {
+	// Verb is create, update, patch or delete; Resource the plural name, "pods"
+	// for example; Subresource is empty or "status".
+	Verb, Resource, Subresource string
+	// Before and After are the object before and after the write. Before is nil
+	// where it is new, After where it is gone.
+	Before, After Object
+	// Truth is what there was just before the write.
+	Truth *State
+	// Known is what the author had to know, at the moment when its pass looked;
+	// its own later writes included, but not this one. Nil where nobody can
+	// tell, or where another controller is at work too: then only that is judged
+	// which holds without coordination.
+	Known *State
+	// Observed is what the caches of the author held when its pass looked; nil
+	// where nobody can tell.
+	Observed *State
+}
+
+// name is the name of the object that was written.
+func (w *Write) name() string {
+	if w.Before != nil {
+		return w.Before.GetName()
+	}
+	return w.After.GetName()
+}
+
+// pods returns the pod before and after a write of a pod, nil where there is none.
+func (w *Write) pods() (before, after *corev1.Pod) {
+	before, _ = w.Before.(*corev1.Pod)
+	after, _ = w.After.(*corev1.Pod)
+	return before, after
+}
+
+// knownPod is the pod as the author knew it: its state before the write where
+// nobody can tell. It is nil where the author knew another pod by that name, or none.
+func (w *Write) knownPod() *corev1.Pod {
+	before, _ := w.pods()
+	if before == nil || w.Known == nil {
+		return before
+	}
+	known := w.Known.Pods[before.Name]
+	if known == nil || known.UID != before.UID {
+		return nil
+	}
+	return known
+}
+
+// spec is the workload as the author knew it.
+func (w *Write) spec() Object {
+	if w.Known != nil {
+		return w.Known.Workload
+	}
+	return w.Truth.Workload
+}
+
+// revisions are those that the author knew and that are the workload's, or nobody's.
+func (w *Write) revisions(uid types.UID) map[string]*appsv1.ControllerRevision {
+	of := w.Truth
+	if w.Known != nil {
+		of = w.Known
+	}
+	found := map[string]*appsv1.ControllerRevision{}
+	for name, r := range of.Revisions {
+		if owns(uid, r) || metav1.GetControllerOfNoCopy(r) == nil {
+			found[name] = r
+		}
+	}
+	return found
+}
+
+// Invariant names what must always hold.
+type Invariant string
+
+// What must always hold.
+const (
+	// Ownership: nothing is touched that the workload does not own.
+	Ownership Invariant = "ownership"
+	// Surge: there are never more pods than replicas and maxSurge allow.
+	Surge Invariant = "surge"
+	// Availability: no available pod is taken out of service beyond maxUnavailable.
+	Availability Invariant = "availability"
+	// ScaleRate: no more pods come up at once than scaleStrategy allows.
+	ScaleRate Invariant = "scale rate"
+	// Partition: pods that the partition holds back stay at their revision.
+	Partition Invariant = "partition"
+	// Paused: an update that is paused moves no pod.
+	Paused Invariant = "paused"
+	// Needless: no pod is deleted or moved for no reason.
+	Needless Invariant = "needless"
+	// Hooks: what a lifecycle hook holds waits for it.
+	Hooks Invariant = "hooks"
+	// InPlace: an in-place update changes what its revision says and nothing else.
+	InPlace Invariant = "in place"
+	// Claims: claims live as long as policy says, and never serve two pods.
+	Claims Invariant = "claims"
+	// Identity: a name, an ordinal or an instance belongs to one pod.
+	Identity Invariant = "identity"
+	// Order: pods come and go in the order that is promised.
+	Order Invariant = "order"
+	// Status: the status says what is the case.
+	Status Invariant = "status"
+	// Spec: the spec is the user's.
+	Spec Invariant = "spec"
+	// Rest: what nobody disturbs converges, and then nothing more is done.
+	Rest Invariant = "rest"
+	// Calm: no pass panics, and no failure makes requests without end.
+	Calm Invariant = "calm"
+)
+
+// Violation says which invariant does not hold, and why.
+type Violation struct {
+	Invariant Invariant
+	Message   string
+}
+
+func (v Violation) String() string { return string(v.Invariant) + ": " + v.Message }
+
+// violations collects violations.
+type violations []Violation
+
+func (v *violations) add(invariant Invariant, format string, args ...any) {
+	*v = append(*v, Violation{Invariant: invariant, Message: fmt.Sprintf(format, args...)})
+}
+
+// counter is a number in a status.
+type counter struct {
+	name      string
+	want, got int32
+}
+
+func (c *counter) check(v *violations) {
+	if c.got != c.want {
+		v.add(Status, "%s is %d, and there are %d", c.name, c.got, c.want)
+	}
+}

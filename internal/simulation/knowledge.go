@@ -1,0 +1,148 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// knowledge is what a process had to know: what its caches held when a pass
+// looked, and what it has written itself since.
+type knowledge struct {
+	at       time.Time
+	observed map[string]map[string]Object // by resource and name
+	objects  map[string]map[string]Object
+}
+
+// ownWrite is a write of a process.
+type ownWrite struct {
+	resource string
+	position int // in the record of the resource
+}
+
+// look returns what the process knows now.
+func (p *Process) look() *knowledge {
+	k := &knowledge{at: time.Now(), observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
+	for resource, replica := range p.replicas {
+		k.observed[resource] = replica.view()
+		k.objects[resource] = maps.Clone(k.observed[resource])
+	}
+	for _, w := range p.own {
+		if r := p.replicas[w.resource]; w.position >= r.at {
+			k.learn(w.resource, &r.record.changes[w.position])
+		}
+	}
+	return k
+}
+
+// wrote remembers a write.
+func (p *Process) wrote(resource string, position int) {
+	p.own = append(p.own, ownWrite{resource, position})
+	if p.known != nil {
+		p.known.learn(resource, &p.replicas[resource].record.changes[position])
+	}
+}
+
+// learnGone drops what the process wrote about an object: it has asked, and knows
+// that the object is gone.
+func (p *Process) learnGone(resource, name string) {
+	p.own = slices.DeleteFunc(p.own, func(w ownWrite) bool {
+		return w.resource == resource && p.replicas[resource].record.changes[w.position].object.GetName() == name
+	})
+}
+
+// learn takes over what a write changed, and nothing that others had changed.
+func (k *knowledge) learn(resource string, c *change) {
+	name := c.object.GetName()
+	if c.gone {
+		delete(k.objects[resource], name)
+		return
+	}
+	object := c.object
+	known, _ := k.objects[resource][name].(*corev1.Pod)
+	if pod, ok := object.(*corev1.Pod); ok && known != nil && known.UID == pod.UID {
+		object = learnPod(known, c.before.(*corev1.Pod), pod)
+	}
+	k.objects[resource][name] = object
+}
+
+// learnPod returns the pod that is known with what a write changed.
+func learnPod(known, before, after *corev1.Pod) *corev1.Pod {
+	pod := known.DeepCopy()
+	pod.Labels = learnKeys(pod.Labels, before.Labels, after.Labels)
+	pod.Annotations = learnKeys(pod.Annotations, before.Annotations, after.Annotations)
+	if !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences) {
+		pod.OwnerReferences = after.OwnerReferences
+	}
+	if !equality.Semantic.DeepEqual(before.Finalizers, after.Finalizers) {
+		pod.Finalizers = after.Finalizers
+	}
+	if before.DeletionTimestamp == nil {
+		pod.DeletionTimestamp = after.DeletionTimestamp
+	}
+	if !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		pod.Spec = *after.Spec.DeepCopy()
+	}
+	for _, condition := range after.Status.Conditions {
+		same := func(c corev1.PodCondition) bool { return c.Type == condition.Type }
+		if i := slices.IndexFunc(before.Status.Conditions, same); i >= 0 && equality.Semantic.DeepEqual(before.Status.Conditions[i], condition) {
+			continue
+		}
+		pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, same), condition)
+	}
+	return pod
+}
+
+// learnKeys returns the labels that are known with those that a write changed.
+func learnKeys(known, before, after map[string]string) map[string]string {
+	learned := maps.Clone(known)
+	if learned == nil {
+		learned = map[string]string{}
+	}
+	for key, value := range after {
+		if before[key] != value {
+			learned[key] = value
+		}
+	}
+	for key := range before {
+		if _, stays := after[key]; !stays {
+			delete(learned, key)
+		}
+	}
+	return learned
+}
+
+// state returns objects as invariants want them.
+func state(at time.Time, workload string, objects map[string]map[string]Object) *invariants.State {
+	s := &invariants.State{
+		Now: at, Pods: typed[*corev1.Pod](objects[pods]), Claims: typed[*corev1.PersistentVolumeClaim](objects[claims]),
+		Revisions: typed[*appsv1.ControllerRevision](objects[revisions]),
+	}
+	if object := objects[workload][Web.Name]; object != nil {
+		s.Workload = object
+	}
+	return s
+}
+
+func typed[T Object](objects map[string]Object) map[string]T {
+	out := make(map[string]T, len(objects))
+	for name, object := range objects {
+		out[name] = object.(T)
+	}
+	return out
+}
+
+// truth returns the objects that there are.
+func (h *history) truth() *invariants.State {
+	objects := map[string]map[string]Object{}
+	for resource, record := range h.records {
+		objects[resource] = maps.Clone(record.objects)
+	}
+	return state(time.Now(), h.workload.Resource.Name, objects)
+}

@@ -1,0 +1,140 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// Process is a process that runs the controller, until it crashes. It works as
+// the loop of a controller does: changes in its caches, the time that a pass asks
+// for and a back-off after a failure start passes, one after the other.
+type Process struct {
+	// Name tells the processes of a simulation apart.
+	Name string
+	// Seed is that of the simulation.
+	Seed uint64
+	// Config reaches the API server in the name of the process.
+	Config *rest.Config
+
+	history    *history
+	controller Controller
+	replicas   map[string]*replica
+	own        []ownWrite // its writes, in order
+	known      *knowledge // of its last pass
+
+	dirty    bool      // something has changed since the last pass began
+	due      time.Time // when another pass is due; zero: never
+	failures int       // passes that failed in a row
+
+	passing bool // a pass is under way
+	result  *passResult
+	cancel  context.CancelFunc
+	dead    bool // its requests come to nothing
+}
+
+type passResult struct {
+	after time.Duration
+	err   error
+	panic string
+}
+
+// Kubernetes returns a client for the built-in kinds.
+func (p *Process) Kubernetes() (kubernetes.Interface, error) {
+	return kubernetes.NewForConfig(p.Config)
+}
+
+// Informer returns the informer of a resource. It never runs: what its cache
+// holds is for the seed to say.
+func (p *Process) Informer(resource string) cache.SharedIndexInformer {
+	return p.replicas[resource].informer
+}
+
+// Observe tells that a pass reads the caches now. What they hold is what its
+// writes are judged by. The reader of the controller calls it.
+func (p *Process) Observe() { p.known = p.look() }
+
+// Retries of passes that fail, as controllers of this library make them.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Minute
+)
+
+// ready tells whether a pass can begin.
+func (p *Process) ready(now time.Time) bool {
+	return !p.passing && (p.dirty || !p.due.IsZero() && !p.due.After(now))
+}
+
+// begin begins a pass. It has come to rest, or to an end, after synctest.Wait.
+func (p *Process) begin() {
+	p.passing, p.dirty, p.due, p.result = true, false, time.Time{}, nil
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
+	p.cancel = cancel
+	go func() {
+		var result passResult
+		defer func() {
+			if r := recover(); r != nil {
+				result.panic = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			}
+			p.result = &result
+		}()
+		result.after, result.err = p.controller.Reconcile(ctx, Web)
+	}()
+}
+
+// end takes note of the result of a pass, if there is one.
+func (p *Process) end(now time.Time) *passResult {
+	if !p.passing || p.result == nil {
+		return nil
+	}
+	p.cancel()
+	p.passing = false
+	switch {
+	case p.result.err != nil:
+		p.due = now.Add(min(firstRetry<<min(p.failures, 20), lastRetry))
+		p.failures++
+	default:
+		p.failures = 0
+		if p.result.after > 0 {
+			p.due = now.Add(p.result.after)
+		}
+	}
+	return p.result
+}
+
+// advance shows a cache of the process so many changes.
+func (p *Process) advance(resource string, n int) error {
+	for range n {
+		if err := p.replicas[resource].advance(); err != nil {
+			return err
+		}
+		p.dirty = true
+	}
+	return nil
+}
+
+// relist fills a cache of the process anew.
+func (p *Process) relist(resource string, version int64) error {
+	if p.replicas[resource].behind() > 0 {
+		p.dirty = true
+	}
+	return p.replicas[resource].relist(version)
+}
+
+// lagging names the caches that have not seen everything.
+func (p *Process) lagging() (resources []string) {
+	for _, resource := range slices.Sorted(maps.Keys(p.replicas)) {
+		if p.replicas[resource].behind() > 0 {
+			resources = append(resources, resource)
+		}
+	}
+	return resources
+}

@@ -1,0 +1,77 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/internal/apitest"
+)
+
+// Object is an object of a cache.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// change is one version of an object.
+type change struct {
+	version int64
+	object  Object // the last one where it is gone
+	before  Object // nil where it is new
+	gone    bool
+}
+
+// after is the object after the change, nil where it is gone.
+func (c *change) after() Object {
+	if c.gone {
+		return nil
+	}
+	return c.object
+}
+
+// record is everything that happened to a resource, decoded once for all
+// caches, and the objects that there are. They are never changed.
+type record struct {
+	resource string
+	empty    func() Object
+	changes  []change
+	objects  map[string]Object // by name: a simulation has one namespace
+}
+
+// follow reads what has happened since it was called last.
+func (r *record) follow(server *apitest.Server) error {
+	since := int64(0)
+	if n := len(r.changes); n > 0 {
+		since = r.changes[n-1].version
+	}
+	for _, c := range server.Changes(r.resource, since) {
+		object := r.empty()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.Object.Object, object); err != nil {
+			return fmt.Errorf("decode %s %s: %w", r.resource, c.Object.GetName(), err)
+		}
+		r.changes = append(r.changes, change{version: c.Version, object: object, before: r.objects[object.GetName()], gone: c.Gone})
+		if c.Gone {
+			delete(r.objects, object.GetName())
+		} else {
+			r.objects[object.GetName()] = object
+		}
+	}
+	return nil
+}
+
+// sorted returns the objects by name.
+func sorted[T Object](objects map[string]Object) []T {
+	list := make([]T, 0, len(objects))
+	for _, object := range objects {
+		list = append(list, object.(T))
+	}
+	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return list
+}
+
+func versionString(version int64) string { return strconv.FormatInt(version, 10) }

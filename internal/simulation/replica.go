@@ -1,0 +1,60 @@
+package simulation
+
+import "k8s.io/client-go/tools/cache"
+
+// replica is what a process has seen of a resource: the past of the server, up
+// to a point that moves as the seed says. It stands in the cache of an informer
+// that never runs.
+type replica struct {
+	record   *record
+	informer cache.SharedIndexInformer
+	at       int   // the changes that it has seen
+	version  int64 // up to which it is complete
+}
+
+func newReplica(record *record) *replica {
+	return &replica{record: record, informer: cache.NewSharedIndexInformer(&cache.ListWatch{}, record.empty(), 0, cache.Indexers{})}
+}
+
+// behind counts the changes that it has not seen.
+func (c *replica) behind() int { return len(c.record.changes) - c.at }
+
+// advance shows it the next change, as a watch does.
+func (c *replica) advance() error {
+	next := &c.record.changes[c.at]
+	c.at++
+	c.version = next.version
+	if next.gone {
+		return c.informer.GetIndexer().Delete(next.object)
+	}
+	return c.informer.GetIndexer().Update(next.object)
+}
+
+// bookmark tells it how far it is, where it has seen everything.
+func (c *replica) bookmark(version int64) {
+	if c.behind() == 0 {
+		c.version = version
+		c.informer.GetIndexer().Bookmark(versionString(version))
+	}
+}
+
+// relist fills it anew, as after a watch that was too old to go on.
+func (c *replica) relist(version int64) error {
+	objects := make([]any, 0, len(c.record.objects))
+	for _, object := range sorted[Object](c.record.objects) {
+		objects = append(objects, object)
+	}
+	c.at, c.version = len(c.record.changes), version
+	return c.informer.GetIndexer().Replace(objects, versionString(version))
+}
+
+// view returns the objects that it holds by name.
+func (c *replica) view() map[string]Object {
+	list := c.informer.GetIndexer().List()
+	objects := make(map[string]Object, len(list))
+	for _, each := range list {
+		object := each.(Object)
+		objects[object.GetName()] = object
+	}
+	return objects
+}

@@ -1,0 +1,113 @@
+package simulation
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/internal/apitest"
+)
+
+// request is a request of a process that waits for the seed.
+type request struct {
+	apitest.Request
+	process *Process
+	answer  chan error // nil: serve it
+}
+
+// String says what the request is about.
+func (r *request) String() string {
+	name := r.Name
+	if r.Verb == "create" {
+		var created metav1.PartialObjectMetadata
+		_ = json.Unmarshal(r.Body, &created) // otherwise there is no name
+		name = created.Name
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), name), " ")
+}
+
+// mostOfPatch is how much of a patch a trace shows.
+const mostOfPatch = 400
+
+// patchInShort is what a patch says, for the trace.
+func (r *request) patchInShort() string {
+	if r.Verb != "patch" {
+		return ""
+	}
+	if len(r.Body) > mostOfPatch {
+		return fmt.Sprintf(" %s…", r.Body[:mostOfPatch])
+	}
+	return fmt.Sprintf(" %s", r.Body)
+}
+
+// requests are those that wait. All its methods but arrive are called while
+// no pass runs.
+type requests struct {
+	lock    sync.Mutex
+	waiting []*request
+	lose    bool // the answer to the request that is served now
+}
+
+var (
+	errLost  = errors.New("connection reset by peer")
+	errCrash = errors.New("the process has crashed")
+)
+
+// arrive lets a request of a process wait for its turn.
+func (q *requests) arrive(p *Process, r apitest.Request) error {
+	if p.dead {
+		return errCrash
+	}
+	waits := &request{Request: r, process: p, answer: make(chan error)}
+	q.lock.Lock()
+	q.waiting = append(q.waiting, waits)
+	q.lock.Unlock()
+	return <-waits.answer
+}
+
+// inOrder returns those that wait, in an order that says nothing of when they came.
+func (q *requests) inOrder() []*request {
+	slices.SortFunc(q.waiting, func(a, b *request) int {
+		return cmp.Or(cmp.Compare(a.String(), b.String()), cmp.Compare(string(a.Body), string(b.Body)))
+	})
+	return q.waiting
+}
+
+// release lets a request go on: it is served, or refused with an error.
+func (q *requests) release(r *request, err error) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *request) bool { return other == r })
+	r.answer <- err
+}
+
+// fate is what becomes of a request.
+type fate struct {
+	name   string
+	before error // in place of being served
+	lose   bool  // the answer
+}
+
+func (r *request) fates() []fate {
+	resource := schema.GroupResource{Resource: r.Resource}
+	fates := []fate{
+		{name: "fails: 500", before: apierrors.NewInternalError(errors.New("injected"))},
+		{name: "fails: connection lost before it arrived", before: errLost},
+		{name: "is served, its answer is lost", lose: true},
+		{name: "fails: 429", before: apierrors.NewTooManyRequests("injected", 0)},
+	}
+	switch r.Verb {
+	case "create":
+		fates = append(fates, fate{name: "fails: 403", before: apierrors.NewForbidden(corev1.Resource(r.Resource), r.Name, errors.New("exceeded quota"))})
+	case "patch", "update":
+		fates = append(fates, fate{name: "fails: 409", before: apierrors.NewConflict(resource, r.Name, errors.New("injected"))})
+	}
+	return fates
+}

@@ -1,0 +1,107 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Edit makes a merge patch.
+type Edit func(*rand.Rand) string
+
+// Pick returns an edit whose format gets one of the values.
+func Pick(format string, values ...any) Edit {
+	return func(r *rand.Rand) string { return fmt.Sprintf(format, values[r.IntN(len(values))]) }
+}
+
+// AnyEdit makes a patch by one of the edits.
+func AnyEdit(r *rand.Rand, edits []Edit) string { return edits[r.IntN(len(edits))](r) }
+
+// Mistake is a merge patch that makes no sense, and the one that takes it back.
+type Mistake [2]string
+
+// Err makes a mistake, or takes all of them back.
+func (u *User) Err(r *rand.Rand, mistakes []Mistake) {
+	if mistake := mistakes[r.IntN(len(mistakes))]; r.IntN(3) == 0 {
+		u.Edit(mistake[0])
+		return
+	}
+	for _, mistake := range mistakes {
+		u.Edit(mistake[1])
+	}
+}
+
+// The hooks of pods: a preDelete and an inPlaceUpdate hook hold a pod while it
+// has the first two labels with the value true, and preNormal is met when it has the third.
+const (
+	HoldDelete = "hold-delete"
+	HoldUpdate = "hold-update"
+	Warm       = "warm"
+)
+
+// Hooks are edits that set and remove hooks.
+var Hooks = []Edit{
+	Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`, "null"),
+	Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`, "null"),
+	Pick(`{"spec":{"lifecycle":{"preNormal":%v}}}`, `{"labelsHandler":{"warm":"true"}}`, "null"),
+}
+
+// PodLabels are those of the template of a seed. With some seeds hooks hold
+// new pods from the beginning.
+func PodLabels(r *rand.Rand) map[string]string {
+	labels := map[string]string{"app": "web"}
+	if r.IntN(2) == 0 {
+		labels[HoldDelete], labels[HoldUpdate] = "true", "true"
+	}
+	return labels
+}
+
+// AnswerHook lets a pod go that waits for a hook, as the hook's owner does.
+func (u *User) AnswerHook(pod *corev1.Pod) {
+	set := func(key, value, patch string) {
+		if pod.Labels[key] != value {
+			u.PatchPod(pod.Name, `{"metadata":{"labels":{"`+key+`":`+patch+`}}}`)
+		}
+	}
+	switch lifecyclev1alpha1.StateType(pod.Labels[lifecyclev1alpha1.StateLabel]) {
+	case lifecyclev1alpha1.StatePreparingNormal:
+		set(Warm, "true", `"true"`)
+	case lifecyclev1alpha1.StatePreparingUpdate:
+		set(HoldUpdate, "", "null")
+	case lifecyclev1alpha1.StateUpdated:
+		set(HoldUpdate, "true", `"true"`)
+	case lifecyclev1alpha1.StatePreparingDelete:
+		set(HoldDelete, "", "null")
+	}
+}
+
+// AnswerHooks lets all pods go that wait for hooks.
+func (u *User) AnswerHooks() {
+	for _, pod := range u.Pods() {
+		u.AnswerHook(pod)
+	}
+}
+
+// Disown makes a pod nobody's.
+func (u *User) Disown(pod *corev1.Pod) {
+	u.PatchPod(pod.Name, `{"metadata":{"ownerReferences":null}}`)
+}
+
+// CreateStranger creates a pod that belongs to nobody, which selectors match
+// that match only the label app.
+func (u *User) CreateStranger(name string) {
+	u.CreatePod(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "theirs"}}},
+	})
+}
+
+// TakeName puts a pod of somebody else in the place of one.
+func (u *User) TakeName(pod *corev1.Pod) {
+	u.DeletePod(pod.Name, new(int64))
+	u.CreateStranger(pod.Name)
+}

@@ -1,0 +1,158 @@
+package cloneset
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		bug    bug
+	}{
+		{"maxUnavailable is misread", invariants.Availability, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			spec.UpdateStrategy.MaxUnavailable = ptr.To(intstr.FromInt32(2))
+			spec.UpdateStrategy.MaxSurge = nil
+		})},
+		{"one pod too many", invariants.Surge, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			spec.Replicas = ptr.To(ptr.Deref(spec.Replicas, 1) + 1)
+		})},
+		{"minReadySeconds is forgotten", invariants.Availability, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.MinReadySeconds = 0 })},
+		{"the partition is ignored", invariants.Partition, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.UpdateStrategy.Partition = nil })},
+		{"paused is ignored", invariants.Paused, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.UpdateStrategy.Paused = false })},
+		{"InPlaceOnly recreates", invariants.Needless, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+		})},
+		{"the preDelete hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
+		{"the inPlaceUpdate hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
+		{"the preNormal hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreNormal = nil })},
+		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.ScaleStrategy.MaxUnavailable = nil })},
+		{"podsToDelete is pruned too early", invariants.Spec, inPlan(func(s *Snapshot, p *Plan) {
+			if len(s.Set.Spec.ScaleStrategy.PodsToDelete) > 0 {
+				p.PodsToDelete, p.PrunePodsToDelete = nil, true
+			}
+		})},
+		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader = blind{o.Reader} }}},
+		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
+		{"deletions do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
+		{"a pod is created twice", invariants.Surge, inPlan(func(s *Snapshot, p *Plan) {
+			if len(p.Create) > 0 {
+				again := p.Create[0]
+				again.Pod = again.Pod.DeepCopy()
+				again.Pod.Labels[v1alpha1.CloneSetInstanceIDLabel] += "2"
+				again.Pod.Name += "2"
+				p.Create = append(p.Create, again)
+			}
+		})},
+		{"two pods have one instance id", invariants.Identity, inPlan(func(s *Snapshot, p *Plan) {
+			for i := range p.Create {
+				p.Create[i].Pod.Labels[v1alpha1.CloneSetInstanceIDLabel] = "same"
+			}
+		})},
+		{"an update in place changes a label more", invariants.InPlace, inPatches(func(p *rollout.PodPatch) {
+			p.Patch.Labels["touched"] = ptr.To("true")
+		})},
+		{"an update in place makes pods ready", invariants.InPlace, inPatches(func(p *rollout.PodPatch) {
+			p.Patch.SetCondition(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
+		})},
+		{"claims are deleted while their pods are there", invariants.Claims, inPlan(func(s *Snapshot, p *Plan) { p.DeleteClaims = s.Claims })},
+		{"the status counts one too many", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil {
+				p.Status.ReadyReplicas++
+			}
+		})},
+		{"the status is not written", invariants.Rest, bug{reconciler: func(r *Reconciler) {
+			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
+		}}},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// bug spoils a controller at a point of its start; nil leaves it as it is.
+type bug struct {
+	config     func(*rest.Config)
+	options    func(*Options)
+	reconciler func(*Reconciler)
+}
+
+// inPlan plants a bug into plans.
+func inPlan(spoil func(*Snapshot, *Plan)) bug {
+	return bug{reconciler: func(r *Reconciler) {
+		r.passes.Plan = func(s *Snapshot) *Plan {
+			p := NewPlan(s)
+			spoil(s, p)
+			return p
+		}
+	}}
+}
+
+// inSpec plants a bug into how planners read the spec.
+func inSpec(spoil func(*v1alpha1.CloneSetSpec)) bug {
+	return bug{reconciler: func(r *Reconciler) {
+		r.passes.Plan = func(s *Snapshot) *Plan {
+			misread := *s
+			misread.Set = s.Set.DeepCopy()
+			spoil(&misread.Set.Spec)
+			p := NewPlan(&misread)
+			p.Status = NewPlan(s).Status
+			return p
+		}
+	}}
+}
+
+func inHooks(spoil func(*lifecyclev1alpha1.Lifecycle)) bug {
+	return inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		if spec.Lifecycle != nil {
+			spoil(spec.Lifecycle)
+		}
+	})
+}
+
+// inPatches plants a bug into how pods are updated in place.
+func inPatches(spoil func(*rollout.PodPatch)) bug {
+	return inPlan(func(_ *Snapshot, p *Plan) {
+		for i := range p.Patch {
+			if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
+				spoil(&p.Patch[i])
+			}
+		}
+	})
+}
+
+// blind does not tell how far its caches are.
+type blind struct{ Reader }
+
+func (blind) Seen(Resource) string { return "" }
+
+// greedy finds pods by their labels.
+type greedy struct {
+	Reader
+	pods cache.Indexer
+}
+
+func (g greedy) Pods(string, types.UID) (pods []*corev1.Pod, err error) {
+	for _, each := range g.pods.List() {
+		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
+			pods = append(pods, pod)
+		}
+	}
+	return pods, nil
+}
