@@ -25,8 +25,9 @@ type clientOf[T metav1.Object] interface {
 	Update(ctx context.Context, set T, opts metav1.UpdateOptions) (T, error)
 }
 
-// edit changes a workload as a user does, again and again while the control plane does not answer.
-func edit[T metav1.Object](s *story, client clientOf[T], name, what string, change func(T)) {
+// edit changes a workload as a user does, again and again while the control plane does not answer. It returns the version with
+// the change, "" where that is refused.
+func edit[T metav1.Object](s *story, client clientOf[T], name, what string, change func(T)) (version string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s is changed: %s", name, what), func() string {
 		ctx, cancel := s.within(3 * time.Second)
@@ -41,6 +42,7 @@ func edit[T metav1.Object](s *story, client clientOf[T], name, what string, chan
 		switch {
 		case err == nil:
 			s.observed(stored)
+			version = stored.GetResourceVersion()
 			s.note("%s: %s", name, what)
 		case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 			s.note("%s: %s is refused: %v", name, what, err) // a pod to delete may be gone by now
@@ -49,16 +51,17 @@ func edit[T metav1.Object](s *story, client clientOf[T], name, what string, chan
 		}
 		return ""
 	})
+	return version
 }
 
-func (s *story) editCloneSet(name, what string, change func(*v1alpha1.CloneSet)) {
+func (s *story) editCloneSet(name, what string, change func(*v1alpha1.CloneSet)) (version string) {
 	s.Helper()
-	edit(s, workloads.CloneSets(s.Namespace), name, what, change)
+	return edit(s, workloads.CloneSets(s.Namespace), name, what, change)
 }
 
-func (s *story) editStatefulSet(name, what string, change func(*v1beta1.StatefulSet)) {
+func (s *story) editStatefulSet(name, what string, change func(*v1beta1.StatefulSet)) (version string) {
 	s.Helper()
-	edit(s, workloads.StatefulSets(s.Namespace), name, what, change)
+	return edit(s, workloads.StatefulSets(s.Namespace), name, what, change)
 }
 
 // stir changes a workload at random.
