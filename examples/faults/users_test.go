@@ -25,9 +25,15 @@ type clientOf[T metav1.Object] interface {
 	Update(ctx context.Context, set T, opts metav1.UpdateOptions) (T, error)
 }
 
+// copied is what can be copied, since the record keeps what it is shown.
+type copied[T any] interface {
+	metav1.Object
+	DeepCopy() T
+}
+
 // edit changes a workload as a user does, again and again while the control plane does not answer. It returns the version with
 // the change, "" where that is refused.
-func edit[T metav1.Object](s *story, client clientOf[T], name, what string, change func(T)) (version string) {
+func edit[T copied[T]](s *story, client clientOf[T], name, what string, change func(T)) (version string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s is changed: %s", name, what), func() string {
 		ctx, cancel := s.within(3 * time.Second)
@@ -37,8 +43,9 @@ func edit[T metav1.Object](s *story, client clientOf[T], name, what string, chan
 			return err.Error()
 		}
 		s.observed(set) // with the change, where an answer got lost
-		change(set)
-		stored, err := client.Update(ctx, set, metav1.UpdateOptions{})
+		changed := set.DeepCopy()
+		change(changed)
+		stored, err := client.Update(ctx, changed, metav1.UpdateOptions{})
 		switch {
 		case err == nil:
 			s.observed(stored)
