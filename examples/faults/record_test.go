@@ -112,11 +112,13 @@ func (r *record) review() []string {
 	return slices.Clone(r.wrong)
 }
 
-// settled says that what has been judged is at rest.
+// settled says that what has been judged is at rest, and has that judged too.
 func (r *record) settled() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.judge.Settled()
+	for _, violation := range r.judge.Settled() {
+		r.wrong = append(r.wrong, "at rest: "+violation.String())
+	}
 }
 
 // follow mirrors the objects of a kind into the record. What comes of a list lumps together what has happened since the watch.

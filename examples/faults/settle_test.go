@@ -162,6 +162,7 @@ func (s *story) settle() {
 	s.caughtUp()
 	s.reviewed()
 	s.record.settled()
+	s.reviewed()
 	s.wroteStatusOnly(written)
 	s.note("settled")
 }
@@ -193,19 +194,21 @@ func (s *story) awaitSettled() {
 	})
 }
 
-// touch has the controllers look at every workload again, with nothing to do but to say so.
+// touch has the controllers look at every workload again, with nothing to do but to say so. It returns when the watches show that.
 func (s *story) touch() {
 	s.Helper()
 	flip := func(limit *int32) *int32 { return new(21 - *limit) } // 10 by default
 	for _, name := range cloneSets {
-		s.editCloneSet(name, "touched", func(set *v1alpha1.CloneSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+		version := s.editCloneSet(name, "touched", func(set *v1alpha1.CloneSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+		s.Await("the watch shows that "+name+" is touched", func() string { return s.cloneSets.Behind(version) })
 	}
 	for _, name := range statefulSets {
-		s.editStatefulSet(name, "touched", func(set *v1beta1.StatefulSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+		version := s.editStatefulSet(name, "touched", func(set *v1beta1.StatefulSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+		s.Await("the watch shows that "+name+" is touched", func() string { return s.statefulSets.Behind(version) })
 	}
 }
 
-// caughtUp waits until the watches of pods and claims have shown all that was written before: a mark that is written last.
+// caughtUp waits until the watches of pods, claims and revisions have shown all that was written before: a mark that is written last.
 func (s *story) caughtUp() {
 	s.Helper()
 	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"example.com/mark":"%d"}}}`, s.record.seen()))
@@ -218,7 +221,11 @@ func (s *story) caughtUp() {
 	if err != nil {
 		s.Fatalf("mark claim %s: %v", name, err)
 	}
+	revision, err := bed.Core.AppsV1().ControllerRevisions(s.Namespace).Patch(s.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		s.Fatalf("mark revision %s: %v", name, err)
+	}
 	s.Await("the watches have caught up", func() string {
-		return s.pods.Behind(pod.ResourceVersion) + s.claims.Behind(claim.ResourceVersion)
+		return s.pods.Behind(pod.ResourceVersion) + s.claims.Behind(claim.ResourceVersion) + s.revisions.Behind(revision.ResourceVersion)
 	})
 }

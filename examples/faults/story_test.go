@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
@@ -30,6 +32,7 @@ type story struct {
 
 	pods         *testbed.Mirror[*corev1.Pod]
 	claims       *testbed.Mirror[*corev1.PersistentVolumeClaim]
+	revisions    *testbed.Mirror[*appsv1.ControllerRevision]
 	cloneSets    *testbed.Mirror[*v1alpha1.CloneSet]
 	statefulSets *testbed.Mirror[*v1beta1.StatefulSet]
 	images       map[string][]string // that users have chosen, by workload
@@ -48,9 +51,11 @@ func newStory(t *testing.T, seed uint64) *story {
 	t.Cleanup(s.tell)
 
 	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
+	revisions := bed.Core.AppsV1().ControllerRevisions(s.Namespace)
 	cloned, stateful := workloads.CloneSets(s.Namespace), workloads.StatefulSets(s.Namespace)
 	s.cloneSets = follow[*v1alpha1.CloneSet](s.Scene, s.record, testbed.From(cloned.List, cloned.Watch))
 	s.statefulSets = follow[*v1beta1.StatefulSet](s.Scene, s.record, testbed.From(stateful.List, stateful.Watch))
+	s.revisions = follow[*appsv1.ControllerRevision](s.Scene, s.record, testbed.From(revisions.List, revisions.Watch))
 	s.pods = follow[*corev1.Pod](s.Scene, s.record, testbed.From(pods.List, pods.Watch))
 	s.claims = follow[*corev1.PersistentVolumeClaim](s.Scene, s.record, testbed.From(claims.List, claims.Watch))
 	for _, name := range cloneSets {
@@ -66,8 +71,8 @@ func newStory(t *testing.T, seed uint64) *story {
 	return s
 }
 
-// strangers creates pods and claims with the labels of workloads, without an owner and with another one, and returns them when
-// nobody has anything to do to them any more.
+// strangers creates pods and claims with the labels of workloads, without an owner and with another one, and revisions without
+// labels, as those without an owner would be adopted. It returns them when nobody has anything to do to them any more.
 func (s *story) strangers() (uids []types.UID) {
 	s.Helper()
 	owner, err := bed.Core.CoreV1().ConfigMaps(s.Namespace).Create(s.Context(),
@@ -92,7 +97,13 @@ func (s *story) strangers() (uids []types.UID) {
 		if err != nil {
 			s.Fatalf("create a stranger: %v", err)
 		}
-		uids = append(uids, pod.UID, claim.UID)
+		meta.Labels = nil
+		revision, err := bed.Core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(),
+			&appsv1.ControllerRevision{ObjectMeta: meta, Data: runtime.RawExtension{Raw: []byte("{}")}}, metav1.CreateOptions{})
+		if err != nil {
+			s.Fatalf("create a stranger: %v", err)
+		}
+		uids = append(uids, pod.UID, claim.UID, revision.UID)
 	}
 	for _, name := range slices.Concat(cloneSets, statefulSets) {
 		s.AwaitPod("stranger-"+name, "runs", func(pod *corev1.Pod) string {

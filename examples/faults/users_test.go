@@ -25,8 +25,15 @@ type clientOf[T metav1.Object] interface {
 	Update(ctx context.Context, set T, opts metav1.UpdateOptions) (T, error)
 }
 
-// edit changes a workload as a user does, again and again while the control plane does not answer.
-func edit[T metav1.Object](s *story, client clientOf[T], name, what string, change func(T)) {
+// copied is what can be copied, since the record keeps what it is shown.
+type copied[T any] interface {
+	metav1.Object
+	DeepCopy() T
+}
+
+// edit changes a workload as a user does, again and again while the control plane does not answer. It returns the version with
+// the change, "" where that is refused.
+func edit[T copied[T]](s *story, client clientOf[T], name, what string, change func(T)) (version string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s is changed: %s", name, what), func() string {
 		ctx, cancel := s.within(3 * time.Second)
@@ -36,11 +43,13 @@ func edit[T metav1.Object](s *story, client clientOf[T], name, what string, chan
 			return err.Error()
 		}
 		s.observed(set) // with the change, where an answer got lost
-		change(set)
-		stored, err := client.Update(ctx, set, metav1.UpdateOptions{})
+		changed := set.DeepCopy()
+		change(changed)
+		stored, err := client.Update(ctx, changed, metav1.UpdateOptions{})
 		switch {
 		case err == nil:
 			s.observed(stored)
+			version = stored.GetResourceVersion()
 			s.note("%s: %s", name, what)
 		case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 			s.note("%s: %s is refused: %v", name, what, err) // a pod to delete may be gone by now
@@ -49,16 +58,17 @@ func edit[T metav1.Object](s *story, client clientOf[T], name, what string, chan
 		}
 		return ""
 	})
+	return version
 }
 
-func (s *story) editCloneSet(name, what string, change func(*v1alpha1.CloneSet)) {
+func (s *story) editCloneSet(name, what string, change func(*v1alpha1.CloneSet)) (version string) {
 	s.Helper()
-	edit(s, workloads.CloneSets(s.Namespace), name, what, change)
+	return edit(s, workloads.CloneSets(s.Namespace), name, what, change)
 }
 
-func (s *story) editStatefulSet(name, what string, change func(*v1beta1.StatefulSet)) {
+func (s *story) editStatefulSet(name, what string, change func(*v1beta1.StatefulSet)) (version string) {
 	s.Helper()
-	edit(s, workloads.StatefulSets(s.Namespace), name, what, change)
+	return edit(s, workloads.StatefulSets(s.Namespace), name, what, change)
 }
 
 // stir changes a workload at random.

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -14,44 +15,44 @@ func TestCloneSetsAreJudged(t *testing.T) {
 	none := metav1.Object(nil)
 	for _, s := range []scenario{
 		{"a pod up to replicas", nil, objects(a, b), none, pod("web-c", out), false, nil},
-		{"a pod beyond replicas", nil, objects(a, b, c), none, pod("web-d", out), false, []Invariant{Surge}},
-		{"a pod beyond replicas, in a gap", nil, objects(a, b, c), none, pod("web-d", out), true, []Invariant{Surge}},
+		{"a pod beyond replicas", nil, objects(a, b, c), none, pod("web-d", out), false, breaks(invariants.Surge)},
+		{"a pod beyond replicas, in a gap", nil, objects(a, b, c), none, pod("web-d", out), true, breaks(invariants.Surge)},
 		{"a pod up to replicas of an earlier spec", edits(five, two), objects(a, b, c), none, pod("web-d", out), false, nil},
 		{"a pod up to maxSurge", edits(func(s *spec) { s.surge = 1 }), objects(a, b, c), none, pod("web-d", out), false, nil},
-		{"a pod beyond maxSurge", edits(func(s *spec) { s.surge = 1 }), objects(a, b, c, pod("web-d", out)), none, pod("web-e", out), false, []Invariant{Surge}},
+		{"a pod beyond maxSurge", edits(func(s *spec) { s.surge = 1 }), objects(a, b, c, pod("web-d", out)), none, pod("web-e", out), false, breaks(invariants.Surge)},
 		{"a pod in the place of one that goes", nil, objects(a, b, pod("web-c", leaving)), none, pod("web-d", out), false, nil},
 		{"a pod of an old image that is still there", edits(held), objects(a, b), none, pod("web-c", out), false, nil},
-		{"a pod of an image that nobody wants", edits(web2), objects(a, b), none, pod("web-c", out, at("web:3")), false, []Invariant{Partition}},
+		{"a pod of an image that nobody wants", edits(web2), objects(a, b), none, pod("web-c", out, at("web:3")), false, breaks(invariants.Partition)},
 
 		{"taken out up to maxUnavailable", edits(web2), objects(a, b), c, pod("web-c", out), false, nil},
-		{"taken out beyond maxUnavailable", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), false, []Invariant{Availability}},
-		{"taken out beyond maxUnavailable, in a gap", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), true, []Invariant{Availability}},
+		{"taken out beyond maxUnavailable", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), false, breaks(invariants.Availability)},
+		{"taken out beyond maxUnavailable, in a gap", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), true, breaks(invariants.Availability)},
 		{"taken out beyond the maxUnavailable of the last spec", edits(func(s *spec) { s.unavailable = 2 }, web2), objects(a, pod("web-b", out)), c, pod("web-c", out), false, nil},
-		{"updated while too few serve", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", told("web:2")), false, []Invariant{Availability}},
-		{"deleted while too few serve", edits(two), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, []Invariant{Availability}},
+		{"updated while too few serve", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", told("web:2")), false, breaks(invariants.Availability)},
+		{"deleted while too few serve", edits(two), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability)},
 		{"a pod that does not serve is updated", edits(web2), objects(a, pod("web-b", out)), pod("web-c", out), pod("web-c", out, told("web:2")), false, nil},
 
 		{"scaled in", edits(two), objects(a, b), c, pod("web-c", leaving), false, nil},
-		{"scaled in too far", edits(two), objects(a), c, pod("web-c", leaving), false, []Invariant{Needless}},
+		{"scaled in too far", edits(two), objects(a), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
 		{"picked by name", edits(func(s *spec) { s.picked = []string{"web-c"} }), objects(a, b), c, pod("web-c", leaving), false, nil},
-		{"another one is picked", edits(func(s *spec) { s.picked = []string{"web-b"} }), objects(a, b), c, pod("web-c", leaving), false, []Invariant{Needless}},
+		{"another one is picked", edits(func(s *spec) { s.picked = []string{"web-b"} }), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
 		{"picked by label", nil, objects(a, b), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel)), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel), leaving), false, nil},
 		{"recreated", edits(recreate2), objects(a, b), c, pod("web-c", leaving), false, nil},
-		{"recreated, and it is up to date", edits(recreate2), objects(a, b), pod("web-c", at("web:2")), pod("web-c", at("web:2"), leaving), false, []Invariant{Needless}},
-		{"recreated, and it could be updated in place", edits(web2), objects(a, b), c, pod("web-c", leaving), false, []Invariant{Needless}},
-		{"recreated against the partition", edits(func(s *spec) { recreate2(s); s.partition = 3 }), objects(a, b), c, pod("web-c", leaving), false, []Invariant{Needless}},
-		{"deleted for no reason", nil, objects(a, b), c, pod("web-c", leaving), false, []Invariant{Needless}},
+		{"recreated, and it is up to date", edits(recreate2), objects(a, b), pod("web-c", at("web:2")), pod("web-c", at("web:2"), leaving), false, breaks(invariants.Needless)},
+		{"recreated, and it could be updated in place", edits(web2), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
+		{"recreated against the partition", edits(func(s *spec) { recreate2(s); s.partition = 3 }), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Partition)},
+		{"deleted for no reason", nil, objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
 		{"gone at once, unscheduled", edits(two), objects(a, b), pod("web-c", out, unscheduled), none, false, nil},
-		{"gone at once from its node", edits(two), objects(a, b), c, none, false, []Invariant{Identity}},
+		{"gone at once from its node", edits(two), objects(a, b), c, none, false, breaks(invariants.Identity)},
 		{"gone from its node, in a gap", edits(two), objects(a, b), c, none, true, nil},
 		{"gone in the end", nil, objects(a, b), pod("web-c", leaving), none, false, nil},
 
 		{"updated", edits(web2), objects(a, b), c, pod("web-c", told("web:2")), false, nil},
-		{"updated to what nobody wants", edits(web2), objects(a, b), c, pod("web-c", told("web:3")), false, []Invariant{Partition}},
+		{"updated to what nobody wants", edits(web2), objects(a, b), c, pod("web-c", told("web:3")), false, breaks(invariants.Needless)},
 		{"updated back", edits(web2, func(*spec) {}), objects(a, b), pod("web-c", at("web:2")), pod("web-c", at("web:2"), told("web:1")), false, nil},
-		{"updated against the partition", edits(held), objects(a, b), c, pod("web-c", told("web:2")), false, []Invariant{Partition}},
-		{"updated while paused", edits(stopped), objects(a, b), c, pod("web-c", told("web:2")), false, []Invariant{Partition}},
-		{"updated in place instead of recreated", edits(recreate2), objects(a, b), c, pod("web-c", told("web:2")), false, []Invariant{Partition}},
+		{"updated against the partition", edits(held), objects(a, b), c, pod("web-c", told("web:2")), false, breaks(invariants.Partition)},
+		{"updated while paused", edits(stopped), objects(a, b), c, pod("web-c", told("web:2")), false, breaks(invariants.Paused)},
+		{"updated in place instead of recreated", edits(recreate2), objects(a, b), c, pod("web-c", told("web:2")), false, breaks(invariants.Needless)},
 	} {
 		s.check(t, (*spec).cloneSet)
 	}
@@ -61,19 +62,22 @@ func TestPodsAreJudged(t *testing.T) {
 	a, b, c := pod("web-a"), pod("web-b"), pod("web-c")
 	none := metav1.Object(nil)
 	for _, s := range []scenario{
-
-		{"something else than an image changes", edits(web2), objects(a, b), c, pod("web-c", told("web:2"), mounting("x")), false, []Invariant{InPlace}},
+		{"something else than an image changes", edits(web2), objects(a, b), c, pod("web-c", told("web:2"), mounting("x")), false, breaks(invariants.InPlace)},
 		{"it is scheduled", nil, objects(a, b), pod("web-c", out, unscheduled), pod("web-c", out), false, nil},
-		{"it changes its node", nil, objects(a, b), c, pod("web-c", func(p *corev1.Pod) { p.Spec.NodeName = "node-1" }), false, []Invariant{InPlace}},
-		{"it is given away", nil, objects(a, b), c, pod("web-c", func(p *corev1.Pod) { p.OwnerReferences = nil }), false, []Invariant{Ownership}},
+		{"it is scheduled, and gets the labels of its node", nil, objects(a, b), pod("web-c", out, unscheduled), pod("web-c", out, labelled("topology.kubernetes.io/zone")), false, nil},
+		{"its containers are ready, and its image is what runs", nil, objects(a, b), pod("web-c", out, told("web:2")), pod("web-c", at("web:2")), false, nil},
+		{"it gets a label that is in no template", nil, objects(a, b), c, pod("web-c", labelled("x")), false, breaks(invariants.InPlace)},
+		{"its controller makes it Ready", nil, objects(a, b), pod("web-c", out, labelled("app")), c, false, breaks(invariants.InPlace)},
+		{"it changes its node", nil, objects(a, b), c, pod("web-c", func(p *corev1.Pod) { p.Spec.NodeName = "node-1" }), false, breaks(invariants.InPlace)},
+		{"it is given away", nil, objects(a, b), c, pod("web-c", func(p *corev1.Pod) { p.OwnerReferences = nil }), false, breaks(invariants.Ownership)},
 
 		{"a stranger serves no more", nil, nil, stranger(), stranger(out), false, nil},
-		{"a stranger gets a label", nil, nil, stranger(), stranger(labelled("x")), false, []Invariant{Ownership}},
-		{"a stranger gets an owner", nil, nil, stranger(), stranger(func(p *corev1.Pod) { p.OwnerReferences = c.OwnerReferences }), false, []Invariant{Ownership}},
-		{"a stranger gets an image", edits(web2), nil, stranger(), stranger(told("web:2")), false, []Invariant{Ownership}},
-		{"a stranger is deleted", nil, nil, stranger(), stranger(leaving), false, []Invariant{Ownership}},
-		{"a stranger is gone", nil, nil, stranger(), none, true, []Invariant{Ownership}},
-		{"a claim of a stranger is deleted", nil, nil, claim("x", ofStranger), claim("x", ofStranger, going), false, []Invariant{Ownership}},
+		{"a stranger gets a label", nil, nil, stranger(), stranger(labelled("x")), false, breaks(invariants.Ownership)},
+		{"a stranger gets an owner", nil, nil, stranger(), stranger(func(p *corev1.Pod) { p.OwnerReferences = c.OwnerReferences }), false, breaks(invariants.Ownership)},
+		{"a stranger gets an image", edits(web2), nil, stranger(), stranger(told("web:2")), false, breaks(invariants.Ownership)},
+		{"a stranger is deleted", nil, nil, stranger(), stranger(leaving), false, breaks(invariants.Ownership)},
+		{"a stranger is gone", nil, nil, stranger(), none, true, breaks(invariants.Ownership)},
+		{"a claim of a stranger is deleted", nil, nil, claim("x", ofStranger), claim("x", ofStranger, going), false, breaks(invariants.Ownership)},
 		{"nobody's pod is deleted", nil, nil, pod("x", func(p *corev1.Pod) { p.OwnerReferences = nil }), none, false, nil},
 	} {
 		s.check(t, (*spec).cloneSet)
@@ -83,10 +87,10 @@ func TestPodsAreJudged(t *testing.T) {
 func TestHooksAreJudged(t *testing.T) {
 	a, b, c := pod("web-a"), pod("web-b"), pod("web-c")
 	for _, s := range []scenario{
-		{"deleted while its hook holds it", edits(two), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), leaving), false, []Invariant{Hooks}},
+		{"deleted while its hook holds it", edits(two), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), leaving), false, breaks(invariants.Hooks)},
 		{"deleted when its hook lets go", edits(two), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", leaving), false, nil},
 		{"deleted by a spec without the hook", edits(func(s *spec) { s.replicas, s.unhooked = 2, true }), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), leaving), false, nil},
-		{"updated while its hook holds it", edits(web2), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), told("web:2")), false, []Invariant{Hooks}},
+		{"updated while its hook holds it", edits(web2), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), told("web:2")), false, breaks(invariants.Hooks)},
 		{"updated when its hook lets go", edits(web2), objects(a, b), c, pod("web-c", told("web:2")), false, nil},
 	} {
 		s.check(t, func(of *spec, meta metav1.ObjectMeta) metav1.Object {
@@ -115,14 +119,15 @@ func TestClaimsAreJudged(t *testing.T) {
 	c := pod("web-c", out, mounting("data-web-c"))
 	for _, s := range []scenario{
 		{"a pod with its claim", nil, objects(data), none, c, false, nil},
-		{"a pod without its claim", nil, nil, none, c, false, []Invariant{Claims}},
-		{"a pod with a claim that goes", nil, objects(claim("data-web-c", going)), none, c, false, []Invariant{Claims}},
-		{"a pod with the claim of a former one", nil, objects(former), none, c, false, []Invariant{Claims}},
-		{"a pod with a claim of another one", nil, objects(data, pod("web-b", leaving, mounting("data-web-c"))), none, c, false, []Invariant{Claims}},
+		{"a pod without its claim", nil, nil, none, c, false, breaks(invariants.Claims)},
+		{"a pod with a claim that goes", nil, objects(claim("data-web-c", going)), none, c, false, breaks(invariants.Claims)},
+		{"a pod with the claim of a former one", nil, objects(former), none, c, false, breaks(invariants.Claims)},
+		{"a pod with a claim of another one", nil, objects(data, pod("web-b", leaving, mounting("data-web-c"))), none, c, false, breaks(invariants.Claims)},
 		{"a pod with a claim of another one, in a gap", nil, objects(data, pod("web-b", leaving, mounting("data-web-c"))), none, c, true, nil},
 		{"a claim goes with its pod", nil, objects(pod("web-c", leaving)), data, claim("data-web-c", going), false, nil},
 		{"a claim goes after its pod", nil, nil, data, none, false, nil},
-		{"a claim goes before its pod", nil, objects(pod("web-c")), data, claim("data-web-c", going), false, []Invariant{Claims}},
+		{"a claim goes before its pod", nil, objects(pod("web-c")), data, claim("data-web-c", going), false, breaks(invariants.Claims)},
+		{"a claim gets its volume", nil, objects(pod("web-c")), data, claim("data-web-c", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "x" }), false, nil},
 		{"a claim goes on going", nil, objects(pod("web-c")), claim("data-web-c", going), none, false, nil},
 		{"a claim of another workload", nil, objects(pod("web-b-c")), claim("data-web-b-c"), none, false, nil},
 	} {

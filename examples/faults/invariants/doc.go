@@ -1,10 +1,25 @@
-// Package invariants says what must hold of the pods and claims of CloneSets and StatefulSets at every moment, whatever
-// happens to the programs that keep them: it judges what the API server has stored, change by change. It knows the specs, and
-// nothing of the planners.
+// Package invariants watches CloneSets and StatefulSets on a real control plane: it judges what the API server has stored,
+// change by change, whatever happens to the programs that keep them.
 //
-// Nobody but the controllers may take pods out of service, move them or delete them while a [Judge] looks on, except that users
-// change the specs. A controller acts on what it has seen, so a spec counts from when it is stored until the objects are
-// [Judge.Settled] with a later one; what is done is right if it is right by one of the specs that count.
+// What a controller may write is said in one place, the package of the same name in the simulation of the library, which judges
+// one write from what its author knew. A [Judge] finds out from watches what that package wants to be told:
+//   - whose write a change was. It takes away what the scheduler, kubelets and whoever provides volumes write; what is left, a
+//     controller did. Nobody else may take pods out of service, move them or delete them while a Judge looks on, and users change
+//     the specs, and no more of a template than images. So a pod that may be updated in place must be.
+//   - which spec the author knew. A controller acts on what it has seen, so a spec counts from when it is stored until the
+//     objects are [Judge.Settled] with a later one; what is done is right if it is right by one of the specs that count.
+//   - which pods the author knew. It is taken to have known them as they were just before its write: what others do meanwhile
+//     makes only more of them available. But of the pod that it writes it need not have heard the last from its kubelet, as one
+//     that does not serve may be taken out at any time. A status may count them as they were at any moment since all was settled.
+//   - what of this cannot be told, as a watch broke. Of changes that have been lumped together, that is judged which takes
+//     neither their order nor a moment between them to know.
+//
+// Seconds are not told, so minReadySeconds must be 0.
+//
+// A few rules are the Judge's own, since they are not about the write of a controller of workloads, or since they take more than
+// its own objects to know: strangers stay as they are, and no pod is given away; a pod is created with images that somebody
+// wants, a name of its own, and claims that are there, that nobody else has, and that stay; the garbage collector takes claims
+// of StatefulSets when their pods have gone and the policy says so. That users write specs is not judged.
 //
 // The package does no I/O.
 package invariants

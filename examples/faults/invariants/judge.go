@@ -2,19 +2,20 @@ package invariants
 
 import (
 	"slices"
-	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Change is what has become of one object: a pod, a claim, a v1alpha1 CloneSet or a v1beta1 StatefulSet. Old is nil where it is
-// new, New is nil where it is gone. The judge remembers the objects, so nobody may change them any more.
+// Change is what has become of one object: a pod, a claim, a revision, a v1alpha1 CloneSet or a v1beta1 StatefulSet. Old is
+// nil where it is new, New is nil where it is gone. The judge remembers the objects, so nobody may change them any more.
 type Change struct{ Old, New metav1.Object }
 
 // Judge judges the changes of one namespace.
@@ -23,22 +24,16 @@ type Judge struct {
 	sets      map[types.UID]*set
 	pods      map[types.UID]*corev1.Pod
 	claims    map[types.UID]*corev1.PersistentVolumeClaim
-}
-
-// set is a workload with the specs that count.
-type set struct {
-	name     string
-	ordinals bool    // it is a StatefulSet
-	counting []terms // the last one is in force
-	// images are those of its pods when it was last settled.
-	images map[string]bool
+	revisions map[types.UID]*appsv1.ControllerRevision
 }
 
 // NewJudge returns a judge that has seen nothing yet. Strangers are pods and claims that belong to no workload, and must stay
 // as they are.
 func NewJudge(strangers ...types.UID) *Judge {
-	j := &Judge{strangers: map[types.UID]bool{}, sets: map[types.UID]*set{}, pods: map[types.UID]*corev1.Pod{},
-		claims: map[types.UID]*corev1.PersistentVolumeClaim{}}
+	j := &Judge{
+		strangers: map[types.UID]bool{}, sets: map[types.UID]*set{}, pods: map[types.UID]*corev1.Pod{},
+		claims: map[types.UID]*corev1.PersistentVolumeClaim{}, revisions: map[types.UID]*appsv1.ControllerRevision{},
+	}
 	for _, uid := range strangers {
 		j.strangers[uid] = true
 	}
@@ -48,38 +43,47 @@ func NewJudge(strangers ...types.UID) *Judge {
 // See returns what is wrong with changes that have been stored after those seen before; nil if nothing is. One that is gap
 // lumps together what has happened between two looks at the objects: what depends on the order of changes, or on a
 // moment between them, is not judged then.
-func (j *Judge) See(changes []Change, gap bool) (wrong []Violation) {
+func (j *Judge) See(changes []Change, gap bool) (wrong []invariants.Violation) {
 	for _, change := range changes {
 		j.take(change)
 	}
 	for _, change := range changes {
 		wrong = append(wrong, j.judge(change, gap)...)
 	}
+	for _, change := range changes {
+		j.remember(change, gap)
+	}
 	return wrong
 }
 
-// Settled says that the controllers have seen all that there is: earlier specs do not count any more.
-func (j *Judge) Settled() {
+// Settled says that the controllers have seen and done all that there is: earlier specs and pods do not count any more. It
+// returns what is wrong with what they have come to; nil if nothing is.
+func (j *Judge) Settled() (wrong []invariants.Violation) {
 	for uid, s := range j.sets {
-		s.counting = s.counting[len(s.counting)-1:]
-		s.images = map[string]bool{}
-		for _, pod := range j.podsOf(uid) {
-			s.images[images(pod.Spec)] = true
+		s.settled(j.podsOf(uid))
+		state := j.truth(uid, Change{})
+		v := &verdict{about: s.name}
+		for _, violation := range slices.Concat(invariants.CloneSetAtRest(state, true), invariants.StatefulSetAtRest(state, true)) {
+			v.add(violation)
 		}
+		wrong = append(wrong, v.wrong...)
 	}
+	return wrong
 }
 
 // take takes note of a change.
 func (j *Judge) take(c Change) {
 	switch object := c.latest().(type) {
 	case *v1alpha1.CloneSet:
-		j.count(object, false, func() terms { return cloneSetTerms(object) })
+		j.setOf(object).count(object)
 	case *v1beta1.StatefulSet:
-		j.count(object, true, func() terms { return statefulSetTerms(object) })
+		j.setOf(object).count(object)
 	case *corev1.Pod:
 		take(j.pods, c, object)
 	case *corev1.PersistentVolumeClaim:
 		take(j.claims, c, object)
+	case *appsv1.ControllerRevision:
+		take(j.revisions, c, object)
 	}
 }
 
@@ -91,17 +95,14 @@ func take[T metav1.Object](all map[types.UID]T, c Change, object T) {
 	}
 }
 
-// count has the spec of a workload count from now on. An older one than the last is no news.
-func (j *Judge) count(object metav1.Object, ordinals bool, terms func() terms) {
-	s := j.sets[object.GetUID()]
-	if s == nil {
-		s = &set{name: object.GetName(), ordinals: ordinals}
-		j.sets[object.GetUID()] = s
+// remember keeps the pods of a workload as they are after a change of one of them.
+func (j *Judge) remember(c Change, gap bool) {
+	pod, is := c.latest().(*corev1.Pod)
+	if !is {
+		return
 	}
-	if n := len(s.counting); n == 0 || s.counting[n-1].generation < object.GetGeneration() {
-		t := terms()
-		t.generation = object.GetGeneration()
-		s.counting = append(s.counting, t)
+	if s, uid := j.ownerOf(pod); s != nil {
+		s.remember(j.podsOf(uid), gap)
 	}
 }
 
@@ -112,7 +113,7 @@ func (c Change) latest() metav1.Object {
 	return c.New
 }
 
-func (j *Judge) judge(c Change, gap bool) []Violation {
+func (j *Judge) judge(c Change, gap bool) []invariants.Violation {
 	v := &verdict{gap: gap}
 	object := c.latest()
 	switch {
@@ -123,25 +124,47 @@ func (j *Judge) judge(c Change, gap bool) []Violation {
 		switch object := object.(type) {
 		case *corev1.Pod:
 			v.about = "pod " + testbed.Describe(object, c.New == nil)
-			j.judgePod(v, newPodChange(c))
+			j.judgePod(v, c)
 		case *corev1.PersistentVolumeClaim:
 			v.about = "claim " + object.Name
 			j.judgeClaim(v, c)
+		case *v1alpha1.CloneSet, *v1beta1.StatefulSet:
+			v.about = "status of " + object.GetName()
+			j.judgeStatus(v, c)
 		}
 	}
 	return v.wrong
 }
 
-// podsOf returns all pods that a workload controls, by name.
-func (j *Judge) podsOf(uid types.UID) (pods []*corev1.Pod) {
-	for _, pod := range j.pods {
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.UID == uid {
-			pods = append(pods, pod)
-		}
+// setOf returns the workload of which an object is a version.
+func (j *Judge) setOf(object metav1.Object) *set {
+	if j.sets[object.GetUID()] == nil {
+		j.sets[object.GetUID()] = newSet(object.GetName())
 	}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	return pods
+	return j.sets[object.GetUID()]
 }
 
-// allowed tells whether something is right by one of the specs that count.
-func (s *set) allowed(by func(terms) bool) bool { return slices.ContainsFunc(s.counting, by) }
+// ownerOf returns the workload that controls an object, nil where none does.
+func (j *Judge) ownerOf(object metav1.Object) (*set, types.UID) {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil {
+		return nil, ""
+	}
+	return j.sets[owner.UID], owner.UID
+}
+
+// podsOf returns all pods that a workload controls, by name.
+func (j *Judge) podsOf(uid types.UID) map[string]*corev1.Pod {
+	return ownedBy(j.pods, uid)
+}
+
+// ownedBy returns the objects that a workload controls, by name.
+func ownedBy[T metav1.Object](all map[types.UID]T, uid types.UID) map[string]T {
+	owned := map[string]T{}
+	for _, object := range all {
+		if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.UID == uid {
+			owned[object.GetName()] = object
+		}
+	}
+	return owned
+}

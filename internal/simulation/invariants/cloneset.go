@@ -222,7 +222,7 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 	now := j.Truth.Now
 	if !j.available(known) || !available(before, j.set.Spec.MinReadySeconds, now) ||
-		after != nil && available(after, j.set.Spec.MinReadySeconds, now) {
+		after != nil && available(after, j.set.Spec.MinReadySeconds, now) && equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return
 	}
 	if left := j.counts.available - 1; left < j.limits.replicas-j.limits.unavailable {

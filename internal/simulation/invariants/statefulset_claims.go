@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // claimOrdinal is the ordinal of the pod whose claim has a name, -1 where it is
@@ -44,6 +46,13 @@ func (j *statefulSetJudge) checkClaim() {
 			j.add(Claims, "claim %s gets the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 		}
 	}
+}
+
+// MayOwn tells whether a new owner of a claim of a StatefulSet is one that its
+// retention policy names: the set, or a pod that is left over.
+func MayOwn(set *v1beta1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
+	var v violations
+	return newStatefulSetJudge(&v, &Write{Truth: &State{}}, set).mayOwn(claim, owner)
 }
 
 // mayOwn tells whether the retention policy names an owner of a claim.

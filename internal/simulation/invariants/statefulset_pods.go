@@ -31,6 +31,8 @@ func (j *statefulSetJudge) checkPod() {
 		}
 	case stateOf(before) != stateOf(after) && (held(after) || preparesUpdate(after)):
 		j.checkPreparation(known, after)
+	case serves(before) && !serves(after):
+		j.checkUpdate(known, "takes out of service")
 	}
 }
 

@@ -1,0 +1,43 @@
+package invariants
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// judgeStatus: a status counts the pods as they have been at a moment since all was settled. Where a gap hides some of these
+// moments, nobody can tell.
+func (j *Judge) judgeStatus(v *verdict, c Change) {
+	s := j.sets[c.latest().GetUID()]
+	if w := j.writeOfStatus(c); w != nil && !v.gap && !s.lumped {
+		for _, violation := range s.judge(w, false, s.states...) {
+			v.add(violation)
+		}
+	}
+}
+
+// writeOfStatus returns the write of a status; nil if it is a user who has changed a workload, or nothing has changed.
+func (j *Judge) writeOfStatus(c Change) *invariants.Write {
+	if c.Old == nil || c.New == nil || c.Old.GetGeneration() != c.New.GetGeneration() {
+		return nil
+	}
+	w := &invariants.Write{Verb: "patch", Subresource: "status", Truth: j.truth(c.New.GetUID(), c)}
+	switch before := c.Old.(type) {
+	case *v1alpha1.CloneSet:
+		after := c.New.(*v1alpha1.CloneSet)
+		w.Resource, w.Before, w.After = "clonesets", before, after
+		if equality.Semantic.DeepEqual(before.Status, after.Status) {
+			return nil
+		}
+	case *v1beta1.StatefulSet:
+		after := c.New.(*v1beta1.StatefulSet)
+		w.Resource, w.Before, w.After = "statefulsets", before, after
+		if equality.Semantic.DeepEqual(before.Status, after.Status) {
+			return nil
+		}
+	}
+	return w
+}

@@ -1,0 +1,105 @@
+package invariants
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// counted is a workload of a generation whose status says how many pods there are, and are ready, at an image.
+func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, observed int64, replicas, ready int32, image string) metav1.Object {
+	object := kind(base(), metav1.ObjectMeta{Name: "web", UID: setUID, Generation: generation})
+	switch set := object.(type) {
+	case *v1alpha1.CloneSet:
+		s := &set.Status
+		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
+		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas = ready, ready, ready
+	case *v1beta1.StatefulSet:
+		s := &set.Status
+		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
+		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas = ready, ready, ready
+	}
+	return object
+}
+
+func TestStatusesAreJudged(t *testing.T) {
+	p0, p1, p2 := pod("web-0"), pod("web-1"), pod("web-2")
+	for name, kind := range map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet} {
+		old := counted(kind, 1, 1, 0, 0, "web:1")
+		for _, s := range []scenario{
+			{"it counts what there is", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 3, 3, "web:1"), false, nil},
+			{"it counts too many", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 4, 3, "web:1"), false, breaks(invariants.Status)},
+			{"it counts the wrong ones as ready", nil, objects(p0, p1, pod("web-2", out)), old, counted(kind, 1, 1, 3, 3, "web:1"), false, breaks(invariants.Status)},
+			{"it counts the wrong ones as updated", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 3, 3, "web:2"), false, breaks(invariants.Status)},
+			{"it has not seen its generation", nil, objects(p0, p1, p2), old, counted(kind, 1, 2, 3, 3, "web:1"), false, breaks(invariants.Status)},
+			{"a user changes the spec", nil, objects(p0), old, counted(kind, 2, 1, 3, 3, "web:1"), false, nil},
+			{"it counts too many, in a gap", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 4, 3, "web:1"), true, nil},
+		} {
+			s.name = name + ": " + s.name
+			s.check(t, kind)
+		}
+	}
+}
+
+// TestStatusesOfEarlierPodsAreJudged makes sure that a status may be late, but not from before all was settled, and that a gap hides what
+// it may count.
+func TestStatusesOfEarlierPodsAreJudged(t *testing.T) {
+	p0, p1 := pod("web-0"), pod("web-1")
+	for _, late := range []struct {
+		name         string
+		settled, gap bool
+		wrong        []invariants.Invariant
+	}{
+		{"it counts the pods of a moment ago", false, false, nil},
+		{"it counts the pods of before all was settled", true, false, breaks(invariants.Status)},
+		{"it counts pods of a gap", true, true, nil},
+	} {
+		j := NewJudge()
+		j.See([]Change{{New: base().revision(t)}, {New: counted((*spec).cloneSet, 1, 1, 0, 0, "web:1")}}, false)
+		j.See([]Change{{New: p0}}, false)
+		j.See([]Change{{New: p1}}, false)
+		if late.settled {
+			j.Settled()
+		}
+		j.See([]Change{{New: pod("web-2")}}, late.gap)
+		var wrong []invariants.Invariant
+		for _, v := range j.See([]Change{{Old: counted((*spec).cloneSet, 1, 1, 0, 0, "web:1"), New: counted((*spec).cloneSet, 1, 1, 1, 1, "web:1")}}, false) {
+			wrong = breaks(v.Invariant)
+		}
+		if diff := cmp.Diff(late.wrong, wrong); diff != "" {
+			t.Errorf("%s: violated (-want +got):\n%s", late.name, diff)
+		}
+	}
+}
+
+// TestRestIsJudged makes sure that what is settled is as it should be.
+func TestRestIsJudged(t *testing.T) {
+	p0, p1, p2 := pod("web-0"), pod("web-1"), pod("web-2")
+	for name, kind := range map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet} {
+		for _, rest := range []struct {
+			name   string
+			status metav1.Object
+			pods   []metav1.Object
+			wrong  bool
+		}{
+			{"it is at rest", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1, p2), false},
+			{"a pod is missing", counted(kind, 1, 1, 2, 2, "web:1"), objects(p0, p1), true},
+			{"a pod does not serve", counted(kind, 1, 1, 3, 2, "web:1"), objects(p0, p1, pod("web-2", out)), true},
+			{"the status is late", counted(kind, 2, 1, 3, 3, "web:1"), objects(p0, p1, p2), true},
+		} {
+			j := NewJudge()
+			j.See([]Change{{New: base().revision(t)}, {New: rest.status}}, true)
+			for _, object := range append(rest.pods, claim("data-web-0"), claim("data-web-1"), claim("data-web-2")) {
+				j.See([]Change{{New: object}}, true)
+			}
+			if wrong := j.Settled(); (len(wrong) > 0) != rest.wrong {
+				t.Errorf("%s: %s: violated: %v, expected some: %v", name, rest.name, wrong, rest.wrong)
+			}
+		}
+	}
+}
