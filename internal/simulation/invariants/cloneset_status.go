@@ -87,6 +87,9 @@ func CloneSetAtRest(s *State, converged bool) []Violation {
 		return v
 	}
 	j.checkCounters(&set.Status, s)
+	if !set.Spec.UpdateStrategy.Paused {
+		checkPrepared(&v, s, j.owned)
+	}
 	if c := &j.counts; converged {
 		if c.total != j.limits.replicas || c.available != j.limits.replicas || c.updated < j.limits.replicas-j.limits.partition {
 			v.add(Rest, "%d pods, %d available, %d updated; replicas %d, partition %d",

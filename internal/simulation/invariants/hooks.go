@@ -77,3 +77,13 @@ func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle)
 		}
 	}
 }
+
+// checkPrepared: at rest, when all hooks have let go, no pod waits out of service
+// for an update that does not come.
+func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool) {
+	for _, pod := range s.Pods {
+		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate {
+			v.add(Rest, "pod %s is prepared for an update for good", pod.Name)
+		}
+	}
+}

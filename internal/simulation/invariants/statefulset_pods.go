@@ -31,7 +31,7 @@ func (j *statefulSetJudge) checkPod() {
 		}
 	case stateOf(before) != stateOf(after) && (held(after) || preparesUpdate(after)):
 		j.checkPreparation(known, after)
-	case serves(before) && !serves(after):
+	case serves(known) && serves(before) && !serves(after):
 		j.checkUpdate(known, "takes out of service")
 	}
 }

@@ -95,6 +95,9 @@ func StatefulSetAtRest(s *State, converged bool) []Violation {
 		return v
 	}
 	j.checkCounters(&set.Status, s)
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling == nil || !rolling.Paused {
+		checkPrepared(&v, s, j.owned)
+	}
 	if converged {
 		j.checkConverged(s)
 	}

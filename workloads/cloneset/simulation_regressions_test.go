@@ -1,0 +1,37 @@
+package cloneset
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/podwright/podwright/internal/simulation"
+)
+
+// TestSimulationRegressions plays histories in which bugs were found: the seed
+// tells which, and in some of them users do often what shows the bug.
+func TestSimulationRegressions(t *testing.T) {
+	simulation.Replay(t, []simulation.Regression{
+		{Found: "requests without end about a selector that matches no pod", Seed: 3, Workload: simulated(bug{})},
+		{Found: "an available pod deleted beside a picked one that was ready for a moment", Seed: 25, Workload: simulated(bug{often: pickYoungPods})},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: simulated(bug{often: raisePartition})},
+		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: simulated(bug{often: raisePartition})},
+	})
+}
+
+// pickYoungPods picks pods, which must be ready for a while to count as available.
+func pickYoungPods(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(3) > 0 {
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
+		return
+	}
+	u.Edit(`{"spec":{"minReadySeconds":60,"replicas":4,"updateStrategy":{"maxUnavailable":1}}}`)
+}
+
+// raisePartition begins updates that hooks hold, and holds them back by the partition.
+func raisePartition(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":%v}}}`, 0, `"100%"`),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+		simulation.Hooks[1],
+	}))
+}

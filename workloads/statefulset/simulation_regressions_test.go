@@ -1,0 +1,27 @@
+package statefulset
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/podwright/podwright/internal/simulation"
+)
+
+// TestSimulationRegressions plays histories in which bugs were found: the seed
+// tells which, and in some of them users do often what shows the bug.
+func TestSimulationRegressions(t *testing.T) {
+	simulation.Replay(t, []simulation.Regression{
+		{Found: "a claim that goes with a former set of the same name is used", Seed: 59, Workload: simulated(bug{})},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{often: holdUpdates})},
+	})
+}
+
+// holdUpdates begins updates that hooks hold, with other templates in between,
+// and holds them back by the partition.
+func holdUpdates(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible","partition":%v}}}}`, 0, 5),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+		simulation.Pick(`{"spec":{"lifecycle":{"inPlaceUpdate":%v}}}`, `{"labelsHandler":{"hold-update":"true"},"markPodNotReady":true}`),
+	}))
+}
