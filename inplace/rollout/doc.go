@@ -31,6 +31,9 @@
 // maxUnavailable may be gone. Here the ready ones wait, also for those that are
 // not ready for minReadySeconds yet.
 //
+// A pod that has been prepared for its update, and is out of service for that,
+// waits for no budget here: what the budget waits for may wait for the pod.
+//
 // A negative maxUnavailable or maxSurge, which the validation of OpenKruise
 // lets through in some combinations, counts as 0. A partition of "NaN%" or
 // "Inf%" is an error.

@@ -44,6 +44,8 @@
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
 //     holds it back; it would stay unavailable, with markPodNotReady out of service.
+//   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
+//     of service already, and scaleStrategy.maxUnavailable may wait for it.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the CloneSet is gone.
