@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podwright/podwright/internal/simulation"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -14,18 +16,15 @@ import (
 // answers and failing pods. Once all is calm, everything must be as the spec
 // says. A seed that failed plays the same story again.
 func TestMissesNoEvent(t *testing.T) {
-	pick := func(format string, values ...any) func(*rand.Rand) string {
-		return func(r *rand.Rand) string { return fmt.Sprintf(format, values[r.IntN(len(values))]) }
-	}
 	changes := []func(*rand.Rand) string{
-		pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 5),
-		pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
-		pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 2),
-		pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1),
-		pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible"),
-		pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false),
-		pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
-		pick(`{"metadata":{"annotations":{"a":"%v"}}}`, 1, 2),
+		simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 5),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
+		simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 2),
+		simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1),
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible"),
+		simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false),
+		simulation.Pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
+		simulation.Pick(`{"metadata":{"annotations":{"a":"%v"}}}`, 1, 2),
 	}
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -5,25 +5,24 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/podwright/podwright/internal/simulation"
 )
 
 // TestMissesNoEvent has users change a StatefulSet at random, amid stale caches,
 // lost answers and failing pods. Once all is calm, everything must be as the
 // spec says. A seed that failed plays the same story again.
 func TestMissesNoEvent(t *testing.T) {
-	pick := func(format string, values ...any) func(*rand.Rand) string {
-		return func(r *rand.Rand) string { return fmt.Sprintf(format, values[r.IntN(len(values))]) }
-	}
 	changes := []func(*rand.Rand) string{
-		pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 5),
-		pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
-		pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", "[0]", "[1,3]"),
-		pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 2),
-		pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"%v"}}}}`, "ReCreate", "InPlaceIfPossible"),
-		pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false),
-		pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
-		pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
-		pick(`{"metadata":{"annotations":{"a":"%v"}}}`, 1, 2),
+		simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 5),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, "bad"),
+		simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", "[0]", "[1,3]"),
+		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 2),
+		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"%v"}}}}`, "ReCreate", "InPlaceIfPossible"),
+		simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false),
+		simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
+		simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
+		simulation.Pick(`{"metadata":{"annotations":{"a":"%v"}}}`, 1, 2),
 	}
 	for seed := range uint64(4) {
 		policy := []string{"OrderedReady", "Parallel"}[seed%2]

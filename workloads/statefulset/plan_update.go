@@ -16,7 +16,7 @@ import (
 
 // planUpdate moves pods to the update revision. (rules 14 to 22)
 func (p *planner) planUpdate() {
-	if len(p.reach.held) > 0 {
+	if len(p.reach.held) > 0 { // never with OnDelete, which has no partition to name
 		p.waitAll(p.reach.held, p.partitionReason())
 	}
 	sequence := p.reach.sequence

@@ -9,9 +9,9 @@ import (
 	"github.com/podwright/podwright/internal/apitest"
 )
 
-// Disturb does something at random that networks, nodes and users do to a
+// disturb does something at random that networks, nodes and users do to a
 // cluster, and returns what. Calm ends what lasts.
-func (c *Cluster) Disturb(r *rand.Rand) string {
+func (c *Cluster) disturb(r *rand.Rand) string {
 	c.T.Helper()
 	resources := c.resources()
 	resource := resources[r.IntN(len(resources))]
@@ -99,7 +99,7 @@ func (c *Cluster) Simulate(seed uint64, steps int, changes []func(*rand.Rand) st
 			what = changes[r.IntN(len(changes))](r)
 			c.Edit(what)
 		} else {
-			what = c.Disturb(r)
+			what = c.disturb(r)
 		}
 		happened = append(happened, fmt.Sprint(time.Now().Format(time.TimeOnly), " ", what))
 		for range r.IntN(4) {
