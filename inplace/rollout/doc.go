@@ -13,6 +13,8 @@
 //   - [SortForDeletion] and [SortForUpdate] say in which order pods go.
 //   - [Tally.SelectForDeletion] and [Tally.SelectForUpdate] say which pods go
 //     now; every other one comes back as a [Wait] with its [Reason].
+//   - [Stages] lists what a plan does about pods: at first, and otherwise, where
+//     the API server refuses that.
 //
 // All orders are total: the same list of pods gives the same answer.
 //

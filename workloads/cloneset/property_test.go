@@ -39,7 +39,7 @@ func (w *setWorld) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "nothing",
+		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "quota", "refuse", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
 		for _, pod := range w.Some(rt) {
@@ -59,6 +59,10 @@ func (w *setWorld) interfere(rt *rapid.T) {
 		w.Spec("replicas=" + number("replicas", 8))
 	case "scaleMaxUnavailable":
 		w.Spec(fmt.Sprint("scaleMaxUnavailable=", rapid.IntRange(1, 4).Draw(rt, "scaleMaxUnavailable")))
+	case "quota":
+		w.Quota = rapid.IntRange(0, 8).Draw(rt, "quota")
+	case "refuse":
+		w.Refused = map[string]bool{"create": rapid.Bool().Draw(rt, "refuse create"), "delete": rapid.Bool().Draw(rt, "refuse delete")}
 	case "paused":
 		w.Spec("paused=" + rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "paused"))
 	case "hook":
@@ -109,29 +113,38 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		rt.Fatalf("creates and deletes in one pass")
 	}
-	checkAvailable(rt, w, plan, replicas-unavailable)
+	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) && len(plan.Create)+len(plan.Delete) == 0 {
+		rt.Fatalf("plans %+v in place of nothing", plan.Otherwise)
+	}
+	checkAvailable(rt, w, &plan.Stage, replicas-unavailable)
+	checkAvailable(rt, w, &plan.Otherwise, replicas-unavailable)
 	moves(plan).CheckOnce(rt)
+	refused(plan).CheckOnce(rt)
 
 	s := w.snapshot()
 	slices.Reverse(s.Pods)
 	slices.Reverse(s.Revisions)
-	if diff := cmp.Diff(moves(plan).Decisions(), moves(NewPlan(s)).Decisions()); diff != "" {
+	again := NewPlan(s)
+	if diff := cmp.Diff(moves(plan).Decisions(), moves(again).Decisions()); diff != "" {
 		rt.Fatalf("another order of the same snapshot gives another plan: %s", diff)
+	}
+	if diff := cmp.Diff(refused(plan).Decisions(), refused(again).Decisions()); diff != "" {
+		rt.Fatalf("another order of the same snapshot gives another plan, where the first stage is refused: %s", diff)
 	}
 }
 
 // checkAvailable: the plan itself takes no pods out of service below the limit.
-func checkAvailable(rt *rapid.T, w *setWorld, plan *Plan, least int32) {
+func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32) {
 	taken := int32(0)
 	take := func(pod *corev1.Pod) {
 		if lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
 			taken++
 		}
 	}
-	for _, d := range plan.Delete {
+	for _, d := range stage.Delete {
 		take(d.Pod)
 	}
-	for _, p := range plan.Patch {
+	for _, p := range stage.Patch {
 		if p.Kind == rollout.PatchPrepare || p.Kind == rollout.PatchUpdateInPlace {
 			take(p.Pod)
 		}
@@ -150,9 +163,24 @@ func moves(plan *Plan) world.Moves {
 	return m
 }
 
+// refused is what a plan does with pods where its first stage moves none.
+func refused(plan *Plan) world.Moves {
+	m := world.Moves{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
+	for _, d := range plan.Otherwise.Delete {
+		m.Delete = append(m.Delete, d.Pod)
+	}
+	for _, p := range plan.Patch {
+		if !p.Kind.Moves() {
+			m.Patch = append(m.Patch, p)
+		}
+	}
+	return m
+}
+
 // comeToRest lets go of everything that holds the CloneSet, and checks where it ends.
 func (w *setWorld) comeToRest(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
+	w.Quota, w.Refused = 0, nil
 	for _, pod := range w.Pods {
 		w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 	}
