@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -34,27 +36,34 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 	})
 }
 
+// missing is an image that no registry has.
+const missing = "nginx:missing"
+
 // interfere does what users, kubelets and nodes do.
 func (w *setWorld) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "quota", "refuse", "nothing",
+		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
 		for _, pod := range w.Some(rt) {
 			w.Kubelet(pod.Name)
 		}
 	case "image":
-		w.Spec("image=nginx:" + number("tag", 2))
+		w.Spec("image=nginx:" + rapid.SampledFrom([]string{"0", "1", "2", "missing"}).Draw(rt, "tag"))
+	case "priority":
+		w.Spec("priority=hold")
 	case "env":
 		w.Spec("env=" + number("env", 2))
 	case "partition":
 		w.Spec("partition=" + number("partition", 9))
 	case "maxUnavailable":
-		w.Spec(fmt.Sprint("maxUnavailable=", rapid.IntRange(1, 4).Draw(rt, "maxUnavailable")))
+		w.Spec("maxUnavailable=" + number("maxUnavailable", 4))
+		w.roomToUpdate()
 	case "maxSurge":
 		w.Spec("maxSurge=" + number("maxSurge", 3))
+		w.roomToUpdate()
 	case "replicas":
 		w.Spec("replicas=" + number("replicas", 8))
 	case "scaleMaxUnavailable":
@@ -70,6 +79,15 @@ func (w *setWorld) interfere(rt *rapid.T) {
 		w.Spec(hook + "=" + rapid.SampledFrom([]string{"hold", ""}).Draw(rt, "holds"))
 	default:
 		w.interferePod(rt)
+	}
+}
+
+// roomToUpdate sees to it that one of maxUnavailable and maxSurge is not 0, as
+// the validation does.
+func (w *setWorld) roomToUpdate() {
+	strategy, zero := w.set.Spec.UpdateStrategy, intstr.FromInt32(0)
+	if ptr.Deref(strategy.MaxSurge, zero) == zero && strategy.MaxUnavailable != nil && *strategy.MaxUnavailable == zero {
+		w.Spec("maxUnavailable=1")
 	}
 }
 
@@ -177,10 +195,14 @@ func refused(plan *Plan) world.Moves {
 	return m
 }
 
-// comeToRest lets go of everything that holds the CloneSet, and checks where it ends.
+// comeToRest lets go of everything that holds the CloneSet, and checks where it
+// ends. Broken pods are not healed: it takes a good template to repair them.
 func (w *setWorld) comeToRest(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
 	w.Quota, w.Refused = 0, nil
+	if slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == missing }) || w.set.Spec.Template.Spec.Containers[0].Image == missing {
+		w.Spec("image=nginx:9", "partition=0")
+	}
 	for _, pod := range w.Pods {
 		w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/world"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -192,6 +193,9 @@ func (w *setWorld) change(key, value string) {
 		spec.UpdateStrategy.MaxUnavailable = &quantity
 	case "maxSurge":
 		spec.UpdateStrategy.MaxSurge = &quantity
+	case "priority":
+		spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{
+			OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: value}}}
 	case "scaleMaxUnavailable":
 		spec.ScaleStrategy.MaxUnavailable = &quantity
 	case "type":
