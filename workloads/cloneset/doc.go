@@ -35,6 +35,10 @@
 //     it would block the CloneSet otherwise.
 //   - Picked pods that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones that are picked beside them wait.
+//   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
+//     the API server holds them back, picked pods are deleted that are not ready, and
+//     pods in the state PreparingDelete that no hook holds any more.
+//   - While the API server refuses to create or to delete pods, others are updated.
 //   - A template is validated by the API server itself, by a dry run, so that it
 //     is judged by the release that has to accept the pods. Where that gives no
 //     verdict, the CloneSet is allowed with a warning.

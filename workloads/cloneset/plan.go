@@ -83,6 +83,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planScale()
 		p.planRefresh()
 		p.planUpdate()
+		p.planOtherwise()
 		p.planPreDownload()
 	}
 	p.finishPatches()

@@ -25,28 +25,32 @@ func (p *planner) planUpdate() {
 		target = p.plan.Revisions.Current
 	}
 	candidates := p.updateCandidates(target)
-	switch paused := p.Set.Spec.UpdateStrategy.Paused; {
-	case p.scaled:
+	switch {
+	case p.moved:
 		p.waitAll(candidates, &rollout.Reason{
 			Rule: rollout.RuleScaleFirst, Message: "pods are created or deleted first; the update goes on afterwards"})
-		if !paused {
-			p.planOtherwise(candidates, target)
-		}
-	case paused:
+	case p.Set.Spec.UpdateStrategy.Paused:
 		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.paused is true"})
 	default:
 		p.selectUpdates(candidates, target)
 	}
 }
 
-// planOtherwise plans the update that goes on where the API server refuses all
-// that the scale step plans. The pods of the update wait for that step, as long
-// as it is not refused.
-func (p *planner) planOtherwise(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
+// planOtherwise plans what goes on where the API server refuses all that the
+// scale step plans: the steps that follow it. Their pods are on the list of
+// those that wait for that step already.
+func (p *planner) planOtherwise() {
+	if !p.moved {
+		return
+	}
 	waiting := len(p.plan.Waiting)
-	p.stage = &p.plan.Otherwise
-	p.selectUpdates(candidates, target)
-	p.stage = &p.plan.Stage
+	p.stage, p.moved = &p.plan.Otherwise, false
+	if len(p.plan.Create) > 0 {
+		p.planDelete()
+	}
+	if !p.moved && !p.Set.Spec.UpdateStrategy.Paused {
+		p.planUpdate()
+	}
 	p.plan.Waiting = p.plan.Waiting[:waiting]
 }
 

@@ -34,7 +34,7 @@ type planner struct {
 
 	tally  rollout.Tally
 	stage  *rollout.Stage // of the plan, where the present step belongs
-	scaled bool           // the scale step changes something: no update unless that is refused
+	moved  bool           // that stage has a step that moves pods: no further one
 
 	calculator *inplace.Calculator
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
