@@ -32,9 +32,9 @@ type planner struct {
 	index    map[*corev1.Pod]*pod                       // of pods, made by byPod
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
 
-	tally  rollout.Tally
-	stage  *rollout.Stage // of the plan, where the present step belongs
-	moved  bool           // that stage has a step that moves pods: no further one
+	tally rollout.Tally
+	stage *rollout.Stage // of the plan, where the present step belongs
+	moved bool           // that stage has a step that moves pods: no further one
 
 	calculator *inplace.Calculator
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
@@ -52,6 +52,7 @@ type pod struct {
 	preparingDelete bool
 	specified       bool // somebody picked it for deletion
 	available       bool
+	unreadable      bool            // its record of an update in place is
 	patch           *podpatch.Patch // nil: nothing to change yet
 	kind            rollout.PatchKind
 	deleted         bool // the plan deletes it
