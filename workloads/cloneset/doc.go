@@ -50,6 +50,8 @@
 //     holds it back; it would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
 //     of service already, and scaleStrategy.maxUnavailable may wait for it.
+//   - A CloneSet in deletion writes nothing but its status; the rest is for the
+//     garbage collector.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the CloneSet is gone.

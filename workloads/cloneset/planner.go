@@ -132,6 +132,10 @@ func (p *planner) classify() {
 		p.pods = append(p.pods, pod)
 	}
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// planRelease gives up the pods that the selector no longer matches. (rule 1)
+func (p *planner) planRelease() {
 	for _, pod := range p.released {
 		pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
 	}
