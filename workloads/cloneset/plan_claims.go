@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -93,10 +94,25 @@ func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
 
 // handOver replaces the CloneSet as the owner of a claim by a pod.
 func (p *planner) handOver(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
-	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == p.Set.UID })
-	owner := *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))
-	owner.BlockOwnerDeletion = nil
-	return rollout.ClaimPatch{Claim: claim, Owners: append(owners, owner)}
+	return letGo(claim, p.Set.UID, pod)
+}
+
+// letGo removes an owner of a claim, in favour of a pod where that is not nil.
+func letGo(claim *corev1.PersistentVolumeClaim, owner types.UID, pod *corev1.Pod) rollout.ClaimPatch {
+	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == owner })
+	if pod != nil {
+		ref := *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))
+		ref.BlockOwnerDeletion = nil
+		owners = append(owners, ref)
+	}
+	return rollout.ClaimPatch{Claim: claim, Owners: owners}
+}
+
+// mounts tells whether a pod mounts a claim.
+func mounts(pod *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
 }
 
 func instanceID(pod *corev1.Pod) string {
