@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/internal/snapshots"
 	"github.com/podwright/podwright/internal/world"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -36,8 +38,9 @@ func newWorld(t world.TB) *setWorld {
 }
 
 func (w *setWorld) snapshot() *Snapshot {
+	released := func(pod *corev1.Pod) bool { return !snapshots.OwnedBy(pod, w.set.UID) }
 	return &Snapshot{
-		Set: w.set.DeepCopy(), Pods: slices.Clone(w.Pods), Claims: slices.Clone(w.Claims),
+		Set: w.set.DeepCopy(), Pods: slices.DeleteFunc(slices.Clone(w.Pods), released), Claims: slices.Clone(w.Claims),
 		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features,
 	}
 }
