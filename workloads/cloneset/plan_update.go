@@ -146,7 +146,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) *inplace.Update {
 	if p.calculator == nil { // a plan moves pods to one revision only
 		p.calculator = &inplace.Calculator{History: p.Revisions, To: target,
-			Options: inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata}}
+			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Features.NoEnvFromMetadata}}
 	}
 	update, _ := p.calculator.For(pod.Labels[revisionLabel])
 	return update
