@@ -52,14 +52,17 @@ func (p *Pass) PrepareRevisions(
 	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) (settled bool, err error) {
 	if c.Create != nil {
-		created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
+		version, err := p.create(func() (string, error) {
+			created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
+			return created.GetResourceVersion(), err
+		})
 		if apierrors.IsAlreadyExists(err) {
 			return false, p.revisionExists(ctx, c.Create, selector, collided)
 		}
 		if err != nil {
 			return false, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
 		}
-		p.Wrote(ownwrites.Revisions, created.ResourceVersion)
+		p.Wrote(ownwrites.Revisions, version)
 	}
 	if c.Raise != nil {
 		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)

@@ -15,9 +15,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// createPods creates pods. (rule 19)
+// createPods creates pods. (rules 16 and 19)
 func (a *applier) createPods(ctx context.Context) error {
-	if p := a.plan; p.Moves.Create < p.Moves.ScaleUp {
+	if p := a.plan; a.Begins("ScaleUpLimited", p.Moves.Create < p.Moves.ScaleUp) {
 		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
 			p.Moves.Create, p.Moves.ScaleUp)
 	}
