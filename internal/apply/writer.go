@@ -43,6 +43,9 @@ type Writer struct {
 	// Own remembers the writes of earlier passes.
 	Own ownwrites.Tracker
 
+	creations Creations
+	states    remember.Last[map[string]types.UID] // see Begins
+
 	statuses remember.Last[string] // the version of the last own write of the status
 	intended remember.Last[any]    // the status of the last own write, before it is answered
 }
@@ -87,6 +90,8 @@ func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, s
 // Forget drops what is remembered of a workload that no longer exists.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
+	w.creations.Forget(key)
+	w.states.Forget(key)
 	w.statuses.Forget(key)
 	w.intended.Forget(key)
 }
