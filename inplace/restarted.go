@@ -15,16 +15,17 @@ import (
 //
 //   - Without a status, or before it was started for the first time, the
 //     container runs nothing.
+//   - The hash of what the container was started from, by the node agent: where it
+//     is that of the spec with an image before, the container is an old one. Where
+//     it is that of the spec, another container than the recorded one is the new
+//     one, once the kubelet is not behind. (Of the recorded one, the hashes of all
+//     containers together tell, as ever.)
 //   - Another image ID than the recorded one, under the name or with the digest
 //     that the spec gives, is the new image.
 //   - While the kubelet reports on an older generation of the pod than there is
 //     (status.observedGeneration, 0 where it reports none), nothing else counts:
 //     a container that crashed meanwhile came back with the old image. That it
 //     reports on the new one proves nothing: it does before it stops a container.
-//   - The hash of what the container was started from, by the node agent: that
-//     of the spec, or that of the spec with an image before it. It settles the
-//     question where it is one of the two; of the recorded container, only the
-//     hashes of all containers together do, as ever.
 //   - The image under its name needs no restart to be the right one: back to an
 //     image before the kubelet has acted. This holds for the recorded container.
 //   - Another image ID under any other name is the new image: runtimes report
@@ -58,17 +59,17 @@ func imageWaiting(pod *corev1.Pod, name string, state *v1alpha1.State, meta *v1a
 	}
 	of, is := state.LastContainers[name]
 	last := lastContainer{state.LastContainerStatuses[name].ImageID, is, of}
-	if status.ImageID != last.imageID && reports(status, c.Image) {
-		return "", nil
-	}
-	if behind(pod) {
-		return fmt.Sprintf("container %s: the kubelet has not taken note of image %s", name, c.Image), nil
-	}
 	isNew, isOld, err := byHash(c, status, meta, last.Images)
 	if err != nil {
 		return "", err
 	}
-	if !isOld && (sameImage(c.Image, status.Image) || isNew && last.isOther(status) || last.replacedBy(status)) {
+	switch {
+	case isOld:
+	case status.ImageID != last.imageID && reports(status, c.Image):
+		return "", nil
+	case behind(pod):
+		return fmt.Sprintf("container %s: the kubelet has not taken note of image %s", name, c.Image), nil
+	case sameImage(c.Image, status.Image), isNew && last.isOther(status), last.replacedBy(status):
 		return "", nil
 	}
 	return fmt.Sprintf("container %s: still runs image %s", name, status.Image), nil

@@ -269,6 +269,32 @@ func TestSecondUpdateOfAnother(t *testing.T) {
 	}
 }
 
+// Back before the kubelet has acted, as far as is known: a third update still
+// tells the image that the kubelet may have started by then.
+func TestRollbackIsRemembered(t *testing.T) {
+	pod, from := running(template()), template()
+	for _, to := range []string{"c1:2", "c1:1", "c1:3"} {
+		next := template(image(0, to))
+		pod = begin(t, pod, calculate(t, from, next), 0)
+		from = next
+	}
+	reports("c1:2", "id of c1:2", "containerd://late")(t, pod)
+	completes(t, pod, "container c1: still runs image c1:2")
+}
+
+// The name of the new image may be that of an image before, by the hash.
+func TestHashBeforeName(t *testing.T) {
+	pod, from := running(template()), template()
+	for _, to := range []string{"c1:2", "c1:3"} {
+		next := template(image(0, to))
+		pod = begin(t, pod, calculate(t, from, next), 0)
+		from = next
+	}
+	reports("c1:3", "id of c1:2", "containerd://first")(t, pod)
+	startedFrom("c1:2", 1)(t, pod)
+	completes(t, pod, "container c1: still runs image c1:3")
+}
+
 // A pod that is updated again once it is complete begins anew.
 func TestThirdNameIsForgotten(t *testing.T) {
 	pod, from := running(template()), template()

@@ -49,7 +49,7 @@ func takeOverImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
 		if err != nil {
 			return err
 		}
-		if waiting == "" {
+		if waiting == "" && !isRecorded(pod, name, old) {
 			continue
 		}
 		if last, ok := old.LastContainerStatuses[name]; ok {
@@ -66,6 +66,14 @@ func takeOverImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
 		}
 	}
 	return nil
+}
+
+// isRecorded tells whether a container is still the one from before the earlier
+// update. Though it runs the image that it should, the kubelet may yet act on
+// what the spec said meanwhile.
+func isRecorded(pod *corev1.Pod, name string, old *v1alpha1.State) bool {
+	id, status := old.LastContainers[name].ContainerID, containerStatus(pod, name)
+	return id != "" && status != nil && status.ContainerID == id
 }
 
 // takeOverEnv keeps waiting for containers that the node agent has still to
