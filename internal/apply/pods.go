@@ -71,6 +71,7 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(ownwrites.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(ownwrites.Pods, version)
+	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
 	return nil
 }
 

@@ -35,8 +35,9 @@ type Reader interface {
 	// Pod returns a pod, or an error for which apierrors.IsNotFound holds.
 	Pod(namespace, name string) (*corev1.Pod, error)
 	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
+	// when it cannot tell. A Reconciler waits until it has seen its own writes;
+	// where Seen cannot tell, it makes no pass, unless Options.AllowStaleReads
+	// says so.
 	Seen(Resource) string
 }
 
