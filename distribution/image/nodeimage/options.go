@@ -66,7 +66,7 @@ func (o *Options) validate() error {
 		errs = append(errs, errors.New("nodeimage: Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one"))
 	}
 	if o.Timing.ResponseTimeout < 0 {
-		errs = append(errs, errors.New("nodeimage: Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means as long as its attempts may take"))
+		errs = append(errs, errors.New("nodeimage: Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute"))
 	}
 	if o.Workers < 0 {
 		errs = append(errs, errors.New("nodeimage: Options.Workers is negative: it is the number of nodes reconciled at the same time, 0 means 3"))
