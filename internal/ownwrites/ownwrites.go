@@ -3,8 +3,9 @@
 // it wrote.
 //
 // What is remembered is one resourceVersion per object and resource, not a list
-// of expected events; and of a write whose answer was lost, that there may be
-// one. So an event that is lost in a relist, or a pod that is
+// of expected events; of a write whose answer was lost, that there may be one;
+// and until the next pass, which pods were created, so that a cache that leaves
+// some out is found out. So an event that is lost in a relist, or a pod that is
 // created and deleted again before the cache sees it, leaves nothing behind
 // that would block the next pass forever.
 package ownwrites

@@ -17,8 +17,8 @@ func NoWorkload(kind string) error {
 	return fmt.Errorf("the Snapshot has no Set; give it the %s to plan for", kind)
 }
 
-// NoTime is the error of a snapshot without a time.
-var NoTime = errors.New("Snapshot.Now is zero, and would be written into pods; set it to the time to plan for, time.Now() for example")
+// ErrNoTime is the error of a snapshot without a time.
+var ErrNoTime = errors.New("Snapshot.Now is zero, and would be written into pods; set it to the time to plan for, time.Now() for example")
 
 // Object is what a snapshot holds pointers of.
 type Object interface {

@@ -8,9 +8,9 @@
 // every decision can be called in a unit test, shown before it happens, and
 // explained afterwards.
 //
-// A pass waits until the caches have seen what earlier passes wrote. Nothing
-// else is remembered between passes: a lost event or a pod that is gone before
-// it was seen cannot stop a CloneSet.
+// A pass waits until the caches have seen what earlier passes wrote. No decision
+// depends on anything else that is remembered: a lost event or a pod that is gone
+// before it was seen cannot stop a CloneSet.
 //
 // # Differences
 //

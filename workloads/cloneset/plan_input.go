@@ -17,7 +17,7 @@ func (p *planner) checkInput() error {
 		return snapshots.NoWorkload("CloneSet")
 	}
 	if p.Now.IsZero() {
-		return snapshots.NoTime
+		return snapshots.ErrNoTime
 	}
 	s, uid := *p.Snapshot, p.Set.UID
 	const owned = "that name the CloneSet as an owner"

@@ -17,8 +17,8 @@
 // write to objects of two kinds may be seen in any order: a change of the
 // StatefulSet can be carried out before the controller sees that a pod turned
 // unready just before, as in Kubernetes; what the status counts has been seen.
-// Nothing else is remembered between passes: a lost event or a pod that is gone before
-// it was seen cannot stop a StatefulSet.
+// No decision depends on anything else that is remembered: a lost event or a pod
+// that is gone before it was seen cannot stop a StatefulSet.
 //
 // # Differences
 //

@@ -20,7 +20,7 @@ func (p *planner) checkInput() error {
 		return snapshots.NoWorkload("StatefulSet")
 	}
 	if p.Now.IsZero() {
-		return snapshots.NoTime
+		return snapshots.ErrNoTime
 	}
 	s, uid := *p.Snapshot, p.Set.UID
 	var errs [2]error
