@@ -3,7 +3,6 @@ package cloneset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -298,45 +297,21 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestPodThatIsReadyByNow: a pod that goes first because it is not ready stays
-// where it has become ready, and no cache shows it yet.
-func TestPodThatIsReadyByNow(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		change string
-	}{
-		{"rule 22: a picked pod", `{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`},
-		{"rule 23: scaling in", `{"spec":{"replicas":2}}`},
-		{"rule 31: recreation", `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				c.create(3, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`)
-				c.Settle()
-				pod := c.PodNames()[1]
-				ready := func(status string) {
-					c.PatchPod(pod, fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":%q}]}}`, status), "status")
-				}
-				ready("False")
-				c.Hold("pods")
-				ready("True")
-				if strings.Contains(test.change, "%q") {
-					test.change = fmt.Sprintf(test.change, pod)
-				}
-				c.Edit(test.change)
-				_, _, err := c.Pass()
-				if !apierrors.IsConflict(scene.FirstStatus(err)) {
-					t.Errorf("error %v, want a conflict", err)
-				}
-				if n := len(c.Pods()); n != 3 {
-					t.Errorf("%d pods", n)
-				}
-				if c.Events.Count("FailedDelete")+c.Events.Count("FailedUpdatePodReCreate") > 0 || len(c.Conditions()) > 0 {
-					t.Errorf("events %q, conditions %q", c.Events.All(), c.Conditions())
-				}
-				c.Release("pods")
-				c.Settle()
-			})
-		})
-	}
+// Rule 16: the event tells that scaleStrategy.maxUnavailable begins to hold pods
+// back, not every pass in which it does.
+func TestScaleUpLimitedIsToldOnce(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(12, `{"spec":{"scaleStrategy":{"maxUnavailable":2}}}`)
+		c.Settle()
+		if n := c.Events.Count("ScaleUpLimited"); n != 1 || len(c.Pods()) != 12 {
+			t.Errorf("%d events while %d pods are created, want 1 and 12", n, len(c.Pods()))
+		}
+		c.Edit(`{"spec":{"replicas":14}}`) // within the limit
+		c.Settle()
+		c.Edit(`{"spec":{"replicas":20}}`)
+		c.Settle()
+		if n := c.Events.Count("ScaleUpLimited"); n != 2 {
+			t.Errorf("%d events after the next scale-up that is limited, want 2", n)
+		}
+	})
 }
