@@ -162,6 +162,9 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 			return
 		}
 	}
+	if p.stage == &p.plan.Otherwise && len(p.stage.Delete) >= int(p.plan.Moves.UpdateMaxUnavailable) {
+		return // nobody knows when it could be created again
+	}
 	p.recreate(pod)
 }
 

@@ -25,6 +25,8 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 		w := newWorld(rt)
 		w.Spec(fmt.Sprint("replicas=", rapid.IntRange(0, 8).Draw(rt, "replicas")))
 		w.Spec("type=" + rapid.SampledFrom([]string{"ReCreate", "InPlaceIfPossible"}).Draw(rt, "type"))
+		w.Spec("claims=" + rapid.SampledFrom([]string{"", "data", "data,logs"}).Draw(rt, "claims"))
+		w.Graceful = rapid.Bool().Draw(rt, "graceful")
 		w.features.PartitionRollback = rapid.Bool().Draw(rt, "partitionRollback")
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			w.interfere(rt)
@@ -44,7 +46,8 @@ func (w *setWorld) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse", "nothing",
+		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse",
+		"claims", "disablePVCReuse", "collect", "deleteClaim", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
 		for _, pod := range w.Some(rt) {
@@ -72,6 +75,16 @@ func (w *setWorld) interfere(rt *rapid.T) {
 		w.Quota = rapid.IntRange(0, 8).Draw(rt, "quota")
 	case "refuse":
 		w.Refused = map[string]bool{"create": rapid.Bool().Draw(rt, "refuse create"), "delete": rapid.Bool().Draw(rt, "refuse delete")}
+	case "claims":
+		w.Spec("claims=" + rapid.SampledFrom([]string{"data", "data,logs", "logs"}).Draw(rt, "claims"))
+	case "disablePVCReuse":
+		w.Spec("disablePVCReuse=" + rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "disablePVCReuse"))
+	case "collect":
+		w.Collect()
+	case "deleteClaim":
+		if len(w.Claims) > 0 {
+			w.RemoveClaim(rapid.SampledFrom(w.Claims).Draw(rt, "claim").Name)
+		}
 	case "paused":
 		w.Spec("paused=" + rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "paused"))
 	case "hook":
@@ -93,7 +106,7 @@ func (w *setWorld) roomToUpdate() {
 
 func (w *setWorld) interferePod(rt *rapid.T) {
 	for _, pod := range w.Some(rt) {
-		switch rapid.SampledFrom([]string{"pick", "unpick", "userDelete", "fail", "hold", "release"}).Draw(rt, "to "+w.Alias(pod.Name)) {
+		switch rapid.SampledFrom([]string{"pick", "unpick", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
 		case "pick":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" })
 		case "unpick":
@@ -102,6 +115,8 @@ func (w *setWorld) interferePod(rt *rapid.T) {
 			w.Remove(pod.Name)
 		case "fail":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+		case "quarantine":
+			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels["app"] = "quarantine" })
 		case "hold":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels["hold"] = "true" })
 		case "release":
@@ -120,7 +135,7 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	unavailable, _ := rollout.MaxUnavailable(w.set.Spec.UpdateStrategy.MaxUnavailable, replicas, surge)
 
 	var owned int32
-	for _, pod := range w.Pods {
+	for _, pod := range w.own() {
 		if active(pod) {
 			owned++
 		}
@@ -128,6 +143,7 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	if n := int32(len(plan.Create)); n > 0 && owned+n > replicas+surge {
 		rt.Fatalf("creates %d pods beside %d, replicas %d, maxSurge %d", n, owned, replicas, surge)
 	}
+	checkClaims(rt, w, plan)
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		rt.Fatalf("creates and deletes in one pass")
 	}
@@ -151,6 +167,47 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	}
 }
 
+// own are the pods that the CloneSet has not given up, and will not.
+func (w *setWorld) own() (own []*corev1.Pod) {
+	for _, pod := range owned(w, w.Pods) {
+		if pod.Labels["app"] == "web" {
+			own = append(own, pod)
+		}
+	}
+	return own
+}
+
+func (w *setWorld) availableOwn() (n int32) {
+	for _, pod := range w.own() {
+		if active(pod) && lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkClaims: no claim goes that a pod mounts and still needs, and no new pod
+// mounts one that goes.
+func checkClaims(rt *rapid.T, w *setWorld, plan *Plan) {
+	for _, claim := range plan.DeleteClaims {
+		for _, pod := range w.Pods {
+			if mounts(pod, claim.Name) {
+				rt.Fatalf("deletes claim %s of pod %s", claim.Name, pod.Name)
+			}
+		}
+	}
+	for _, creation := range plan.Create {
+		for _, claim := range w.Claims {
+			if claim.DeletionTimestamp != nil && mounts(creation.Pod, claim.Name) {
+				rt.Fatalf("creates pod %s with claim %s, which is terminating", creation.Pod.Name, claim.Name)
+			}
+		}
+		if w.Pod(creation.Pod.Name) != nil {
+			rt.Fatalf("creates pod %s, which exists", creation.Pod.Name)
+		}
+	}
+}
+
 // checkAvailable: the plan itself takes no pods out of service below the limit.
 func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32) {
 	taken := int32(0)
@@ -167,7 +224,7 @@ func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32)
 			take(p.Pod)
 		}
 	}
-	if before := w.Available(w.MinReadySeconds()); taken > 0 && before-taken < least {
+	if before := w.availableOwn(); taken > 0 && before-taken < least {
 		rt.Fatalf("takes %d of %d available pods out of service, at least %d must stay", taken, before, least)
 	}
 }
@@ -208,9 +265,10 @@ func (w *setWorld) comeToRest(rt *rapid.T) {
 	}
 	for range 300 {
 		w.Kubelets()
+		w.Collect()
 		plan := NewPlan(w.snapshot())
 		checkPlan(rt, w, plan)
-		if len(plan.Create)+len(plan.Delete)+len(plan.Patch) == 0 && plan.Revisions.Create == nil && plan.Status == nil {
+		if !acts(plan) {
 			w.checkRest(rt, plan)
 			return
 		}
@@ -223,8 +281,8 @@ func (w *setWorld) checkRest(rt *rapid.T, plan *Plan) {
 	replicas := w.snapshot().replicas()
 	partition, _ := rollout.Partition(w.set.Spec.UpdateStrategy.Partition, replicas)
 	status := w.set.Status
-	if w.Available(w.MinReadySeconds()) != replicas || status.Replicas != replicas || status.AvailableReplicas != replicas {
-		rt.Fatalf("rests with %d pods available, status %+v, want %d replicas", w.Available(w.MinReadySeconds()), status, replicas)
+	if w.availableOwn() != replicas || status.Replicas != replicas || status.AvailableReplicas != replicas {
+		rt.Fatalf("rests with %d pods available, status %+v, want %d replicas", w.availableOwn(), status, replicas)
 	}
 	if status.UpdatedReplicas < replicas-partition {
 		rt.Fatalf("rests with %d pods updated, want at least %d: %v", status.UpdatedReplicas, replicas-partition, moves(plan).Decisions())
