@@ -5,6 +5,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -109,8 +110,8 @@ func (p *Passes[S, P]) checkComplete(ctx context.Context, key types.NamespacedNa
 		return names[pod] || p.AllowStaleReads
 	}
 	unseen := p.Writer.Own.Unseen(key, shown)
-	for name, owner := range unseen {
-		exists, err := p.Writer.Exists(ctx, key.Namespace, name, owner)
+	for _, name := range slices.Sorted(maps.Keys(unseen)) { // the same requests in every run of a history
+		exists, err := p.Writer.Exists(ctx, key.Namespace, name, unseen[name])
 		if err != nil {
 			return fmt.Errorf("read pod %s, which was created and is not in the cache: %w", name, err)
 		}
