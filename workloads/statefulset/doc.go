@@ -31,8 +31,8 @@
 //     available. Pods that are ready are never moved for this.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
-//   - With OrderedReady a pod that is left over goes in its turn although it and
-//     a lower one that is left over are not available.
+//   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
+//     lets go, although that has taken it and a lower one out of service.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
 //     that are wanted, not from the number of replicas alone: with reserved
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal

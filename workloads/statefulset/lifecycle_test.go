@@ -40,6 +40,8 @@ func TestHooks(t *testing.T) {
 		{"rule 13: Parallel passes it over later", "A", "A", "0A 1A 2A^", with(hooked(2), replicas(1)), "delete 1 Scale", "PreDeleteHook 2"},
 		{"rule 13: OrderedReady stops", "A", "A", "0A 1A 2A^", with(ordered, hooked(2), replicas(1)), "", "OrderedReady 1, PreDeleteHook 2"},
 		{"rule 13: it is deleted when its hook lets go", "A", "A", "0A 1A^", with(ordered, hooked(), replicas(1)), "delete 1 Scale", ""},
+		{"rule 11: and also where hooks have taken a lower one out of service as well", "A", "A", "0A 1A-^ 2A-^", with(ordered, hooked(), markPodNotReady, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: a hook that has taken a lower one aside, but not out of service, is not waited for", "A", "A", "0A 1A^ 2A-", with(ordered, hooked(1), replicas(1)), "delete 2 Scale", "OrderedReady 1"},
 		{"rule 18: preDelete holds a pod that is recreated", "B", "A", "0A 1A", with(hooked(1)), "Prepare 1", "MaxUnavailable 0, PreDeleteHook 1"},
 		{"and stays so", "B", "A", "0A 1A^", with(hooked(1)), "", "MaxUnavailable 0, PreDeleteHook 1"},
 		{"and is deleted when its hook lets go", "B", "A", "0A 1A^", with(hooked()), "delete 1 Update", "MaxUnavailable 0"},

@@ -53,19 +53,39 @@ func (p *planner) scaleIn() {
 	}
 }
 
-// deleteInOrder deletes the first of the pods that are left over, unless one is
-// terminating, and returns those that wait. All wanted pods are available by
-// then. (rule 11)
+// deleteInOrder deletes the first of the pods that are left over, unless it has
+// to wait, and returns those that wait. All wanted pods are available by then. (rule 11)
 func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
-	for _, pod := range p.condemned {
-		if pod.terminating {
-			p.stopped = p.order("pod %s is still terminating", pod.Name)
-			return pods
-		}
+	if p.stopped = p.haltsScaleIn(); p.stopped != nil {
+		return pods
 	}
 	p.delete(pods[0], DeleteForScale)
 	p.stopped = p.order("pod %s is deleted first", pods[0].Name)
 	return pods[1:]
+}
+
+// haltsScaleIn says why no pod that is left over goes now: one is on its way
+// out, or the highest one is not available and is not the first of all pods that
+// are not ready; hooks are not looked at, as in rule 8. One whose deletion was
+// begun when it was its turn has waited for that already, and may be out of
+// service for no other reason. (rule 11)
+func (p *planner) haltsScaleIn() *rollout.Reason {
+	for _, pod := range p.condemned {
+		if pod.terminating {
+			return p.order("pod %s is still terminating", pod.Name)
+		}
+	}
+	highest := p.condemned[0]
+	if highest.available || lifecycle.StateOf(highest.Pod) == lifecyclev1alpha1.StatePreparingDelete {
+		return nil
+	}
+	switch i := slices.IndexFunc(p.pods, func(pod *pod) bool { return !pod.ready() }); {
+	case i < 0:
+		return p.order("pod %s, which is to be deleted, is not available yet", highest.Name)
+	case p.pods[i] != highest:
+		return p.order("pod %s, which is to be deleted, is not available, and %s before it is not ready", highest.Name, p.pods[i].Name)
+	}
+	return nil
 }
 
 // delete deletes a pod, or has its hook asked to prepare it. (rule 13)

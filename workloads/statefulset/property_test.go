@@ -2,6 +2,7 @@ package statefulset
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -170,10 +171,46 @@ func claimsOf(pod *corev1.Pod) (names []string) {
 }
 
 // comeToRest lets go of the StatefulSet, gives it a good image, and checks
-// where it ends. Nothing helps it but kubelets and the garbage collector; time
-// passes only when a plan asks for another pass.
+// where it ends. Where scaling in halts at pods that are broken, users scale out
+// again, and in when all pods serve.
 func (w *setWorld) comeToRest(image string) {
 	w.letGo(image)
+	if plan := w.rest(); !w.judge().halts() {
+		w.checkRest(plan)
+		return
+	}
+	replicas, reserved := *w.set.Spec.Replicas, w.set.Spec.ReserveOrdinals
+	all := w.judge()
+	w.Spec("reserve=", fmt.Sprint("replicas=", 1+slices.Max(slices.Collect(maps.Keys(all.pods)))))
+	w.checkRest(w.rest())
+	w.set.Spec.ReserveOrdinals = reserved
+	w.Spec(fmt.Sprint("replicas=", replicas))
+	w.checkRest(w.rest())
+}
+
+// halts tells whether OrderedReady keeps pods that are left over: all wanted
+// ones are available, and the highest and a lower one of the others are not. (rule 11)
+func (j *judge) halts() bool {
+	if !j.ordered || slices.ContainsFunc(j.wanted, func(n int) bool { return !j.available(j.pods[n]) }) {
+		return false
+	}
+	var broken []int
+	highest := -1
+	for ordinal, pod := range j.pods {
+		if j.own(pod) && j.condemned(pod) {
+			highest = max(highest, ordinal)
+			if !j.available(pod) {
+				broken = append(broken, ordinal)
+			}
+		}
+	}
+	return len(broken) > 1 && slices.Max(broken) == highest
+}
+
+// rest makes passes until there is nothing to do, and returns the last plan.
+// Nothing helps but kubelets and the garbage collector; time passes only when a
+// plan asks for another pass.
+func (w *setWorld) rest() *Plan {
 	var last []string
 	for range 400 {
 		w.Kubelets()
@@ -182,8 +219,7 @@ func (w *setWorld) comeToRest(image string) {
 		last = moves(plan).Decisions()
 		quiet := !acts(plan) && !collected
 		if quiet && plan.RequeueAfter == 0 {
-			w.checkRest(plan)
-			return
+			return plan
 		}
 		w.apply(plan)
 		if quiet {
@@ -191,6 +227,7 @@ func (w *setWorld) comeToRest(image string) {
 		}
 	}
 	w.T.Fatalf("does not come to rest:\n%s", strings.Join(last, "\n"))
+	return nil
 }
 
 // checkRest: the pods that are wanted serve, there are no others, and the status says so.
