@@ -39,7 +39,9 @@
 //     was reserved.
 //   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
 //     update is paused or undone, is taken back. Where markPodNotReady forbids
-//     that, it is deleted and replaced once its hook lets go.
+//     that, it is deleted and replaced once its hook lets go: in order, within
+//     maxUnavailable, and while the update is paused only if it is out of service
+//     and comes back as it is.
 //   - Progress of in-place updates and hooks is written down for every pod, also
 //     where the StatefulSet is paused, of the type OnDelete, or waits for a pod
 //     of a lower ordinal.

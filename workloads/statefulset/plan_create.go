@@ -58,6 +58,8 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	case pod.terminating:
 		p.wait(pod.Pod, terminating)
 		return p.order("pod %s is still terminating", pod.Name)
+	case pod.leaving:
+		return p.order("pod %s is replaced", pod.Name)
 	case pod.ended:
 		p.delete(pod, DeleteFailed)
 		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
@@ -85,23 +87,38 @@ func (p *planner) order(format string, args ...any) *rollout.Reason {
 // stop ends the pass over the places at one whose pod is not available.
 func (p *planner) stop(rest []slot, reason *rollout.Reason) {
 	p.stopped = reason
-	if slices.ContainsFunc(rest, func(s slot) bool { return s.pod == nil }) {
+	p.waitForTurn(rest, reason)
+}
+
+// waitForTurn says why nothing is brought to the places that the pass does not
+// come to: pods that have ended there stay, and missing ones are not created.
+func (p *planner) waitForTurn(rest []slot, reason *rollout.Reason) {
+	missing := false
+	for _, s := range rest {
+		if s.pod == nil {
+			missing = true
+		} else if s.pod.own && s.pod.ended && !s.pod.terminating {
+			p.wait(s.pod.Pod, reason)
+		}
+	}
+	if missing {
 		p.wait(nil, reason)
 	}
 }
 
 func (p *planner) waitForBudget(rest []slot) {
 	limit := p.limits.scaleMaxUnavailable
-	if slices.ContainsFunc(rest, func(s slot) bool { return s.pod == nil }) {
-		p.wait(nil, &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: limit, Observed: limit,
-			Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: as many pods of lower ordinals are not available yet", limit)})
-	}
+	p.waitForTurn(rest, &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: limit, Observed: limit,
+		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: as many pods of lower ordinals are not available yet", limit)})
 }
 
 // waitForOther says why a place stays empty: a pod that is not the
 // StatefulSet's has the name.
 func (p *planner) waitForOther(other *pod) *rollout.Reason {
-	if other.kind != rollout.PatchAdopt {
+	switch {
+	case other.terminating:
+		p.wait(other.Pod, terminating)
+	case other.kind != rollout.PatchAdopt:
 		err := fmt.Errorf("create pod %s: there is one of that name which this StatefulSet does not control; delete or rename that", other.Name)
 		p.problem(v1beta1.StatefulSetConditionFailedCreatePod, err)
 		p.wait(nil, &rollout.Reason{Rule: rollout.RuleNameTaken, Message: err.Error()})

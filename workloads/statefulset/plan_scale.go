@@ -17,26 +17,6 @@ func (p *planner) planScale() {
 	p.scaleIn()
 }
 
-// planKeep takes back pods that prepare for their deletion although they shall
-// stay: their ordinal is wanted again, or the update is paused or undone. Where
-// the hooks do not allow it, such a pod is deleted when its hook lets go.
-func (p *planner) planKeep() {
-	for _, s := range p.wanted {
-		pod := s.pod
-		if pod == nil || !pod.own || pod.terminating || pod.ended ||
-			lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete || p.recreates(pod) {
-			continue
-		}
-		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
-			continue
-		}
-		if pod.patch.Empty() {
-			pod.patch = nil
-		}
-		p.delete(pod, DeleteForScale)
-	}
-}
-
 // scaleIn deletes the pods of ordinals that are not wanted, the highest first:
 // all of them, or with OrderedReady one after the other. (rules 11 to 13)
 func (p *planner) scaleIn() {

@@ -27,7 +27,7 @@ func (p *planner) planUpdate() {
 		p.waitAll(p.wanted, &rollout.Reason{Rule: rollout.RuleOnDelete,
 			Message: "updateStrategy.type OnDelete: the pod gets the present template when somebody deletes it"})
 	case p.rolling.Paused:
-		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.rollingUpdate.paused is true"})
+		p.waitAll(sequence, pausedUpdate)
 	case p.scaled:
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
 	case p.stopped != nil:
@@ -36,6 +36,9 @@ func (p *planner) planUpdate() {
 		p.walk(sequence)
 	}
 }
+
+// pausedUpdate is the reason of pods that stay while the update is paused.
+var pausedUpdate = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.rollingUpdate.paused is true"}
 
 // reach divides the wanted places as the partition does.
 type reach struct {

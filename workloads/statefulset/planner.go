@@ -72,6 +72,7 @@ type pod struct {
 	patch       *podpatch.Patch // nil: nothing to change yet
 	kind        rollout.PatchKind
 	deleted     bool // the plan deletes it
+	leaving     bool // the plan replaces it, or takes it out of service for that
 }
 
 // change returns the patch of a pod, to be filled in. What the patch is for is

@@ -129,6 +129,10 @@ func TestPassOverOrdinals(t *testing.T) {
 		{"rule 9: a terminating pod takes one", "A", "A", "0A~ 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "NameTaken 0, ScaleMaxUnavailable new"},
 		{"rule 9: a percentage is rounded down", "A", "A", "", with(replicas(5), scaleUnavailable("50%")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
 		{"rule 9: but to 1 at least", "A", "A", "", with(replicas(5), scaleUnavailable("1%")), "create 0A", "ScaleMaxUnavailable new"},
+		{"rule 9: a Failed pod beyond it waits as well", "A", "A", "0A- 1A! 3A!", with(replicas(4), scaleUnavailable("1")), "", "ScaleMaxUnavailable 1 3 new"},
+		{"rule 8: and one beyond the place at which OrderedReady stops", "A", "A", "0A- 1A!", with(ordered, replicas(2)), "", "OrderedReady 1"},
+		{"rule 6: a terminating pod of a former set has the name", "A", "A", "0A 1A#~", nil, "", "NameTaken 1"},
+		{"rule 6: and one without a controller", "A", "A", "0A 1A@~", nil, "", "NameTaken 1"},
 		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
 		{"rule 9: the update goes on", "B", "A", "0A- 3A", with(replicas(4), scaleUnavailable("1"), unavailable("1")), "delete 3 Update", "MaxUnavailable 0, ScaleMaxUnavailable new"},
 	})

@@ -53,6 +53,7 @@ func (w *setWorld) snapshot() *Snapshot {
 
 // carryOut does to the world what a plan says.
 func (w *setWorld) carryOut(plan *Plan) {
+	w.judge().checkPromises(plan)
 	w.WriteRevisions(&plan.Revisions)
 	w.CreateClaims(plan.CreateClaims)
 	for _, claim := range plan.PatchClaims {
