@@ -39,7 +39,10 @@ type Workload interface {
 //	kubelet [pods]      starts, restarts and ends pods: all but the frozen and the slow ones, or the named
 //	collect             collects garbage
 //	settle              kubelet, collect and pass in turns, until nothing is planned
+//	rounds n            the same n times, whatever is planned
 //	clock duration      lets time pass
+//	quota n             lets no more pods be created than there may be; 0 is no limit
+//	refuse [what…]      has the API server refuse to create or to delete pods, and accept all else
 //	delete-owner [foreground], delete-claim claim
 //	pods, claims, status
 //
@@ -87,12 +90,25 @@ func (w *World) command(d *datadriven.TestData, workload Workload, out *strings.
 		w.Collect()
 	case "settle":
 		w.Settle(workload.Pass, out)
+	case "rounds":
+		for range w.count(d) {
+			w.Kubelets()
+			w.Collect()
+			workload.Pass(out)
+		}
 	case "clock":
 		passed, err := time.ParseDuration(w.only(d))
 		if err != nil {
 			w.T.Fatalf("%s: %v", d.Pos, err)
 		}
 		w.Now = w.Now.Add(passed)
+	case "quota":
+		w.Quota = w.count(d)
+	case "refuse":
+		w.Refused = map[string]bool{}
+		for _, arg := range d.CmdArgs {
+			w.Refused[arg.Key] = true
+		}
 	case "delete-owner":
 		w.DeleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":

@@ -79,7 +79,7 @@ func (p *planner) waitForCreation() {
 func (p *planner) deletePrepared() {
 	for _, pod := range p.pods {
 		if pod.preparingDelete {
-			p.delete(pod, false)
+			p.delete(pod, rollout.DeleteForScale)
 		}
 	}
 }
@@ -137,24 +137,24 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 	}
 	now, waiting := p.tally.SelectForDeletion(chosen)
 	for _, pod := range now {
-		p.delete(p.byPod(pod), false)
+		p.delete(p.byPod(pod), rollout.DeleteForScale)
 	}
 	p.plan.Waiting = append(p.plan.Waiting, waiting...)
 }
 
 // delete deletes a pod with its claims, or has its hook asked to prepare it. (rule 24)
-func (p *planner) delete(pod *pod, forUpdate bool) {
+func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
 	if now {
 		pod.deleted = true
 		p.scaled = true
-		p.plan.Delete = append(p.plan.Delete, PodDeletion{
-			Pod: pod.Pod, Claims: p.claims[instanceID(pod.Pod)], ForUpdate: forUpdate,
+		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
+			Pod: pod.Pod, For: why, DeleteClaims: p.claims[instanceID(pod.Pod)],
 		})
 		return
 	}
 	p.scaled = p.scaled || !pod.preparingDelete
-	if pod.patch.Empty() && !forUpdate {
+	if pod.patch.Empty() && why != rollout.DeleteForUpdate {
 		pod.patch = nil
 	}
 	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})

@@ -25,15 +25,33 @@ func (p *planner) planUpdate() {
 		target = p.plan.Revisions.Current
 	}
 	candidates := p.updateCandidates(target)
-	switch {
+	switch paused := p.Set.Spec.UpdateStrategy.Paused; {
 	case p.scaled:
 		p.waitAll(candidates, &rollout.Reason{
 			Rule: rollout.RuleScaleFirst, Message: "pods are created or deleted first; the update goes on afterwards"})
-		return
-	case p.Set.Spec.UpdateStrategy.Paused:
+		if !paused {
+			p.planOtherwise(candidates, target)
+		}
+	case paused:
 		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.paused is true"})
-		return
+	default:
+		p.selectUpdates(candidates, target)
 	}
+}
+
+// planOtherwise plans the update that goes on where the API server refuses all
+// that the scale step plans. The pods of the update wait for that step, as long
+// as it is not refused.
+func (p *planner) planOtherwise(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
+	waiting := len(p.plan.Waiting)
+	p.stage = &p.plan.Otherwise
+	p.selectUpdates(candidates, target)
+	p.stage = &p.plan.Stage
+	p.plan.Waiting = p.plan.Waiting[:waiting]
+}
+
+// selectUpdates updates those of the candidates whose turn it is.
+func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
 	ordered := candidates
 	if p.plan.Moves.Update != 0 { // otherwise all wait for the same reason
 		var err error
@@ -123,6 +141,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 			Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
 		return
 	}
+	pod.otherwise = p.stage == &p.plan.Otherwise
 	switch p.Set.Spec.UpdateStrategy.Type {
 	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
 		if update := p.inPlace(pod, target); update != nil {
@@ -191,7 +210,7 @@ func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1
 // by then. A pod that its preDelete hook holds is marked as picked for
 // deletion, so that it is not taken back. (rule 33)
 func (p *planner) recreate(pod *pod) {
-	p.delete(pod, true)
+	p.delete(pod, rollout.DeleteForUpdate)
 	if !pod.deleted {
 		pod.patch.SetLabel(lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	}

@@ -33,7 +33,8 @@ type planner struct {
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
 
 	tally  rollout.Tally
-	scaled bool // the scale step changes something: no update in this pass
+	stage  *rollout.Stage // of the plan, where the present step belongs
+	scaled bool           // the scale step changes something: no update unless that is refused
 
 	calculator *inplace.Calculator
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
@@ -54,6 +55,7 @@ type pod struct {
 	patch           *podpatch.Patch // nil: nothing to change yet
 	kind            rollout.PatchKind
 	deleted         bool // the plan deletes it
+	otherwise       bool // the patch belongs into Plan.Otherwise
 }
 
 // change returns the patch of a pod, to be filled in. What the patch is for is
@@ -182,9 +184,14 @@ func (p *planner) byPod(shared *corev1.Pod) *pod {
 func (p *planner) finishPatches() {
 	for _, pods := range [][]*pod{p.pods, p.released} {
 		for _, pod := range pods {
-			if pod.patch != nil && !pod.deleted && pod.patch.Changes(pod.Pod) {
-				p.plan.Patch = append(p.plan.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
+			if pod.patch == nil || pod.deleted || !pod.patch.Changes(pod.Pod) {
+				continue
 			}
+			stage := &p.plan.Stage
+			if pod.otherwise {
+				stage = &p.plan.Otherwise
+			}
+			stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
 		}
 	}
 }
