@@ -25,10 +25,12 @@
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could move, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready moves nevertheless when
-//     its revision has been given up, when its deletion or update is being
-//     prepared, when the update goes back to an older revision, when no pod is
-//     available at its revision, or when all pods above it are updated and
-//     available. Pods that are ready are never moved for this.
+//     its revision has been given up, or when its deletion or update is being
+//     prepared; and one of the current revision when the update goes back to an
+//     older one, when no pod is available at its revision, or when all pods above
+//     it are updated and available. Pods that are ready are never moved for this;
+//     nor are those of the current revision while pods have the update and none
+//     of them is available: an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook

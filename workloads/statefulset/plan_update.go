@@ -1,6 +1,7 @@
 package statefulset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -166,16 +167,14 @@ func (p *planner) updateBroken(sequence []slot, waiting *rollout.Reason) {
 	}
 }
 
-// broken is the last pod of the sequence that is not ready and that is given up
-// or the next one in order; nil while a pod is terminating. The last one is the
-// lowest, and may hold up the creation of others.
-func (p *planner) broken(sequence []slot) (broken *pod) {
-	works := map[string]bool{} // revision labels with an available pod
-	for _, pod := range p.pods {
-		if pod.available {
-			works[pod.Labels[revisionLabel]] = true
-		}
-	}
+// broken is the pod to move although others are waited for: one that is not
+// ready and that is given up, or the next one in order; nil while a pod is
+// terminating. Of several it is the lowest one, which may hold up the creation
+// of others, but one of the current revision only where there is no other.
+func (p *planner) broken(sequence []slot) *pod {
+	works := p.works()
+	spreads := p.spreads(works)
+	var current, other *pod
 	next := true // all pods before are updated and available
 	for _, s := range sequence {
 		switch pod := s.pod; {
@@ -186,23 +185,57 @@ func (p *planner) broken(sequence []slot) (broken *pod) {
 			next = next && pod.available
 		case pod.ready():
 			next = false
-		case next || p.givenUp(pod, works[pod.Labels[revisionLabel]]):
-			broken = pod
+		case pod.prepared(), !p.isCurrent(pod):
+			other = pod
+		case !spreads && (next || p.givenUp(works)):
+			current = pod
 		}
 	}
-	return broken
+	return cmp.Or(other, current)
 }
 
-// givenUp tells whether nobody wants the revision of a pod any more, or the pod
-// itself: its deletion or update is being prepared, which alone may keep it from
-// being ready, pods neither come from its revision nor go to it, it is newer than
-// the one they go to, or no pod works at it.
-func (p *planner) givenUp(pod *pod, works bool) bool {
-	current, update := p.plan.Revisions.Current, p.plan.Revisions.Update
-	state := lifecycle.StateOf(pod.Pod)
-	return !works || pod.Labels[revisionLabel] != revisionLabelOf(current) ||
-		state == lifecyclev1alpha1.StatePreparingDelete || state == lifecyclev1alpha1.StatePreparingUpdate ||
-		p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp)
+// works says at which revisions, by their labels, a pod is available.
+func (p *planner) works() map[string]bool {
+	works := map[string]bool{}
+	for _, pod := range p.pods {
+		if pod.available {
+			works[pod.Labels[revisionLabel]] = true
+		}
+	}
+	return works
+}
+
+// spreads tells whether pods that are not ready would take the update farther,
+// although the pods that have it do not work: a bad image would get out of
+// hand whenever something else makes the other pods unready. A revision that pods
+// go back to has been the current one.
+func (p *planner) spreads(works map[string]bool) bool {
+	return !works[revisionLabelOf(p.plan.Revisions.Update)] && !p.goesBack() && slices.ContainsFunc(p.wanted, func(s slot) bool {
+		return s.pod != nil && s.pod.own && s.pod.updated && !s.pod.terminating
+	})
+}
+
+// goesBack tells whether the update is one to an older revision.
+func (p *planner) goesBack() bool {
+	r := &p.plan.Revisions
+	return r.Create == nil && r.Update.CreationTimestamp.Before(&r.Current.CreationTimestamp)
+}
+
+func (p *planner) isCurrent(pod *pod) bool {
+	return pod.Labels[revisionLabel] == revisionLabelOf(p.plan.Revisions.Current)
+}
+
+// prepared tells whether its deletion or update is being prepared, which alone
+// may keep a pod from being ready.
+func (p *pod) prepared() bool {
+	state := lifecycle.StateOf(p.Pod)
+	return state == lifecyclev1alpha1.StatePreparingDelete || state == lifecyclev1alpha1.StatePreparingUpdate
+}
+
+// givenUp tells whether nobody wants the current revision any more, or none of
+// its pods works.
+func (p *planner) givenUp(works map[string]bool) bool {
+	return p.goesBack() || !works[revisionLabelOf(p.plan.Revisions.Current)]
 }
 
 // update moves one pod, in place where policy and template allow it. (rule 18)

@@ -11,6 +11,46 @@ import (
 // checkPromises: what no plan may do, whatever else happens in it.
 func (j *judge) checkPromises(plan *Plan) {
 	j.checkReplaced(plan)
+	j.checkContained(plan)
+}
+
+// checkContained: an update whose pods do not work goes no farther than order and
+// budget let it, whatever becomes of the other pods.
+func (j *judge) checkContained(plan *Plan) {
+	current, update := plan.Revisions.Current, plan.Revisions.Update
+	back := plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp)
+	var broken []int // ordinals of pods that have the update and do not serve
+	for _, ordinal := range j.wanted {
+		switch pod := j.pods[ordinal]; {
+		case pod == nil || !j.own(pod) || pod.DeletionTimestamp != nil || pod.Labels[revisionLabel] != update.Name:
+		case j.available(pod):
+			return
+		default:
+			broken = append(broken, ordinal)
+		}
+	}
+	if len(broken) == 0 || back {
+		return
+	}
+	moved := 0
+	for _, pod := range j.updated(plan) {
+		if state := lifecycle.StateOf(pod); pod.Labels[revisionLabel] != current.Name || state == lifecyclev1alpha1.StatePreparingUpdate {
+			continue
+		}
+		moved++
+		before := len(broken)
+		if j.rolling.UnorderedUpdate == nil {
+			before = 0
+			for _, ordinal := range broken {
+				if ordinal > j.ordinal(pod) {
+					before++
+				}
+			}
+		}
+		if j.ordered || before+moved > j.max {
+			j.fail(plan, "moves pod %s of the current revision, although the update does not work for %v", pod.Name, broken)
+		}
+	}
 }
 
 // checkReplaced: of the pods that are wanted, and that hooks had prepared for

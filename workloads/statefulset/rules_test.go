@@ -209,6 +209,17 @@ func TestBrokenUpdate(t *testing.T) {
 		{"Parallel, unordered: a roll-back moves all pods, whatever the partition", "A", "A", "0A 1A 2B 3A 4B-", with(unordered, partition(3), unavailable("2")), "delete 4 Update, delete 2 Update", ""},
 		{"OrderedReady: where no pod is available at its revision, nobody knows it to work", "C", "A", "0A- 1A- 2B", with(ordered), "delete 0 Update", "OrderedReady 2 1"},
 		{"OrderedReady: a ready pod stays, though it is not available yet", "A", "A", "0A 1B%", with(ordered, minReady(60)), "", "OrderedReady 1"},
+		{"Parallel: an outage of pods that work lets no bad image out", "B", "A", "0A- 1A- 2A- 3B-", nil, "", "MaxUnavailable 2 1 0"},
+		{"Parallel: nor with unorderedUpdate", "B", "A", "0A- 1A- 2A- 3B-", with(unordered), "", "MaxUnavailable 2 1 0"},
+		{"Parallel: nor where the pod of the bad image has ended", "B", "A", "0A- 1A- 2A- 3B!", with(unordered, scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable 3"},
+		{"OrderedReady: nor does it with order", "B", "A", "0A- 1A- 2A- 3B-", with(ordered), "", "OrderedReady 2 1 0"},
+		{"OrderedReady: nor a pod whose turn it is", "B", "A", "0B- 1A- 2B-", with(ordered), "", "OrderedReady 1"},
+		{"Parallel: a revision that works somewhere is let out", "B", "A", "0A- 1A- 2B- 3B", nil, "delete 0 Update", "MaxUnavailable 1"},
+		{"Parallel: a correction goes on with the pod of the bad image", "C", "A", "0A- 1A- 2A- 3B-", nil, "delete 3 Update", "MaxUnavailable 2 1 0"},
+		{"OrderedReady: and with order", "C", "A", "0A- 1A- 2A- 3B-", with(ordered), "delete 3 Update", "OrderedReady 2 1 0"},
+		{"OrderedReady: a roll-back takes it back", "A", "A", "0A- 1A- 2A- 3B-", with(ordered), "delete 3 Update", ""},
+		{"OrderedReady: a roll-back of a finished update goes on, although the first pod does not work yet", "A", "B", "0B- 1B- 2A-", with(ordered), "delete 0 Update", "OrderedReady 1"},
+		{"OrderedReady: pods that are left over prove nothing", "B", "A", "0A- 7B-", with(ordered, replicas(1)), "delete 0 Update", "OrderedReady 7"},
 		{"OrderedReady: in place where possible", "A", "A", "0A 1B-", with(ordered, inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)), "UpdateInPlace 1", ""},
 	})
 }
