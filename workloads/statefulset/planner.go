@@ -68,6 +68,7 @@ type pod struct {
 	held        bool // the partition holds it back
 	available   bool // Running, and Ready for minReadySeconds (rule 8)
 	inPlaceDone bool // no in-place update is under way
+	unreadable  bool // nobody can tell whether one is: its record cannot be read
 	claims      []ClaimPatch
 	patch       *podpatch.Patch // nil: nothing to change yet
 	kind        rollout.PatchKind

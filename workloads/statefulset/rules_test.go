@@ -232,10 +232,39 @@ func TestInPlaceUpdate(t *testing.T) {
 	runPlanCases(t, []planCase{
 		{"rule 18: in place where the change allows it", "B", "A", "0A 1A", with(ifPossible), "UpdateInPlace 1", "MaxUnavailable 0"},
 		{"rule 18: otherwise recreated", "B", "A", "0A 1A", with(ifPossible, moreEnv), "delete 1 Update", "MaxUnavailable 0"},
-		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1, MaxUnavailable 0"},
+		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1 0"},
 		{"rule 21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
 		{"edge 24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
 		{"lifecycle rule 19: a pod without a state gets none", "B", "A", "0A*", with(ifPossible), "UpdateInPlace 0", ""},
+	})
+}
+
+// A pod whose update cannot begin takes no place from another.
+func TestUpdateThatCannotBegin(t *testing.T) {
+	ifPossible, only := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), inPlace(v1beta1.InPlaceOnlyPodUpdateStrategyType)
+	annotate := func(pod int, key, value string) edit {
+		return func(s *Snapshot) {
+			s.Pods[pod].Annotations = map[string]string{"apps.kruise.io/inplace-update-" + key: value}
+		}
+	}
+	record := func(pod int) edit { return annotate(pod, "state", "{") }
+	renamed := func(s *Snapshot) { s.Pods[2].Spec.Containers[0].Name = "other" }
+	grace := func(s *Snapshot) {
+		s.Pods[2].Annotations = map[string]string{"apps.kruise.io/inplace-update-state": "{", "apps.kruise.io/inplace-update-grace": "{"}
+	}
+	runPlanCases(t, []planCase{
+		{"InPlaceIfPossible recreates one whose record cannot be read", "B", "A", "0A 1A 2A", with(ifPossible, record(2)), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"and one that lacks a container", "B", "A", "0A 1A 2A", with(ifPossible, renamed), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"and one in a grace period that cannot end", "C", "A", "0A 1A 2B-", with(ifPossible, grace), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"and one in a state that nobody knows", "B", "A", "0A 1A 2A", with(ifPossible, state(2, "x")), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"ReCreate does not wait for a grace period that cannot end", "C", "A", "0A 1A 2B-", with(grace), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"InPlaceOnly passes over one whose record cannot be read", "B", "A", "0A 1A 2A", with(only, record(2)), "UpdateInPlace 1", "InPlaceOnly 2, MaxUnavailable 0"},
+		{"and one that lacks a container", "B", "A", "0A 1A 2A", with(only, renamed), "UpdateInPlace 1", "InPlaceOnly 2, MaxUnavailable 0"},
+		{"and one in a state that nobody knows", "B", "A", "0A 1A 2A", with(only, state(2, "x")), "UpdateInPlace 1", "InPlaceOnly 2, MaxUnavailable 0"},
+		{"but counts it where it is not available", "B", "A", "0A 1A 2A-", with(only, record(2)), "", "InPlaceOnly 2, MaxUnavailable 1 0"},
+		{"unorderedUpdate takes another one for it", "B", "A", "0A 1A 2A", with(only, unordered, partition(2), record(2)), "UpdateInPlace 1", "Partition 0 2"},
+		{"OrderedReady repairs another one", "C", "A", "0A 1B- 2B-", with(only, ordered, record(1)), "UpdateInPlace 2", "OrderedReady 1 0"},
+		{"OrderedReady: it is the turn of the one below", "B", "A", "0A- 1A 2A", with(only, ordered, record(1), record(2)), "UpdateInPlace 0", "OrderedReady 2 1"},
 	})
 }
 
