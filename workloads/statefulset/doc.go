@@ -35,6 +35,9 @@
 //     update revision are the same.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
 //     lets go, although that has taken it and a lower one out of service.
+//   - A pod whose in-place update cannot begin, since its record is corrupt or it
+//     lacks a container, is recreated with InPlaceIfPossible. With InPlaceOnly it is
+//     passed over and reported, and the update of the others goes on.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
 //     that are wanted, not from the number of replicas alone: with reserved
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal

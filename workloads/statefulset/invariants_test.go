@@ -293,13 +293,22 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	}
 	down := 0
 	for _, ordinal := range j.wanted[last:] {
-		if !j.serves(j.pods[ordinal], revision) && !j.heldBack(ordinal) {
+		pod := j.pods[ordinal]
+		if !j.serves(pod, revision) && !j.heldBack(ordinal) && !j.maybeStuck(plan, pod) {
 			down++
 		}
 	}
 	if last < len(j.wanted) && down > j.max {
 		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this pass", j.max, down, j.wanted[last])
 	}
+}
+
+// maybeStuck tells whether a pod serves at another revision and the plan leaves
+// it there, with InPlaceOnly: then it may be one that can never move, and uses
+// up no budget.
+func (j *judge) maybeStuck(plan *Plan, pod *corev1.Pod) bool {
+	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && pod != nil &&
+		j.serves(pod, pod.Labels[revisionLabel]) && !slices.Contains(j.disrupted(plan), pod)
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be

@@ -62,7 +62,8 @@ func (j *judge) checkReplaced(plan *Plan) {
 		going[d.Pod.Name] = d.For == DeleteForScale
 	}
 	for _, p := range plan.Patch {
-		going[p.Pod.Name] = p.Kind == rollout.PatchPrepare && lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete
+		forUpdate := !j.rolling.Paused && p.Pod.Labels[revisionLabel] != plan.Revisions.Update.Name
+		going[p.Pod.Name] = p.Kind == rollout.PatchPrepare && lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete && !forUpdate
 	}
 	var taken []*corev1.Pod
 	down := 0
