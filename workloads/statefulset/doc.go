@@ -59,6 +59,8 @@
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.
+//   - Owners of claims are kept claim by claim: also where a pod lacks another claim,
+//     and where the claim template is gone from which its claim was made.
 //   - A claim that something else controls, or that a former StatefulSet of the
 //     same name owns, is left as it is.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No

@@ -50,7 +50,7 @@ func (w *setWorld) begin(rt *rapid.T) {
 func (w *setWorld) interfere(rt *rapid.T) {
 	switch rapid.SampledFrom([]string{
 		"kubelets", "kubelets", "kubelets", "kubelets", "kubelet", "kubelet", "collect", "clock", "template", "template", "spec", "spec", "spec",
-		"type", "retention", "feature", "hook", "pods", "pods", "nothing",
+		"type", "retention", "claims", "feature", "hook", "pods", "pods", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelets":
 		w.Kubelets()
@@ -72,6 +72,8 @@ func (w *setWorld) interfere(rt *rapid.T) {
 	case "retention":
 		w.Spec(rapid.SampledFrom([]string{"whenDeleted", "whenScaled"}).Draw(rt, "when") + "=" +
 			rapid.SampledFrom([]string{"Retain", "Delete"}).Draw(rt, "policy"))
+	case "claims":
+		w.Spec("claims=" + rapid.SampledFrom([]string{"", "data", "logs", "data,logs"}).Draw(rt, "claims"))
 	case "feature":
 		w.features.NoAutoDeleteClaims = rapid.Bool().Draw(rt, "noAutoDeleteClaims")
 	case "hook":
@@ -247,7 +249,7 @@ func (w *setWorld) checkRest(plan *Plan) {
 		w.T.Fatalf("rests with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
 	}
 	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n || status.CurrentReplicas != n ||
-		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 {
+		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 != slices.ContainsFunc(j.wanted, j.lacksClaims) {
 		w.T.Fatalf("rests with a status that does not say so:\n%s", &out)
 	}
 	if len(plan.Waiting) > 0 {

@@ -120,9 +120,10 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	return s, r.observeJobs(s)
 }
 
-// claims reads the claims of the pods that there are and of those that should be.
+// claims reads the claims of the pods that there are and of those that should
+// be: those that the claim templates ask for, and those that pods mount.
 func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
-	if len(s.Set.Spec.VolumeClaimTemplates) == 0 || s.replicas() > mostReplicas {
+	if s.replicas() > mostReplicas {
 		return nil, nil
 	}
 	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
@@ -133,15 +134,31 @@ func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 		}
 	}
 	claims := make(map[string]*corev1.PersistentVolumeClaim, len(ordinals)*len(s.Set.Spec.VolumeClaimTemplates))
+	read := func(name string) error {
+		claim, err := r.reader.Claim(s.Set.Namespace, name)
+		if err != nil {
+			return fmt.Errorf("claim %s: %w", name, err)
+		}
+		if claim != nil {
+			claims[name] = claim
+		}
+		return nil
+	}
 	for i := range s.Set.Spec.VolumeClaimTemplates {
 		for _, ordinal := range ordinals {
-			name := claimName(s.Set.Spec.VolumeClaimTemplates[i].Name, s.Set.Name, ordinal)
-			claim, err := r.reader.Claim(s.Set.Namespace, name)
-			if err != nil {
-				return nil, fmt.Errorf("claim %s: %w", name, err)
+			if err := read(claimName(s.Set.Spec.VolumeClaimTemplates[i].Name, s.Set.Name, ordinal)); err != nil {
+				return nil, err
 			}
-			if claim != nil {
-				claims[name] = claim
+		}
+	}
+	for _, pod := range s.Pods {
+		for i := range pod.Spec.Volumes {
+			name := claimOf(pod, &pod.Spec.Volumes[i])
+			if name == "" || claims[name] != nil {
+				continue
+			}
+			if err := read(name); err != nil {
+				return nil, err
 			}
 		}
 	}
