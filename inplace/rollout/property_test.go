@@ -124,9 +124,11 @@ func (f *fleet) reconcile() bool {
 		for i := range m.Create {
 			f.pods = append(f.pods, &member{isNew: i >= m.CreateOld})
 		}
-		return m.Create > 0 || f.update()
+		if m.Create > 0 {
+			return true
+		}
 	}
-	specified := f.pick(math.MaxInt32, func(p *member) bool { return p.specified })
+	specified := f.pick(math.MaxInt32, func(p *member) bool { return p.specified && (m.ScaleUp == 0 || !p.available) })
 	if len(specified) > 0 {
 		return f.remove(specified) || f.update()
 	}

@@ -54,6 +54,7 @@ type Workload interface {
 //	unready pod, ready pod
 //	freeze pod, thaw pod
 //	label pod key=value key…
+//	annotate pod key=value key…
 //	disown pod          removes its owners
 //	hold pod finalizer, finalize pod
 func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*World, Workload)) {
@@ -112,7 +113,7 @@ func (w *World) command(d *datadriven.TestData, workload Workload, out *strings.
 	case "delete-owner":
 		w.DeleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":
-		w.RemoveClaim(w.only(d))
+		w.RemoveClaim(w.claimName(w.only(d)))
 	case "pods":
 		w.ShowPods(workload.MinReadySeconds(), out)
 	case "claims":
@@ -173,7 +174,9 @@ func (w *World) podCommand(d *datadriven.TestData) {
 	case "freeze", "thaw":
 		w.Freeze(name, d.Cmd == "freeze")
 	case "label":
-		w.Edit(name, func(p *corev1.Pod) { label(p, d.CmdArgs[1:]) })
+		w.Edit(name, func(p *corev1.Pod) { set(p.Labels, d.CmdArgs[1:]) })
+	case "annotate":
+		w.Edit(name, func(p *corev1.Pod) { set(p.Annotations, d.CmdArgs[1:]) })
 	case "disown":
 		w.Edit(name, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "hold":
@@ -186,12 +189,12 @@ func (w *World) podCommand(d *datadriven.TestData) {
 	}
 }
 
-func label(pod *corev1.Pod, args []datadriven.CmdArg) {
+func set(m map[string]string, args []datadriven.CmdArg) {
 	for _, arg := range args {
 		if len(arg.Vals) == 0 {
-			delete(pod.Labels, arg.Key)
+			delete(m, arg.Key)
 		} else {
-			pod.Labels[arg.Key] = arg.Vals[0]
+			m[arg.Key] = arg.Vals[0]
 		}
 	}
 }

@@ -77,14 +77,19 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.classify()
-	p.planClaims()
-	p.count()
-	if s.Set.DeletionTimestamp == nil {
-		p.planScale()
-		p.planRefresh()
-		p.planUpdate()
-		p.planPreDownload()
+	if s.Set.DeletionTimestamp != nil { // the rest is for the garbage collector (rule 3)
+		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
+		p.planStatus()
+		return p.plan
 	}
+	p.planClaims()
+	p.planRelease()
+	p.count()
+	p.planScale()
+	p.planRefresh()
+	p.planUpdate()
+	p.planOtherwise()
+	p.planPreDownload()
 	p.finishPatches()
 	p.planStatus()
 	p.planPruning()

@@ -31,10 +31,11 @@ type planner struct {
 	inactive []*corev1.Pod
 	index    map[*corev1.Pod]*pod                       // of pods, made by byPod
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
+	dying    map[string]bool                            // instance ids that have a terminating claim
 
-	tally  rollout.Tally
-	stage  *rollout.Stage // of the plan, where the present step belongs
-	scaled bool           // the scale step changes something: no update unless that is refused
+	tally rollout.Tally
+	stage *rollout.Stage // of the plan, where the present step belongs
+	moved bool           // that stage has a step that moves pods: no further one
 
 	calculator *inplace.Calculator
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
@@ -52,8 +53,10 @@ type pod struct {
 	preparingDelete bool
 	specified       bool // somebody picked it for deletion
 	available       bool
+	unreadable      bool            // its record of an update in place is
 	patch           *podpatch.Patch // nil: nothing to change yet
 	kind            rollout.PatchKind
+	handsOver       bool // it is given up, and gets claims first
 	deleted         bool // the plan deletes it
 	otherwise       bool // the patch belongs into Plan.Otherwise
 }
@@ -131,8 +134,15 @@ func (p *planner) classify() {
 		p.pods = append(p.pods, pod)
 	}
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// planRelease gives up the pods that the selector no longer matches, once they
+// own the claims that they use: otherwise nobody would know who uses these. (rule 1)
+func (p *planner) planRelease() {
 	for _, pod := range p.released {
-		pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		if !pod.handsOver {
+			pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		}
 	}
 }
 
