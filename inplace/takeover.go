@@ -34,14 +34,36 @@ func takeOver(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.S
 	if err := takeOverRefs(pod, waiting.refs, u, state, wanted); err != nil {
 		return err
 	}
-	for name, last := range old.LastContainerStatuses {
-		if imageWaiting(pod, name, last) == "" {
+	return takeOverImages(pod, old, state)
+}
+
+// takeOverImages keeps waiting for containers that have still to start with an
+// image that an earlier update has written.
+func takeOverImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
+	meta, err := readMeta(pod)
+	if err != nil {
+		meta = nil // The node agent replaces it; until then nothing is known.
+	}
+	for _, name := range recorded(old) {
+		waiting, err := imageWaiting(pod, name, old, meta)
+		if err != nil {
+			return err
+		}
+		if waiting == "" {
 			continue
 		}
-		if state.LastContainerStatuses == nil {
-			state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+		if last, ok := old.LastContainerStatuses[name]; ok {
+			if state.LastContainerStatuses == nil {
+				state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+			}
+			state.LastContainerStatuses[name] = last
 		}
-		state.LastContainerStatuses[name] = last
+		if last, ok := old.LastContainers[name]; ok {
+			if state.LastContainers == nil {
+				state.LastContainers = map[string]v1alpha1.LastContainer{}
+			}
+			state.LastContainers[name] = last
+		}
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ func (r *informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
 func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	request, err := r.reader.Request(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
+		r.running.forget(key)
 		return nil, nil
 	}
 	if err != nil {
@@ -80,5 +81,5 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	if err != nil {
 		pod = nil
 	}
-	return &Snapshot{Request: request, Pod: pod, Now: r.clock.Now()}, nil
+	return &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request), Now: r.clock.Now()}, nil
 }

@@ -24,6 +24,7 @@ type Reconciler struct {
 	reader     Reader
 	clock      clock.PassiveClock
 	writer     *apply.Writer
+	running    running
 	passes     *reconcile.Passes[Snapshot, Plan]
 }
 

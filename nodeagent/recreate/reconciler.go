@@ -28,6 +28,8 @@ type Reconciler struct {
 	clock     clock.PassiveClock
 	stopper   *stop.Stopper
 
+	// memory is since when requests are known.
+	memory memory
 	// own are the writes of Reconcile, and answers those of Answer, by pod.
 	own, answers ownwrites.Tracker
 }
@@ -84,9 +86,10 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 	}
 	if len(requests) == 0 {
 		r.answers.Forget(key)
+		r.memory.see(key, nil, r.clock.Now())
 		return 0, nil
 	}
-	s := &Snapshot{Requests: requests, Runtime: r.runtime.Name, Now: r.clock.Now()}
+	s := r.snapshot(key, requests)
 	answers := NewPlan(s).Answers
 	late, again := s.late()
 	if late != nil {
