@@ -78,9 +78,23 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 // Delete or Recreate.
 func (p *Pass) DeletePod(ctx context.Context, pod *corev1.Pod, deed Deed) error {
 	version, err := p.Pods.Delete(ctx, pod)
+	return p.deletedPod(pod, deed, version, err)
+}
+
+// DeletePodUnchanged is DeletePod for a pod that is deleted because of the state
+// in which it was observed, not ready for example. It is a conflict, of which no
+// event tells, where the pod has changed since: it may be ready by now.
+func (p *Pass) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, deed Deed) error {
+	version, err := p.Pods.DeleteUnchanged(ctx, pod)
+	return p.deletedPod(pod, deed, version, err)
+}
+
+func (p *Pass) deletedPod(pod *corev1.Pod, deed Deed, version string, err error) error {
 	p.moves.ended(pod, err)
 	if err != nil {
-		p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+		if !apierrors.IsConflict(err) {
+			p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+		}
 		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(ownwrites.Pods, pod.Name, err))
 	}
 	if version != "" { // otherwise somebody else has deleted it

@@ -45,7 +45,11 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 			return err
 		}
 	}
-	if err := a.DeletePod(ctx, d.Pod, deed); err != nil {
+	remove := a.DeletePod
+	if d.Unchanged {
+		remove = a.DeletePodUnchanged
+	}
+	if err := remove(ctx, d.Pod, deed); err != nil {
 		return err
 	}
 	var errs []error
