@@ -167,7 +167,7 @@ func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) (*inplace
 	if update == nil {
 		return nil, nil
 	}
-	if err := inplace.CheckBegin(pod.Pod, update); err != nil {
+	if err := inplace.Feasible(pod.Pod, update); err != nil {
 		return nil, err
 	}
 	return update, nil
