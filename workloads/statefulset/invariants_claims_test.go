@@ -29,7 +29,7 @@ func (j *judge) checkClaims(plan *Plan) {
 	}
 	patches := slices.Clone(plan.PatchClaims)
 	for _, d := range plan.Delete {
-		patches = append(patches, d.Claims...)
+		patches = append(patches, d.ChangeClaims...)
 	}
 	for _, patch := range patches {
 		if j.features.NoAutoDeleteClaims {

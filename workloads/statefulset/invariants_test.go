@@ -178,7 +178,7 @@ func (j *judge) checkScale(plan *Plan) {
 		if !j.own(d.Pod) {
 			j.fail(plan, "deletes pod %s of another owner", d.Pod.Name)
 		}
-		if d.For == DeleteForScale && !j.condemned(d.Pod) && lifecycle.StateOf(d.Pod) != lifecyclev1alpha1.StatePreparingDelete {
+		if d.For == rollout.DeleteForScale && !j.condemned(d.Pod) && lifecycle.StateOf(d.Pod) != lifecyclev1alpha1.StatePreparingDelete {
 			j.fail(plan, "scales in pod %s, wanted are %v", d.Pod.Name, j.wanted)
 		}
 	}
@@ -237,7 +237,7 @@ func (j *judge) disrupted(plan *Plan) (pods []*corev1.Pod) {
 func (j *judge) updated(plan *Plan) (pods []*corev1.Pod) {
 	other := map[types.UID]bool{}
 	for _, d := range plan.Delete {
-		other[d.Pod.UID] = d.For != DeleteForUpdate
+		other[d.Pod.UID] = d.For != rollout.DeleteForUpdate
 	}
 	for _, pod := range j.disrupted(plan) {
 		if !other[pod.UID] && !ended(pod) && !j.condemned(pod) && lifecycle.StateOf(pod) != lifecyclev1alpha1.StatePreparingDelete {
@@ -259,7 +259,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 		return
 	}
 	revision := plan.Revisions.Update.Name
-	scaled := slices.ContainsFunc(plan.Delete, func(d PodDeletion) bool { return d.For == DeleteForScale })
+	scaled := slices.ContainsFunc(plan.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteForScale })
 	for _, pod := range pods {
 		switch {
 		case scaled:

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -43,7 +44,7 @@ func (p *planner) planClaimsOf(pod *pod) {
 			}
 		case !p.Features.NoAutoDeleteClaims && claim.DeletionTimestamp == nil:
 			if owners, change := p.ownersOf(claim, pod); change {
-				pod.claims = append(pod.claims, ClaimPatch{Claim: claim, Owners: owners})
+				pod.claims = append(pod.claims, rollout.ClaimPatch{Claim: claim, Owners: owners})
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	case pod.leaving:
 		return p.order("pod %s is replaced", pod.Name)
 	case pod.ended:
-		p.delete(pod, DeleteFailed)
+		p.delete(pod, rollout.DeleteFailed)
 		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
 	case !pod.available:
 		return p.order("pod %s is not available", pod.Name)

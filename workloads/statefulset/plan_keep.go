@@ -59,7 +59,8 @@ func (r *replacement) replace(place int) {
 		}
 		return
 	}
-	r.delete(pod, DeleteForScale)
+	pod.unserving = !pod.ready()
+	r.delete(pod, rollout.DeleteForScale)
 	if pod.leaving = pod.deleted || pod.patch != nil; pod.leaving {
 		if i, down := slices.BinarySearch(r.down, place); !down {
 			r.down = slices.Insert(r.down, i, place)

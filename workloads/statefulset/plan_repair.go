@@ -14,10 +14,15 @@ import (
 // could never be taken back. Pods that are ready stay, for the reason that is
 // given to those from one on.
 func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reason) {
-	broken := p.broken(sequence)
+	broken, stage := p.broken(sequence), p.stage
+	if len(p.plan.Create) > 0 { // those pods show first whether the update works
+		p.stage = &p.plan.Otherwise
+	}
+	defer func() { p.stage = stage }()
 	for _, s := range sequence[from:] {
 		switch {
 		case s.pod != nil && s.pod == broken:
+			broken.unserving = true
 			p.update(broken)
 		case mustMove(s):
 			p.wait(s.pod.Pod, waiting)

@@ -28,7 +28,7 @@ func (p *planner) scaleIn() {
 		if p.ordered {
 			p.wait(pod.Pod, p.stopped)
 		} else {
-			p.delete(pod, DeleteForScale)
+			p.delete(pod, rollout.DeleteForScale)
 		}
 	}
 }
@@ -39,8 +39,9 @@ func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 	if p.stopped = p.haltsScaleIn(); p.stopped != nil {
 		return pods
 	}
-	p.delete(pods[0], DeleteForScale)
-	p.stopped = p.order("pod %s is deleted first", pods[0].Name)
+	pods[0].unserving = !pods[0].available
+	p.delete(pods[0], rollout.DeleteForScale)
+	p.stopped, p.inOrder = p.order("pod %s is deleted first", pods[0].Name), true
 	return pods[1:]
 }
 
@@ -69,15 +70,16 @@ func (p *planner) haltsScaleIn() *rollout.Reason {
 }
 
 // delete deletes a pod, or has its hook asked to prepare it. (rule 13)
-func (p *planner) delete(pod *pod, why DeletionReason) {
+func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
 	if now {
 		pod.deleted = true
-		p.scaled = p.scaled || why == DeleteForScale
-		p.plan.Delete = append(p.plan.Delete, PodDeletion{Pod: pod.Pod, Claims: pod.claims, For: why})
+		p.scaled = p.scaled || why == rollout.DeleteForScale
+		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
+			Pod: pod.Pod, For: why, Unchanged: pod.unserving, ChangeClaims: pod.claims})
 		return
 	}
-	p.scaled = p.scaled || why == DeleteForScale && !pod.patch.Empty()
+	p.scaled = p.scaled || why == rollout.DeleteForScale && !pod.patch.Empty()
 	if pod.patch.Empty() {
 		pod.patch = nil
 	}

@@ -27,11 +27,27 @@ func (p *planner) planUpdate() {
 		p.waitAll(sequence, pausedUpdate)
 	case p.scaled:
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
+		p.planOtherwise(sequence)
 	case p.stopped != nil:
 		p.updateBroken(sequence, 0, p.stopped)
 	default:
 		p.walk(sequence)
 	}
+}
+
+// planOtherwise plans the update that goes on where the API server refuses all
+// that the scale step deletes. The pods of the update wait for that step, as long
+// as it is not refused. (rule 12)
+func (p *planner) planOtherwise(sequence []slot) {
+	waiting := len(p.plan.Waiting)
+	p.stage = &p.plan.Otherwise
+	if p.stopped == nil || p.inOrder {
+		p.walk(sequence)
+	} else {
+		p.updateBroken(sequence, 0, p.stopped)
+	}
+	p.stage = &p.plan.Stage
+	p.plan.Waiting = p.plan.Waiting[:waiting]
 }
 
 // pausedUpdate is the reason of pods that stay while the update is paused.
@@ -171,6 +187,7 @@ func (p *planner) update(pod *pod) {
 			Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
 		return
 	}
+	pod.otherwise = p.stage == &p.plan.Otherwise
 	update, obstacle := p.inPlace(pod)
 	switch {
 	case obstacle == nil && update != nil:
@@ -178,7 +195,7 @@ func (p *planner) update(pod *pod) {
 	case p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType:
 		p.wait(pod.Pod, p.forbidden(pod, obstacle))
 	default:
-		p.delete(pod, DeleteForUpdate)
+		p.delete(pod, rollout.DeleteForUpdate)
 	}
 }
 

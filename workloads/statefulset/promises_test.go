@@ -1,6 +1,8 @@
 package statefulset
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -12,6 +14,26 @@ import (
 func (j *judge) checkPromises(plan *Plan) {
 	j.checkReplaced(plan)
 	j.checkContained(plan)
+	j.checkRefused(plan)
+}
+
+// checkRefused: what goes on where the API server refuses the first stage keeps
+// to the same rules, and is planned only in place of something.
+func (j *judge) checkRefused(plan *Plan) {
+	if plan.Otherwise.Empty() {
+		return
+	}
+	if len(plan.Create)+len(plan.Delete) == 0 && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) {
+		j.fail(plan, "plans %+v in place of nothing", plan.Otherwise)
+	}
+	refused := *plan
+	refused.Stages = rollout.Stages{Stage: plan.Otherwise}
+	moves(&refused).CheckOnce(j.T)
+	if j.ordered {
+		j.checkOrder(&refused)
+	}
+	j.checkUpdate(&refused)
+	j.checkContained(&refused)
 }
 
 // checkContained: an update whose pods do not work goes no farther than order and
@@ -59,7 +81,7 @@ func (j *judge) checkContained(plan *Plan) {
 func (j *judge) checkReplaced(plan *Plan) {
 	going := map[string]bool{}
 	for _, d := range plan.Delete {
-		going[d.Pod.Name] = d.For == DeleteForScale
+		going[d.Pod.Name] = d.For == rollout.DeleteForScale
 	}
 	for _, p := range plan.Patch {
 		forUpdate := !j.rolling.Paused && p.Pod.Labels[revisionLabel] != plan.Revisions.Update.Name

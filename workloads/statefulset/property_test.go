@@ -50,7 +50,7 @@ func (w *setWorld) begin(rt *rapid.T) {
 func (w *setWorld) interfere(rt *rapid.T) {
 	switch rapid.SampledFrom([]string{
 		"kubelets", "kubelets", "kubelets", "kubelets", "kubelet", "kubelet", "collect", "clock", "template", "template", "spec", "spec", "spec",
-		"type", "retention", "claims", "feature", "hook", "pods", "pods", "nothing",
+		"type", "retention", "claims", "quota", "refuse", "feature", "hook", "pods", "pods", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelets":
 		w.Kubelets()
@@ -74,6 +74,10 @@ func (w *setWorld) interfere(rt *rapid.T) {
 			rapid.SampledFrom([]string{"Retain", "Delete"}).Draw(rt, "policy"))
 	case "claims":
 		w.Spec("claims=" + rapid.SampledFrom([]string{"", "data", "logs", "data,logs"}).Draw(rt, "claims"))
+	case "quota":
+		w.Quota = rapid.IntRange(0, 6).Draw(rt, "quota")
+	case "refuse":
+		w.Refused = map[string]bool{"create": rapid.Bool().Draw(rt, "refuse create"), "delete": rapid.Bool().Draw(rt, "refuse delete")}
 	case "feature":
 		w.features.NoAutoDeleteClaims = rapid.Bool().Draw(rt, "noAutoDeleteClaims")
 	case "hook":
@@ -148,6 +152,7 @@ func (w *setWorld) interferePods(rt *rapid.T) {
 
 // letGo takes away everything that holds the StatefulSet.
 func (w *setWorld) letGo(image string) {
+	w.Quota, w.Refused = 0, nil
 	w.Spec("type=RollingUpdate", "preDelete=", "inPlaceUpdate=", "paused=false", "partition=0", "image="+image)
 	if w.set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
 		w.Spec("podUpdatePolicy=InPlaceIfPossible") // the environment may have changed

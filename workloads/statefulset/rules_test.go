@@ -133,7 +133,7 @@ func TestPassOverOrdinals(t *testing.T) {
 		{"rule 8: and one beyond the place at which OrderedReady stops", "A", "A", "0A- 1A!", with(ordered, replicas(2)), "", "OrderedReady 1"},
 		{"rule 6: a terminating pod of a former set has the name", "A", "A", "0A 1A#~", nil, "", "NameTaken 1"},
 		{"rule 6: and one without a controller", "A", "A", "0A 1A@~", nil, "", "NameTaken 1"},
-		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
+		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale, otherwise delete 3 Update", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
 		{"rule 9: the update goes on", "B", "A", "0A- 3A", with(replicas(4), scaleUnavailable("1"), unavailable("1")), "delete 3 Update", "MaxUnavailable 0, ScaleMaxUnavailable new"},
 	})
 }
@@ -153,7 +153,11 @@ func TestScaleDown(t *testing.T) {
 		{"rule 12: Parallel waits for none of them", "A", "A", "0A 1A- 2A-", with(replicas(1)), "delete 2 Scale, delete 1 Scale", ""},
 		{"rule 11: a wanted pod that is not available blocks", "A", "A", "0A- 1A 2A", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
 		{"rule 12: Parallel passes over terminating ones", "A", "A", "0A 1A 2A~", with(replicas(1)), "delete 1 Scale", ""},
-		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale", "ScaleFirst 0"},
+		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale, otherwise delete 0 Update", "ScaleFirst 0"},
+		{"rule 12: also with OrderedReady", "B", "A", "0A 1A 2A", with(ordered, replicas(1)), "delete 2 Scale, otherwise delete 0 Update", "OrderedReady 1, ScaleFirst 0"},
+		{"rule 12: paused goes before", "B", "A", "0A 1A", with(paused, replicas(1)), "delete 1 Scale", "Paused 0"},
+		{"rule 12: in place", "B", "A", "0A 1A", with(inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), replicas(1)), "delete 1 Scale, otherwise UpdateInPlace 0", "ScaleFirst 0"},
+
 		{"edge 25: Parallel scales 5 to 0 without waiting", "A", "A", "0A 1A 2A 3A 4A", with(replicas(0)), "delete 4 Scale, delete 3 Scale, delete 2 Scale, delete 1 Scale, delete 0 Scale", ""},
 	})
 }
@@ -214,6 +218,7 @@ func TestBrokenUpdate(t *testing.T) {
 		{"Parallel: nor where the pod of the bad image has ended", "B", "A", "0A- 1A- 2A- 3B!", with(unordered, scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable 3"},
 		{"OrderedReady: nor does it with order", "B", "A", "0A- 1A- 2A- 3B-", with(ordered), "", "OrderedReady 2 1 0"},
 		{"OrderedReady: nor a pod whose turn it is", "B", "A", "0B- 1A- 2B-", with(ordered), "", "OrderedReady 1"},
+		{"Parallel: pods that are created show first whether the update works", "B", "A", "0A- 1A- 2A-", with(replicas(4)), "create 3B, otherwise delete 0 Update", "MaxUnavailable 2 1"},
 		{"Parallel: a revision that works somewhere is let out", "B", "A", "0A- 1A- 2B- 3B", nil, "delete 0 Update", "MaxUnavailable 1"},
 		{"Parallel: a correction goes on with the pod of the bad image", "C", "A", "0A- 1A- 2A- 3B-", nil, "delete 3 Update", "MaxUnavailable 2 1 0"},
 		{"OrderedReady: and with order", "C", "A", "0A- 1A- 2A- 3B-", with(ordered), "delete 3 Update", "OrderedReady 2 1 0"},
@@ -314,6 +319,31 @@ func TestSpecProblems(t *testing.T) {
 			}
 			if got := summary(s, plan); got != "" || plan.Status == nil {
 				t.Errorf("plan %q, status %v; want nothing but a status", got, plan.Status)
+			}
+		})
+	}
+}
+
+// A deletion that is due because a pod is not ready is for the pod as it was
+// observed: it may be ready by now.
+func TestDeletionsOfPodsThatAreNotReady(t *testing.T) {
+	for _, tt := range []struct {
+		name, template, pods string
+		edits                []edit
+		unchanged            bool
+	}{
+		{"a broken update that is taken back", "A", "0A 1A 2B-", with(ordered), true},
+		{"a pod that is left over and not ready, in order", "A", "0A 1A-", with(ordered, replicas(1)), true},
+		{"a pod that is left over", "A", "0A 1A", with(ordered, replicas(1)), false},
+		{"a pod that is left over, whatever becomes of it", "A", "0A 1A-", with(replicas(1)), false},
+		{"a pod that cannot be taken back and is out of service", "A", "0A 1A-^", with(hooked(), markPodNotReady), true},
+		{"a pod whose turn it is", "B", "0A 1A-", nil, false},
+		{"a pod that has ended", "A", "0A 1A!", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plan := NewPlan(testSnapshot(t, tt.template, "A", tt.pods, tt.edits...))
+			if len(plan.Delete) != 1 || plan.Delete[0].Unchanged != tt.unchanged {
+				t.Errorf("deletes %+v, want one with Unchanged %v", plan.Delete, tt.unchanged)
 			}
 		})
 	}
