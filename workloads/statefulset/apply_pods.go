@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -47,7 +48,11 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 	if d.Unchanged {
 		return a.DeletePodUnchanged(ctx, d.Pod, apply.Delete)
 	}
-	return a.DeletePod(ctx, d.Pod, apply.Delete)
+	err := a.DeletePod(ctx, d.Pod, apply.Delete)
+	if err == nil && d.For == rollout.DeleteFailed && !backoff.Ran(d.Pod) {
+		a.places.Replaced(a.Key, d.Pod.Name, a.clock.Now())
+	}
+	return err
 }
 
 // patchPods changes pods.

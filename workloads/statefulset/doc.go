@@ -52,6 +52,9 @@
 //     of a lower ordinal.
 //   - A pod that ended in the phase Succeeded is recreated as a Failed one is. The
 //     replacement is created when the former pod is gone, not before.
+//   - A pod that ends without having run, as one that its kubelet rejects, is
+//     recreated at once the first time, and then after 1 second, 2, 4 and so on, up
+//     to 5 minutes.
 //   - With Parallel, all pods that are left over are deleted in one pass, and a
 //     pod whose claim is about to be deleted does not hold up the others.
 //   - A claim that goes with a former pod, or with a former StatefulSet of the

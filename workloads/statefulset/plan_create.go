@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -60,6 +62,8 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 		return p.order("pod %s is still terminating", pod.Name)
 	case pod.leaving:
 		return p.order("pod %s is replaced", pod.Name)
+	case pod.ended && p.backsOff(pod):
+		return p.order("pod %s has ended (%s) and never ran", pod.Name, pod.Status.Phase)
 	case pod.ended:
 		p.delete(pod, rollout.DeleteFailed)
 		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
@@ -67,6 +71,19 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 		return p.order("pod %s is not available", pod.Name)
 	}
 	return nil
+}
+
+// backsOff tells whether a pod that has ended is replaced later: it never ran,
+// as little as those before it.
+func (p *planner) backsOff(pod *pod) bool {
+	wait := p.BackOff[pod.Name].Sub(p.Now)
+	if wait <= 0 || backoff.Ran(pod.Pod) {
+		return false
+	}
+	p.requeueAfter(wait)
+	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleBackOff,
+		Message: fmt.Sprintf("the pod has ended (%s) and never ran, nor did the one before it; it is replaced at %s", pod.Status.Phase, p.BackOff[pod.Name].UTC().Format(time.TimeOnly))})
+	return true
 }
 
 var (

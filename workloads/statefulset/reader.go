@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/ownwrites"
 	"github.com/podwright/podwright/workloads/client"
@@ -98,6 +99,7 @@ func (r *informerReader) Revisions(namespace string, owner types.UID, selector l
 func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	set, err := r.reader.StatefulSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
+		r.places.Forget(key)
 		return nil, nil
 	}
 	if err != nil {
@@ -107,6 +109,9 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	if s.Pods, err = r.reader.Pods(key.Namespace, set.Name); err != nil {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
+	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
+		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && backoff.Ran(pod) })
+	})
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
 	}

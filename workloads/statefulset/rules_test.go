@@ -2,6 +2,7 @@ package statefulset
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -112,9 +113,16 @@ func TestRevisionOfNewPods(t *testing.T) {
 }
 
 func TestPassOverOrdinals(t *testing.T) {
+	backOff := func(s *Snapshot) { s.BackOff = map[string]time.Time{"web-1": testTime.Add(time.Second)} }
+	later := func(s *Snapshot) { s.Now = s.Now.Add(time.Second) }
+	ran := func(s *Snapshot) { s.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} }
 	runPlanCases(t, []planCase{
 		{"rule 4: a Failed pod is deleted", "A", "A", "0A 1A! 2A", nil, "delete 1 Failed", ""},
 		{"rule 4: and created when it is gone", "A", "A", "0A 2A", with(replicas(3)), "create 1A", ""},
+		{"rule 4: one that never ran backs off", "A", "A", "0A 1A! 2A", with(backOff), "", "BackOff 1"},
+		{"rule 4: so with OrderedReady, which stops there", "A", "A", "0A 1A!", with(ordered, backOff, replicas(3)), "", "BackOff 1, OrderedReady new"},
+		{"rule 4: but not one that ran", "A", "A", "0A 1A! 2A", with(backOff, ran), "delete 1 Failed", ""},
+		{"rule 4: nor when the time is over", "A", "A", "0A 1A! 2A", with(backOff, later), "delete 1 Failed", ""},
 		{"rule 5: OrderedReady stops after one creation", "A", "A", "0A", with(ordered, replicas(4)), "create 1A", "OrderedReady new"},
 		{"rule 5: Parallel creates all", "A", "A", "0A", with(replicas(4)), "create 1A, create 2A, create 3A", ""},
 		{"rule 6: OrderedReady stops at a terminating pod", "A", "A", "0A~ 2A", with(ordered, replicas(3)), "", "NameTaken 0, OrderedReady new"},
