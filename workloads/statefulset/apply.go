@@ -78,7 +78,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, apply.WorthRetrying(err)
 	}
 	var errs []error
-	for _, step := range []func(context.Context) error{a.changeClaims, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
+	for _, step := range []func(context.Context) error{a.changeClaims, a.createClaims, a.movePods, a.preDownload} {
 		errs = append(errs, step(ctx))
 	}
 	err = a.status(ctx, s, plan.Status)

@@ -58,7 +58,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"claims of pods that are scaled in are deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
 			r.passes.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, d := range p.Delete {
-					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == DeleteForScale {
+					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
 						_, _ = r.writer.Claims.Delete(ctx, claim)
 					}
 				}

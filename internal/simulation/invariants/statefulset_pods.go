@@ -164,13 +164,19 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 	}
 	down := 0
 	for _, ordinal := range j.wanted {
-		if ordinal >= j.ordinalOf(pod.Name) && !j.heldBack(ordinal) && !j.servesUpdated(j.at(ordinal)) {
+		if ordinal >= j.ordinalOf(pod.Name) && !j.heldBack(ordinal) && !j.servesUpdated(j.at(ordinal)) && !j.maybeStuck(j.at(ordinal)) {
 			down++
 		}
 	}
 	if down > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
+}
+
+// maybeStuck tells whether a pod serves at another revision, and may be one that
+// has to stay there: InPlaceOnly forbids to recreate it. Such a pod uses up no budget.
+func (j *statefulSetJudge) maybeStuck(pod *corev1.Pod) bool {
+	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod)
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be
