@@ -144,5 +144,7 @@ func (h *history) truth() *invariants.State {
 	for resource, record := range h.records {
 		objects[resource] = maps.Clone(record.objects)
 	}
-	return state(time.Now(), h.workload.Resource.Name, objects)
+	s := state(time.Now(), h.workload.Resource.Name, objects)
+	s.Refused = h.refusals()
+	return s
 }

@@ -42,14 +42,15 @@ func simulated(bug bug) *simulation.Workload {
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.act,
 		Release:  (*simulation.User).AnswerHooks,
-		Heal:     heal,
-		Judge: func(seed uint64, w *invariants.Write) []invariants.Violation {
+		Push:     push,
+		Judge: func(seed uint64) simulation.Judge {
 			f := featuresOf(seed)
-			return invariants.CloneSet(w, invariants.CloneSetFeatures{
-				PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete,
-			})
+			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
+			return simulation.Judge{
+				Write: func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
+				Rest:  invariants.CloneSetAtRest,
+			}
 		},
-		JudgeRest: invariants.CloneSetAtRest,
 	}
 }
 
@@ -58,19 +59,12 @@ func featuresOf(seed uint64) Features {
 	return Features{PartitionRollback: seed%3 == 1, ExcludePreparingDelete: seed%5 == 1, ShortHash: seed%7 == 1}
 }
 
-// heal makes an end of what users did. A priorityStrategy goes too: where it puts
-// available pods first, a broken one that uses maxUnavailable up blocks the update
-// for good (rules 29 and 31).
-func heal(u *simulation.User) {
+// push is what users do in the end.
+func push(u *simulation.User) {
 	u.Edit(`{"spec":{"replicas":3,"minReadySeconds":0,"lifecycle":null,"scaleStrategy":null,
 		"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
 		"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
 		"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false,"priorityStrategy":null,"scatterStrategy":null}}}`)
-	for _, pod := range u.Pods() { // of two controllers, one may delete a claim that the other uses again
-		if u.LacksClaim(pod) {
-			u.DeletePod(pod.Name, nil)
-		}
-	}
 }
 
 // observer tells a simulation when a pass reads the caches.

@@ -3,6 +3,7 @@ package invariants
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -20,7 +21,9 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 	if !ok {
 		return nil // it is gone, and nothing of it is touched but by the garbage collector
 	}
-	checkOwnership(&v, w, set.UID, func(before, after Object) bool { return false })
+	checkOwnership(&v, w, set.UID, func(before, _ Object) bool { // orphans are used as they are (CR4)
+		return w.Resource == "controllerrevisions" && w.Verb == "patch" && metav1.GetControllerOfNoCopy(before) == nil
+	})
 	checkHooks(&v, w, set.Spec.Lifecycle)
 	checkInPlace(&v, w, set.Spec.Lifecycle)
 	checkGraceful(&v, w)

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,6 +28,29 @@ type State struct {
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
+	// Refused is what policies and quotas forbid the controller now.
+	Refused []Refusal
+}
+
+// Refusal is what a policy forbids.
+type Refusal struct{ Verb, Resource string }
+
+// refuses tells whether a policy may forbid something.
+func (s *State) refuses(verb, resource string) bool {
+	return slices.Contains(s.Refused, Refusal{verb, resource})
+}
+
+// Change is a change of an object, whoever made it.
+type Change struct {
+	// At is the moment.
+	At time.Time
+	// By is the process of the controller that wrote it; empty stands for
+	// everybody else.
+	By string
+	// Resource is the plural name, "pods" for example.
+	Resource string
+	// Before is nil where the object is new, After where it is gone.
+	Before, After Object
 }
 
 // Write is a write of a controller that changed something.
@@ -37,6 +61,9 @@ type Write struct {
 	// Before and After are the object before and after the write. Before is nil
 	// where it is new, After where it is gone.
 	Before, After Object
+	// UID and ResourceVersion are those that the request asked the object to
+	// have, so that no other one is hit; empty where it did not.
+	UID, ResourceVersion string
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later
