@@ -107,7 +107,7 @@ func (h *history) begin() error {
 
 		h.workload.Resource.Name: h.workload.Empty,
 	} {
-		h.records[resource] = &record{resource: resource, empty: empty, objects: map[string]Object{}}
+		h.records[resource] = &record{resource: resource, empty: empty, objects: map[string]Object{}, created: map[types.UID]int64{}}
 	}
 	h.server.FailBefore(h.before)
 	h.server.FailAfter(h.after)
@@ -245,6 +245,9 @@ func (h *history) serve(r *request, f fate) error {
 	if err != nil {
 		return err
 	}
+	if known := r.process.known; r.Verb == "get" && f.before == nil && f.after == nil && known != nil {
+		known.version = h.version
+	}
 	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
 		r.process.learnGone(r.Resource, r.Name)
 	}
@@ -295,8 +298,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	}
 	name := c.object.GetName()
 	delete(objects[r.Resource], name)
-	w := &invariants.Write{Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource}
-	w.UID, w.ResourceVersion = r.preconditions()
+	w := &invariants.Write{Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
 	if c.before != nil {
 		objects[r.Resource][name] = c.before
 		w.Before = c.before
@@ -305,8 +307,10 @@ func (h *history) judgeWrite(r *request, position int) {
 		w.After = c.object
 	}
 	w.Truth = state(time.Now(), h.workload.Resource.Name, objects)
+	w.Truth.Created = h.records[pods].created
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
+		w.Known.Version = known.version
 		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
 	}
 	for _, v := range h.judge.Write(w) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // request is a request of a process that waits for the seed.
@@ -36,15 +37,13 @@ func (r *request) String() string {
 }
 
 // preconditions are what the request asks the object to have, empty where it does not.
-func (r *request) preconditions() (uid, resourceVersion string) {
-	var body struct {
-		Metadata, Preconditions struct{ UID, ResourceVersion string }
-	}
+func (r *request) preconditions() *invariants.Preconditions {
+	var body struct{ Metadata, Preconditions invariants.Preconditions }
 	_ = json.Unmarshal(r.Body, &body) // otherwise it asks for nothing
 	if r.Verb == "delete" {
-		return body.Preconditions.UID, body.Preconditions.ResourceVersion
+		return &body.Preconditions
 	}
-	return body.Metadata.UID, body.Metadata.ResourceVersion
+	return &body.Metadata
 }
 
 // mostOfPatch is how much of a patch a trace shows.

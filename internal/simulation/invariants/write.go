@@ -28,9 +28,16 @@ type State struct {
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
+	// Version is how far the API server was at that moment; 0 where nobody can tell.
+	Version int64
+	// Created is how far it was when it created an object, by UID; nil where nobody can tell.
+	Created map[types.UID]int64
 	// Refused is what policies and quotas forbid the controller now.
 	Refused []Refusal
 }
+
+// Preconditions are what a request asks the object to be; empty where it does not.
+type Preconditions struct{ UID, ResourceVersion string }
 
 // Refusal is what a policy forbids.
 type Refusal struct{ Verb, Resource string }
@@ -61,9 +68,9 @@ type Write struct {
 	// Before and After are the object before and after the write. Before is nil
 	// where it is new, After where it is gone.
 	Before, After Object
-	// UID and ResourceVersion are those that the request asked the object to
-	// have, so that no other one is hit; empty where it did not.
-	UID, ResourceVersion string
+	// Asked is what the request asked the object to be, so that no other one is
+	// hit; nil where nobody can tell.
+	Asked *Preconditions
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later
@@ -154,6 +161,8 @@ const (
 	Claims Invariant = "claims"
 	// Identity: a name, an ordinal or an instance belongs to one pod.
 	Identity Invariant = "identity"
+	// History: a revision stays while anything needs it.
+	History Invariant = "history"
 	// Order: pods come and go in the order that is promised.
 	Order Invariant = "order"
 	// Status: the status says what is the case.
