@@ -2,12 +2,16 @@ package apply
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/ownwrites"
 )
 
@@ -55,4 +59,37 @@ func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 	}
 	p.Wrote(ownwrites.Claims, version)
 	return nil
+}
+
+// ChangeClaim gives a claim its owners. It tells no event.
+func (p *Pass) ChangeClaim(ctx context.Context, c rollout.ClaimPatch) error {
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": c.Claim.UID, "ownerReferences": ownerChanges(c.Claim.OwnerReferences, c.Owners),
+	}})
+	if err != nil {
+		return err
+	}
+	if err := p.PatchClaim(ctx, c.Claim, data); err != nil {
+		return fmt.Errorf("change the owners of claim %s: %w", c.Claim.Name, err)
+	}
+	return nil
+}
+
+// ownerChanges is a list of owners in the form of a strategic-merge patch: what
+// others add meanwhile stays.
+func ownerChanges(before, after []metav1.OwnerReference) (changes []any) {
+	has := func(list []metav1.OwnerReference, of metav1.OwnerReference) bool {
+		return slices.ContainsFunc(list, func(o metav1.OwnerReference) bool { return o.UID == of.UID })
+	}
+	for _, owner := range before {
+		if !has(after, owner) {
+			changes = append(changes, map[string]any{"$patch": "delete", "uid": owner.UID})
+		}
+	}
+	for _, owner := range after {
+		if !has(before, owner) {
+			changes = append(changes, owner)
+		}
+	}
+	return changes
 }

@@ -28,7 +28,8 @@ type Pass struct {
 	// Gone says that a write of the status has found no workload any more.
 	Gone bool
 
-	told sync.Map // reason to the number of events in this pass
+	told  sync.Map // reason to the number of events in this pass
+	moves moves
 }
 
 // Begin begins a pass over a workload as it was observed.

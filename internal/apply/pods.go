@@ -40,6 +40,7 @@ func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
 		p.Own.Lost(p.Key, ownwrites.Pods, c.Pod.Name)
 	}
 	p.tell(Outcome{Deed: Create, Pod: c.Pod.Name, Err: err})
+	p.moves.ended(c.Pod, err)
 	if err != nil {
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(ownwrites.Pods, c.Pod.Name, err)}
 	}
@@ -51,6 +52,7 @@ func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
 // Delete or Recreate.
 func (p *Pass) DeletePod(ctx context.Context, pod *corev1.Pod, deed Deed) error {
 	version, err := p.Pods.Delete(ctx, pod)
+	p.moves.ended(pod, err)
 	if err != nil {
 		p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
 		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(ownwrites.Pods, pod.Name, err))
@@ -86,6 +88,9 @@ func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	deed, told := p.Tells[patch.Kind]
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+		if patch.Kind.Moves() {
+			p.moves.ended(pod, err)
+		}
 		if err != nil && gone(err) {
 			return nil // the cache will show it
 		}

@@ -45,7 +45,12 @@ type World struct {
 	// would in a cluster: a pod until its kubelet has stopped it, a claim until
 	// no pod uses it. Otherwise it is gone at once.
 	Graceful bool
+	// Refused names what the API server refuses: "create", "delete".
+	Refused map[string]bool
+	// Quota is how many pods there may be; 0 is no limit.
+	Quota int
 
+	moved       bool // by the stage that is carried out
 	version     int
 	uids        int
 	created     int

@@ -35,6 +35,10 @@
 //     it would block the CloneSet otherwise.
 //   - Picked pods that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones that are picked beside them wait.
+//   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
+//     the API server holds them back, picked pods are deleted that are not ready, and
+//     pods in the state PreparingDelete that no hook holds any more.
+//   - While the API server refuses to create or to delete pods, others are updated.
 //   - A template is validated by the API server itself, by a dry run, so that it
 //     is judged by the release that has to accept the pods. Where that gives no
 //     verdict, the CloneSet is allowed with a warning.
@@ -46,6 +50,8 @@
 //     holds it back; it would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
 //     of service already, and scaleStrategy.maxUnavailable may wait for it.
+//   - A CloneSet in deletion writes nothing but its status; the rest is for the
+//     garbage collector.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the CloneSet is gone.

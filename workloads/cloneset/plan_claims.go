@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -34,7 +36,7 @@ func (p *planner) planClaims() {
 		}
 		if p.Set.Spec.ScaleStrategy.DisablePVCReuse && !activeID[id] {
 			if pod := inactive[id]; pod != nil {
-				p.plan.HandOver = append(p.plan.HandOver, ClaimHandOver{Claim: claim, Pod: pod})
+				p.plan.HandOver = append(p.plan.HandOver, p.handOver(claim, pod))
 			} else {
 				p.plan.DeleteClaims = append(p.plan.DeleteClaims, claim)
 			}
@@ -42,6 +44,14 @@ func (p *planner) planClaims() {
 		}
 		p.claims[id] = append(p.claims[id], claim)
 	}
+}
+
+// handOver replaces the CloneSet as the owner of a claim by a pod.
+func (p *planner) handOver(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
+	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == p.Set.UID })
+	owner := *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))
+	owner.BlockOwnerDeletion = nil
+	return rollout.ClaimPatch{Claim: claim, Owners: append(owners, owner)}
 }
 
 func instanceID(pod *corev1.Pod) string {

@@ -58,7 +58,7 @@ func (p *planner) planCreate() {
 		}
 		p.plan.Create = append(p.plan.Create, creation)
 	}
-	p.scaled = p.scaled || len(p.plan.Create) > 0
+	p.moved = p.moved || len(p.plan.Create) > 0
 }
 
 // newPod makes a pod of a revision, and the claims it lacks.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -34,31 +36,42 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 	})
 }
 
+// missing is an image that no registry has.
+const missing = "nginx:missing"
+
 // interfere does what users, kubelets and nodes do.
 func (w *setWorld) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "nothing",
+		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
 		for _, pod := range w.Some(rt) {
 			w.Kubelet(pod.Name)
 		}
 	case "image":
-		w.Spec("image=nginx:" + number("tag", 2))
+		w.Spec("image=nginx:" + rapid.SampledFrom([]string{"0", "1", "2", "missing"}).Draw(rt, "tag"))
+	case "priority":
+		w.Spec("priority=hold")
 	case "env":
 		w.Spec("env=" + number("env", 2))
 	case "partition":
 		w.Spec("partition=" + number("partition", 9))
 	case "maxUnavailable":
-		w.Spec(fmt.Sprint("maxUnavailable=", rapid.IntRange(1, 4).Draw(rt, "maxUnavailable")))
+		w.Spec("maxUnavailable=" + number("maxUnavailable", 4))
+		w.roomToUpdate()
 	case "maxSurge":
 		w.Spec("maxSurge=" + number("maxSurge", 3))
+		w.roomToUpdate()
 	case "replicas":
 		w.Spec("replicas=" + number("replicas", 8))
 	case "scaleMaxUnavailable":
 		w.Spec(fmt.Sprint("scaleMaxUnavailable=", rapid.IntRange(1, 4).Draw(rt, "scaleMaxUnavailable")))
+	case "quota":
+		w.Quota = rapid.IntRange(0, 8).Draw(rt, "quota")
+	case "refuse":
+		w.Refused = map[string]bool{"create": rapid.Bool().Draw(rt, "refuse create"), "delete": rapid.Bool().Draw(rt, "refuse delete")}
 	case "paused":
 		w.Spec("paused=" + rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "paused"))
 	case "hook":
@@ -66,6 +79,15 @@ func (w *setWorld) interfere(rt *rapid.T) {
 		w.Spec(hook + "=" + rapid.SampledFrom([]string{"hold", ""}).Draw(rt, "holds"))
 	default:
 		w.interferePod(rt)
+	}
+}
+
+// roomToUpdate sees to it that one of maxUnavailable and maxSurge is not 0, as
+// the validation does.
+func (w *setWorld) roomToUpdate() {
+	strategy, zero := w.set.Spec.UpdateStrategy, intstr.FromInt32(0)
+	if ptr.Deref(strategy.MaxSurge, zero) == zero && strategy.MaxUnavailable != nil && *strategy.MaxUnavailable == zero {
+		w.Spec("maxUnavailable=1")
 	}
 }
 
@@ -109,29 +131,38 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		rt.Fatalf("creates and deletes in one pass")
 	}
-	checkAvailable(rt, w, plan, replicas-unavailable)
+	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) && len(plan.Create)+len(plan.Delete) == 0 {
+		rt.Fatalf("plans %+v in place of nothing", plan.Otherwise)
+	}
+	checkAvailable(rt, w, &plan.Stage, replicas-unavailable)
+	checkAvailable(rt, w, &plan.Otherwise, replicas-unavailable)
 	moves(plan).CheckOnce(rt)
+	refused(plan).CheckOnce(rt)
 
 	s := w.snapshot()
 	slices.Reverse(s.Pods)
 	slices.Reverse(s.Revisions)
-	if diff := cmp.Diff(moves(plan).Decisions(), moves(NewPlan(s)).Decisions()); diff != "" {
+	again := NewPlan(s)
+	if diff := cmp.Diff(moves(plan).Decisions(), moves(again).Decisions()); diff != "" {
 		rt.Fatalf("another order of the same snapshot gives another plan: %s", diff)
+	}
+	if diff := cmp.Diff(refused(plan).Decisions(), refused(again).Decisions()); diff != "" {
+		rt.Fatalf("another order of the same snapshot gives another plan, where the first stage is refused: %s", diff)
 	}
 }
 
 // checkAvailable: the plan itself takes no pods out of service below the limit.
-func checkAvailable(rt *rapid.T, w *setWorld, plan *Plan, least int32) {
+func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32) {
 	taken := int32(0)
 	take := func(pod *corev1.Pod) {
 		if lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
 			taken++
 		}
 	}
-	for _, d := range plan.Delete {
+	for _, d := range stage.Delete {
 		take(d.Pod)
 	}
-	for _, p := range plan.Patch {
+	for _, p := range stage.Patch {
 		if p.Kind == rollout.PatchPrepare || p.Kind == rollout.PatchUpdateInPlace {
 			take(p.Pod)
 		}
@@ -150,9 +181,28 @@ func moves(plan *Plan) world.Moves {
 	return m
 }
 
-// comeToRest lets go of everything that holds the CloneSet, and checks where it ends.
+// refused is what a plan does with pods where its first stage moves none.
+func refused(plan *Plan) world.Moves {
+	m := world.Moves{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
+	for _, d := range plan.Otherwise.Delete {
+		m.Delete = append(m.Delete, d.Pod)
+	}
+	for _, p := range plan.Patch {
+		if !p.Kind.Moves() {
+			m.Patch = append(m.Patch, p)
+		}
+	}
+	return m
+}
+
+// comeToRest lets go of everything that holds the CloneSet, and checks where it
+// ends. Broken pods are not healed: it takes a good template to repair them.
 func (w *setWorld) comeToRest(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
+	w.Quota, w.Refused = 0, nil
+	if slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == missing }) || w.set.Spec.Template.Spec.Containers[0].Image == missing {
+		w.Spec("image=nginx:9", "partition=0")
+	}
 	for _, pod := range w.Pods {
 		w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 	}
