@@ -155,6 +155,7 @@ func (j *cloneSetJudge) checkPod() {
 		if moved(before, after) {
 			j.checkMove(known, after)
 		}
+		j.checkRelease(before, after)
 		j.checkTaken(known, before, after)
 	}
 }

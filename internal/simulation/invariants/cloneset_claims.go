@@ -94,23 +94,33 @@ func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
 	}
 }
 
+// checkRelease: a pod that is given up takes its claims along.
+func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
+	if !owns(j.set.UID, before) || owns(j.set.UID, after) {
+		return
+	}
+	for name, claim := range j.Known.Claims {
+		if mounts(before, name) && owns(j.set.UID, claim) && claim.DeletionTimestamp == nil {
+			j.add(Claims, "gives up pod %s, and keeps its claim %s", before.Name, name)
+		}
+	}
+}
+
 // checkOwners: at rest the claims of each pod of the CloneSet belong to the
-// CloneSet, and no others that a pod uses that is not its own. Where claims are
-// not used again, none is left without its pod. (rules 20 and 36)
+// CloneSet, or to the pod itself, which was put back when it was about to be given
+// up. Where claims are not used again, none is left without its pod. A pod that
+// somebody else took out of the CloneSet excuses that: its claims do not say where
+// it went. (rules 20 and 36)
 func (j *cloneSetJudge) checkOwners(s *State) {
 	for name, claim := range s.Claims {
 		mine, used := owns(j.set.UID, claim), false
 		for _, pod := range s.Pods {
-			if pod.DeletionTimestamp != nil || !mounts(pod, name) {
+			if !active(pod) || !mounts(pod, name) {
 				continue
 			}
-			living := j.owned(pod) && active(pod)
-			used = used || living
-			switch {
-			case living && !mine && claim.DeletionTimestamp == nil:
+			used = true
+			if j.owned(pod) && !mine && !owns(pod.UID, claim) && claim.DeletionTimestamp == nil {
 				j.add(Claims, "claim %s of pod %s belongs to %v", name, pod.Name, ownerNames(claim))
-			case !owns(j.set.UID, pod) && active(pod) && mine:
-				j.add(Claims, "claim %s belongs to the CloneSet, and pod %s, which mounts it, does not", name, pod.Name)
 			}
 		}
 		if mine && !used && claim.DeletionTimestamp == nil && j.set.Spec.ScaleStrategy.DisablePVCReuse {

@@ -60,12 +60,16 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 // coming up already, or they would not match the selector. (rules 12 and 17)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
+	wanted := l.replicas
+	if current := templatesOf(s.Revisions)[shortHash(j.set.Status.CurrentRevision)]; current == nil || !matches(j.set.Spec.Selector, current.Labels) {
+		wanted -= l.partition
+	}
 	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
 		return
 	}
-	if c.total < l.replicas && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
+	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
 		j.add(Rest, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
-			c.total, l.replicas, c.unavailable, l.scaleUnavailable)
+			c.total, wanted, c.unavailable, l.scaleUnavailable)
 	}
 }
 

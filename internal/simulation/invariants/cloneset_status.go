@@ -19,7 +19,7 @@ func (j *cloneSetJudge) checkStatus() {
 	if after.Status.ObservedGeneration != seen.Generation {
 		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
 	}
-	if !j.limits.broken {
+	if !j.limits.broken && j.set.DeletionTimestamp == nil {
 		j.checkFacts(&after.Status, j.Observed)
 		j.checkCurrent(&seen.Status, &after.Status)
 	}
