@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,16 +16,18 @@ import (
 	"github.com/podwright/podwright/internal/ownwrites"
 )
 
-// CreateClaim creates a claim of a pod that exists, unless there is one of its name.
+// CreateClaim creates a claim of a pod that exists, unless there is one of its
+// name that will do.
 func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	return p.createClaim(ctx, claim, "")
 }
 
-// createClaim creates a claim of a new pod, unless there is one of its name.
+// createClaim creates a claim of a new pod, unless there is one of its name that
+// will do.
 func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
 	version, err := p.Claims.Create(ctx, claim)
 	if apierrors.IsAlreadyExists(err) {
-		return nil
+		return p.mayUse(ctx, claim)
 	}
 	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
@@ -33,6 +36,27 @@ func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	}
 	p.Wrote(ownwrites.Claims, version)
 	return nil
+}
+
+// errForeignClaim says that a claim of the wanted name is somebody else's.
+var errForeignClaim = errors.New("a claim of that name exists, which another controller has or none")
+
+// mayUse looks at the claim that has the name of a wanted one. A pod that mounts
+// one which is being deleted would stay Pending, and one of another owner is
+// not for it.
+func (p *Pass) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim) error {
+	found, err := p.Kubernetes.CoreV1().PersistentVolumeClaims(p.Key.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
+	controller := metav1.GetControllerOfNoCopy(wanted)
+	switch {
+	case err != nil:
+	case found.DeletionTimestamp != nil:
+		err = errors.New("the claim of that name is still being deleted")
+	case controller != nil && !slices.ContainsFunc(found.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == controller.UID }):
+		err = errForeignClaim
+	default:
+		return nil
+	}
+	return fmt.Errorf("create claim %s: %w", wanted.Name, err)
 }
 
 // DeleteClaim deletes a claim. One that is gone already is no error.

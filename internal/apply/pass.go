@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/ownwrites"
 	"github.com/podwright/podwright/internal/parallel"
 	"github.com/podwright/podwright/internal/writes"
@@ -27,6 +28,11 @@ type Pass struct {
 	Version string
 	// Gone says that a write of the status has found no workload any more.
 	Gone bool
+
+	// Taken is called where the name of a new pod, or of one of its claims, is
+	// somebody else's or perhaps an own one that no cache shows yet; nil does
+	// nothing. It is called by several goroutines.
+	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
 
 	told  sync.Map // reason to the number of events in this pass
 	moves moves

@@ -98,6 +98,17 @@ func (s *scene) existing(names ...string) (pods []*corev1.Pod) {
 	return pods
 }
 
+// existingClaim creates a claim as somebody else.
+func (s *scene) existingClaim(name string, edit func(*corev1.PersistentVolumeClaim)) {
+	s.t.Helper()
+	c := claim(name)
+	if edit != nil {
+		edit(c)
+	}
+	_, err := s.user.CoreV1().PersistentVolumeClaims("shop").Create(s.t.Context(), c, metav1.CreateOptions{})
+	s.must(err)
+}
+
 // remove removes a pod at once, as somebody else.
 func (s *scene) remove(name string) {
 	s.t.Helper()

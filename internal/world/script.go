@@ -113,7 +113,7 @@ func (w *World) command(d *datadriven.TestData, workload Workload, out *strings.
 	case "delete-owner":
 		w.DeleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":
-		w.RemoveClaim(w.only(d))
+		w.RemoveClaim(w.claimName(w.only(d)))
 	case "pods":
 		w.ShowPods(workload.MinReadySeconds(), out)
 	case "claims":

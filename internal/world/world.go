@@ -139,6 +139,16 @@ func (w *World) Gone(name string) {
 	w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name })
 }
 
+// claimName returns the name of a claim by how it is shown.
+func (w *World) claimName(shown string) string {
+	for _, claim := range w.Claims {
+		if w.Unalias(claim.Name) == shown {
+			return claim.Name
+		}
+	}
+	return shown
+}
+
 // RemoveClaim deletes a claim as anybody may. In a graceful world a claim that
 // a pod uses stays, terminating, until Collect finds it unused.
 func (w *World) RemoveClaim(name string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +46,8 @@ type applier struct {
 	set  *v1alpha1.CloneSet
 	plan *Plan
 	gate budgetGate
+	// claims are those of the CloneSet, as they were observed.
+	claims []*corev1.PersistentVolumeClaim
 	// stored is the status as it was observed, or written by this pass.
 	stored *v1alpha1.CloneSetStatus
 	// failures collects what to report in the status, besides the errors that
@@ -61,6 +64,7 @@ func (r *Reconciler) begin(set *v1alpha1.CloneSet, plan *Plan) *applier {
 // errors are collected, so that the pass is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s.Set, plan)
+	a.claims, a.Taken = s.Claims, a.nameTaken
 	settled, err := a.PrepareRevisions(ctx, &plan.Revisions, s.Set.Spec.Selector, a.collided)
 	if err != nil {
 		_ = a.failures.Add(v1alpha1.CloneSetConditionFailedUpdate, err)

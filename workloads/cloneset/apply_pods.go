@@ -45,7 +45,11 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 			return err
 		}
 	}
-	if err := a.DeletePod(ctx, d.Pod, deed); err != nil {
+	remove := a.DeletePod
+	if d.Unchanged {
+		remove = a.DeletePodUnchanged
+	}
+	if err := remove(ctx, d.Pod, deed); err != nil {
 		return err
 	}
 	var errs []error
@@ -64,22 +68,6 @@ func (a *applier) patchPods(ctx context.Context, patches []rollout.PodPatch) err
 		return a.gate.allow(ctx, p.Pod)
 	}
 	return a.failures.Add(v1alpha1.CloneSetConditionFailedUpdate, a.PatchPods(ctx, patches, allow))
-}
-
-// letClaimsGo lets go of claims whose pods are gone.
-func (a *applier) letClaimsGo(ctx context.Context) error {
-	return errors.Join(
-		apply.Each(ctx, a.plan.HandOver, a.handOver),
-		apply.Each(ctx, a.plan.DeleteClaims, a.DeleteClaim))
-}
-
-// handOver gives a claim to the pod that uses it.
-func (a *applier) handOver(ctx context.Context, h rollout.ClaimPatch) error {
-	if err := a.ChangeClaim(ctx, h); err != nil {
-		a.Event(corev1.EventTypeWarning, "FailedUpdate", "%v", err)
-		return err
-	}
-	return nil
 }
 
 // budgetGate asks the budget about pods, one at a time, until it has refused one.

@@ -33,6 +33,9 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
+//   - A pod that is given up, since the selector no longer matches it, becomes the owner
+//     of its claims first. They are removed together with it, and no new pod asks for
+//     its name.
 //   - Picked pods that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones that are picked beside them wait.
 //   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or

@@ -82,8 +82,8 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	p.planRelease()
 	p.planClaims()
+	p.planRelease()
 	p.count()
 	p.planScale()
 	p.planRefresh()

@@ -153,7 +153,8 @@ func cloned(m map[string]string) map[string]string {
 
 // instanceIDs returns n ids for new pods, sorted: first those of claims that no
 // pod uses, then new ones. An id is left out while a pod of that name exists; a
-// claim whose pod is still terminating is waited for. (rules 18 and 35)
+// claim whose pod is still terminating is waited for, and an id with a claim that
+// is terminating itself is left alone. (rules 18 and 35)
 func (p *planner) instanceIDs(n int) []string {
 	taken, terminating := map[string]bool{}, map[string]bool{}
 	for _, pod := range p.Snapshot.Pods {
@@ -164,7 +165,7 @@ func (p *planner) instanceIDs(n int) []string {
 	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(p.claims)) {
 		switch {
-		case len(ids) == n:
+		case len(ids) == n, p.dying[id]: // the pod would mount a claim that goes
 		case terminating[id]:
 			p.wait(nil, &rollout.Reason{
 				Rule: rollout.RuleClaimInUse, Message: "a new pod takes over the claims of pod " + p.Set.Name + "-" + id + ", which is still terminating",

@@ -167,7 +167,8 @@ func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 		pod.deleted = true
 		p.moved = true
 		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
-			Pod: pod.Pod, For: why, DeleteClaims: p.claims[instanceID(pod.Pod)],
+			Pod: pod.Pod, For: why, Unchanged: !pod.available && !pod.preparingDelete,
+			DeleteClaims: p.claims[instanceID(pod.Pod)],
 		})
 		return
 	}

@@ -31,6 +31,7 @@ type planner struct {
 	inactive []*corev1.Pod
 	index    map[*corev1.Pod]*pod                       // of pods, made by byPod
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
+	dying    map[string]bool                            // instance ids that have a terminating claim
 
 	tally rollout.Tally
 	stage *rollout.Stage // of the plan, where the present step belongs
@@ -55,6 +56,7 @@ type pod struct {
 	unreadable      bool            // its record of an update in place is
 	patch           *podpatch.Patch // nil: nothing to change yet
 	kind            rollout.PatchKind
+	handsOver       bool // it is given up, and gets claims first
 	deleted         bool // the plan deletes it
 	otherwise       bool // the patch belongs into Plan.Otherwise
 }
@@ -134,10 +136,13 @@ func (p *planner) classify() {
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// planRelease gives up the pods that the selector no longer matches. (rule 1)
+// planRelease gives up the pods that the selector no longer matches, once they
+// own the claims that they use: otherwise nobody would know who uses these. (rule 1)
 func (p *planner) planRelease() {
 	for _, pod := range p.released {
-		pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		if !pod.handsOver {
+			pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		}
 	}
 }
 

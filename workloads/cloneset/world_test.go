@@ -155,8 +155,14 @@ func (w *setWorld) Status(out *strings.Builder) {
 
 func (w *setWorld) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
 
-// Command knows no command of CloneSets alone.
-func (w *setWorld) Command(*datadriven.TestData, *strings.Builder) bool { return false }
+// Command knows the command graceful: from now on, what is deleted stays for as
+// long as it would in a cluster.
+func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
+	if d.Cmd == "graceful" {
+		w.Graceful = true
+	}
+	return d.Cmd == "graceful"
+}
 
 // Feature switches a feature on.
 func (w *setWorld) Feature(name string) {
