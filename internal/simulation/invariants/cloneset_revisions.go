@@ -48,14 +48,14 @@ func (j *cloneSetJudge) checkRevisionDeletion(r *appsv1.ControllerRevision) {
 
 // neededRevisions says by short hash for what a revision is needed, as the author
 // knew it: for the template, for new pods that the partition holds back, or for a
-// pod, however that is counted.
+// pod that may still move, even one that prepares to leave.
 func (j *cloneSetJudge) neededRevisions() map[string]string {
 	needed := map[string]string{j.update: "the template"}
 	if current := shortHash(j.set.Status.CurrentRevision); current != j.update {
 		needed[current] = "status.currentRevision"
 	}
 	for _, pod := range j.Known.Pods {
-		if owns(j.set.UID, pod) {
+		if j.owned(pod) && active(pod) {
 			needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
 		}
 	}
