@@ -60,10 +60,7 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 // coming up already, or they would not match the selector. (rules 12 and 17)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
-	wanted := l.replicas
-	if current := templatesOf(s.Revisions)[shortHash(j.set.Status.CurrentRevision)]; current == nil || !matches(j.set.Spec.Selector, current.Labels) {
-		wanted -= l.partition
-	}
+	wanted := j.wanted(s)
 	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
 		return
 	}
@@ -71,6 +68,16 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 		j.add(Rest, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
 			c.total, wanted, c.unavailable, l.scaleUnavailable)
 	}
+}
+
+// wanted is how many pods there can be: those that the partition holds back are of
+// the current revision, which a selector that was changed may not match any more.
+func (j *cloneSetJudge) wanted(s *State) int {
+	current := templatesOf(s.Revisions)[shortHash(j.set.Status.CurrentRevision)]
+	if current == nil || !matches(j.set.Spec.Selector, current.Labels) {
+		return j.limits.replicas - j.limits.partition
+	}
+	return j.limits.replicas
 }
 
 // checkUpdates: a pod moves that no rule holds back, whatever is refused besides:
@@ -111,7 +118,8 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 			return
 		}
 	}
-	if c.all != l.replicas || c.updated < l.replicas-l.partition {
+	wanted := j.wanted(s)
+	if c.all < wanted || c.all > l.replicas || c.updated < l.replicas-l.partition {
 		j.add(Rest, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
 	for _, pod := range s.Pods {
@@ -124,6 +132,9 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 	}
 	for _, condition := range j.set.Status.Conditions {
+		if wanted < l.replicas && condition.Type == v1alpha1.CloneSetConditionFailedScale {
+			continue // it says why some are missing
+		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 	}
 }
