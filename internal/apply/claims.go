@@ -25,7 +25,7 @@ func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 // createClaim creates a claim of a new pod, unless there is one of its name that
 // will do.
 func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
-	version, err := p.Claims.Create(ctx, claim)
+	version, err := p.create(func() (string, error) { return p.Claims.Create(ctx, claim) })
 	if apierrors.IsAlreadyExists(err) {
 		return p.mayUse(ctx, claim)
 	}

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -60,6 +61,15 @@ func (p *Pass) Wrote(resource ownwrites.Resource, resourceVersion string) {
 	}
 }
 
+// create creates something on behalf of the workload, and returns the version of the write.
+func (p *Pass) create(create func() (resourceVersion string, err error)) (resourceVersion string, err error) {
+	err = p.creations.Create(p.Workload, func() (err error) {
+		resourceVersion, err = create()
+		return err
+	})
+	return resourceVersion, err
+}
+
 // unanswered returns the error, and remembers that the write may have been made
 // where there was no answer, or the server did not come to an end with it.
 func (p *Pass) unanswered(resource ownwrites.Resource, name string, err error) error {
@@ -86,6 +96,29 @@ func (p *Pass) Event(kind, reason, format string, args ...any) {
 	}
 }
 
+// Begins tells whether a state of the workload has begun: it holds now, and did
+// not in the pass before. What it is for, an event for example, may come once
+// more after a restart.
+func (p *Pass) Begins(state string, holds bool) bool {
+	states, uid := p.states.Get(p.Key), p.Workload.GetUID()
+	last, known := states[state]
+	known = known && last == uid
+	if holds == known {
+		return false
+	}
+	states = maps.Clone(states)
+	if states == nil {
+		states = map[string]types.UID{}
+	}
+	if holds {
+		states[state] = uid
+	} else {
+		delete(states, state)
+	}
+	p.states.Set(p.Key, states)
+	return holds
+}
+
 // tell tells the outcome of a write.
 func (p *Pass) tell(o Outcome) {
 	message := p.Message
@@ -93,6 +126,9 @@ func (p *Pass) tell(o Outcome) {
 		message = Plain
 	}
 	o.Workload = p.Key.Name
+	if inEndingNamespace(o.Err) {
+		return // nobody reads it, and it cannot be created either
+	}
 	if o.Err != nil {
 		p.Event(corev1.EventTypeWarning, "Failed"+string(o.Deed), "%s", message(o))
 		return

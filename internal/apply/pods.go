@@ -61,7 +61,7 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 			return err
 		}
 	}
-	version, err := p.Pods.Create(ctx, c.Pod)
+	version, err := p.create(func() (string, error) { return p.Pods.Create(ctx, c.Pod) })
 	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
 		p.Own.Lost(p.Key, ownwrites.Pods, c.Pod.Name)
 	}
@@ -71,6 +71,7 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(ownwrites.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(ownwrites.Pods, version)
+	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -139,8 +140,12 @@ func (s *scene) fail(what string, err error) {
 // waitsFor is the cache that the next pass waits for, at which version, empty
 // for none. Where there are several, it is one of them.
 func (s *scene) waitsFor() string {
-	pending := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" })
-	pending = strings.TrimPrefix(pending, "the cache of ")
+	missing, err := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" }, time.Now())
+	s.must(err)
+	if missing == (ownwrites.Missing{}) {
+		return ""
+	}
+	pending := strings.TrimPrefix(missing.String(), "the cache of ")
 	return strings.Replace(pending, " is at resourceVersion 1, the last own write at ", " at ", 1)
 }
 

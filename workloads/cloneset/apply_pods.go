@@ -12,9 +12,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// movePods carries out the stages of the plan.
+// movePods carries out the stages of the plan. (rule 16)
 func (a *applier) movePods(ctx context.Context) error {
-	if p := a.plan; p.Moves.Create < p.Moves.ScaleUp {
+	if p := a.plan; a.Begins("ScaleUpLimited", p.Moves.Create < p.Moves.ScaleUp) {
 		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
 			p.Moves.Create, p.Moves.ScaleUp)
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -56,6 +57,14 @@ func (p *planner) planOtherwise() {
 
 // selectUpdates updates those of the candidates whose turn it is.
 func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
+	if target != p.plan.Revisions.Update {
+		if _, err := revision.Template(target.Data.Raw); err != nil {
+			err = fmt.Errorf("move pods back to revision %s: %w; delete it, or lower the partition", target.Name, err)
+			p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+			p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePartition, Message: err.Error()})
+			return
+		}
+	}
 	ordered := candidates
 	if p.plan.Moves.Update != 0 { // otherwise all wait for the same reason
 		var err error
@@ -161,13 +170,13 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) (*inplace.Update, error) {
 	if p.calculator == nil { // a plan moves pods to one revision only
 		p.calculator = &inplace.Calculator{History: p.Revisions, To: target,
-			Options: inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata}}
+			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Features.NoEnvFromMetadata}}
 	}
 	update, _ := p.calculator.For(pod.Labels[revisionLabel])
 	if update == nil {
 		return nil, nil
 	}
-	if err := inplace.CheckBegin(pod.Pod, update); err != nil {
+	if err := inplace.Feasible(pod.Pod, update); err != nil {
 		return nil, err
 	}
 	return update, nil

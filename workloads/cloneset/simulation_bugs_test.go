@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -49,7 +50,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader = blind{o.Reader} }}},
+		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
 		{"deletions do not name the UID", invariants.Ownership, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
@@ -170,15 +171,17 @@ type blind struct{ Reader }
 
 func (blind) Seen(Resource) string { return "" }
 
-// greedy finds pods by their labels.
+// greedy finds pods by their labels, and takes them for owned ones.
 type greedy struct {
 	Reader
 	pods cache.Indexer
 }
 
-func (g greedy) Pods(string, types.UID) (pods []*corev1.Pod, err error) {
+func (g greedy) Pods(_ string, owner types.UID) (pods []*corev1.Pod, err error) {
 	for _, each := range g.pods.List() {
 		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
+			pod = pod.DeepCopy()
+			pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{UID: owner})
 			pods = append(pods, pod)
 		}
 	}
