@@ -55,7 +55,7 @@ func (j *cloneSetJudge) cameSince(pod *corev1.Pod) bool {
 }
 
 // checkHandOver: of a claim that exists only the owners change, and it becomes the
-// pod's that mounts it.
+// pod's that uses it.
 func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClaim) {
 	rest := after.DeepCopy()
 	rest.OwnerReferences, rest.ResourceVersion = before.OwnerReferences, before.ResourceVersion
@@ -68,12 +68,19 @@ func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClai
 		}
 		pod := j.Known.Pods[owner.Name]
 		switch {
-		case pod == nil || pod.UID != owner.UID || !mounts(pod, before.Name):
-			j.add(Claims, "gives claim %s to %s %s, which does not mount it", before.Name, owner.Kind, owner.Name)
+		case pod == nil || pod.UID != owner.UID || !uses(pod, before):
+			j.add(Claims, "gives claim %s to %s %s, whose it is not", before.Name, owner.Kind, owner.Name)
 		case j.owned(pod) && active(pod):
 			j.add(Claims, "gives claim %s to pod %s, which is the CloneSet's and lives", before.Name, pod.Name)
 		}
 	}
+}
+
+// uses tells whether a claim is one of a pod's: it mounts it, or a pod of its
+// instance did, when there was a template for it.
+func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
+	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
+	return mounts(pod, claim.Name) || id != "" && pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == id
 }
 
 // checkMounts: a new pod mounts no claim that is on its way out, or that another pod uses.
@@ -115,7 +122,7 @@ func (j *cloneSetJudge) checkOwners(s *State) {
 	for name, claim := range s.Claims {
 		mine, used := owns(j.set.UID, claim), false
 		for _, pod := range s.Pods {
-			if !active(pod) || !mounts(pod, name) {
+			if !active(pod) || !uses(pod, claim) {
 				continue
 			}
 			used = true
