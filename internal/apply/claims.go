@@ -31,7 +31,8 @@ func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	}
 	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
-		return fmt.Errorf("create claim %s: %w", claim.Name, p.unanswered(ownwrites.Claims, claim.Name, err))
+		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
+			err: p.unanswered(ownwrites.Claims, claim.Name, err)}
 	}
 	p.Wrote(ownwrites.Claims, version)
 	return nil

@@ -55,11 +55,13 @@ func (p *planner) planCreate() {
 			return
 		}
 		if !p.selector.Matches(labels.Set(creation.Pod.Labels)) { // it would be given up at once
-			// The labels of the pod itself are others in every pass, and so would be the status.
-			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
-				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-				from.Name, p.selector, labels.Set(templates[from].Labels)))
-			return
+			if i == 0 || i == int(m.CreateOld) { // once for all pods of the revision
+				// The labels of the pod itself are others in every pass, and so would be the status.
+				p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+					"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
+					from.Name, p.selector, labels.Set(templates[from].Labels)))
+			}
+			continue
 		}
 		p.plan.Create = append(p.plan.Create, creation)
 	}
