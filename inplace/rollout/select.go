@@ -44,6 +44,7 @@ type Unavailable struct {
 // missing ones may wait for it. A prepared pod is not held back. A pod that is
 // held back is passed over, and holds back nobody. (cloneset rule 31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
+	unavailable = Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}
 	w := walk{Tally: t, moves: t.Moves(), unavailable: unavailable}
 	held := make([]hold, len(candidates))
 	most := int(max(w.moves.Update, -w.moves.Update))
@@ -144,6 +145,7 @@ func (w *walk) reason(why hold) *Reason {
 // them that are not ready, or are settling, take their share of the budget here,
 // so that picking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []Wait) {
+	t = t.counts()
 	unavailable, picked := t.unavailable(), t.specified() > 0
 	if picked {
 		unavailable += notAvailable(chosen)
@@ -186,6 +188,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 // in the state PreparingDelete, go first. Nil where nothing is in the way.
 // (cloneset rule 23)
 func (t Tally) ScaleDownBlocked() *Reason {
+	t = t.counts()
 	n := t.specified() + t.preparingDelete()
 	if n == 0 {
 		return nil
@@ -199,6 +202,7 @@ func (t Tally) ScaleDownBlocked() *Reason {
 // of scaleStrategy.maxUnavailable. Nil where all are created.
 // (cloneset rules 12, 16)
 func (t Tally) CreateBlocked() *Reason {
+	t = t.counts()
 	m := t.Moves()
 	if m.Create == m.ScaleUp {
 		return nil

@@ -75,7 +75,7 @@ func (p *Pass) PrepareRevisions(
 // revisionExists looks at the revision that has the name already. With the
 // same content it will be found in the next pass. With another content two
 // templates have the same hash: the next pass counts one collision more. So it
-// does where the revision is one that no pass over this workload will find.
+// does where the revision is one that no pass over this workload will find or use.
 func (p *Pass) revisionExists(
 	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) error {
@@ -86,11 +86,11 @@ func (p *Pass) revisionExists(
 	if !p.finds(found, selector) {
 		return collided(ctx) // whatever is in it
 	}
-	equal, err := revision.Equal(found, wanted)
+	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
 	if err != nil {
 		return err
 	}
-	if !equal {
+	if next.Action == revision.Create {
 		return collided(ctx)
 	}
 	p.Wrote(ownwrites.Revisions, found.ResourceVersion)

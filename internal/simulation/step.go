@@ -22,9 +22,10 @@ func (h *history) takeStep() error {
 	options := []option{
 		{4, h.passTime},
 		{8, h.actNode},
-		{1, h.disturbPod},
+		{2, h.disturbPod},
 		{1, h.collectGarbage},
 		{2, h.actUser},
+		{1, h.administrate},
 		{1, h.crashOrStart},
 		{3, h.calm},
 	}

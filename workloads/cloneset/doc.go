@@ -61,6 +61,9 @@
 //   - Where the template changes before a status was written, pods of the former
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
+//   - status.currentRevision moves to the update revision only when all wanted
+//     pods are there, where the partition holds any back: those would come back
+//     updated after they were evicted.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package cloneset

@@ -62,9 +62,15 @@ type Problem struct {
 }
 
 // NewPlan decides what to do about a CloneSet. It never fails: what is wrong
-// with the CloneSet or its pods is listed in Plan.Problems.
+// with the CloneSet or its pods is listed in Plan.Problems; so are objects of the
+// Snapshot that do not belong to the CloneSet, which are left out. A Snapshot
+// without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
+	if err := p.checkInput(); err != nil {
+		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+		return p.plan
+	}
 	p.stage = &p.plan.Stage
 	if err := p.read(); err != nil {
 		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)

@@ -30,17 +30,22 @@ func (p *planner) planCreate() {
 	}
 	ids := p.instanceIDs(min(int(m.Create), rollout.MostCreations))
 	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.Revisions.Update: &p.Set.Spec.Template}
+	var unreadable *appsv1.ControllerRevision
 	for i, id := range ids {
 		from := p.plan.Revisions.Update
 		if i < int(m.CreateOld) {
 			from = p.plan.Revisions.Current
+		}
+		if from == unreadable {
+			continue
 		}
 		if templates[from] == nil {
 			template, err := revision.Template(from.Data.Raw)
 			if err != nil {
 				p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
 					"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
-				return
+				unreadable = from
+				continue
 			}
 			templates[from] = template
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -56,6 +57,14 @@ func (p *planner) planOtherwise() {
 
 // selectUpdates updates those of the candidates whose turn it is.
 func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
+	if target != p.plan.Revisions.Update {
+		if _, err := revision.Template(target.Data.Raw); err != nil {
+			err = fmt.Errorf("move pods back to revision %s: %w; delete it, or lower the partition", target.Name, err)
+			p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+			p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePartition, Message: err.Error()})
+			return
+		}
+	}
 	ordered := candidates
 	if p.plan.Moves.Update != 0 { // otherwise all wait for the same reason
 		var err error

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -170,15 +171,17 @@ type blind struct{ Reader }
 
 func (blind) Seen(Resource) string { return "" }
 
-// greedy finds pods by their labels.
+// greedy finds pods by their labels, and takes them for owned ones.
 type greedy struct {
 	Reader
 	pods cache.Indexer
 }
 
-func (g greedy) Pods(string, types.UID) (pods []*corev1.Pod, err error) {
+func (g greedy) Pods(_ string, owner types.UID) (pods []*corev1.Pod, err error) {
 	for _, each := range g.pods.List() {
 		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
+			pod = pod.DeepCopy()
+			pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{UID: owner})
 			pods = append(pods, pod)
 		}
 	}

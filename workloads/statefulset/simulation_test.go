@@ -36,15 +36,16 @@ func TestSimulationReplays(t *testing.T) {
 // controllers have a bug.
 func simulated(bug bug) *simulation.Workload {
 	return &simulation.Workload{
-		Resource:  apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
-		Empty:     func() simulation.Object { return &v1beta1.StatefulSet{} },
-		Create:    anySet,
-		Start:     func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:       bug.act,
-		Release:   (*simulation.User).AnswerHooks,
-		Heal:      heal,
-		Judge:     func(_ uint64, w *invariants.Write) []invariants.Violation { return invariants.StatefulSet(w) },
-		JudgeRest: invariants.StatefulSetAtRest,
+		Resource: apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+		Empty:    func() simulation.Object { return &v1beta1.StatefulSet{} },
+		Create:   anySet,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:      bug.act,
+		Release:  (*simulation.User).AnswerHooks,
+		Push:     heal,
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Write: invariants.StatefulSet, Rest: invariants.StatefulSetAtRest}
+		},
 	}
 }
 
