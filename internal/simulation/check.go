@@ -64,7 +64,7 @@ func check(t *testing.T, w *Workload, o *Outcome) {
 }
 
 // mostFailures is how many seeds may fail before a soak ends.
-const mostFailures = 40
+const mostFailures = 3
 
 // soak plays seeds for as long as the flags say, and tells how many they were.
 func soak(t *testing.T, w *Workload) {

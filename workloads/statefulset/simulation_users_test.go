@@ -2,10 +2,12 @@ package statefulset
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -145,13 +147,13 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 // take back what asks for a standstill, or what nothing else can undo by the
 // rules. All else is for the controller to overcome.
 func push(u *simulation.User) {
-	set := u.Workload().(*v1beta1.StatefulSet).DeepCopy()
+	set := u.Workload().(*v1beta1.StatefulSet)
 	edit := func(patch string) {
 		u.Edit(patch)
-		simulation.Merge(set, patch)
+		set = merged(set, patch)
 	}
 	for _, mistake := range mistakes {
-		if equality.Semantic.DeepEqual(merged(set.DeepCopy(), mistake[0]), set) {
+		if equality.Semantic.DeepEqual(merged(set, mistake[0]), set) {
 			edit(mistake[1])
 		}
 	}
@@ -160,9 +162,20 @@ func push(u *simulation.User) {
 	free(u, set)
 }
 
+// merged returns what a merge patch makes of a set.
 func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
-	simulation.Merge(set, patch)
-	return set
+	after := &v1beta1.StatefulSet{}
+	data, err := json.Marshal(set)
+	if err == nil {
+		data, err = jsonpatch.MergePatch(data, []byte(patch))
+	}
+	if err == nil {
+		err = json.Unmarshal(data, after)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("merge %s: %v", patch, err))
+	}
+	return after
 }
 
 // free undoes what only users can:
