@@ -26,6 +26,7 @@ const (
 // TestSimulation -args -seed=7" plays one seed, and shows its history.
 var (
 	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak, begin with it")
+	whole    = flag.Bool("whole", false, "show histories that fail whole, which takes no time, and not by a short prefix")
 	soakTime = flag.Duration("soak", 0, "play seeds on all cores for this long")
 )
 
@@ -53,7 +54,11 @@ func Check(t *testing.T, w *Workload) {
 
 func check(t *testing.T, w *Workload, o *Outcome) {
 	t.Helper()
-	if len(o.Violations) > 0 {
+	switch {
+	case len(o.Violations) == 0:
+	case *whole:
+		t.Error(o)
+	default:
 		t.Error(Shorten(t, w, o))
 	}
 }

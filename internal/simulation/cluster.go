@@ -11,6 +11,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -154,6 +155,11 @@ func (u *User) Workload() Object {
 
 // Pods returns the pods by name, and AnyPod one of them, nil where there is none.
 func (u *User) Pods() []*corev1.Pod { return u.history.podList() }
+
+// Revisions returns the revisions by name.
+func (u *User) Revisions() []*appsv1.ControllerRevision {
+	return sorted[*appsv1.ControllerRevision](u.history.records[revisions].objects)
+}
 
 // AnyPod picks a pod, nil where there is none.
 func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }

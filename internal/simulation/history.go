@@ -47,6 +47,7 @@ type history struct {
 	started   int        // processes so far
 	sent      int        // requests of processes so far
 	refused   int        // those of them that a policy refused
+	reads     int        // those of them that only read
 
 	step    int
 	trace   []string
@@ -229,6 +230,9 @@ func (h *history) settle() error {
 func (h *history) serve(r *request, f fate) error {
 	h.showJudge("")
 	h.sent++
+	if r.Verb == "get" {
+		h.reads++
+	}
 	if err := h.refuse(r); err != nil && f.before == nil {
 		h.refused++
 		f = fate{name: "is refused", before: err}

@@ -60,10 +60,10 @@ func (h *history) restAndJudge(pushed bool) error {
 
 // comeToRest lets everybody act until nothing has happened for an hour.
 func (h *history) comeToRest() error {
-	h.sent, h.refused = 0, 0
+	h.sent, h.refused, h.reads = 0, 0, 0
 	calm := time.Now()
 	for range mostRounds {
-		version, served := h.version, h.sent-h.refused
+		version, writes := h.version, h.sent-h.refused-h.reads
 		if err := h.round(); err != nil || h.failed() {
 			return err
 		}
@@ -75,7 +75,7 @@ func (h *history) comeToRest() error {
 		case h.sent > mostRequests:
 			h.violate(invariants.Calm, "%d requests, and no end", h.sent)
 			return nil
-		case h.version != version || h.sent-h.refused != served:
+		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
 		case p.passing || p.dirty || len(p.lagging()) > 0:

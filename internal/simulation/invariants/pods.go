@@ -60,6 +60,18 @@ func readyFor(pod *corev1.Pod, seconds int32, now time.Time) bool {
 	return seconds <= 0 || !since.IsZero() && !since.Add(time.Duration(seconds)*time.Second).After(now)
 }
 
+// runs tells whether the containers of a pod run the images that its spec names,
+// as far as the kubelet has said.
+func runs(pod *corev1.Pod) bool {
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.Image != image(&pod.Spec, status.Name) {
+			return false
+		}
+	}
+	return true
+}
+
 // serves tells whether nothing has taken a pod aside: no hook and no update.
 func serves(pod *corev1.Pod) bool {
 	state := stateOf(pod)

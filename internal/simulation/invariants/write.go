@@ -167,6 +167,8 @@ const (
 	Order Invariant = "order"
 	// Status: the status says what is the case.
 	Status Invariant = "status"
+	// Contained: a revision that works nowhere does not spread.
+	Contained Invariant = "contained"
 	// Spec: the spec is the user's.
 	Spec Invariant = "spec"
 	// Rest: what nobody disturbs converges, and then nothing more is done.
