@@ -17,17 +17,22 @@ import (
 )
 
 // CreateClaim creates a claim of a pod that exists, unless there is one of its
-// name that will do.
+// name: the pod mounts that one, whose ever it is.
 func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	return p.createClaim(ctx, claim, "")
+	err := p.createClaim(ctx, claim, "")
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
-// createClaim creates a claim of a new pod, unless there is one of its name that
-// will do.
+// createClaim creates a claim of a new pod, or of one that exists where pod is
+// empty. That the name is taken is returned as it is: what it means is for the
+// caller to say.
 func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
 	version, err := p.create(func() (string, error) { return p.Claims.Create(ctx, claim) })
 	if apierrors.IsAlreadyExists(err) {
-		return p.mayUse(ctx, claim)
+		return err
 	}
 	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {

@@ -57,7 +57,11 @@ func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
 
 func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) error {
 	for _, claim := range c.Claims {
-		if err := p.createClaim(ctx, claim, c.Pod.Name); err != nil {
+		err := p.createClaim(ctx, claim, c.Pod.Name)
+		if apierrors.IsAlreadyExists(err) {
+			err = p.mayUse(ctx, claim)
+		}
+		if err != nil {
 			return err
 		}
 	}

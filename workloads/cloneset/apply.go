@@ -84,7 +84,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, apply.WorthRetrying(err)
 	}
 	var errs []error
-	for _, step := range []func(context.Context) error{a.letClaimsGo, a.movePods, a.preDownload} {
+	for _, step := range []func(context.Context) error{a.letClaimsGo, a.createClaims, a.movePods, a.preDownload} {
 		errs = append(errs, step(ctx))
 	}
 	errs = append(errs, a.status(ctx, s, plan.Status), a.prune(ctx), a.DeleteRevisions(ctx, plan.Revisions.Delete))

@@ -22,6 +22,11 @@ func (a *applier) letClaimsGo(ctx context.Context) error {
 		apply.Each(ctx, a.plan.DeleteClaims, a.deleteUnused))
 }
 
+// createClaims creates claims that pods wait for.
+func (a *applier) createClaims(ctx context.Context) error {
+	return a.failures.Add(v1alpha1.CloneSetConditionFailedScale, apply.Each(ctx, a.plan.CreateClaims, a.CreateClaim))
+}
+
 // changeClaim gives a claim its owners.
 func (a *applier) changeClaim(ctx context.Context, c rollout.ClaimPatch) error {
 	err := a.ChangeClaim(ctx, c)

@@ -8,6 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const withClaims = `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`
@@ -87,6 +90,61 @@ func TestNamesOfOthers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A user deletes the claim of a pod that no node has: it could never be scheduled.
+func TestClaimThatAPodWaitsFor(t *testing.T) {
+	w := newWorld(t)
+	w.Spec("replicas=3", "claims=data")
+	w.carryOut(NewPlan(w.snapshot()))
+	w.Kubelet(w.Pods[0].Name)
+	for _, pod := range w.Pods {
+		w.RemoveClaim("data-" + pod.Name)
+	}
+	plan := NewPlan(w.snapshot())
+	var created []string
+	for _, claim := range plan.CreateClaims {
+		created = append(created, claim.Name)
+		if !metav1.IsControlledBy(claim, w.set) || claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == "" {
+			t.Errorf("claim %+v, want one of the CloneSet and an instance", claim.ObjectMeta)
+		}
+	}
+	if diff := cmp.Diff([]string{"data-" + w.Pods[1].Name, "data-" + w.Pods[2].Name}, created); diff != "" {
+		t.Errorf("claims of pods that no node has (-want +got):\n%s", diff)
+	}
+	w.Spec("delete=p2") // its claims go with it: none is created that would be left
+	if plan := NewPlan(w.snapshot()); len(plan.Delete) != 1 || len(plan.CreateClaims) != 1 {
+		t.Errorf("%d pods are deleted, %d claims created: want 1 each", len(plan.Delete), len(plan.CreateClaims))
+	}
+	w.Spec("claims=other") // of which there is no template any more
+	if plan := NewPlan(w.snapshot()); len(plan.CreateClaims) != 0 {
+		t.Errorf("%d claims are created, which no template asks for", len(plan.CreateClaims))
+	}
+}
+
+// TestClaimThatAPodOwns: a pod that no node has owns its claim, since it was
+// about to be given up, or a user has made the claim again.
+func TestClaimThatAPodOwns(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(1, withClaims)
+		c.MustPass()
+		pod := c.Pods()[0]
+		claim := "data-" + pod.Name
+		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
+		c.Must(claims.Delete(t.Context(), claim, metav1.DeleteOptions{}))
+		if got := c.MustPass(); !slices.Contains(got, "1 create persistentvolumeclaims") {
+			t.Errorf("requests %q, want the claim to be created again", got)
+		}
+		_, err := claims.Patch(t.Context(), claim, types.MergePatchType, fmt.Appendf(nil,
+			`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":%q,"uid":%q}]}}`, pod.Name, pod.UID), metav1.PatchOptions{})
+		c.Must(err)
+		for range 3 {
+			want := []string{"1 create persistentvolumeclaims"}
+			if diff := cmp.Diff(want, c.MustPass()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		}
+	})
 }
 
 // TestClaimIsDeletedOnce is rule 36, with the question whether the pod is gone.

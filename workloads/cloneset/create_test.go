@@ -1,10 +1,14 @@
 package cloneset
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -39,6 +43,62 @@ func TestCurrentRevisionThatTheSelectorDoesNotMatch(t *testing.T) {
 	plan := NewPlan(w.snapshot())
 	if len(plan.Create) != 2 || len(plan.Problems) != 1 {
 		t.Errorf("%d pods are created, problems %v: want the 2 updated ones, and to know why no others are", len(plan.Create), plan.Problems)
+	}
+}
+
+// What cannot be created does not use up what scaleStrategy.maxUnavailable lets
+// be created, and no updated pod stands in for one that the partition wants.
+func TestCurrentRevisionThatHasNoPods(t *testing.T) {
+	for _, spoil := range []struct {
+		name string
+		do   func(*setWorld)
+	}{
+		{"the selector does not match it", func(w *setWorld) {
+			w.set.Spec.Selector.MatchLabels["track"], w.set.Spec.Template.Labels["track"] = "a", "a"
+		}},
+		{"it cannot be read", func(w *setWorld) {
+			for i, r := range w.Revisions {
+				w.Revisions[i] = r.DeepCopy()
+				w.Revisions[i].Data.Raw = []byte(`{"spec":{"template":7}}`)
+			}
+			w.Spec("image=nginx:2")
+		}},
+		{"a launch priority of it is no number", func(w *setWorld) {
+			w.Spec("image=nginx:2")
+			for i, r := range w.Revisions {
+				w.Revisions[i] = r.DeepCopy()
+				w.Revisions[i].Data.Raw = bytes.Replace(r.Data.Raw, []byte(`"containers":[`), []byte(
+					`"containers":[{"name":"log","env":[{"name":"`+lifecyclev1alpha1.ContainerPriorityEnv+`","value":"high"}]},`), 1)
+			}
+			w.features.LaunchPriority = true
+		}},
+	} {
+		for _, test := range []struct{ limit, created int }{{1, 1}, {2, 2}, {3, 2}} {
+			t.Run(fmt.Sprintf("%s, scaleStrategy.maxUnavailable %d", spoil.name, test.limit), func(t *testing.T) {
+				w := newWorld(t)
+				w.carryOut(NewPlan(w.snapshot()))
+				w.settle()
+				w.Remove(w.Pods[0].Name)
+				spoil.do(w)
+				w.Spec("replicas=5", "partition=3", fmt.Sprint("scaleMaxUnavailable=", test.limit))
+				plan := NewPlan(w.snapshot())
+				if len(plan.Create) != test.created || len(plan.Problems) != 1 {
+					t.Errorf("%d pods are created, problems %v: want %d, and to know why no others are", len(plan.Create), plan.Problems, test.created)
+				}
+				for _, creation := range plan.Create {
+					if !revision.Matches(creation.Pod.Labels[revisionLabel], plan.Revisions.Update.Name) {
+						t.Errorf("a pod of revision %s is created", creation.Pod.Labels[revisionLabel])
+					}
+				}
+				for range 3 {
+					w.carryOut(NewPlan(w.snapshot()))
+					w.kubelets()
+				}
+				if len(w.Pods) != 2 {
+					t.Errorf("%d pods in the end, want the 2 updated ones that the partition allows", len(w.Pods))
+				}
+			})
+		}
 	}
 }
 

@@ -36,6 +36,10 @@
 //   - A pod that is given up, since the selector no longer matches it, becomes the owner
 //     of its claims first. They are removed together with it, and no new pod asks for
 //     its name.
+//   - A claim that somebody deletes from under a pod that no node has is created again;
+//     the pod could never be scheduled.
+//   - While no pods can be created from the current revision, those of the update revision
+//     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
 //   - Picked pods that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones that are picked beside them wait.
 //   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or

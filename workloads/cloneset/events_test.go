@@ -57,6 +57,10 @@ func situations(t *testing.T) map[string]*setWorld {
 	situation("scale-out with claims", "claims=data", "replicas=6", nil)
 	situation("a claim whose pod is gone", "claims=data", "", func(w *setWorld) { w.Remove(w.Pods[0].Name) })
 	situation("a claim that is not to be used again", "claims=data", "disablePVCReuse=true", func(w *setWorld) { w.Remove(w.Pods[0].Name) })
+	situation("a claim that a pod waits for", "claims=data", "replicas=5", func(w *setWorld) {
+		w.carryOut(NewPlan(w.snapshot()))
+		w.RemoveClaim("data-" + w.Pods[len(w.Pods)-1].Name)
+	})
 	situation("a rollback", "", "image=nginx:2", func(w *setWorld) {
 		w.step()
 		w.Spec("image=nginx:1")
@@ -153,7 +157,7 @@ func describe(p *Plan) string {
 			fmt.Fprintln(&b, r.Name)
 		}
 	}
-	show([]any{p.Revisions.RaiseTo, p.Moves, p.Create, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
+	show([]any{p.Revisions.RaiseTo, p.Moves, p.Create, p.CreateClaims, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
 	for _, stage := range []rollout.Stage{p.Stage, p.Otherwise} {
 		for _, d := range stage.Delete {
 			fmt.Fprintln(&b, d.Pod.Name, d.For, len(d.DeleteClaims))

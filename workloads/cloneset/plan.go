@@ -25,6 +25,8 @@ type Plan struct {
 	// created or deleted to scale, Stages.Otherwise holds the update that goes
 	// on when the API server refuses all of that.
 	rollout.Stages
+	// CreateClaims lists claims that pods wait for which exist already.
+	CreateClaims []*corev1.PersistentVolumeClaim
 	// DeleteClaims lists claims to delete whose pods are gone.
 	DeleteClaims []*corev1.PersistentVolumeClaim
 	// HandOver lists claims that become their pod's instead of the CloneSet's, to
@@ -95,6 +97,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.planRefresh()
 	p.planUpdate()
 	p.planOtherwise()
+	p.planLackingClaims()
 	p.planPreDownload()
 	p.finishPatches()
 	p.planStatus()

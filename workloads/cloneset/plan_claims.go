@@ -92,6 +92,34 @@ func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
 	return u.ids[claim.Labels[v1alpha1.CloneSetInstanceIDLabel]]
 }
 
+// planLackingClaims creates claims that somebody took from under pods that no
+// node has: those pods could never be scheduled. A pod that is about to be deleted
+// needs none; it would be left over.
+func (p *planner) planLackingClaims() {
+	var have map[string]bool // made where a pod waits at all
+	for _, pod := range p.pods {
+		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
+			continue
+		}
+		id, ok := strings.CutPrefix(pod.Name, p.Set.Name+"-")
+		if !ok {
+			continue
+		}
+		if have == nil {
+			have = make(map[string]bool, len(p.Claims))
+			for _, claim := range p.Claims {
+				have[claim.Name] = true
+			}
+		}
+		for i := range p.Set.Spec.VolumeClaimTemplates {
+			template := &p.Set.Spec.VolumeClaimTemplates[i]
+			if name := p.claimName(template, id); !have[name] && mounts(pod.Pod, name) {
+				p.plan.CreateClaims = append(p.plan.CreateClaims, p.newClaim(template, id))
+			}
+		}
+	}
+}
+
 // handOver replaces the CloneSet as the owner of a claim by a pod.
 func (p *planner) handOver(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
 	return letGo(claim, p.Set.UID, pod)

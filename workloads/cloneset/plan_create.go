@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,50 +23,72 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planCreate creates pods, those of the current revision first. (rules 17 to 20)
+// planCreate creates pods, those of the current revision first. Where these
+// cannot be created, the others are all the same, but none in their place: the
+// partition limits how many pods are updated. (rules 17 to 20)
 func (p *planner) planCreate() {
-	m := p.plan.Moves
 	if blocked := p.tally.CreateBlocked(); blocked != nil {
 		p.wait(nil, blocked)
 	}
+	m, revisions := p.plan.Moves, &p.plan.Revisions
 	ids := p.instanceIDs(min(int(m.Create), rollout.MostCreations))
-	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.Revisions.Update: &p.Set.Spec.Template}
-	var unreadable *appsv1.ControllerRevision
-	for i, id := range ids {
-		from := p.plan.Revisions.Update
-		if i < int(m.CreateOld) {
-			from = p.plan.Revisions.Current
-		}
-		if from == unreadable {
-			continue
-		}
-		if templates[from] == nil {
-			template, err := revision.Template(from.Data.Raw)
-			if err != nil {
-				p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
-					"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
-				unreadable = from
-				continue
-			}
-			templates[from] = template
-		}
-		creation, err := p.newPod(id, from, templates[from])
-		if err != nil {
-			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
+	old := min(int(m.CreateOld), len(ids))
+	updated := len(ids) - old
+	if old > 0 && !p.createOf(revisions.Current, ids[:old]) {
+		if revisions.Current == revisions.Update {
 			return
 		}
-		if !p.selector.Matches(labels.Set(creation.Pod.Labels)) { // it would be given up at once
-			if i == 0 || i == int(m.CreateOld) { // once for all pods of the revision
-				// The labels of the pod itself are others in every pass, and so would be the status.
-				p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
-					"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-					from.Name, p.selector, labels.Set(templates[from].Labels)))
-			}
-			continue
-		}
-		p.plan.Create = append(p.plan.Create, creation)
+		old, updated = 0, min(p.missingUpdated(), len(ids))
 	}
+	p.createOf(revisions.Update, ids[old:old+updated])
 	p.moved = p.moved || len(p.plan.Create) > 0
+}
+
+// missingUpdated is how many pods are missing at the update revision, whatever
+// scaleStrategy.maxUnavailable says.
+func (p *planner) missingUpdated() int {
+	unlimited := p.tally
+	unlimited.ScaleMaxUnavailable = math.MaxInt32
+	m := unlimited.Moves()
+	return int(m.Create - m.CreateOld)
+}
+
+// createOf creates pods of a revision. It returns false, and reports why, where
+// the revision can have none.
+func (p *planner) createOf(from *appsv1.ControllerRevision, ids []string) bool {
+	if len(ids) == 0 {
+		return true
+	}
+	template, err := p.templateOf(from)
+	if err != nil {
+		p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+			"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
+		return false
+	}
+	creations := make([]rollout.PodCreation, len(ids))
+	for i, id := range ids {
+		if creations[i], err = p.newPod(id, from, template); err != nil {
+			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
+			return false
+		}
+		if !p.selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be given up at once
+			// The labels of the pod itself are others in every pass, and so would be the status.
+			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
+				from.Name, p.selector, labels.Set(template.Labels)))
+			return false
+		}
+	}
+	p.plan.Create = append(p.plan.Create, creations...)
+	return true
+}
+
+// templateOf returns the template of the update revision or of another one.
+func (p *planner) templateOf(r *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
+	if r == p.plan.Revisions.Update {
+		return &p.Set.Spec.Template, nil
+	}
+	return revision.Template(r.Data.Raw)
 }
 
 // newPod makes a pod of a revision, and the claims it lacks.
@@ -134,7 +157,7 @@ func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, id string) *c
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       p.Set.Namespace,
-			Name:            template.Name + "-" + p.Set.Name + "-" + id,
+			Name:            p.claimName(template, id),
 			Labels:          cloned(template.Labels),
 			Annotations:     maps.Clone(template.Annotations),
 			Finalizers:      slices.Clone(template.Finalizers),
@@ -145,6 +168,10 @@ func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, id string) *c
 	maps.Copy(claim.Labels, p.Set.Spec.Selector.MatchLabels)
 	claim.Labels[v1alpha1.CloneSetInstanceIDLabel] = id
 	return claim
+}
+
+func (p *planner) claimName(template *corev1.PersistentVolumeClaim, id string) string {
+	return template.Name + "-" + p.Set.Name + "-" + id
 }
 
 func (p *planner) ownerReference() metav1.OwnerReference {

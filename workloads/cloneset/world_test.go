@@ -60,6 +60,7 @@ func (w *setWorld) carryOut(plan *Plan) {
 	for _, claim := range plan.DeleteClaims {
 		w.DeleteClaim(claim)
 	}
+	w.CreateClaims(plan.CreateClaims)
 	for _, h := range plan.HandOver {
 		w.OwnClaim(h.Claim, h.Owners)
 	}
@@ -88,7 +89,7 @@ func (w *setWorld) carryOut(plan *Plan) {
 // acts tells whether a plan does anything at all.
 func acts(plan *Plan) bool {
 	return plan.Revisions.Any() || plan.Status != nil || plan.PrunePodsToDelete ||
-		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.DeleteClaims)+len(plan.HandOver) > 0
+		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.HandOver) > 0
 }
 
 // Pass plans once, shows the plan and carries it out.
@@ -108,6 +109,7 @@ func (w *setWorld) settle() { w.Settle(w.Pass, &strings.Builder{}) }
 
 func (w *setWorld) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)
+	w.ShowClaimCreations(plan.CreateClaims, out)
 	w.showStage(&plan.Stage, out)
 	for _, claim := range plan.DeleteClaims {
 		fmt.Fprintf(out, "  delete claim %s\n", w.Unalias(claim.Name))
