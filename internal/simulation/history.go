@@ -236,11 +236,16 @@ func (h *history) serve(r *request, f fate) error {
 	if err := h.refuse(r); err != nil && f.before == nil {
 		h.refused++
 		f = fate{name: "is refused", before: err}
+	} else if r.Verb == "create" && h.records[r.Resource].objects[r.Name] != nil { // it exists
+		h.refused++
 	}
 	h.say("%s %s%s", r, f.name, r.patchInShort())
 	positions := map[string]int{}
 	for resource, record := range h.records {
 		positions[resource] = len(record.changes)
+	}
+	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
+		r.process.learnGone(r.Resource, r.Name) // before the answer, upon which a pass may observe
 	}
 	h.requests.after = f.after
 	h.requests.release(r, f.before)
@@ -251,9 +256,6 @@ func (h *history) serve(r *request, f fate) error {
 	}
 	if known := r.process.known; r.Verb == "get" && f.before == nil && f.after == nil && known != nil {
 		known.version = h.version
-	}
-	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
-		r.process.learnGone(r.Resource, r.Name)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(positions)) {
 		if record := h.records[resource]; len(record.changes) > positions[resource] {

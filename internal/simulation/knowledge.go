@@ -51,8 +51,11 @@ func (p *Process) wrote(resource string, position int) {
 }
 
 // learnGone drops what the process wrote about an object: it has asked, and knows
-// that the object is gone.
+// that the object is gone. What a cache has shown to its pass stays.
 func (p *Process) learnGone(resource, name string) {
+	if p.known != nil && p.known.observed[resource][name] == nil {
+		delete(p.known.objects[resource], name)
+	}
 	p.own = slices.DeleteFunc(p.own, func(w ownWrite) bool {
 		return w.resource == resource && p.replicas[resource].record.changes[w.position].object.GetName() == name
 	})

@@ -83,7 +83,8 @@ func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	return mounts(pod, claim.Name) || id != "" && pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == id
 }
 
-// checkMounts: a new pod mounts no claim that is on its way out, or that another pod uses.
+// checkMounts: a new pod mounts no claim that is on its way out, or that another
+// pod uses. One of its own name is gone: the API server has accepted the new one.
 func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
 	for i := range pod.Spec.Volumes {
 		source := pod.Spec.Volumes[i].PersistentVolumeClaim
@@ -94,7 +95,7 @@ func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
 			j.add(Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, claim.Name)
 		}
 		for _, other := range j.Known.Pods {
-			if mounts(other, source.ClaimName) {
+			if other.Name != pod.Name && mounts(other, source.ClaimName) {
 				j.add(Claims, "creates pod %s, which mounts claim %s of pod %s", pod.Name, source.ClaimName, other.Name)
 			}
 		}
