@@ -46,7 +46,7 @@ type history struct {
 	processes []*Process // those that run, the older first
 	started   int        // processes so far
 	sent      int        // requests of processes so far
-	refused   int        // those of them that a policy refused
+	refused   int        // those of them that a policy refused, or for a name that is taken
 	reads     int        // those of them that only read
 
 	step    int
@@ -236,7 +236,7 @@ func (h *history) serve(r *request, f fate) error {
 	if err := h.refuse(r); err != nil && f.before == nil {
 		h.refused++
 		f = fate{name: "is refused", before: err}
-	} else if r.Verb == "create" && h.records[r.Resource].objects[r.Name] != nil { // it exists
+	} else if r.Verb == "create" && h.records[r.Resource].objects[r.object()] != nil { // it exists
 		h.refused++
 	}
 	h.say("%s %s%s", r, f.name, r.patchInShort())

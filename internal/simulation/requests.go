@@ -27,13 +27,17 @@ type request struct {
 
 // String says what the request is about.
 func (r *request) String() string {
-	name := r.Name
-	if r.Verb == "create" {
-		var created metav1.PartialObjectMetadata
-		_ = json.Unmarshal(r.Body, &created) // otherwise there is no name
-		name = created.Name
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), r.object()), " ")
+}
+
+// object is the name of the object that the request is about.
+func (r *request) object() string {
+	if r.Verb != "create" {
+		return r.Name
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), name), " ")
+	var created metav1.PartialObjectMetadata
+	_ = json.Unmarshal(r.Body, &created) // otherwise there is no name
+	return created.Name
 }
 
 // preconditions are what the request asks the object to have, empty where it does not.

@@ -122,6 +122,33 @@ func TestClaimThatAPodWaitsFor(t *testing.T) {
 	}
 }
 
+// Pods are refused, and claims are not to be used again: a claim that was made for
+// a pod that never came is used for the next one. Otherwise it would be deleted and
+// another one made, without end.
+func TestClaimOfAPodThatWasRefused(t *testing.T) {
+	w := newWorld(t)
+	w.Spec("replicas=3", "claims=data", "disablePVCReuse=true")
+	w.Refused = map[string]bool{"create": true}
+	w.carryOut(NewPlan(w.snapshot()))
+	version := w.set.ResourceVersion
+	w.carryOut(NewPlan(w.snapshot()))
+	for range 2 {
+		w.set.ResourceVersion = version // nothing is written that says more
+		plan := NewPlan(w.snapshot())
+		if len(plan.Create) != 3 {
+			t.Fatalf("%d pods are created", len(plan.Create))
+		}
+		if n := len(plan.DeleteClaims); n > 0 {
+			t.Errorf("%d claims are deleted, and %d made anew", n, len(plan.Create[0].Claims))
+		}
+		w.carryOut(plan)
+	}
+	w.Spec("replicas=0")
+	if plan := NewPlan(w.snapshot()); len(plan.DeleteClaims) != len(w.Claims) {
+		t.Errorf("%d of %d claims are deleted that no pod uses", len(plan.DeleteClaims), len(w.Claims))
+	}
+}
+
 // TestClaimThatAPodOwns: a pod that no node has owns its claim, since it was
 // about to be given up, or a user has made the claim again.
 func TestClaimThatAPodOwns(t *testing.T) {

@@ -38,6 +38,8 @@
 //     its name.
 //   - A claim that somebody deletes from under a pod that no node has is created again;
 //     the pod could never be scheduled.
+//   - With disablePVCReuse, a claim that was made for a pod which the API server refused is
+//     used for the next pod; it would be deleted and made again in every pass.
 //   - While no pods can be created from the current revision, those of the update revision
 //     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
 //   - Picked pods that are not ready, or not for minReadySeconds, count against

@@ -90,9 +90,9 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
+	p.count()
 	p.planClaims()
 	p.planRelease()
-	p.count()
 	p.planScale()
 	p.planRefresh()
 	p.planUpdate()

@@ -42,10 +42,30 @@ func (p *planner) planClaims() {
 			p.claims[id] = append(p.claims[id], claim)
 		case user.ended != nil:
 			p.plan.HandOver = append(p.plan.HandOver, p.handOver(claim, user.ended))
+		case p.asksFor(id):
+			p.claims[id] = append(p.claims[id], claim)
 		default:
 			p.plan.DeleteClaims = append(p.plan.DeleteClaims, claim)
 		}
 	}
+}
+
+// asksFor tells whether this pass asks for the id of an unused claim anyway. A
+// pass before has asked for it then, with the same observation, and the pod was
+// refused: no pod has used the claim. Deleted, it would only be made again, and
+// each of both would be the reason for another pass.
+func (p *planner) asksFor(id string) bool {
+	if p.plan.Moves.Create == 0 {
+		return false
+	}
+	if p.asked == nil {
+		n := min(int(p.plan.Moves.Create)+len(p.Snapshot.Pods), rollout.MostCreations)
+		p.asked = make(map[string]bool, n)
+		for sequence := range n {
+			p.asked[p.newID(sequence)] = true
+		}
+	}
+	return p.asked[id]
 }
 
 // claimUser is the pod of a claim: an active one that stays, one that is given

@@ -16,6 +16,7 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: simulated(bug{often: raisePartition})},
 		{Found: "no pod created since those that the partition wants cannot be", Seed: 1882545954226233, Workload: simulated(bug{})},
 		{Found: "a pod that waits for its claim, which a user has deleted", Seed: 1882545954226276, Workload: simulated(bug{})},
+		{Found: "a claim deleted and made again in turns, while its pod is refused", Seed: 1882547051036796, Workload: simulated(bug{})},
 		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: simulated(bug{often: raisePartition})},
 	})
 }

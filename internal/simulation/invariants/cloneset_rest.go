@@ -57,17 +57,30 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 }
 
 // checkCreates: missing pods are created, unless that is refused, or too many are
-// coming up already, or they would not match the selector. (rules 12 and 17)
+// coming up already, or they would not match the selector, or a claim cannot be let
+// go whose pod somebody took out, so that its name stays taken. (rules 12 and 17)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
 	wanted := j.wanted(s)
-	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
+	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) || s.refuses("patch", "persistentvolumeclaims") && j.claimTaken(s) {
 		return
 	}
 	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
 		j.add(Rest, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
 			c.total, wanted, c.unavailable, l.scaleUnavailable)
 	}
+}
+
+// claimTaken tells whether a pod of somebody else mounts a claim of the CloneSet.
+func (j *cloneSetJudge) claimTaken(s *State) bool {
+	for name, claim := range s.Claims {
+		for _, pod := range s.Pods {
+			if owns(j.set.UID, claim) && mounts(pod, name) && !j.owned(pod) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // wanted is how many pods there can be: those that the partition holds back are of
