@@ -67,6 +67,9 @@ func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClai
 			continue
 		}
 		pod := j.Known.Pods[owner.Name]
+		if pod == nil || pod.UID != owner.UID { // the author has asked, or would not know the UID
+			pod = j.Truth.Pods[owner.Name]
+		}
 		switch {
 		case pod == nil || pod.UID != owner.UID || !uses(pod, before):
 			j.add(Claims, "gives claim %s to %s %s, whose it is not", before.Name, owner.Kind, owner.Name)
