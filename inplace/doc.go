@@ -37,6 +37,9 @@
 // 1.4, with one exception that no reader notices: metadata inside of it has no
 // "creationTimestamp":null.
 //
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/inplace/RULES.md
+//
 // # Differences
 //
 // From OpenKruise 1.4, where its behaviour hurts:

@@ -17,6 +17,9 @@
 // else is remembered between passes: a lost event or a pod that is gone before
 // it was seen cannot stop a StatefulSet.
 //
+// What a StatefulSet does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/workloads/statefulset/RULES.md
+//
 // # Differences
 //
 // Manifests, pods, claims and revisions are those of OpenKruise 1.4. Where its
