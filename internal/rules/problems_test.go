@@ -26,58 +26,74 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
+// checker reads the rules of a repository, and what cites them.
+type checker struct {
+	files    map[string]string // their text, by path
+	rules    map[string]place  // where each stands, by id
+	pages    map[string]string // by the letters of their rules
+	tested   map[string]bool   // by id
+	problems []string
+}
+
 // problems lists what is wrong with the rules and citations in files, which are
 // given by their path.
 func problems(files map[string]string) []string {
-	var found []string
-	say := func(where place, format string, args ...any) {
-		found = append(found, where.String()+": "+fmt.Sprintf(format, args...))
-	}
+	c := &checker{files: files, rules: map[string]place{}, pages: map[string]string{}, tested: map[string]bool{}}
 	names := slices.Sorted(maps.Keys(files))
-
-	rules, pages := map[string]place{}, map[string]string{} // by id, by letters
 	for _, name := range names {
-		if path.Base(name) != "RULES.md" {
-			continue
-		}
-		for _, m := range definition.FindAllStringSubmatchIndex(files[name], -1) {
-			letters, number := files[name][m[2]:m[3]], files[name][m[4]:m[5]]
-			rule, where := letters+"-"+number, lineOf(name, files[name], m[0])
-			if page, ok := pages[letters]; ok && page != name {
-				say(where, "%s has the letters of %s", rule, page)
-			} else if before, ok := rules[rule]; ok {
-				say(where, "%s stands in %s already", rule, before)
-			}
-			pages[letters] = name
-			rules[rule] = where
+		if path.Base(name) == "RULES.md" {
+			c.readRules(name)
 		}
 	}
-
-	tested := map[string]bool{}
 	for _, name := range names {
-		for rule, where := range citations(name, files[name], pages) {
-			if _, ok := rules[rule]; !ok {
-				say(where, "cites %s, which no RULES.md holds", rule)
-			}
-			for isTest(name) && rule != "" { // with a part of it a rule is named, too
-				tested[rule] = true
-				rule = rule[:max(strings.LastIndexByte(rule, '.'), 0)]
-			}
-		}
-		if path.Ext(name) == ".md" {
-			continue
-		}
-		for _, m := range withoutID.FindAllStringSubmatchIndex(files[name], -1) {
-			text := files[name]
-			say(lineOf(name, text, m[0]), `"%s %s": cite the id of the rule, such as CS-18`, text[m[2]:m[3]], text[m[4]:m[5]])
+		c.checkCitations(name)
+		if path.Ext(name) != ".md" {
+			c.checkIDs(name)
 		}
 	}
-	for _, rule := range slices.Sorted(maps.Keys(rules)) {
-		if !tested[rule] {
-			say(rules[rule], "no test names %s", rule)
+	for _, rule := range slices.Sorted(maps.Keys(c.rules)) {
+		if !c.tested[rule] {
+			c.say(c.rules[rule], "no test names %s", rule)
 		}
 	}
-	return found
+	return c.problems
+}
+
+func (c *checker) say(where place, format string, args ...any) {
+	c.problems = append(c.problems, where.String()+": "+fmt.Sprintf(format, args...))
+}
+
+func (c *checker) readRules(name string) {
+	text := c.files[name]
+	for _, m := range definition.FindAllStringSubmatchIndex(text, -1) {
+		letters, rule, where := text[m[2]:m[3]], text[m[2]:m[5]], lineOf(name, text, m[0])
+		if page, ok := c.pages[letters]; ok && page != name {
+			c.say(where, "%s has the letters of %s", rule, page)
+		} else if before, ok := c.rules[rule]; ok {
+			c.say(where, "%s stands in %s already", rule, before)
+		}
+		c.pages[letters], c.rules[rule] = name, where
+	}
+}
+
+func (c *checker) checkCitations(name string) {
+	for rule, where := range citations(name, c.files[name], c.pages) {
+		if _, ok := c.rules[rule]; !ok {
+			c.say(where, "cites %s, which no RULES.md holds", rule)
+		}
+		for isTest(name) && rule != "" { // with a part of it a rule is named, too
+			c.tested[rule] = true
+			rule = rule[:max(strings.LastIndexByte(rule, '.'), 0)]
+		}
+	}
+}
+
+// checkIDs looks for rules that are cited without an id.
+func (c *checker) checkIDs(name string) {
+	text := c.files[name]
+	for _, m := range withoutID.FindAllStringSubmatchIndex(text, -1) {
+		c.say(lineOf(name, text, m[0]), `"%s %s": cite the id of the rule, such as CS-18`, text[m[2]:m[3]], text[m[4]:m[5]])
+	}
 }
 
 // isTest tells whether a file belongs to tests alone.
