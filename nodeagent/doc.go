@@ -21,6 +21,13 @@
 // A feature reads the pods of its own node only, needs no leader election, and
 // keeps nothing on disk: an agent can be killed and started again at any time.
 //
+// # Building
+//
+// Build an agent with -tags=grpcnotrace. Without it, gRPC brings along the tracing
+// of golang.org/x/net/trace, whose templates make the linker keep every method of
+// every type: the binary of examples/nodeagent has 89 MB then instead of 49, and
+// takes 59 MB of memory instead of 30 when it starts.
+//
 // # Differences
 //
 // From the agent of OpenKruise 1.4, with which it can share a cluster, one per

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
 )
 
 // A thousand nodes and one job: one request per node to hand out, and one to
@@ -18,7 +20,6 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 	const nodes = 1000
 	play(t, func(t *testing.T, c *cluster) {
 		c.addNodes(nodes)
-		c.nodeOptions.Workers = 1 // several would ask for the same job at the same time
 		c.share()
 		c.start()
 		c.pause(time.Minute)
@@ -63,6 +64,32 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 		c.pause(time.Minute)
 		c.expectSent("a restart", []string{}, []string{})
 	})
+}
+
+// The passes over the nodes of a job that goes all want to know at once whether it is gone: one asks.
+func TestOneLookPerJobThatIsGone(t *testing.T) {
+	for name, fails := range map[string]int32{"answered": 0, "the first look fails": 1} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(t *testing.T, c *cluster) {
+				const nodes = 9
+				c.nodeOptions.Workers = nodes
+				c.begin(nodes)
+				c.addJob("pull", "parallelism: 9")
+				c.ForgetRequests()
+				fail := failing(nodeUser, "get imagepulljobs", fails, scene.ErrInternal)
+				c.FailBefore(func(r apitest.Request) error {
+					if r.User == nodeUser && r.String() == "get imagepulljobs" {
+						time.Sleep(time.Second) // the answer takes a while
+					}
+					return fail(r)
+				})
+				c.must(c.jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+				c.pause(time.Minute)
+				c.expectTasks("§2.3")
+				c.expectSent("a job is gone", nil, []string{fmt.Sprint(1+fails, " get imagepulljobs"), "9 patch nodeimages"})
+			})
+		})
+	}
 }
 
 // expectSent compares what both controllers have sent, and forgets it. Nil is

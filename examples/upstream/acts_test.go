@@ -76,6 +76,7 @@ func (p *play) openGate(name string) {
 // scaleThroughSubresource scales as an autoscaler does, and reads the scale as it does.
 func (p *play) scaleThroughSubresource(replicas int64) {
 	p.Helper()
+	p.Await("the controller has seen the pods", p.uncounted)
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	scale, err := p.side.sets(p.Namespace).Patch(p.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{}, "scale")
 	if err != nil {

@@ -96,8 +96,11 @@ func (p *play) setImage(image string) {
 	p.write(types.JSONPatchType, fmt.Appendf(nil, `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":%q}]`, image))
 }
 
+// write changes the set when its controller has seen what became of the pods. The caches of a controller are not equally far:
+// it may see a change of the set before an earlier one of a pod, and then acts on the pod as it was, on either side.
 func (p *play) write(patchType types.PatchType, patch []byte) {
 	p.Helper()
+	p.Await("the controller has seen the pods", p.uncounted)
 	stored, err := p.side.sets(p.Namespace).Patch(p.Context(), "web", patchType, patch, metav1.PatchOptions{})
 	if err != nil {
 		p.Fatalf("change the StatefulSet with %s: %v", patch, err)

@@ -58,6 +58,9 @@ const (
 	RuleOrderedReady Rule = "OrderedReady"
 	// RuleNameTaken: another pod has the name that the new pod must have.
 	RuleNameTaken Rule = "NameTaken"
+	// RuleBackOff: the pod never ran, nor did those before it; the next one comes
+	// after a while.
+	RuleBackOff Rule = "BackOff"
 	// RulePreNormalHook: the new pod waits for its preNormal hook to be met.
 	RulePreNormalHook Rule = "PreNormalHook"
 )

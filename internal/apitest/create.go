@@ -30,7 +30,7 @@ func (s *Server) create(r *storage, req *Request) (any, error) {
 	if err := invalid(r, object.GetName(), errs); err != nil {
 		return nil, err
 	}
-	if r.objects[types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}] != nil {
+	if r.objects[keyOf(object)] != nil {
 		return nil, apierrors.NewAlreadyExists(r.groupResource(), object.GetName())
 	}
 	return s.commit(r, nil, object), nil
@@ -49,6 +49,9 @@ func (s *Server) fill(r *storage, object *unstructured.Unstructured) {
 	}
 	if r.Status && !r.ClusterScoped { // a node brings its status along
 		delete(object.Object, "status")
+	}
+	if r.protected {
+		object.SetFinalizers(append(object.GetFinalizers(), protection))
 	}
 	if r.prepare != nil {
 		r.prepare(object)

@@ -1,7 +1,6 @@
 package apitest
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -30,12 +29,18 @@ func (s *Server) remove(r *storage, req *Request) (any, error) {
 			return nil, conflict(r, req, "the resourceVersion is %s, not %s", current.GetResourceVersion(), *p.ResourceVersion)
 		}
 	}
-	return r.deleted(s.begin(r, current, gracePeriod(r, current, &options))), nil
+	return r.deleted(s.begin(r, current, gracePeriod(r, current, &options), holder(&options))), nil
 }
 
 // begin marks an object as being deleted, and removes it when nothing holds it.
-func (s *Server) begin(r *storage, current *unstructured.Unstructured, grace int64) *unstructured.Unstructured {
-	if grace == 0 && len(current.GetFinalizers()) == 0 {
+// The finalizer is added that says what the garbage collector does first; empty
+// stands for nothing.
+func (s *Server) begin(r *storage, current *unstructured.Unstructured, grace int64, finalizer string) *unstructured.Unstructured {
+	finalizers := current.GetFinalizers()
+	if finalizer != "" && current.GetDeletionTimestamp() == nil {
+		finalizers = append(slices.Clone(finalizers), finalizer)
+	}
+	if grace == 0 && len(finalizers) == 0 {
 		return s.commit(r, current, nil)
 	}
 	if old := current.GetDeletionGracePeriodSeconds(); old != nil && *old <= grace {
@@ -45,6 +50,7 @@ func (s *Server) begin(r *storage, current *unstructured.Unstructured, grace int
 	at := metav1.NewTime(s.clock.Now().Add(time.Duration(grace) * time.Second))
 	after.SetDeletionTimestamp(&at)
 	after.SetDeletionGracePeriodSeconds(&grace)
+	after.SetFinalizers(finalizers)
 	if r.Generation {
 		after.SetGeneration(after.GetGeneration() + 1)
 	}
@@ -82,38 +88,16 @@ func (r *storage) deleted(object *unstructured.Unstructured) any {
 // finishing tells whether an object waits for its finalizers.
 func finishing(object *unstructured.Unstructured) bool { return len(object.GetFinalizers()) > 0 }
 
-// CollectGarbage deletes the objects whose owners are all gone, until there
-// are none, and returns how many it found.
-func (s *Server) CollectGarbage() (collected int) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	for {
-		found := 0
-		for _, path := range slices.Sorted(maps.Keys(s.resources)) {
-			r := s.resources[path]
-			for _, object := range r.sorted() {
-				if object.GetDeletionTimestamp() == nil && s.abandoned(object) {
-					s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}))
-					found++
-				}
-			}
-		}
-		if collected += found; found == 0 {
-			return collected
-		}
+// holder is the finalizer that a deletion adds for its propagation policy.
+func holder(options *metav1.DeleteOptions) string {
+	if options.PropagationPolicy == nil {
+		return ""
 	}
-}
-
-func (s *Server) abandoned(object *unstructured.Unstructured) bool {
-	owners := object.GetOwnerReferences()
-	for _, owner := range owners {
-		for _, r := range s.resources {
-			for _, candidate := range r.objects {
-				if candidate.GetUID() == owner.UID {
-					return false
-				}
-			}
-		}
+	switch *options.PropagationPolicy {
+	case metav1.DeletePropagationForeground:
+		return metav1.FinalizerDeleteDependents
+	case metav1.DeletePropagationOrphan:
+		return metav1.FinalizerOrphanDependents
 	}
-	return len(owners) > 0
+	return ""
 }

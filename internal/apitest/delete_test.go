@@ -2,6 +2,7 @@ package apitest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 func decodeJSON(data []byte, into any) error { return json.Unmarshal(data, into) }
@@ -89,6 +91,67 @@ func TestDelete(t *testing.T) {
 		if n := f.CollectGarbage(); n != 1 {
 			t.Errorf("%d objects collected, want 1", n)
 		}
+	})
+	for _, test := range []struct {
+		policy metav1.DeletionPropagation
+		rounds int
+		owners int // of the pod, -1: it is gone
+	}{
+		{metav1.DeletePropagationForeground, 3, -1}, // the pod begins to go, the kubelet ends it, the owner goes
+		{metav1.DeletePropagationOrphan, 1, 0},
+	} {
+		t.Run(fmt.Sprintf("propagation %s", test.policy), func(t *testing.T) {
+			f := newFixture(t)
+			set := must(f.sets.Create(t.Context(), cloneSet(), metav1.CreateOptions{}))(t)
+			f.pod(func(p *corev1.Pod) {
+				p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))}
+			})
+			f.bind("web")
+			if err := f.sets.Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: &test.policy}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.sets.Get(t.Context(), "web", metav1.GetOptions{}); err != nil {
+				t.Errorf("the owner waits for the garbage collector: %v", err)
+			}
+			k := &apitest.Kubelet{Client: f.kube, Clock: f.clock}
+			for range test.rounds {
+				f.CollectGarbage()
+				if err := k.SyncAll(t.Context(), "shop"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := f.sets.Get(t.Context(), "web", metav1.GetOptions{})
+			wantError(t, err, apierrors.IsNotFound)
+			owners := -1
+			if pod, err := f.get("web"); err == nil {
+				owners = len(pod.OwnerReferences)
+			}
+			if owners != test.owners {
+				t.Errorf("%d owners of the pod are left, want %d", owners, test.owners)
+			}
+		})
+	}
+	t.Run("a protected claim stays while a pod mounts it", func(t *testing.T) {
+		f := newFixture(t)
+		f.ProtectClaims()
+		claims := f.kube.CoreV1().PersistentVolumeClaims("shop")
+		must(claims.Create(t.Context(), &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}, metav1.CreateOptions{}))(t)
+		f.pod(func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+		})
+		f.bind("web")
+		if err := claims.Delete(t.Context(), "data", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		f.CollectGarbage()
+		if claim := must(claims.Get(t.Context(), "data", metav1.GetOptions{}))(t); claim.DeletionTimestamp == nil {
+			t.Error("the claim is not being deleted")
+		}
+		f.remove(metav1.DeleteOptions{GracePeriodSeconds: &zero})
+		f.CollectGarbage()
+		_, err := claims.Get(t.Context(), "data", metav1.GetOptions{})
+		wantError(t, err, apierrors.IsNotFound)
 	})
 }
 

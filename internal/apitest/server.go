@@ -30,8 +30,9 @@ type Server struct {
 // storage is one resource with its objects and its past.
 type storage struct {
 	*Resource
-	objects map[types.NamespacedName]*unstructured.Unstructured
-	history history
+	objects   map[types.NamespacedName]*unstructured.Unstructured
+	history   history
+	protected bool // new objects are held while a pod mounts them
 }
 
 // New returns a server for pods, persistentvolumeclaims, nodes, events,
@@ -73,7 +74,7 @@ func (s *Server) commit(r *storage, before, after *unstructured.Unstructured) *u
 		last = before.DeepCopy()
 	}
 	last.SetResourceVersion(strconv.FormatInt(s.version, 10))
-	key := types.NamespacedName{Namespace: last.GetNamespace(), Name: last.GetName()}
+	key := keyOf(last)
 	if after == nil {
 		delete(r.objects, key)
 	} else {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/internal/conditions"
@@ -48,22 +47,33 @@ func summary(err error) error {
 	return errors.New(strings.Join(messages, "; "))
 }
 
-// creationError is the failure to create a pod.
+// creationError is the failure to create a pod, or a claim for it.
 type creationError struct {
-	name      string
+	name      string // of the pod
+	claim     string // empty: it is the pod itself
 	generated bool
 	err       error
 }
 
-func (e *creationError) Error() string { return "create pod " + e.name + ": " + e.err.Error() }
+func (e *creationError) Error() string {
+	if e.claim != "" {
+		return "create claim " + e.claim + ": " + e.err.Error()
+	}
+	return "create pod " + e.name + ": " + e.err.Error()
+}
+
 func (e *creationError) Unwrap() error { return e.err }
 
 // report is what a condition says about an error. It leaves out the generated
-// name of a pod that does not exist, which is another one the next time.
+// name of a pod that does not exist, and of its claims, which is another one the next time.
 func report(err error) string {
 	var creation *creationError
 	if errors.As(err, &creation) && creation.generated {
-		return "create a pod: " + strings.ReplaceAll(creation.err.Error(), creation.name, "…")
+		thing := "a pod"
+		if creation.claim != "" {
+			thing = "a claim"
+		}
+		return "create " + thing + ": " + strings.ReplaceAll(creation.err.Error(), creation.name, "…")
 	}
 	return err.Error()
 }
@@ -90,7 +100,7 @@ func separate(err error) []error {
 func WorthRetrying(errs ...error) error {
 	var left []error
 	for _, err := range separate(errors.Join(errs...)) {
-		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		if !inEndingNamespace(err) {
 			left = append(left, err)
 		}
 	}

@@ -42,6 +42,8 @@ func TestFailures(t *testing.T) {
 		{"a conflict is none", []error{conflict, fmt.Errorf("patch: %w", conflict)}, ""},
 		{"a conflict beside others", []error{conflict, errors.New("a")}, "a"},
 		{"a pod of a generated name is nameless", []error{creation("web-x7k2p", true)}, `create a pod: pods "…" is forbidden: exceeded quota`},
+		{"so is its claim", []error{&creationError{name: "web-x7k2p", claim: "data-web-x7k2p", generated: true,
+			err: errors.New(`persistentvolumeclaims "data-web-x7k2p" is forbidden`)}}, `create a claim: persistentvolumeclaims "data-…" is forbidden`},
 		{"a pod of a stable name is named", []error{creation("web-0", false)}, `create pod web-0: pods "web-0" is forbidden: exceeded quota`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,8 +2,10 @@ package simulation
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -56,6 +58,39 @@ func SpoilDeletions(body string) func(http.RoundTripper) http.RoundTripper {
 			}
 			return next.RoundTrip(r)
 		})
+	}
+}
+
+// SpoilBodies is for the Wrap of a rest.Config: what requests with a verb about a
+// resource say is changed.
+func SpoilBodies(method, resource string, spoil func(body map[string]any)) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method != method || !strings.Contains(r.URL.Path, "/"+resource+"/") || r.Body == nil {
+				return next.RoundTrip(r)
+			}
+			var body map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				return nil, err
+			}
+			spoil(body)
+			data, err := json.Marshal(body)
+			if err != nil {
+				return nil, err
+			}
+			r = r.Clone(r.Context())
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+// Forget is for SpoilBodies: it drops a field.
+func Forget(of, field string) func(map[string]any) {
+	return func(body map[string]any) {
+		if within, ok := body[of].(map[string]any); ok {
+			delete(within, field)
+		}
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,6 +49,7 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
+	works = works && !time.Now().Before(h.sick[pod.UID])
 	h.kubelet.Broken = func(image string) bool { return !works || strings.Contains(image, "bad") }
 	before := h.server.NewestVersion()
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
@@ -59,21 +62,48 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	return h.settle()
 }
 
-// lacksClaim tells whether a claim is missing that a pod mounts.
+// lacksClaim tells whether a claim that a pod mounts is missing, or on its way out.
 func (h *history) lacksClaim(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-		return v.PersistentVolumeClaim != nil && h.records[claims].objects[v.PersistentVolumeClaim.ClaimName] == nil
+		if v.PersistentVolumeClaim == nil {
+			return false
+		}
+		claim := h.records[claims].objects[v.PersistentVolumeClaim.ClaimName]
+		return claim == nil || claim.GetDeletionTimestamp() != nil
 	})
 }
 
-// disturbPod lets a pod fail, or be deleted by somebody, gracefully or not.
+// fallSick lets pods turn unready by themselves for a while: one, or as many as
+// in an outage.
+func (h *history) fallSick(r *rand.Rand) error {
+	list := h.podList()
+	if r.IntN(2) == 0 {
+		list = []*corev1.Pod{h.anyPod(r)}
+	}
+	until := time.Now().Add([]time.Duration{5 * time.Second, time.Minute, 10 * time.Minute}[r.IntN(3)])
+	for _, pod := range list {
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		h.sick[pod.UID] = until
+		if err := h.sync(pod, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// disturbPod lets a pod fail or turn unready, or be deleted by somebody,
+// gracefully or not.
 func (h *history) disturbPod(r *rand.Rand) error {
 	pod := h.anyPod(r)
 	if pod == nil {
 		return nil
 	}
 	node := &User{history: h, name: "node"}
-	switch r.IntN(4) {
+	switch r.IntN(7) {
+	case 4, 5, 6:
+		return h.fallSick(r)
 	case 0:
 		node.PatchPod(pod.Name, `{"status":{"phase":"Failed"}}`, "status")
 	case 1:
@@ -101,7 +131,7 @@ func (h *history) actUser(r *rand.Rand) error {
 		user.Create()
 	case user.Workload() == nil:
 	case n == 0:
-		user.Delete()
+		user.Delete([]metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[r.IntN(3)])
 	default:
 		h.workload.Act(user, r)
 	}
@@ -126,13 +156,20 @@ func (u *User) Workload() Object {
 // Pods returns the pods by name, and AnyPod one of them, nil where there is none.
 func (u *User) Pods() []*corev1.Pod { return u.history.podList() }
 
+// Revisions returns the revisions by name.
+func (u *User) Revisions() []*appsv1.ControllerRevision {
+	return sorted[*appsv1.ControllerRevision](u.history.records[revisions].objects)
+}
+
 // AnyPod picks a pod, nil where there is none.
 func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }
 
-// Delete deletes the workload. What it owned goes when the garbage is collected.
-func (u *User) Delete() {
+// Delete deletes the workload. What it owned goes when the garbage is collected:
+// with the foreground policy before it, with the orphan policy not at all.
+func (u *User) Delete(policy metav1.DeletionPropagation) {
 	h := u.history
-	u.tell("deletes the workload", h.kube.CoreV1().RESTClient().Delete().AbsPath(h.path(), Web.Name).Do(context.Background()).Error())
+	u.tell(fmt.Sprintf("deletes the workload (%s)", policy), h.kube.CoreV1().RESTClient().Delete().AbsPath(h.path(), Web.Name).
+		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(context.Background()).Error())
 }
 
 // Create creates the workload again, as it was in the beginning.
@@ -148,9 +185,6 @@ func (u *User) Doomed() *corev1.Pod {
 	}
 	return nil
 }
-
-// LacksClaim tells whether a claim is missing that a pod mounts.
-func (u *User) LacksClaim(pod *corev1.Pod) bool { return u.history.lacksClaim(pod) }
 
 // Edit changes the workload by a merge patch.
 func (u *User) Edit(patch string) {
@@ -175,17 +209,9 @@ func (u *User) DeletePod(name string, grace *int64) {
 	u.tell(how, u.history.kube.CoreV1().Pods(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}))
 }
 
-// DeleteClaim deletes a claim, unless a pod on a node mounts it: Kubernetes
-// keeps that until the pod is gone.
+// DeleteClaim deletes a claim. It stays, and is on its way out, while a pod on a
+// node mounts it.
 func (u *User) DeleteClaim(name string) {
-	for _, pod := range u.Pods() {
-		mounts := func(v corev1.Volume) bool {
-			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == name
-		}
-		if pod.Spec.NodeName != "" && slices.ContainsFunc(pod.Spec.Volumes, mounts) {
-			return
-		}
-	}
 	u.tell("deletes claim "+name, u.history.kube.CoreV1().PersistentVolumeClaims(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 

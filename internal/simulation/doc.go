@@ -11,7 +11,7 @@
 // Time is virtual (testing/synctest); a history of hours takes milliseconds.
 //
 // [Workload] is what a test says of its kind; [Run] plays one seed, and [Check]
-// many, and prints the shortest history that fails. What a controller may write
+// many, and prints a short history that fails. What a controller may write
 // is for package invariants to say, which knows the specification and no planner.
 // [FindBugs] makes sure that they see something: it plants bugs in the controller,
 // and every one must be found.

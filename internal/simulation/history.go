@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/apitest"
@@ -33,10 +35,19 @@ type history struct {
 	kube     kubernetes.Interface
 	kubelet  *apitest.Kubelet
 
+	judge  Judge
+	judged map[string]int // the changes that the judge has seen, by resource
+
+	policies     []policy
+	policiesStay bool                    // however long they were meant to stand
+	sick         map[types.UID]time.Time // pods that are not ready until then
+
 	requests  requests
 	processes []*Process // those that run, the older first
 	started   int        // processes so far
 	sent      int        // requests of processes so far
+	refused   int        // those of them that a policy refused
+	reads     int        // those of them that only read
 
 	step    int
 	trace   []string
@@ -60,7 +71,8 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	t.Helper()
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
-		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{}}
+		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
+			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]time.Time{}}
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -88,6 +100,7 @@ func (h *history) play(steps int) error {
 // begin fills the world: the workload, and a process that runs its controller.
 func (h *history) begin() error {
 	h.server = apitest.New(nil, h.workload.Resource)
+	h.server.ProtectClaims()
 	for resource, empty := range map[string]func() Object{
 		pods:      func() Object { return &corev1.Pod{} },
 		claims:    func() Object { return &corev1.PersistentVolumeClaim{} },
@@ -95,7 +108,7 @@ func (h *history) begin() error {
 
 		h.workload.Resource.Name: h.workload.Empty,
 	} {
-		h.records[resource] = &record{resource: resource, empty: empty, objects: map[string]Object{}}
+		h.records[resource] = &record{resource: resource, empty: empty, objects: map[string]Object{}, created: map[types.UID]int64{}}
 	}
 	h.server.FailBefore(h.before)
 	h.server.FailAfter(h.after)
@@ -126,12 +139,12 @@ func (h *history) before(r apitest.Request) error {
 	return errCrash // of a process that is gone
 }
 
-// after loses the answer where the seed says so.
+// after spoils the answer where the seed says so.
 func (h *history) after(r apitest.Request) error {
-	if h.requests.lose && r.User != "cluster" {
-		return errLost
+	if r.User == "cluster" {
+		return nil
 	}
-	return nil
+	return h.requests.after
 }
 
 // follow takes note of what has happened on the server.
@@ -215,32 +228,73 @@ func (h *history) settle() error {
 
 // serve lets a request meet its fate, and judges what it did.
 func (h *history) serve(r *request, f fate) error {
+	h.showJudge("")
 	h.sent++
+	if r.Verb == "get" {
+		h.reads++
+	}
+	if err := h.refuse(r); err != nil && f.before == nil {
+		h.refused++
+		f = fate{name: "is refused", before: err}
+	}
 	h.say("%s %s%s", r, f.name, r.patchInShort())
 	positions := map[string]int{}
 	for resource, record := range h.records {
 		positions[resource] = len(record.changes)
 	}
-	h.requests.lose = f.lose
+	h.requests.after = f.after
 	h.requests.release(r, f.before)
 	err := h.settle()
-	h.requests.lose = false
+	h.requests.after = nil
 	if err != nil {
 		return err
+	}
+	if known := r.process.known; r.Verb == "get" && f.before == nil && f.after == nil && known != nil {
+		known.version = h.version
 	}
 	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
 		r.process.learnGone(r.Resource, r.Name)
 	}
 	for _, resource := range slices.Sorted(maps.Keys(positions)) {
 		if record := h.records[resource]; len(record.changes) > positions[resource] {
-			h.judge(r, positions[resource])
+			h.judgeWrite(r, positions[resource])
 		}
 	}
+	h.showJudge(r.process.Name)
 	return nil
 }
 
-// judge judges the write that a request made.
-func (h *history) judge(r *request, position int) {
+// showJudge shows the judge what has changed since it was called last.
+func (h *history) showJudge(by string) {
+	type seen struct {
+		resource string
+		*change
+	}
+	var all []seen
+	for resource, record := range h.records {
+		for i := h.judged[resource]; i < len(record.changes); i++ {
+			all = append(all, seen{resource, &record.changes[i]})
+		}
+		h.judged[resource] = len(record.changes)
+	}
+	if h.judge.See == nil {
+		return
+	}
+	slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.version, b.version) })
+	for _, s := range all {
+		c := &invariants.Change{At: time.Now(), By: by, Resource: s.resource}
+		if s.before != nil {
+			c.Before = s.before
+		}
+		if !s.gone {
+			c.After = s.object
+		}
+		h.judge.See(c)
+	}
+}
+
+// judgeWrite judges the write that a request made.
+func (h *history) judgeWrite(r *request, position int) {
 	c := &h.records[r.Resource].changes[position]
 	objects := map[string]map[string]Object{}
 	for resource, record := range h.records {
@@ -248,7 +302,7 @@ func (h *history) judge(r *request, position int) {
 	}
 	name := c.object.GetName()
 	delete(objects[r.Resource], name)
-	w := &invariants.Write{Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource}
+	w := &invariants.Write{Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
 	if c.before != nil {
 		objects[r.Resource][name] = c.before
 		w.Before = c.before
@@ -257,11 +311,13 @@ func (h *history) judge(r *request, position int) {
 		w.After = c.object
 	}
 	w.Truth = state(time.Now(), h.workload.Resource.Name, objects)
+	w.Truth.Created = h.records[pods].created
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
+		w.Known.Version = known.version
 		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
 	}
-	for _, v := range h.workload.Judge(h.seed, w) {
+	for _, v := range h.judge.Write(w) {
 		h.violate(v.Invariant, "%s: %s", r, v.Message)
 	}
 	r.process.wrote(r.Resource, position)

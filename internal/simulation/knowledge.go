@@ -16,6 +16,7 @@ import (
 // looked, and what it has written itself since.
 type knowledge struct {
 	at       time.Time
+	version  int64                        // of the API server when it looked last, at caches or at an object
 	observed map[string]map[string]Object // by resource and name
 	objects  map[string]map[string]Object
 }
@@ -28,7 +29,7 @@ type ownWrite struct {
 
 // look returns what the process knows now.
 func (p *Process) look() *knowledge {
-	k := &knowledge{at: time.Now(), observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
+	k := &knowledge{at: time.Now(), version: p.history.version, observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
 	for resource, replica := range p.replicas {
 		k.observed[resource] = replica.view()
 		k.objects[resource] = maps.Clone(k.observed[resource])
@@ -144,5 +145,7 @@ func (h *history) truth() *invariants.State {
 	for resource, record := range h.records {
 		objects[resource] = maps.Clone(record.objects)
 	}
-	return state(time.Now(), h.workload.Resource.Name, objects)
+	s := state(time.Now(), h.workload.Resource.Name, objects)
+	s.Refused = h.refusals()
+	return s
 }

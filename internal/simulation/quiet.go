@@ -15,19 +15,26 @@ const (
 )
 
 // quiet ends all disturbances and waits until nothing has happened for an hour.
-// Then the users make an end of what they did, and it does so again.
+// So it does while policies stand that refuse something, when they have ended,
+// and when the users have pushed a template whose pods run.
 func (h *history) quiet() error {
 	h.step = 0
 	for len(h.processes) > 1 {
 		h.say("%s ends", h.processes[0].Name)
 		h.crash(h.processes[0])
 	}
-	if err := h.comeToRest(); err != nil || h.failed() {
-		return err
+	clear(h.sick)
+	if len(h.policies) > 0 { // what they refuse must not hold up anything else
+		h.say("nothing more happens while there is %s", &h.policies[0])
+		h.policiesStay = true
+		if err := h.restAndJudge(false); err != nil || h.failed() {
+			return err
+		}
+		h.say("admin: takes back what is forbidden")
+		h.policies = nil
 	}
-	h.judgeRest(false)
-	if h.failed() {
-		return nil
+	if err := h.restAndJudge(false); err != nil || h.failed() {
+		return err
 	}
 	user := h.user()
 	if user.Workload() == nil {
@@ -36,23 +43,27 @@ func (h *history) quiet() error {
 			return err
 		}
 	}
-	h.workload.Heal(user)
+	h.workload.Push(user)
 	if err := h.settle(); err != nil {
 		return err
 	}
+	return h.restAndJudge(true)
+}
+
+func (h *history) restAndJudge(pushed bool) error {
 	if err := h.comeToRest(); err != nil || h.failed() {
 		return err
 	}
-	h.judgeRest(true)
+	h.judgeRest(pushed)
 	return nil
 }
 
 // comeToRest lets everybody act until nothing has happened for an hour.
 func (h *history) comeToRest() error {
-	h.sent = 0
+	h.sent, h.refused, h.reads = 0, 0, 0
 	calm := time.Now()
 	for range mostRounds {
-		version, sent := h.version, h.sent
+		version, writes := h.version, h.sent-h.refused-h.reads
 		if err := h.round(); err != nil || h.failed() {
 			return err
 		}
@@ -64,7 +75,7 @@ func (h *history) comeToRest() error {
 		case h.sent > mostRequests:
 			h.violate(invariants.Calm, "%d requests, and no end", h.sent)
 			return nil
-		case h.version != version || h.sent != sent:
+		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
 		case p.passing || p.dirty || len(p.lagging()) > 0:
@@ -79,14 +90,25 @@ func (h *history) comeToRest() error {
 	return nil
 }
 
-// sleepUntilDue sleeps until the next pass, ten minutes at most.
+// sleepUntilDue sleeps until the next pass, ten minutes at most. Nothing may
+// become due before.
 func (h *history) sleepUntilDue(p *Process) {
-	d := 10 * time.Minute
-	if !p.due.IsZero() {
-		d = min(d, max(time.Until(p.due), time.Millisecond))
+	if p.due.IsZero() {
+		time.Sleep(10 * time.Minute)
+		return
 	}
-	time.Sleep(d)
+	for looks := 8; time.Until(p.due) > late && p.failures == 0 && looks > 0; looks-- {
+		if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
+			h.violate(invariants.Rest, "the next pass is in %v, and there is something to do: %s (error %v)", time.Until(p.due), unfinished, err)
+			return
+		}
+		time.Sleep(max(time.Until(p.due)/time.Duration(looks), late))
+	}
+	time.Sleep(max(time.Until(p.due), time.Millisecond))
 }
+
+// late is by how much a pass may be late: times of the API are in seconds.
+const late = time.Second
 
 // round lets everybody but the garbage collector, which is slow, act once.
 func (h *history) round() error {
@@ -116,12 +138,13 @@ func (h *history) round() error {
 }
 
 // judgeRest judges what there is when all has come to rest.
-func (h *history) judgeRest(healed bool) {
+func (h *history) judgeRest(pushed bool) {
+	h.showJudge("")
 	unfinished, err := h.processes[0].controller.Unfinished()
-	if err != nil || unfinished != "" {
+	if len(h.policies) == 0 && (err != nil || unfinished != "") {
 		h.violate(invariants.Rest, "the controller rests, and should not: %s (error %v)", unfinished, err)
 	}
-	for _, v := range h.workload.JudgeRest(h.truth(), healed) {
+	for _, v := range h.judge.Rest(h.truth(), pushed) {
 		h.violate(v.Invariant, "%s", v.Message)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apitest"
 )
@@ -33,6 +34,7 @@ type record struct {
 	empty    func() Object
 	changes  []change
 	objects  map[string]Object // by name: a simulation has one namespace
+	created  map[types.UID]int64
 }
 
 // follow reads what has happened since it was called last.
@@ -47,6 +49,9 @@ func (r *record) follow(server *apitest.Server) error {
 			return fmt.Errorf("decode %s %s: %w", r.resource, c.Object.GetName(), err)
 		}
 		r.changes = append(r.changes, change{version: c.Version, object: object, before: r.objects[object.GetName()], gone: c.Gone})
+		if _, known := r.created[object.GetUID()]; !known {
+			r.created[object.GetUID()] = c.Version
+		}
 		if c.Gone {
 			delete(r.objects, object.GetName())
 		} else {

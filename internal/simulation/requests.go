@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // request is a request of a process that waits for the seed.
@@ -33,6 +34,16 @@ func (r *request) String() string {
 		name = created.Name
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), name), " ")
+}
+
+// preconditions are what the request asks the object to have, empty where it does not.
+func (r *request) preconditions() *invariants.Preconditions {
+	var body struct{ Metadata, Preconditions invariants.Preconditions }
+	_ = json.Unmarshal(r.Body, &body) // otherwise it asks for nothing
+	if r.Verb == "delete" {
+		return &body.Preconditions
+	}
+	return &body.Metadata
 }
 
 // mostOfPatch is how much of a patch a trace shows.
@@ -54,7 +65,7 @@ func (r *request) patchInShort() string {
 type requests struct {
 	lock    sync.Mutex
 	waiting []*request
-	lose    bool // the answer to the request that is served now
+	after   error // in place of the answer to the request that is served now
 }
 
 var (
@@ -92,7 +103,7 @@ func (q *requests) release(r *request, err error) {
 type fate struct {
 	name   string
 	before error // in place of being served
-	lose   bool  // the answer
+	after  error // in place of the answer, when it was served
 }
 
 func (r *request) fates() []fate {
@@ -100,7 +111,8 @@ func (r *request) fates() []fate {
 	fates := []fate{
 		{name: "fails: 500", before: apierrors.NewInternalError(errors.New("injected"))},
 		{name: "fails: connection lost before it arrived", before: errLost},
-		{name: "is served, its answer is lost", lose: true},
+		{name: "is served, its answer is lost", after: errLost},
+		{name: "is served, and then fails: 500", after: apierrors.NewInternalError(errors.New("injected after the write"))},
 		{name: "fails: 429", before: apierrors.NewTooManyRequests("injected", 0)},
 	}
 	switch r.Verb {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // random returns the random numbers of a step. They depend on nothing else, so
@@ -22,9 +24,10 @@ func (h *history) takeStep() error {
 	options := []option{
 		{4, h.passTime},
 		{8, h.actNode},
-		{1, h.disturbPod},
+		{2, h.disturbPod},
 		{1, h.collectGarbage},
 		{2, h.actUser},
+		{1, h.administrate},
 		{1, h.crashOrStart},
 		{3, h.calm},
 	}
@@ -121,7 +124,24 @@ func (h *history) passTime(r *rand.Rand) error {
 	}
 	h.say("%v pass", d)
 	time.Sleep(d)
-	return h.settle()
+	if err := h.settle(); err != nil {
+		return err
+	}
+	for _, p := range h.processes {
+		h.checkTimely(p)
+	}
+	return nil
+}
+
+// checkTimely: a process that knows everything, and waits for a moment that is
+// not near, or for none, has nothing to do.
+func (h *history) checkTimely(p *Process) {
+	if p.passing || p.dirty || p.failures > 0 || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
+		return
+	}
+	if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
+		h.violate(invariants.Rest, "%s waits until %s, and there is something to do: %s (error %v)", p.Name, p.due.UTC().Format("15:04:05"), unfinished, err)
+	}
 }
 
 // nextDue is when the next pass is due that waits for a time; zero if none does.

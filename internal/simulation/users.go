@@ -1,12 +1,16 @@
 package simulation
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -89,6 +93,31 @@ func (u *User) AnswerHooks() {
 // Disown makes a pod nobody's.
 func (u *User) Disown(pod *corev1.Pod) {
 	u.PatchPod(pod.Name, `{"metadata":{"ownerReferences":null}}`)
+}
+
+// Quarantine takes a pod out of the workload by removing the label that
+// selectors match, or puts one back that it took out.
+func (u *User) Quarantine(pod *corev1.Pod) {
+	app := "null"
+	if pod.Labels["app"] == "" {
+		app = `"web"`
+	}
+	u.PatchPod(pod.Name, `{"metadata":{"labels":{"app":`+app+`}}}`)
+}
+
+// Corrupt spoils the record of the in-place update of a pod.
+func (u *User) Corrupt(pod *corev1.Pod) {
+	u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{%q:"{"}}}`, inplacev1alpha1.StateAnnotation))
+}
+
+// CreateRevision creates a revision that belongs to nobody, which selectors match
+// that match only the label app, and that nobody can read.
+func (u *User) CreateRevision(name string) {
+	_, err := u.history.kube.AppsV1().ControllerRevisions(Web.Namespace).Create(context.Background(), &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}},
+		Data:       runtime.RawExtension{Raw: []byte(`{"spec":{"template":7}}`)}, Revision: 1,
+	}, metav1.CreateOptions{})
+	u.tell("creates the unreadable revision "+name, err)
 }
 
 // CreateStranger creates a pod that belongs to nobody, which selectors match

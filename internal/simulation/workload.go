@@ -27,14 +27,24 @@ type Workload struct {
 	// Release is what owners of lifecycle hooks do at last: they let go of what
 	// waits for them. Nil: there are none.
 	Release func(u *User)
-	// Heal is how users make an end of what they did: after it the workload must
-	// converge.
-	Heal func(u *User)
-	// Judge judges a write of the controller of a seed.
-	Judge func(seed uint64, w *invariants.Write) []invariants.Violation
-	// JudgeRest judges what there is when all has come to rest. healed says that the
-	// users have made an end.
-	JudgeRest func(s *invariants.State, healed bool) []invariants.Violation
+	// Push is all that users do in the end: they push a template whose pods run,
+	// and take back what asks for a standstill. Then they wait: everything else
+	// is for the controller to overcome.
+	Push func(u *User)
+	// Judge returns what judges the history of a seed.
+	Judge func(seed uint64) Judge
+}
+
+// Judge judges one history.
+type Judge struct {
+	// See is told of all changes, whoever made them, in the order in which they were
+	// made; of a write of the controller after it was judged. Nil: it is not needed.
+	See func(c *invariants.Change)
+	// Write judges a write of the controller.
+	Write func(w *invariants.Write) []invariants.Violation
+	// Rest judges what there is when all has come to rest. pushed says that the
+	// users have pushed a template whose pods run, and that nothing is refused.
+	Rest func(s *invariants.State, pushed bool) []invariants.Violation
 }
 
 // Web is the workload of every simulation.

@@ -28,6 +28,20 @@ func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
 	}
 }
 
+// The selector was changed together with the template, and no longer matches the
+// revision of which the partition wants pods. The others are created.
+func TestCurrentRevisionThatTheSelectorDoesNotMatch(t *testing.T) {
+	w := newWorld(t)
+	w.Spec("replicas=4")
+	w.settle()
+	w.Spec("partition=2")
+	w.set.Spec.Selector.MatchLabels["track"], w.set.Spec.Template.Labels["track"] = "a", "a"
+	plan := NewPlan(w.snapshot())
+	if len(plan.Create) != 2 || len(plan.Problems) != 1 {
+		t.Errorf("%d pods are created, problems %v: want the 2 updated ones, and to know why no others are", len(plan.Create), plan.Problems)
+	}
+}
+
 func TestMistypedReplicas(t *testing.T) {
 	w := newWorld(t)
 	w.Spec("replicas=2000000000")

@@ -3,9 +3,13 @@ package cloneset
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
+	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -15,6 +19,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -49,7 +54,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader = blind{o.Reader} }}},
+		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
 		{"deletions do not name the UID", invariants.Ownership, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
@@ -74,7 +79,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"an update in place makes pods ready", invariants.InPlace, inPatches(func(p *rollout.PodPatch) {
 			p.Patch.SetCondition(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 		})},
-		{"claims are deleted while their pods are there", invariants.Claims, inPlan(func(s *Snapshot, p *Plan) { p.DeleteClaims = s.Claims })},
+		{"claims are deleted while their pods are there", invariants.Claims, inPlan(func(s *Snapshot, p *Plan) {
+			for _, claim := range s.Claims { // without the id, nobody finds the pod that uses it
+				claim = claim.DeepCopy()
+				delete(claim.Labels, v1alpha1.CloneSetInstanceIDLabel)
+				p.DeleteClaims = append(p.DeleteClaims, claim)
+			}
+		})},
 		{"the status counts one too many", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.ReadyReplicas++
@@ -83,6 +94,48 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the status is not written", invariants.Rest, bug{reconciler: func(r *Reconciler) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
+		{"the partition is one less", invariants.Partition, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			if p := spec.UpdateStrategy.Partition; p != nil && p.Type == intstr.Int && p.IntVal > 0 {
+				spec.UpdateStrategy.Partition = ptr.To(intstr.FromInt32(p.IntVal - 1))
+			}
+		})},
+		{"maxSurge is one more", invariants.Surge, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			if s := spec.UpdateStrategy.MaxSurge; s != nil && s.Type == intstr.Int && s.IntVal > 0 {
+				spec.UpdateStrategy.MaxSurge = ptr.To(intstr.FromInt32(s.IntVal + 1))
+			}
+		})},
+		{"the latest of two timers is kept", invariants.Rest, bug{reconciler: inPlan(keepLatestTimer).reconciler, often: stagger}},
+		{"scaling in begins with the pods that serve", invariants.Order, inPlan(deleteServing)},
+		{"currentRevision advances while held-back pods are missing", invariants.Status, inPlan(advanceEarly)},
+		{"another update begins within the grace period", invariants.InPlace, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},
+		{"pods are given up without their claims", invariants.Claims, bug{reconciler: misreading(forgetClaimsOfReleased)}},
+		{"the claim of a pod that is not ready is deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
+			r.passes.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+				for _, claim := range s.Claims {
+					for _, pod := range s.Pods {
+						if instanceID(pod) == claim.Labels[v1alpha1.CloneSetInstanceIDLabel] && pod.Spec.NodeName != "" && !lifecycle.Ready(pod) {
+							_, _ = r.writer.Claims.Delete(ctx, claim)
+						}
+					}
+				}
+				return r.apply(ctx, s, p)
+			}
+		}}},
+		{"changes of claims do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) {
+			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "persistentvolumeclaims", simulation.Forget("metadata", "uid")))
+		}}},
+		{"revisions are deleted whatever has become of them", invariants.History, bug{config: func(c *rest.Config) {
+			c.Wrap(simulation.SpoilBodies(http.MethodDelete, "controllerrevisions", simulation.Forget("preconditions", "resourceVersion")))
+		}}},
+		{"one revision too many is deleted", invariants.History, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+			spec.RevisionHistoryLimit = ptr.To(max(ptr.Deref(spec.RevisionHistoryLimit, 10)-1, 0))
+		})},
+		{"a CloneSet in deletion goes on", invariants.Needless, inSet(func(set *v1alpha1.CloneSet) { set.DeletionTimestamp = nil })},
+		{"a status counts pods that are still to be updated as expected", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil && p.Status.UpdatedReplicas < p.Status.Replicas {
+				p.Status.ExpectedUpdatedReplicas = p.Status.Replicas
+			}
+		})},
 	} {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(b.bug)})
 	}
@@ -126,18 +179,29 @@ func inPlan(spoil func(*Snapshot, *Plan)) bug {
 	}}
 }
 
-// inSpec plants a bug into how planners read the spec.
-func inSpec(spoil func(*v1alpha1.CloneSetSpec)) bug {
-	return bug{reconciler: func(r *Reconciler) {
+// misreading plants a bug into what planners see. The status stays right.
+func misreading(spoil func(*Snapshot)) func(*Reconciler) {
+	return func(r *Reconciler) {
 		r.passes.Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set = s.Set.DeepCopy()
-			spoil(&misread.Set.Spec)
+			misread.Pods, misread.Claims = slices.Clone(s.Pods), slices.Clone(s.Claims)
+			spoil(&misread)
 			p := NewPlan(&misread)
 			p.Status = NewPlan(s).Status
 			return p
 		}
-	}}
+	}
+}
+
+// inSet plants a bug into how planners read the CloneSet.
+func inSet(spoil func(*v1alpha1.CloneSet)) bug {
+	return bug{reconciler: misreading(func(s *Snapshot) { spoil(s.Set) })}
+}
+
+// inSpec plants a bug into how planners read the spec.
+func inSpec(spoil func(*v1alpha1.CloneSetSpec)) bug {
+	return inSet(func(set *v1alpha1.CloneSet) { spoil(&set.Spec) })
 }
 
 func inHooks(spoil func(*lifecyclev1alpha1.Lifecycle)) bug {
@@ -164,15 +228,17 @@ type blind struct{ Reader }
 
 func (blind) Seen(Resource) string { return "" }
 
-// greedy finds pods by their labels.
+// greedy finds pods by their labels, and takes them for owned ones.
 type greedy struct {
 	Reader
 	pods cache.Indexer
 }
 
-func (g greedy) Pods(string, types.UID) (pods []*corev1.Pod, err error) {
+func (g greedy) Pods(_ string, owner types.UID) (pods []*corev1.Pod, err error) {
 	for _, each := range g.pods.List() {
 		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
+			pod = pod.DeepCopy()
+			pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{UID: owner})
 			pods = append(pods, pod)
 		}
 	}

@@ -1,12 +1,15 @@
 package cloneset
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -42,14 +45,15 @@ func simulated(bug bug) *simulation.Workload {
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.act,
 		Release:  (*simulation.User).AnswerHooks,
-		Heal:     heal,
-		Judge: func(seed uint64, w *invariants.Write) []invariants.Violation {
+		Push:     push,
+		Judge: func(seed uint64) simulation.Judge {
 			f := featuresOf(seed)
-			return invariants.CloneSet(w, invariants.CloneSetFeatures{
-				PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete,
-			})
+			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
+			return simulation.Judge{
+				Write: func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
+				Rest:  invariants.CloneSetAtRest,
+			}
 		},
-		JudgeRest: invariants.CloneSetAtRest,
 	}
 }
 
@@ -58,17 +62,25 @@ func featuresOf(seed uint64) Features {
 	return Features{PartitionRollback: seed%3 == 1, ExcludePreparingDelete: seed%5 == 1, ShortHash: seed%7 == 1}
 }
 
-// heal makes an end of what users did. A priorityStrategy goes too: where it puts
-// available pods first, a broken one that uses maxUnavailable up blocks the update
-// for good (rules 29 and 31).
-func heal(u *simulation.User) {
-	u.Edit(`{"spec":{"replicas":3,"minReadySeconds":0,"lifecycle":null,"scaleStrategy":null,
-		"selector":{"matchLabels":{"app":"web"},"matchExpressions":null},
-		"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
-		"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"maxUnavailable":1,"maxSurge":0,"paused":false,"priorityStrategy":null,"scatterStrategy":null}}}`)
-	for _, pod := range u.Pods() { // of two controllers, one may delete a claim that the other uses again
-		if u.LacksClaim(pod) {
-			u.DeletePod(pod.Name, nil)
+// push is what users do in the end. They push a template whose image runs. They
+// take back what only a webhook would have refused, since nobody can tell what that
+// means; and paused, which asks for a standstill. All the rest stands: partitions,
+// strategies, limits, hooks, picks and quarantines are for the controller to cope with.
+func push(u *simulation.User) {
+	spec := &u.Workload().(*v1alpha1.CloneSet).Spec
+	containers := spec.Template.Spec.Containers
+	if len(containers) == 0 {
+		containers = []corev1.Container{{Name: "main"}}
+	}
+	containers[0].Image = "nginx:9"
+	data, err := json.Marshal(containers)
+	if err != nil {
+		panic(err)
+	}
+	u.Edit(`{"spec":{"template":{"spec":{"containers":` + string(data) + `}},"updateStrategy":{"paused":false}}}`)
+	for _, m := range mistakes {
+		if m.made(spec) {
+			u.Edit(m.undo)
 		}
 	}
 }
@@ -129,7 +141,7 @@ func anySet(r *rand.Rand) simulation.Object {
 		},
 		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{Type: updateTypes[r.IntN(len(updateTypes))]},
 	}}
-	if r.IntN(3) == 0 {
+	if r.IntN(2) == 0 {
 		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 	}
 	for _, hook := range simulation.Hooks {
@@ -155,13 +167,16 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
 	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
 	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 1, 2, 3, `"50%"`, `"100%"`),
-	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 0, 1, 2, `"20%"`, `"50%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 0, 1, 1, 2, `"20%"`, `"50%"`),
 	simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1, 2, `"30%"`),
 	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceOnly"),
 	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false),
 	simulation.Pick(`{"spec":{"updateStrategy":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 0, 5),
 	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
-	simulation.Pick(`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, 1, 2, "null"),
+	simulation.Pick(`{"spec":{"scaleStrategy":{"maxUnavailable":%v}}}`, 1, 2, `"30%"`, "null"),
+	simulation.Pick(`{"spec":{"volumeClaimTemplates":%v}}`, "null", `[{"metadata":{"name":"data"},"spec":{}}]`,
+		`[{"metadata":{"name":"data"},"spec":{}},{"metadata":{"name":"logs"},"spec":{}}]`),
+	simulation.Pick(`{"spec":{"selector":{"matchLabels":{"track":%[1]v}},"template":{"metadata":{"labels":{"track":%[1]v}}}}}`, `"a"`, "null"),
 	simulation.Pick(`{"spec":{"scaleStrategy":{"disablePVCReuse":%v}}}`, true, false),
 	simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/cloneset-scaling-exclude-preparing-delete":"%v"}}}`, true, false),
 	simulation.Pick(`{"spec":{"updateStrategy":{"priorityStrategy":%v}}}`, "null",
@@ -171,42 +186,97 @@ var edits = append([]simulation.Edit{
 	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
 }, simulation.Hooks...)
 
-// mistakes are what only a webhook would refuse.
-var mistakes = []simulation.Mistake{
-	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
-	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
-	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`},
-	{`{"spec":{"minReadySeconds":-1}}`, `{"spec":{"minReadySeconds":0}}`},
-	{`{"spec":{"updateStrategy":{"partition":"two"}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
-	{`{"spec":{"updateStrategy":{"partition":-1}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
-	{`{"spec":{"updateStrategy":{"maxUnavailable":-1}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`},
-	{`{"spec":{"updateStrategy":{"maxSurge":"much"}}}`, `{"spec":{"updateStrategy":{"maxSurge":1}}}`},
-	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
+// mistake is a merge patch that only a webhook would refuse, and the one that
+// takes it back where it was made.
+type mistake struct {
+	do, undo string
+	made     func(*v1alpha1.CloneSetSpec) bool
+}
+
+var mistakes = []mistake{
+	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`,
+		func(s *v1alpha1.CloneSetSpec) bool { return len(s.Selector.MatchExpressions) > 0 }},
+	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`, selectsNothing},
+	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`, selectsNothing},
+	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`, func(s *v1alpha1.CloneSetSpec) bool { return ptr.Deref(s.Replicas, 1) < 0 }},
+	{`{"spec":{"minReadySeconds":-1}}`, `{"spec":{"minReadySeconds":0}}`, func(s *v1alpha1.CloneSetSpec) bool { return s.MinReadySeconds < 0 }},
+	{`{"spec":{"updateStrategy":{"partition":"two"}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`,
+		func(s *v1alpha1.CloneSetSpec) bool { return amount(s.UpdateStrategy.Partition) < 0 }},
+	{`{"spec":{"updateStrategy":{"partition":-1}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`,
+		func(s *v1alpha1.CloneSetSpec) bool { return amount(s.UpdateStrategy.Partition) < 0 }},
+	{`{"spec":{"updateStrategy":{"maxSurge":"much"}}}`, `{"spec":{"updateStrategy":{"maxSurge":1}}}`,
+		func(s *v1alpha1.CloneSetSpec) bool { return amount(s.UpdateStrategy.MaxSurge) < 0 }},
+	{`{"spec":{"updateStrategy":{"type":"InPlaceOnly","maxSurge":1}}}`, `{"spec":{"updateStrategy":{"maxSurge":0}}}`,
+		func(s *v1alpha1.CloneSetSpec) bool {
+			return s.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType && amount(s.UpdateStrategy.MaxSurge) > 0
+		}},
+	{`{"spec":{"updateStrategy":{"maxUnavailable":-1}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`, movesNothing},
+	{`{"spec":{"updateStrategy":{"maxUnavailable":0,"maxSurge":0}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`, movesNothing},
+	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}}}}`,
+		func(s *v1alpha1.CloneSetSpec) bool { return len(s.Template.Spec.Containers) == 0 }},
+}
+
+// selectsNothing tells whether a selector is empty, or does not match the template.
+func selectsNothing(s *v1alpha1.CloneSetSpec) bool {
+	return len(s.Selector.MatchLabels) == 0 || !labels.SelectorFromSet(s.Selector.MatchLabels).Matches(labels.Set(s.Template.Labels))
+}
+
+// movesNothing tells whether maxUnavailable is none, or 0 while maxSurge is 0 too,
+// or made 0 by InPlaceOnly, which has no surge.
+func movesNothing(s *v1alpha1.CloneSetSpec) bool {
+	u, surge := amount(s.UpdateStrategy.MaxUnavailable), amount(s.UpdateStrategy.MaxSurge)
+	if s.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
+		surge = 0
+	}
+	return u < 0 || s.UpdateStrategy.MaxUnavailable != nil && u == 0 && surge == 0
+}
+
+// amount is a number or percentage of many replicas, negative where it is none of both.
+func amount(n *intstr.IntOrString) int {
+	if n == nil {
+		return 0
+	}
+	value, err := intstr.GetScaledValueFromIntOrPercent(n, 100, true)
+	if err != nil {
+		return -1
+	}
+	return value
 }
 
 // act is what users, and the owners of hooks, do in a step.
 func act(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
-	switch n := r.IntN(24); {
-	case n == 0 && r.IntN(8) == 0 && len(u.Workload().(*v1alpha1.CloneSet).Spec.VolumeClaimTemplates) == 0: // with claims, pods that are given up would keep their names
-		u.Edit(`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`)
+	switch n := r.IntN(30); {
+	case n == 0 && r.IntN(3) == 0:
+		u.Edit(mistakes[r.IntN(len(mistakes))].do)
 	case n == 0:
-		u.Err(r, mistakes)
-	case n < 12 || pod == nil:
+		for _, m := range mistakes {
+			if m.made(&u.Workload().(*v1alpha1.CloneSet).Spec) {
+				u.Edit(m.undo)
+			}
+		}
+	case n < 13 || pod == nil:
 		u.Edit(simulation.AnyEdit(r, edits))
-	case n < 17:
-		u.AnswerHook(pod)
 	case n < 19:
+		u.AnswerHook(pod)
+	case n < 21:
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
-	case n == 19:
-		pick(u, pod)
-	case n == 20:
-		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(3)))
-	case len(pod.Spec.Volumes) > 0: // its claims would wait for it
 	case n == 21:
+		pick(u, pod)
+	case n == 22:
+		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(3)))
+	case n == 23:
 		u.Disown(pod)
-	default:
+	case n == 24:
 		u.TakeName(pod)
+	case n < 27:
+		u.Quarantine(pod)
+	case n == 27:
+		u.DeleteClaim("data-" + pod.Name)
+	case n == 28:
+		u.Corrupt(pod)
+	default:
+		u.CreateRevision(fmt.Sprint("web-unreadable-", r.IntN(2)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -180,5 +181,40 @@ func TestCreationFails(t *testing.T) {
 				t.Errorf("%d pods", n)
 			}
 		})
+	})
+}
+
+// TestBackOff: a pod that ends before it has run is replaced at once the first
+// time, and later every time after.
+func TestBackOff(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(1, "")
+		c.MustPass()
+		reject := func() { c.PatchPod("web-0", `{"status":{"phase":"Failed","reason":"OutOfcpu"}}`, "status") }
+		for _, want := range []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second} {
+			reject()
+			uid := c.pod("web-0").UID
+			_, after, err := c.Pass()
+			c.Must(err)
+			if want > 0 && (after <= want-time.Second/2 || after > want || c.pod("web-0").UID != uid) {
+				t.Fatalf("looks again after %v, want up to %v", after, want)
+			}
+			time.Sleep(after)
+			for range 3 {
+				c.MustPass()
+			}
+			if c.pod("web-0").UID == uid {
+				t.Fatalf("after %v the pod is not replaced", want)
+			}
+		}
+		c.Settle() // it runs
+		c.PatchPod("web-0", `{"status":{"phase":"Failed"}}`, "status")
+		uid := c.pod("web-0").UID
+		for range 3 {
+			c.MustPass()
+		}
+		if c.pod("web-0").UID == uid {
+			t.Error("a pod that ran is not replaced at once")
+		}
 	})
 }

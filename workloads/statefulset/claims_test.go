@@ -89,6 +89,31 @@ func TestRetention(t *testing.T) {
 	})
 }
 
+// The owners of a claim follow from the policy and from the pod that mounts it,
+// whatever becomes of claim templates.
+func TestRetentionWhereClaimTemplatesChange(t *testing.T) {
+	added := func(s *Snapshot) {
+		s.Set.Spec.VolumeClaimTemplates = append(s.Set.Spec.VolumeClaimTemplates, corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "logs"}})
+	}
+	removed := func(s *Snapshot) { s.Set.Spec.VolumeClaimTemplates = nil }
+	renamed := func(s *Snapshot) { s.Set.Spec.VolumeClaimTemplates[0].Name = "store" }
+	shared := func(s *Snapshot) { // of another pod, and by another name
+		s.Pods[0].Spec.Volumes[0].PersistentVolumeClaim.ClaimName = "data-web-1"
+		s.Pods[1].Spec.Volumes[0].Name = "store"
+	}
+	runPlanCases(t, []planCase{
+		{"rule 23: a template is added, and the set shall own nothing any more", "A", "A", "0A 1A", with(claims("set", "set"), added, retention(retain, retain)), "own data-web-0=, own data-web-1=", ""},
+		{"rule 23: a template is added, and the set shall own claims", "A", "A", "0A", with(claims(), added, retention(deletes, retain)), "own data-web-0=StatefulSet", ""},
+		{"rule 23: a template is added, and a pod is scaled away with its claim", "A", "A", "0A 1A", with(claims(), added, replicas(1), retention(retain, deletes)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"rule 23: the template is removed, and a pod is scaled away with its claim", "A", "A", "0A 1A", with(claims("set", "set"), removed, replicas(1), retention(deletes, deletes)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"rule 23: the template is removed, and the set shall own nothing any more", "A", "A", "0A", with(claims("set"), removed), "own data-web-0=", ""},
+		{"rule 23: the template is removed, and the set shall own claims", "A", "A", "0A", with(claims(), removed, retention(deletes, retain)), "own data-web-0=StatefulSet", ""},
+		{"rule 23: the template has another name", "A", "A", "0A 1A", with(claims("set", ""), renamed, retention(deletes, retain)), "own data-web-1=StatefulSet", ""},
+		{"rule 23: claims that are not named after the pod and the volume are none of the set's", "A", "A", "0A 1A", with(claims(), removed, shared, retention(deletes, retain)), "", ""},
+		{"edge 18: gate off", "A", "A", "0A", with(claims("set"), added, func(s *Snapshot) { s.Features.NoAutoDeleteClaims = true }), "", ""},
+	})
+}
+
 func TestClaimsOfNewPods(t *testing.T) {
 	extra := func(owner string) edit { return func(s *Snapshot) { testClaim(s, 1, owner) } }
 	going := func(s *Snapshot) { testClaim(s, 1, "").DeletionTimestamp = &metav1.Time{Time: testTime} }

@@ -120,6 +120,23 @@ func TestConflicts(t *testing.T) {
 			}
 		})
 	})
+	t.Run("owners follow the policy where claim templates come and go", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(1, spec(c, withClaims, `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`))
+			c.Settle()
+			c.Edit(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}},{"metadata":{"name":"logs"},"spec":{}}],
+				"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain"}}}`)
+			c.Settle()
+			if diff := cmp.Diff([]string{"data-web-0"}, c.claims()); diff != "" {
+				t.Errorf("a template is added: claims (-want +got):\n%s", diff)
+			}
+			c.Edit(`{"spec":{"volumeClaimTemplates":null,"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`)
+			c.Settle()
+			if diff := cmp.Diff([]string{"data-web-0 StatefulSet"}, c.claims()); diff != "" {
+				t.Errorf("the templates are removed: claims (-want +got):\n%s", diff)
+			}
+		})
+	})
 	t.Run("a revision that is gone need not be adopted", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(1, "")

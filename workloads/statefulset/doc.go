@@ -13,9 +13,12 @@
 // (apps/v1) does: names and identity of pods and claims, ordered and parallel
 // start, rolling updates from the highest ordinal down, adoption, history.
 //
-// A pass waits until the caches have seen what earlier passes wrote. Nothing
-// else is remembered between passes: a lost event or a pod that is gone before
-// it was seen cannot stop a StatefulSet.
+// A pass waits until the caches have seen what earlier passes wrote. What others
+// write to objects of two kinds may be seen in any order: a change of the
+// StatefulSet can be carried out before the controller sees that a pod turned
+// unready just before, as in Kubernetes; what the status counts has been seen.
+// No decision depends on anything else that is remembered: a lost event or a pod
+// that is gone before it was seen cannot stop a StatefulSet.
 //
 // What a StatefulSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/workloads/statefulset/RULES.md
@@ -28,26 +31,36 @@
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could move, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready moves nevertheless when
-//     its revision has been given up, when its deletion or update is being
-//     prepared, when the update goes back to an older revision, when no pod is
-//     available at its revision, or when all pods above it are updated and
-//     available. Pods that are ready are never moved for this.
+//     its revision has been given up, or when its deletion or update is being
+//     prepared; and one of the current revision when the update goes back to an
+//     older one, when no pod is available at its revision, or when all pods above
+//     it are updated and available. Pods that are ready are never moved for this;
+//     nor are those of the current revision while pods have the update and none
+//     of them is available: an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
-//   - With OrderedReady a pod that is left over goes in its turn although it and
-//     a lower one that is left over are not available.
+//   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
+//     lets go, although that has taken it and a lower one out of service.
+//   - A pod whose in-place update cannot begin, since its record is corrupt or it
+//     lacks a container, is recreated with InPlaceIfPossible. With InPlaceOnly it is
+//     passed over and reported, and the update of the others goes on.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
 //     that are wanted, not from the number of replicas alone: with reserved
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal
 //     was reserved.
 //   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
 //     update is paused or undone, is taken back. Where markPodNotReady forbids
-//     that, it is deleted and replaced once its hook lets go.
+//     that, it is deleted and replaced once its hook lets go: in order, within
+//     maxUnavailable, and while the update is paused only if it is out of service
+//     and comes back as it is.
 //   - Progress of in-place updates and hooks is written down for every pod, also
 //     where the StatefulSet is paused, of the type OnDelete, or waits for a pod
 //     of a lower ordinal.
 //   - A pod that ended in the phase Succeeded is recreated as a Failed one is. The
 //     replacement is created when the former pod is gone, not before.
+//   - A pod that ends without having run, as one that its kubelet rejects, is
+//     recreated at once the first time, and then after 1 second, 2, 4 and so on, up
+//     to 5 minutes.
 //   - With Parallel, all pods that are left over are deleted in one pass, and a
 //     pod whose claim is about to be deleted does not hold up the others.
 //   - A claim that goes with a former pod, or with a former StatefulSet of the
@@ -55,6 +68,8 @@
 //   - Pods that lack a claim of the template are reported without requests that
 //     must fail, and nothing else waits for them. A claim that was deleted from
 //     under a Pending pod is created again.
+//   - Owners of claims are kept claim by claim: also where a pod lacks another claim,
+//     and where the claim template is gone from which its claim was made.
 //   - A claim that something else controls, or that a former StatefulSet of the
 //     same name owns, is left as it is.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
@@ -83,6 +98,9 @@
 //   - Where the template changes before a status was written, pods of the former
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
+//   - status.currentRevision moves to the update revision only when all wanted
+//     pods are there, where the partition holds any back: those would come back
+//     updated after they were evicted.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package statefulset

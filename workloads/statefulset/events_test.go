@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apitest/mutation"
 	"github.com/podwright/podwright/internal/changes"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -118,17 +119,28 @@ func describe(p *Plan) string {
 		}
 	}
 	show(p.Revisions.RaiseTo, len(p.Revisions.Delete), p.Create, p.CreateClaims, p.Status, p.RequeueAfter, p.PreDownload)
-	owners := func(claims []ClaimPatch) {
-		for _, c := range claims {
-			show(c.Claim.Name, ownerChanges(c.Claim.OwnerReferences, c.Owners)) // what is written
+	beside := func(owners, others []metav1.OwnerReference) []metav1.OwnerReference {
+		return slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool {
+			return slices.ContainsFunc(others, func(other metav1.OwnerReference) bool { return other.UID == o.UID })
+		})
+	}
+	owners := func(claims []rollout.ClaimPatch) {
+		for _, c := range claims { // what is written
+			show(c.Claim.Name, beside(c.Owners, c.Claim.OwnerReferences))
+			for _, owner := range beside(c.Claim.OwnerReferences, c.Owners) {
+				show(owner.UID)
+			}
 		}
 	}
 	owners(p.PatchClaims)
 	for _, d := range p.Delete {
 		show(d.Pod.Name, d.For)
-		owners(d.Claims)
+		owners(d.ChangeClaims)
 	}
-	for _, patch := range p.Patch {
+	for _, d := range p.Otherwise.Delete {
+		show(d.Pod.Name, d.For)
+	}
+	for _, patch := range slices.Concat(p.Patch, p.Otherwise.Patch) {
 		show(patch.Pod.Name, patch.Kind, patch.Patch)
 	}
 	for _, wait := range p.Waiting {

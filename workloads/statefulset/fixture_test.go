@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -195,7 +196,7 @@ func summary(s *Snapshot, p *Plan) string {
 		say("own %s", claimOwners(claim))
 	}
 	for _, d := range p.Delete {
-		for _, claim := range d.Claims {
+		for _, claim := range d.ChangeClaims {
 			say("own %s", claimOwners(claim))
 		}
 	}
@@ -209,10 +210,16 @@ func summary(s *Snapshot, p *Plan) string {
 		}
 		say("create %s%s", ordinal(c.Pod.Name), letter)
 	}
+	for _, d := range p.Otherwise.Delete {
+		say("otherwise delete %s %s", ordinal(d.Pod.Name), d.For)
+	}
+	for _, patch := range p.Otherwise.Patch {
+		say("otherwise %s %s", patch.Kind, ordinal(patch.Pod.Name))
+	}
 	return strings.Join(parts, ", ")
 }
 
-func claimOwners(c ClaimPatch) string {
+func claimOwners(c rollout.ClaimPatch) string {
 	kinds := []string{}
 	for _, o := range c.Owners {
 		kinds = append(kinds, o.Kind)

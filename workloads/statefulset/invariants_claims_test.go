@@ -29,7 +29,7 @@ func (j *judge) checkClaims(plan *Plan) {
 	}
 	patches := slices.Clone(plan.PatchClaims)
 	for _, d := range plan.Delete {
-		patches = append(patches, d.Claims...)
+		patches = append(patches, d.ChangeClaims...)
 	}
 	for _, patch := range patches {
 		if j.features.NoAutoDeleteClaims {
@@ -77,26 +77,34 @@ func (j *judge) doomed(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// checkRestingClaims: every pod has its claims, and these have the owners that
-// the retention policy names.
+// checkRestingClaims: every pod has the claims that it mounts, and these have the
+// owners that the retention policy names, whatever has become of their templates.
 func (j *judge) checkRestingClaims() {
-	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
+	var want []types.UID
+	if policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenDeleted == "Delete" {
+		want = []types.UID{j.set.UID}
+	}
 	for _, ordinal := range j.wanted {
-		for _, template := range j.set.Spec.VolumeClaimTemplates {
-			claim := j.Claim(claimName(template.Name, j.set.Name, ordinal))
+		for _, name := range claimsOf(j.pods[ordinal]) {
+			claim := j.Claim(name)
 			if claim == nil || claim.DeletionTimestamp != nil {
-				j.T.Fatalf("rests, and pod %d has no claim of %s", ordinal, template.Name)
+				j.T.Fatalf("rests, and pod %d has no claim %s", ordinal, name)
 			}
 			if j.features.NoAutoDeleteClaims {
 				continue
 			}
-			var want []types.UID
-			if policy != nil && policy.WhenDeleted == "Delete" {
-				want = []types.UID{j.set.UID}
-			}
 			if !slices.EqualFunc(want, claim.OwnerReferences, func(uid types.UID, o metav1.OwnerReference) bool { return uid == o.UID }) {
-				j.T.Fatalf("rests, and the owners of claim %s are %v under the policy %+v", claim.Name, claim.OwnerReferences, policy)
+				j.T.Fatalf("rests, and the owners of claim %s are %v, wanted are %v", claim.Name, claim.OwnerReferences, want)
 			}
 		}
 	}
+}
+
+// lacksClaims tells whether the pod of an ordinal does not mount the claims of
+// all claim templates, and so was created before one of them.
+func (j *judge) lacksClaims(ordinal int) bool {
+	pod := j.pods[ordinal]
+	return pod != nil && slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
+		return !slices.Contains(claimsOf(pod), claimName(template.Name, j.set.Name, ordinal))
+	})
 }

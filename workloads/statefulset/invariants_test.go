@@ -134,7 +134,8 @@ func moves(plan *Plan) world.Moves {
 func (j *judge) checkProblems(plan *Plan) {
 	for _, problem := range plan.Problems {
 		inPlaceOnly := j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType
-		if problem.Condition != v1beta1.StatefulSetConditionFailedCreatePod && !inPlaceOnly {
+		lacking := slices.ContainsFunc(j.wanted, j.lacksClaims) && strings.Contains(problem.Err.Error(), "does not mount the claims")
+		if problem.Condition != v1beta1.StatefulSetConditionFailedCreatePod && !inPlaceOnly && !lacking {
 			j.fail(plan, "problem: %v", problem.Err)
 		}
 	}
@@ -177,7 +178,7 @@ func (j *judge) checkScale(plan *Plan) {
 		if !j.own(d.Pod) {
 			j.fail(plan, "deletes pod %s of another owner", d.Pod.Name)
 		}
-		if d.For == DeleteForScale && !j.condemned(d.Pod) && lifecycle.StateOf(d.Pod) != lifecyclev1alpha1.StatePreparingDelete {
+		if d.For == rollout.DeleteForScale && !j.condemned(d.Pod) && lifecycle.StateOf(d.Pod) != lifecyclev1alpha1.StatePreparingDelete {
 			j.fail(plan, "scales in pod %s, wanted are %v", d.Pod.Name, j.wanted)
 		}
 	}
@@ -236,7 +237,7 @@ func (j *judge) disrupted(plan *Plan) (pods []*corev1.Pod) {
 func (j *judge) updated(plan *Plan) (pods []*corev1.Pod) {
 	other := map[types.UID]bool{}
 	for _, d := range plan.Delete {
-		other[d.Pod.UID] = d.For != DeleteForUpdate
+		other[d.Pod.UID] = d.For != rollout.DeleteForUpdate
 	}
 	for _, pod := range j.disrupted(plan) {
 		if !other[pod.UID] && !ended(pod) && !j.condemned(pod) && lifecycle.StateOf(pod) != lifecyclev1alpha1.StatePreparingDelete {
@@ -258,7 +259,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 		return
 	}
 	revision := plan.Revisions.Update.Name
-	scaled := slices.ContainsFunc(plan.Delete, func(d PodDeletion) bool { return d.For == DeleteForScale })
+	scaled := slices.ContainsFunc(plan.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteForScale })
 	for _, pod := range pods {
 		switch {
 		case scaled:
@@ -293,13 +294,22 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	}
 	down := 0
 	for _, ordinal := range j.wanted[last:] {
-		if !j.serves(j.pods[ordinal], revision) && !j.heldBack(ordinal) {
+		pod := j.pods[ordinal]
+		if !j.serves(pod, revision) && !j.heldBack(ordinal) && !j.maybeStuck(plan, pod) {
 			down++
 		}
 	}
 	if last < len(j.wanted) && down > j.max {
 		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this pass", j.max, down, j.wanted[last])
 	}
+}
+
+// maybeStuck tells whether a pod serves at another revision and the plan leaves
+// it there, with InPlaceOnly: then it may be one that can never move, and uses
+// up no budget.
+func (j *judge) maybeStuck(plan *Plan, pod *corev1.Pod) bool {
+	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && pod != nil &&
+		j.serves(pod, pod.Labels[revisionLabel]) && !slices.Contains(j.disrupted(plan), pod)
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be

@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -20,16 +19,14 @@ type Plan struct {
 	// the present template, its Current the one that pods come from.
 	Revisions revision.Changes
 
-	// Create lists the pods to create, in order.
-	Create []rollout.PodCreation
+	// Stages lists the pods to create, to delete and to change. Where pods are
+	// deleted to scale, Stages.Otherwise holds the update that goes on when the
+	// API server refuses all of that.
+	rollout.Stages
 	// CreateClaims lists claims that pods wait for which exist already.
 	CreateClaims []*corev1.PersistentVolumeClaim
-	// Delete lists the pods to delete, in order.
-	Delete []PodDeletion
-	// Patch lists the pods to change, in order.
-	Patch []rollout.PodPatch
 	// PatchClaims lists the claims to change, beside those of pods to delete.
-	PatchClaims []ClaimPatch
+	PatchClaims []rollout.ClaimPatch
 
 	// Waiting lists the pods that should move and do not, each with the
 	// reason. A wait without a pod stands for pods not created yet.
@@ -49,36 +46,6 @@ type Plan struct {
 	Problems []Problem
 }
 
-// PodDeletion is a pod to delete.
-type PodDeletion struct {
-	Pod *corev1.Pod
-	// Claims lists what to change about its claims first: a claim that goes
-	// with its pod has to say so before the pod is gone.
-	Claims []ClaimPatch
-	// For says why the pod is deleted.
-	For DeletionReason
-}
-
-// DeletionReason says why a pod is deleted.
-type DeletionReason string
-
-// Why pods are deleted.
-const (
-	// DeleteForScale: no pod with its ordinal is wanted.
-	DeleteForScale DeletionReason = "Scale"
-	// DeleteForUpdate: the pod is recreated at another revision.
-	DeleteForUpdate DeletionReason = "Update"
-	// DeleteFailed: the pod has ended, and is recreated.
-	DeleteFailed DeletionReason = "Failed"
-)
-
-// ClaimPatch changes who owns a claim, and so with whom it is removed.
-type ClaimPatch struct {
-	Claim *corev1.PersistentVolumeClaim
-	// Owners is the complete list of owners that the claim shall have.
-	Owners []metav1.OwnerReference
-}
-
 // Problem is an error that a plan works around.
 type Problem struct {
 	// Condition is the condition of the StatefulSet that reports it.
@@ -88,9 +55,16 @@ type Problem struct {
 }
 
 // NewPlan decides what to do about a StatefulSet. It never fails: what is
-// wrong with the StatefulSet or its pods is listed in Plan.Problems.
+// wrong with the StatefulSet or its pods is listed in Plan.Problems; so are
+// objects of the Snapshot that do not belong to the StatefulSet, which are left
+// out. A Snapshot without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
+	p.stage = &p.plan.Stage
+	if err := p.checkInput(); err != nil {
+		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
+		return p.plan
+	}
 	if err := p.read(); err != nil {
 		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
 		p.planStatus()
@@ -103,7 +77,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.classify()
 	p.planReach()
-	if s.Set.DeletionTimestamp == nil { // (rule 26)
+	if p.Set.DeletionTimestamp == nil { // (rule 26)
 		p.planClaims()
 		p.planScale()
 		p.planRefresh()
@@ -111,7 +85,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.finishPatches()
 	p.planStatus()
-	if s.Set.DeletionTimestamp == nil { // (rule 26)
+	if p.Set.DeletionTimestamp == nil { // (rule 26)
 		p.planPreDownload()
 		p.planHistory()
 	}

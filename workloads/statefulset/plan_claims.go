@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -17,62 +18,79 @@ import (
 // claims that somebody took from under a pod that waits for them, and reports
 // pods that lack one. (rules 10, 23 to 25)
 func (p *planner) planClaims() {
-	if len(p.Set.Spec.VolumeClaimTemplates) == 0 {
-		return
-	}
 	var lacking []*pod
 	for _, pod := range p.pods {
-		if !p.storageMatches(pod) {
-			if p.window.contains(pod.ordinal) && !pod.terminating {
-				lacking = append(lacking, pod)
-			}
-			continue
-		}
 		p.planClaimsOf(pod)
+		if p.window.contains(pod.ordinal) && !pod.terminating && !p.storageMatches(pod) {
+			lacking = append(lacking, pod)
+		}
 	}
 	p.reportLacking(lacking)
 }
 
+// planClaimsOf decides about each claim of a pod by itself: claim templates may
+// have come and gone since the pod was created.
 func (p *planner) planClaimsOf(pod *pod) {
-	for i := range p.Set.Spec.VolumeClaimTemplates {
-		template := &p.Set.Spec.VolumeClaimTemplates[i]
-		claim := p.Claims[mounted(pod.Pod, template.Name)]
-		switch {
+	for i := range pod.Spec.Volumes {
+		name := claimOf(pod.Pod, &pod.Spec.Volumes[i])
+		if name == "" {
+			continue
+		}
+		switch claim := p.Claims[name]; {
 		case claim == nil:
-			if pod.Status.Phase == corev1.PodPending && !pod.terminating && p.window.contains(pod.ordinal) {
+			template := p.claimTemplate(pod.Spec.Volumes[i].Name)
+			if template != nil && pod.Status.Phase == corev1.PodPending && !pod.terminating && p.window.contains(pod.ordinal) {
 				p.plan.CreateClaims = append(p.plan.CreateClaims, p.newClaim(template, pod.ordinal))
 			}
 		case !p.Features.NoAutoDeleteClaims && claim.DeletionTimestamp == nil:
 			if owners, change := p.ownersOf(claim, pod); change {
-				pod.claims = append(pod.claims, ClaimPatch{Claim: claim, Owners: owners})
+				pod.claims = append(pod.claims, rollout.ClaimPatch{Claim: claim, Owners: owners})
 			}
 		}
 	}
 }
 
-// storageMatches tells whether a pod mounts its claims.
+// claimTemplate returns the claim template of a name; nil where there is none.
+func (p *planner) claimTemplate(name string) *corev1.PersistentVolumeClaim {
+	for i := range p.Set.Spec.VolumeClaimTemplates {
+		if p.Set.Spec.VolumeClaimTemplates[i].Name == name {
+			return &p.Set.Spec.VolumeClaimTemplates[i]
+		}
+	}
+	return nil
+}
+
+// storageMatches tells whether a pod mounts the claims of all claim templates.
 func (p *planner) storageMatches(pod *pod) bool {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
-		if mounted(pod.Pod, p.Set.Spec.VolumeClaimTemplates[i].Name) == "" {
+		if !mounts(pod.Pod, p.Set.Spec.VolumeClaimTemplates[i].Name) {
 			return false
 		}
 	}
 	return true
 }
 
-// mounted returns the name of the claim that a pod has of a claim template,
-// empty where it does not mount it. It builds no names: it is asked about every
-// pod in every pass.
-func mounted(pod *corev1.Pod, template string) string {
+// mounts tells whether a pod mounts its claim of a claim template.
+func mounts(pod *corev1.Pod, template string) bool {
 	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		if v.Name != template || v.PersistentVolumeClaim == nil {
-			continue
+		if v := &pod.Spec.Volumes[i]; v.Name == template && claimOf(pod, v) != "" {
+			return true
 		}
-		rest, ok := strings.CutPrefix(v.PersistentVolumeClaim.ClaimName, template)
-		if ok && len(rest) == 1+len(pod.Name) && rest[0] == '-' && rest[1:] == pod.Name {
-			return v.PersistentVolumeClaim.ClaimName
-		}
+	}
+	return false
+}
+
+// claimOf returns the name of the claim in a volume of a pod where it is one
+// that its StatefulSet has made of a claim template, whether there still is such
+// a template or not; otherwise it is empty. It builds no names: it is asked about
+// every pod in every pass.
+func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
+	if v.PersistentVolumeClaim == nil {
+		return ""
+	}
+	rest, ok := strings.CutPrefix(v.PersistentVolumeClaim.ClaimName, v.Name)
+	if ok && len(rest) == 1+len(pod.Name) && rest[0] == '-' && rest[1:] == pod.Name {
+		return v.PersistentVolumeClaim.ClaimName
 	}
 	return ""
 }

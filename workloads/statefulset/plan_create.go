@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -58,13 +60,30 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	case pod.terminating:
 		p.wait(pod.Pod, terminating)
 		return p.order("pod %s is still terminating", pod.Name)
+	case pod.leaving:
+		return p.order("pod %s is replaced", pod.Name)
+	case pod.ended && p.backsOff(pod):
+		return p.order("pod %s has ended (%s) and never ran", pod.Name, pod.Status.Phase)
 	case pod.ended:
-		p.delete(pod, DeleteFailed)
+		p.delete(pod, rollout.DeleteFailed)
 		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
 	case !pod.available:
 		return p.order("pod %s is not available", pod.Name)
 	}
 	return nil
+}
+
+// backsOff tells whether a pod that has ended is replaced later: it never ran,
+// as little as those before it.
+func (p *planner) backsOff(pod *pod) bool {
+	wait := p.BackOff[pod.Name].Sub(p.Now)
+	if wait <= 0 || backoff.Ran(pod.Pod) {
+		return false
+	}
+	p.requeueAfter(wait)
+	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleBackOff,
+		Message: fmt.Sprintf("the pod has ended (%s) and never ran, nor did the one before it; it is replaced at %s", pod.Status.Phase, p.BackOff[pod.Name].UTC().Format(time.TimeOnly))})
+	return true
 }
 
 var (
@@ -85,23 +104,38 @@ func (p *planner) order(format string, args ...any) *rollout.Reason {
 // stop ends the pass over the places at one whose pod is not available.
 func (p *planner) stop(rest []slot, reason *rollout.Reason) {
 	p.stopped = reason
-	if slices.ContainsFunc(rest, func(s slot) bool { return s.pod == nil }) {
+	p.waitForTurn(rest, reason)
+}
+
+// waitForTurn says why nothing is brought to the places that the pass does not
+// come to: pods that have ended there stay, and missing ones are not created.
+func (p *planner) waitForTurn(rest []slot, reason *rollout.Reason) {
+	missing := false
+	for _, s := range rest {
+		if s.pod == nil {
+			missing = true
+		} else if s.pod.own && s.pod.ended && !s.pod.terminating {
+			p.wait(s.pod.Pod, reason)
+		}
+	}
+	if missing {
 		p.wait(nil, reason)
 	}
 }
 
 func (p *planner) waitForBudget(rest []slot) {
 	limit := p.limits.scaleMaxUnavailable
-	if slices.ContainsFunc(rest, func(s slot) bool { return s.pod == nil }) {
-		p.wait(nil, &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: limit, Observed: limit,
-			Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: as many pods of lower ordinals are not available yet", limit)})
-	}
+	p.waitForTurn(rest, &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: limit, Observed: limit,
+		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: as many pods of lower ordinals are not available yet", limit)})
 }
 
 // waitForOther says why a place stays empty: a pod that is not the
 // StatefulSet's has the name.
 func (p *planner) waitForOther(other *pod) *rollout.Reason {
-	if other.kind != rollout.PatchAdopt {
+	switch {
+	case other.terminating:
+		p.wait(other.Pod, terminating)
+	case other.kind != rollout.PatchAdopt:
 		err := fmt.Errorf("create pod %s: there is one of that name which this StatefulSet does not control; delete or rename that", other.Name)
 		p.problem(v1beta1.StatefulSetConditionFailedCreatePod, err)
 		p.wait(nil, &rollout.Reason{Rule: rollout.RuleNameTaken, Message: err.Error()})

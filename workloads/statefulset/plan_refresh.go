@@ -41,7 +41,7 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) rollout.PatchKind {
 	progress, err := inplace.Refresh(patch, pod.Pod, p.Now)
 	if err != nil {
 		p.podProblem(pod, err)
-		pod.inPlaceDone = false
+		pod.inPlaceDone, pod.unreadable = false, true
 		return kind
 	}
 	p.requeueAfter(progress.RequeueAfter)

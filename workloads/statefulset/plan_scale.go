@@ -17,26 +17,6 @@ func (p *planner) planScale() {
 	p.scaleIn()
 }
 
-// planKeep takes back pods that prepare for their deletion although they shall
-// stay: their ordinal is wanted again, or the update is paused or undone. Where
-// the hooks do not allow it, such a pod is deleted when its hook lets go.
-func (p *planner) planKeep() {
-	for _, s := range p.wanted {
-		pod := s.pod
-		if pod == nil || !pod.own || pod.terminating || pod.ended ||
-			lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete || p.recreates(pod) {
-			continue
-		}
-		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
-			continue
-		}
-		if pod.patch.Empty() {
-			pod.patch = nil
-		}
-		p.delete(pod, DeleteForScale)
-	}
-}
-
 // scaleIn deletes the pods of ordinals that are not wanted, the highest first:
 // all of them, or with OrderedReady one after the other. (rules 11 to 13)
 func (p *planner) scaleIn() {
@@ -48,36 +28,58 @@ func (p *planner) scaleIn() {
 		if p.ordered {
 			p.wait(pod.Pod, p.stopped)
 		} else {
-			p.delete(pod, DeleteForScale)
+			p.delete(pod, rollout.DeleteForScale)
 		}
 	}
 }
 
-// deleteInOrder deletes the first of the pods that are left over, unless one is
-// terminating, and returns those that wait. All wanted pods are available by
-// then. (rule 11)
+// deleteInOrder deletes the first of the pods that are left over, unless it has
+// to wait, and returns those that wait. All wanted pods are available by then. (rule 11)
 func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
-	for _, pod := range p.condemned {
-		if pod.terminating {
-			p.stopped = p.order("pod %s is still terminating", pod.Name)
-			return pods
-		}
+	if p.stopped = p.haltsScaleIn(); p.stopped != nil {
+		return pods
 	}
-	p.delete(pods[0], DeleteForScale)
-	p.stopped = p.order("pod %s is deleted first", pods[0].Name)
+	pods[0].unserving = !pods[0].available
+	p.delete(pods[0], rollout.DeleteForScale)
+	p.stopped, p.inOrder = p.order("pod %s is deleted first", pods[0].Name), true
 	return pods[1:]
 }
 
+// haltsScaleIn says why no pod that is left over goes now: one is on its way
+// out, or the highest one is not available and is not the first of all pods that
+// are not ready; hooks are not looked at, as in rule 8. One whose deletion was
+// begun when it was its turn has waited for that already, and may be out of
+// service for no other reason. (rule 11)
+func (p *planner) haltsScaleIn() *rollout.Reason {
+	for _, pod := range p.condemned {
+		if pod.terminating {
+			return p.order("pod %s is still terminating", pod.Name)
+		}
+	}
+	highest := p.condemned[0]
+	if highest.available || lifecycle.StateOf(highest.Pod) == lifecyclev1alpha1.StatePreparingDelete {
+		return nil
+	}
+	switch i := slices.IndexFunc(p.pods, func(pod *pod) bool { return !pod.ready() }); {
+	case i < 0:
+		return p.order("pod %s, which is to be deleted, is not available yet", highest.Name)
+	case p.pods[i] != highest:
+		return p.order("pod %s, which is to be deleted, is not available, and %s before it is not ready", highest.Name, p.pods[i].Name)
+	}
+	return nil
+}
+
 // delete deletes a pod, or has its hook asked to prepare it. (rule 13)
-func (p *planner) delete(pod *pod, why DeletionReason) {
+func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
 	if now {
 		pod.deleted = true
-		p.scaled = p.scaled || why == DeleteForScale
-		p.plan.Delete = append(p.plan.Delete, PodDeletion{Pod: pod.Pod, Claims: pod.claims, For: why})
+		p.scaled = p.scaled || why == rollout.DeleteForScale
+		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
+			Pod: pod.Pod, For: why, Unchanged: pod.unserving, ChangeClaims: pod.claims})
 		return
 	}
-	p.scaled = p.scaled || why == DeleteForScale && !pod.patch.Empty()
+	p.scaled = p.scaled || why == rollout.DeleteForScale && !pod.patch.Empty()
 	if pod.patch.Empty() {
 		pod.patch = nil
 	}

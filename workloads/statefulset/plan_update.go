@@ -3,14 +3,11 @@ package statefulset
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/lifecycle"
-	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -27,15 +24,34 @@ func (p *planner) planUpdate() {
 		p.waitAll(p.wanted, &rollout.Reason{Rule: rollout.RuleOnDelete,
 			Message: "updateStrategy.type OnDelete: the pod gets the present template when somebody deletes it"})
 	case p.rolling.Paused:
-		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.rollingUpdate.paused is true"})
+		p.waitAll(sequence, pausedUpdate)
 	case p.scaled:
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
+		p.planOtherwise(sequence)
 	case p.stopped != nil:
-		p.updateBroken(sequence, p.stopped)
+		p.updateBroken(sequence, 0, p.stopped)
 	default:
 		p.walk(sequence)
 	}
 }
+
+// planOtherwise plans the update that goes on where the API server refuses all
+// that the scale step deletes. The pods of the update wait for that step, as long
+// as it is not refused. (rule 12)
+func (p *planner) planOtherwise(sequence []slot) {
+	waiting := len(p.plan.Waiting)
+	p.stage = &p.plan.Otherwise
+	if p.stopped == nil || p.inOrder {
+		p.walk(sequence)
+	} else {
+		p.updateBroken(sequence, 0, p.stopped)
+	}
+	p.stage = &p.plan.Stage
+	p.plan.Waiting = p.plan.Waiting[:waiting]
+}
+
+// pausedUpdate is the reason of pods that stay while the update is paused.
+var pausedUpdate = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.rollingUpdate.paused is true"}
 
 // reach divides the wanted places as the partition does.
 type reach struct {
@@ -94,9 +110,15 @@ func (p *planner) unordered() reach {
 	if err != nil {
 		return reach{err: err}
 	}
+	var stuck []slot // take no place from those that can move
 	for _, pod := range ordered {
-		moved = append(moved, byPod[pod])
+		if s := byPod[pod]; p.stuck(s) {
+			stuck = append(stuck, s)
+		} else {
+			moved = append(moved, s)
+		}
 	}
+	moved = append(moved, stuck...)
 	n := len(moved)
 	if p.plan.Revisions.Current != p.plan.Revisions.Update { // otherwise no pod belongs at another revision
 		n = max(0, min(n, int(p.limits.replicas)-int(p.limits.partition)))
@@ -115,11 +137,18 @@ func (p *planner) walk(sequence []slot) {
 			if moved {
 				p.waitAll(sequence[i:], reason)
 			} else {
-				p.updateBroken(sequence, reason)
+				p.updateBroken(sequence, i, reason)
 			}
 			return
 		}
-		if mustMove(s) {
+		switch {
+		case p.stuck(s):
+			p.update(s.pod)
+			if !s.pod.available || s.pod.prepared() {
+				unavailable++
+			}
+			continue
+		case mustMove(s):
 			p.update(s.pod)
 			moved = true
 		}
@@ -148,63 +177,9 @@ func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	}
 }
 
-// updateBroken moves a pod although others are waited for, if it is not ready
-// and that may be because of the revision it is at: otherwise a broken update
-// could never be taken back. Pods that are ready stay.
-func (p *planner) updateBroken(sequence []slot, waiting *rollout.Reason) {
-	broken := p.broken(sequence)
-	for _, s := range sequence {
-		switch {
-		case s.pod != nil && s.pod == broken:
-			p.update(broken)
-		case mustMove(s):
-			p.wait(s.pod.Pod, waiting)
-		}
-	}
-}
-
-// broken is the last pod of the sequence that is not ready and that is given up
-// or the next one in order; nil while a pod is terminating. The last one is the
-// lowest, and may hold up the creation of others.
-func (p *planner) broken(sequence []slot) (broken *pod) {
-	works := map[string]bool{} // revision labels with an available pod
-	for _, pod := range p.pods {
-		if pod.available {
-			works[pod.Labels[revisionLabel]] = true
-		}
-	}
-	next := true // all pods before are updated and available
-	for _, s := range sequence {
-		switch pod := s.pod; {
-		case pod == nil:
-		case pod.terminating:
-			return nil
-		case !mustMove(s):
-			next = next && pod.available
-		case pod.ready():
-			next = false
-		case next || p.givenUp(pod, works[pod.Labels[revisionLabel]]):
-			broken = pod
-		}
-	}
-	return broken
-}
-
-// givenUp tells whether nobody wants the revision of a pod any more, or the pod
-// itself: its deletion or update is being prepared, which alone may keep it from
-// being ready, pods neither come from its revision nor go to it, it is newer than
-// the one they go to, or no pod works at it.
-func (p *planner) givenUp(pod *pod, works bool) bool {
-	current, update := p.plan.Revisions.Current, p.plan.Revisions.Update
-	state := lifecycle.StateOf(pod.Pod)
-	return !works || pod.Labels[revisionLabel] != revisionLabelOf(current) ||
-		state == lifecyclev1alpha1.StatePreparingDelete || state == lifecyclev1alpha1.StatePreparingUpdate ||
-		p.plan.Revisions.Create == nil && update.CreationTimestamp.Before(&current.CreationTimestamp)
-}
-
 // update moves one pod, in place where policy and template allow it. (rule 18)
 func (p *planner) update(pod *pod) {
-	if inplace.InGrace(pod.Pod) {
+	if inplace.InGrace(pod.Pod) && !pod.unreadable {
 		return // refresh says what it waits for
 	}
 	if pod.patch != nil {
@@ -212,81 +187,23 @@ func (p *planner) update(pod *pod) {
 			Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
 		return
 	}
-	update := p.inPlace(pod)
+	pod.otherwise = p.stage == &p.plan.Otherwise
+	update, obstacle := p.inPlace(pod)
 	switch {
-	case update != nil:
+	case obstacle == nil && update != nil:
 		p.updateInPlace(pod, update)
 	case p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType:
-		p.wait(pod.Pod, p.forbidden(pod))
+		p.wait(pod.Pod, p.forbidden(pod, obstacle))
 	default:
-		p.delete(pod, DeleteForUpdate)
+		p.delete(pod, rollout.DeleteForUpdate)
 	}
 }
 
 // recreates tells whether the update deletes a pod, now or later.
 func (p *planner) recreates(pod *pod) bool {
-	if p.rolling == nil || p.rolling.Paused || pod.updated {
+	if p.rolling == nil || p.rolling.Paused || pod.updated || pod.held || p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
 		return false
 	}
-	return !pod.held && p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType && p.inPlace(pod) == nil
-}
-
-// inPlace returns the in-place update of a pod; nil where there is none. (inplace rule 1)
-func (p *planner) inPlace(pod *pod) *inplace.Update {
-	switch p.rolling.PodUpdatePolicy {
-	case v1beta1.InPlaceIfPossiblePodUpdateStrategyType, v1beta1.InPlaceOnlyPodUpdateStrategyType:
-	default:
-		return nil
-	}
-	if p.calculator == nil {
-		p.calculator = &inplace.Calculator{History: p.Revisions, To: p.plan.Revisions.Update,
-			Options: inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata}}
-	}
-	update, _ := p.calculator.For(pod.Labels[revisionLabel])
-	return update
-}
-
-// forbidden says why a pod that must not be recreated cannot be updated
-// either, and reports it once per revision. (rule 20)
-func (p *planner) forbidden(pod *pod) *rollout.Reason {
-	label := pod.Labels[revisionLabel]
-	if reason := p.forbids[label]; reason != nil {
-		return reason
-	}
-	_, obstacles := p.calculator.For(label)
-	obstacle := obstacles[0].String()
-	p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf(
-		"pods of revision %s cannot be updated in place, and podUpdatePolicy InPlaceOnly forbids to recreate them: %s; change the template back or the policy",
-		label, obstacle))
-	reason := &rollout.Reason{Rule: rollout.RuleInPlaceOnly, Message: "podUpdatePolicy InPlaceOnly: " + obstacle}
-	if p.forbids == nil {
-		p.forbids = map[string]*rollout.Reason{}
-	}
-	p.forbids[label] = reason
-	return reason
-}
-
-// updateInPlace starts an in-place update, or has the pod's hook asked to
-// prepare it. A pod without a lifecycle state gets none. (lifecycle rules 9 and 19)
-func (p *planner) updateInPlace(pod *pod, update *inplace.Update) {
-	options := inplace.BeginOptions{Now: p.Now}
-	if s := p.rolling.InPlaceUpdateStrategy; s != nil {
-		options.GracePeriodSeconds = s.GracePeriodSeconds
-	}
-	patch, hooks := pod.change(rollout.PatchPrepare), p.hooks()
-	if lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {
-		step, held := lifecycle.BeginUpdate(patch, pod.Pod, hooks, false, p.Now)
-		if step != lifecycle.UpdateStart {
-			p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleInPlaceUpdateHook, Message: held})
-			return
-		}
-	}
-	pod.kind = rollout.PatchUpdateInPlace
-	if err := inplace.Begin(patch, pod.Pod, update, options); err != nil {
-		pod.patch = nil
-		p.podProblem(pod, err)
-		return
-	}
-	patch.SetLabel(revisionLabel, revisionLabelOf(p.plan.Revisions.Update))
-	p.requeueAfter(time.Duration(options.GracePeriodSeconds) * time.Second)
+	update, obstacle := p.inPlace(pod)
+	return update == nil || obstacle != nil
 }

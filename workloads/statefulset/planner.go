@@ -40,7 +40,9 @@ type planner struct {
 	reach     reach  // of the update
 
 	stopped *rollout.Reason // OrderedReady: why nothing goes on beyond a pod
-	scaled  bool            // the scale step deletes something: no update in this pass
+	stage   *rollout.Stage  // of the plan, where the present step belongs
+	scaled  bool            // the scale step deletes something: no update unless that is refused
+	inOrder bool            // stopped says no more than that
 
 	calculator *inplace.Calculator
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
@@ -68,10 +70,14 @@ type pod struct {
 	held        bool // the partition holds it back
 	available   bool // Running, and Ready for minReadySeconds (rule 8)
 	inPlaceDone bool // no in-place update is under way
-	claims      []ClaimPatch
+	unreadable  bool // nobody can tell whether one is: its record cannot be read
+	claims      []rollout.ClaimPatch
 	patch       *podpatch.Patch // nil: nothing to change yet
 	kind        rollout.PatchKind
 	deleted     bool // the plan deletes it
+	leaving     bool // the plan replaces it, or takes it out of service for that
+	unserving   bool // that it is not ready is why the plan may delete it
+	otherwise   bool // the patch belongs into Plan.Otherwise
 }
 
 // change returns the patch of a pod, to be filled in. What the patch is for is
@@ -249,9 +255,14 @@ func (p *planner) finishPatches() {
 				continue
 			}
 			p.plan.PatchClaims = append(p.plan.PatchClaims, pod.claims...)
-			if pod.patch != nil && pod.patch.Changes(pod.Pod) {
-				p.plan.Patch = append(p.plan.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
+			if pod.patch == nil || !pod.patch.Changes(pod.Pod) {
+				continue
 			}
+			stage := &p.plan.Stage
+			if pod.otherwise {
+				stage = &p.plan.Otherwise
+			}
+			stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
 		}
 	}
 }

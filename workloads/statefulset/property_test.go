@@ -2,6 +2,7 @@ package statefulset
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func (w *setWorld) begin(rt *rapid.T) {
 func (w *setWorld) interfere(rt *rapid.T) {
 	switch rapid.SampledFrom([]string{
 		"kubelets", "kubelets", "kubelets", "kubelets", "kubelet", "kubelet", "collect", "clock", "template", "template", "spec", "spec", "spec",
-		"type", "retention", "feature", "hook", "pods", "pods", "nothing",
+		"type", "retention", "claims", "quota", "refuse", "feature", "hook", "pods", "pods", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelets":
 		w.Kubelets()
@@ -71,6 +72,12 @@ func (w *setWorld) interfere(rt *rapid.T) {
 	case "retention":
 		w.Spec(rapid.SampledFrom([]string{"whenDeleted", "whenScaled"}).Draw(rt, "when") + "=" +
 			rapid.SampledFrom([]string{"Retain", "Delete"}).Draw(rt, "policy"))
+	case "claims":
+		w.Spec("claims=" + rapid.SampledFrom([]string{"", "data", "logs", "data,logs"}).Draw(rt, "claims"))
+	case "quota":
+		w.Quota = rapid.IntRange(0, 6).Draw(rt, "quota")
+	case "refuse":
+		w.Refused = map[string]bool{"create": rapid.Bool().Draw(rt, "refuse create"), "delete": rapid.Bool().Draw(rt, "refuse delete")}
 	case "feature":
 		w.features.NoAutoDeleteClaims = rapid.Bool().Draw(rt, "noAutoDeleteClaims")
 	case "hook":
@@ -145,6 +152,7 @@ func (w *setWorld) interferePods(rt *rapid.T) {
 
 // letGo takes away everything that holds the StatefulSet.
 func (w *setWorld) letGo(image string) {
+	w.Quota, w.Refused = 0, nil
 	w.Spec("type=RollingUpdate", "preDelete=", "inPlaceUpdate=", "paused=false", "partition=0", "image="+image)
 	if w.set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
 		w.Spec("podUpdatePolicy=InPlaceIfPossible") // the environment may have changed
@@ -170,10 +178,46 @@ func claimsOf(pod *corev1.Pod) (names []string) {
 }
 
 // comeToRest lets go of the StatefulSet, gives it a good image, and checks
-// where it ends. Nothing helps it but kubelets and the garbage collector; time
-// passes only when a plan asks for another pass.
+// where it ends. Where scaling in halts at pods that are broken, users scale out
+// again, and in when all pods serve.
 func (w *setWorld) comeToRest(image string) {
 	w.letGo(image)
+	if plan := w.rest(); !w.judge().halts() {
+		w.checkRest(plan)
+		return
+	}
+	replicas, reserved := *w.set.Spec.Replicas, w.set.Spec.ReserveOrdinals
+	all := w.judge()
+	w.Spec("reserve=", fmt.Sprint("replicas=", 1+slices.Max(slices.Collect(maps.Keys(all.pods)))))
+	w.checkRest(w.rest())
+	w.set.Spec.ReserveOrdinals = reserved
+	w.Spec(fmt.Sprint("replicas=", replicas))
+	w.checkRest(w.rest())
+}
+
+// halts tells whether OrderedReady keeps pods that are left over: all wanted
+// ones are available, and the highest and a lower one of the others are not. (rule 11)
+func (j *judge) halts() bool {
+	if !j.ordered || slices.ContainsFunc(j.wanted, func(n int) bool { return !j.available(j.pods[n]) }) {
+		return false
+	}
+	var broken []int
+	highest := -1
+	for ordinal, pod := range j.pods {
+		if j.own(pod) && j.condemned(pod) {
+			highest = max(highest, ordinal)
+			if !j.available(pod) {
+				broken = append(broken, ordinal)
+			}
+		}
+	}
+	return len(broken) > 1 && slices.Max(broken) == highest
+}
+
+// rest makes passes until there is nothing to do, and returns the last plan.
+// Nothing helps but kubelets and the garbage collector; time passes only when a
+// plan asks for another pass.
+func (w *setWorld) rest() *Plan {
 	var last []string
 	for range 400 {
 		w.Kubelets()
@@ -182,8 +226,7 @@ func (w *setWorld) comeToRest(image string) {
 		last = moves(plan).Decisions()
 		quiet := !acts(plan) && !collected
 		if quiet && plan.RequeueAfter == 0 {
-			w.checkRest(plan)
-			return
+			return plan
 		}
 		w.apply(plan)
 		if quiet {
@@ -191,6 +234,7 @@ func (w *setWorld) comeToRest(image string) {
 		}
 	}
 	w.T.Fatalf("does not come to rest:\n%s", strings.Join(last, "\n"))
+	return nil
 }
 
 // checkRest: the pods that are wanted serve, there are no others, and the status says so.
@@ -210,7 +254,7 @@ func (w *setWorld) checkRest(plan *Plan) {
 		w.T.Fatalf("rests with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
 	}
 	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n || status.CurrentReplicas != n ||
-		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 {
+		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 != slices.ContainsFunc(j.wanted, j.lacksClaims) {
 		w.T.Fatalf("rests with a status that does not say so:\n%s", &out)
 	}
 	if len(plan.Waiting) > 0 {

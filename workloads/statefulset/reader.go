@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/ownwrites"
 	"github.com/podwright/podwright/workloads/client"
@@ -46,8 +47,10 @@ type Reader interface {
 	// an owner, and those without a controller that match the selector.
 	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
 	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
+	// when it cannot tell. A Reconciler waits until it has seen its own writes;
+	// where Seen cannot tell, it makes no pass, unless Options.AllowStaleReads
+	// says so. The caches must hold all objects of their namespaces: a pod that
+	// was created and does not appear in them is an error.
 	Seen(Resource) string
 }
 
@@ -98,6 +101,7 @@ func (r *informerReader) Revisions(namespace string, owner types.UID, selector l
 func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	set, err := r.reader.StatefulSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
+		r.places.Forget(key)
 		return nil, nil
 	}
 	if err != nil {
@@ -107,6 +111,9 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	if s.Pods, err = r.reader.Pods(key.Namespace, set.Name); err != nil {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
+	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
+		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && backoff.Ran(pod) })
+	})
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
 	}
@@ -120,9 +127,10 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	return s, r.observeJobs(s)
 }
 
-// claims reads the claims of the pods that there are and of those that should be.
+// claims reads the claims of the pods that there are and of those that should
+// be: those that the claim templates ask for, and those that pods mount.
 func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
-	if len(s.Set.Spec.VolumeClaimTemplates) == 0 || s.replicas() > mostReplicas {
+	if s.replicas() > mostReplicas {
 		return nil, nil
 	}
 	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
@@ -133,15 +141,31 @@ func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 		}
 	}
 	claims := make(map[string]*corev1.PersistentVolumeClaim, len(ordinals)*len(s.Set.Spec.VolumeClaimTemplates))
+	read := func(name string) error {
+		claim, err := r.reader.Claim(s.Set.Namespace, name)
+		if err != nil {
+			return fmt.Errorf("claim %s: %w", name, err)
+		}
+		if claim != nil {
+			claims[name] = claim
+		}
+		return nil
+	}
 	for i := range s.Set.Spec.VolumeClaimTemplates {
 		for _, ordinal := range ordinals {
-			name := claimName(s.Set.Spec.VolumeClaimTemplates[i].Name, s.Set.Name, ordinal)
-			claim, err := r.reader.Claim(s.Set.Namespace, name)
-			if err != nil {
-				return nil, fmt.Errorf("claim %s: %w", name, err)
+			if err := read(claimName(s.Set.Spec.VolumeClaimTemplates[i].Name, s.Set.Name, ordinal)); err != nil {
+				return nil, err
 			}
-			if claim != nil {
-				claims[name] = claim
+		}
+	}
+	for _, pod := range s.Pods {
+		for i := range pod.Spec.Volumes {
+			name := claimOf(pod, &pod.Spec.Volumes[i])
+			if name == "" || claims[name] != nil {
+				continue
+			}
+			if err := read(name); err != nil {
+				return nil, err
 			}
 		}
 	}

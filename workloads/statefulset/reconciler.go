@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/reconcile"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -26,6 +27,7 @@ type Reconciler struct {
 	clock     clock.PassiveClock
 	features  Features
 	writer    *apply.Writer
+	places    backoff.Places
 	passes    *reconcile.Passes[Snapshot, Plan]
 }
 
@@ -48,6 +50,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
+		Reads: []Resource{ResourceStatefulSets, ResourcePods, ResourceClaims, ResourceRevisions}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Objects: func(s *Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) {
 			return s.Pods, slices.Collect(maps.Values(s.Claims))

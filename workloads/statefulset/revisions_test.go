@@ -149,3 +149,27 @@ func TestUnreadableRevision(t *testing.T) {
 		t.Errorf("problems %q, created %d", got, len(plan.Create))
 	}
 }
+
+// TestHistoryKeepsRevisionsOfPods: a revision that a pod names stays, however the
+// pod is counted: without it the pod could never be updated in place.
+func TestHistoryKeepsRevisionsOfPods(t *testing.T) {
+	for _, tt := range []struct {
+		name, pods string
+		replicas   int32
+		want       int // revisions to delete
+	}{
+		{"no pod", "0C", 1, 1}, {"terminating", "0C 1B~", 2, 0}, {"left over", "0C 1B", 1, 0}, {"ended", "0C 1B!", 2, 0},
+		{"of another owner", "0C 1B#", 2, 0}, {"without a controller", "0C 1B@", 2, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			limit := int32(0)
+			s := testSnapshot(t, "C", "C", tt.pods, replicas(tt.replicas), func(s *Snapshot) {
+				s.Set.Spec.RevisionHistoryLimit = &limit
+				s.Revisions = s.Revisions[1:] // B and C
+			})
+			if got := NewPlan(s).Revisions.Delete; len(got) != tt.want {
+				t.Errorf("deletes %d revisions, want %d", len(got), tt.want)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package statefulset
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -112,9 +113,16 @@ func TestRevisionOfNewPods(t *testing.T) {
 }
 
 func TestPassOverOrdinals(t *testing.T) {
+	backOff := func(s *Snapshot) { s.BackOff = map[string]time.Time{"web-1": testTime.Add(time.Second)} }
+	later := func(s *Snapshot) { s.Now = s.Now.Add(time.Second) }
+	ran := func(s *Snapshot) { s.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} }
 	runPlanCases(t, []planCase{
 		{"rule 4: a Failed pod is deleted", "A", "A", "0A 1A! 2A", nil, "delete 1 Failed", ""},
 		{"rule 4: and created when it is gone", "A", "A", "0A 2A", with(replicas(3)), "create 1A", ""},
+		{"rule 4: one that never ran backs off", "A", "A", "0A 1A! 2A", with(backOff), "", "BackOff 1"},
+		{"rule 4: so with OrderedReady, which stops there", "A", "A", "0A 1A!", with(ordered, backOff, replicas(3)), "", "BackOff 1, OrderedReady new"},
+		{"rule 4: but not one that ran", "A", "A", "0A 1A! 2A", with(backOff, ran), "delete 1 Failed", ""},
+		{"rule 4: nor when the time is over", "A", "A", "0A 1A! 2A", with(backOff, later), "delete 1 Failed", ""},
 		{"rule 5: OrderedReady stops after one creation", "A", "A", "0A", with(ordered, replicas(4)), "create 1A", "OrderedReady new"},
 		{"rule 5: Parallel creates all", "A", "A", "0A", with(replicas(4)), "create 1A, create 2A, create 3A", ""},
 		{"rule 6: OrderedReady stops at a terminating pod", "A", "A", "0A~ 2A", with(ordered, replicas(3)), "", "NameTaken 0, OrderedReady new"},
@@ -129,7 +137,11 @@ func TestPassOverOrdinals(t *testing.T) {
 		{"rule 9: a terminating pod takes one", "A", "A", "0A~ 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "NameTaken 0, ScaleMaxUnavailable new"},
 		{"rule 9: a percentage is rounded down", "A", "A", "", with(replicas(5), scaleUnavailable("50%")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
 		{"rule 9: but to 1 at least", "A", "A", "", with(replicas(5), scaleUnavailable("1%")), "create 0A", "ScaleMaxUnavailable new"},
-		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
+		{"rule 9: a Failed pod beyond it waits as well", "A", "A", "0A- 1A! 3A!", with(replicas(4), scaleUnavailable("1")), "", "ScaleMaxUnavailable 1 3 new"},
+		{"rule 8: and one beyond the place at which OrderedReady stops", "A", "A", "0A- 1A!", with(ordered, replicas(2)), "", "OrderedReady 1"},
+		{"rule 6: a terminating pod of a former set has the name", "A", "A", "0A 1A#~", nil, "", "NameTaken 1"},
+		{"rule 6: and one without a controller", "A", "A", "0A 1A@~", nil, "", "NameTaken 1"},
+		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale, otherwise delete 3 Update", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
 		{"rule 9: the update goes on", "B", "A", "0A- 3A", with(replicas(4), scaleUnavailable("1"), unavailable("1")), "delete 3 Update", "MaxUnavailable 0, ScaleMaxUnavailable new"},
 	})
 }
@@ -139,11 +151,21 @@ func TestScaleDown(t *testing.T) {
 		{"rule 11: OrderedReady deletes the highest ordinal", "A", "A", "0A 1A 2A 3A", with(ordered, replicas(2)), "delete 3 Scale", "OrderedReady 2"},
 		{"rule 11: OrderedReady waits for a terminating one", "A", "A", "0A 1A 2A 3A~", with(ordered, replicas(2)), "", "OrderedReady 2"},
 		{"rule 11: OrderedReady waits for a lower one that somebody else deletes", "A", "A", "0A 1A 2A~ 3A", with(ordered, replicas(2)), "", "OrderedReady 3"},
-		{"rule 11: a pod that is not available blocks no others, as it is left over itself", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 11: it goes in its turn", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: a pod that is not available waits, as a lower one is not either", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"rule 11: so with replicas 0", "A", "A", "0A- 1A- 2A-", with(ordered, replicas(0)), "", "OrderedReady 2 1 0"},
+		{"rule 11: and while it is not ready for minReadySeconds", "A", "A", "0A 1A% 2A%", with(ordered, minReady(60), replicas(1)), "", "OrderedReady 2 1"},
+		{"rule 11: the only one that is not available goes", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: one that is available goes, although a lower one is not", "A", "A", "0A 1A- 2A", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"rule 11: a Failed one waits as well", "A", "A", "0A 1A- 2A!", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"rule 11: a reserved one that is not available", "A", "A", "0A 1A- 2A 3A", with(ordered, reserve(1), replicas(3)), "delete 1 Scale", ""},
+		{"rule 12: Parallel waits for none of them", "A", "A", "0A 1A- 2A-", with(replicas(1)), "delete 2 Scale, delete 1 Scale", ""},
 		{"rule 11: a wanted pod that is not available blocks", "A", "A", "0A- 1A 2A", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
 		{"rule 12: Parallel passes over terminating ones", "A", "A", "0A 1A 2A~", with(replicas(1)), "delete 1 Scale", ""},
-		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale", "ScaleFirst 0"},
+		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale, otherwise delete 0 Update", "ScaleFirst 0"},
+		{"rule 12: also with OrderedReady", "B", "A", "0A 1A 2A", with(ordered, replicas(1)), "delete 2 Scale, otherwise delete 0 Update", "OrderedReady 1, ScaleFirst 0"},
+		{"rule 12: paused goes before", "B", "A", "0A 1A", with(paused, replicas(1)), "delete 1 Scale", "Paused 0"},
+		{"rule 12: in place", "B", "A", "0A 1A", with(inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), replicas(1)), "delete 1 Scale, otherwise UpdateInPlace 0", "ScaleFirst 0"},
+
 		{"edge 25: Parallel scales 5 to 0 without waiting", "A", "A", "0A 1A 2A 3A 4A", with(replicas(0)), "delete 4 Scale, delete 3 Scale, delete 2 Scale, delete 1 Scale, delete 0 Scale", ""},
 	})
 }
@@ -199,6 +221,18 @@ func TestBrokenUpdate(t *testing.T) {
 		{"Parallel, unordered: a roll-back moves all pods, whatever the partition", "A", "A", "0A 1A 2B 3A 4B-", with(unordered, partition(3), unavailable("2")), "delete 4 Update, delete 2 Update", ""},
 		{"OrderedReady: where no pod is available at its revision, nobody knows it to work", "C", "A", "0A- 1A- 2B", with(ordered), "delete 0 Update", "OrderedReady 2 1"},
 		{"OrderedReady: a ready pod stays, though it is not available yet", "A", "A", "0A 1B%", with(ordered, minReady(60)), "", "OrderedReady 1"},
+		{"Parallel: an outage of pods that work lets no bad image out", "B", "A", "0A- 1A- 2A- 3B-", nil, "", "MaxUnavailable 2 1 0"},
+		{"Parallel: nor with unorderedUpdate", "B", "A", "0A- 1A- 2A- 3B-", with(unordered), "", "MaxUnavailable 2 1 0"},
+		{"Parallel: nor where the pod of the bad image has ended", "B", "A", "0A- 1A- 2A- 3B!", with(unordered, scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable 3"},
+		{"OrderedReady: nor does it with order", "B", "A", "0A- 1A- 2A- 3B-", with(ordered), "", "OrderedReady 2 1 0"},
+		{"OrderedReady: nor a pod whose turn it is", "B", "A", "0B- 1A- 2B-", with(ordered), "", "OrderedReady 1"},
+		{"Parallel: pods that are created show first whether the update works", "B", "A", "0A- 1A- 2A-", with(replicas(4)), "create 3B, otherwise delete 0 Update", "MaxUnavailable 2 1"},
+		{"Parallel: a revision that works somewhere is let out", "B", "A", "0A- 1A- 2B- 3B", nil, "delete 0 Update", "MaxUnavailable 1"},
+		{"Parallel: a correction goes on with the pod of the bad image", "C", "A", "0A- 1A- 2A- 3B-", nil, "delete 3 Update", "MaxUnavailable 2 1 0"},
+		{"OrderedReady: and with order", "C", "A", "0A- 1A- 2A- 3B-", with(ordered), "delete 3 Update", "OrderedReady 2 1 0"},
+		{"OrderedReady: a roll-back takes it back", "A", "A", "0A- 1A- 2A- 3B-", with(ordered), "delete 3 Update", ""},
+		{"OrderedReady: a roll-back of a finished update goes on, although the first pod does not work yet", "A", "B", "0B- 1B- 2A-", with(ordered), "delete 0 Update", "OrderedReady 1"},
+		{"OrderedReady: pods that are left over prove nothing", "B", "A", "0A- 7B-", with(ordered, replicas(1)), "delete 0 Update", "OrderedReady 7"},
 		{"OrderedReady: in place where possible", "A", "A", "0A 1B-", with(ordered, inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)), "UpdateInPlace 1", ""},
 	})
 }
@@ -211,10 +245,39 @@ func TestInPlaceUpdate(t *testing.T) {
 	runPlanCases(t, []planCase{
 		{"rule 18: in place where the change allows it", "B", "A", "0A 1A", with(ifPossible), "UpdateInPlace 1", "MaxUnavailable 0"},
 		{"rule 18: otherwise recreated", "B", "A", "0A 1A", with(ifPossible, moreEnv), "delete 1 Update", "MaxUnavailable 0"},
-		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1, MaxUnavailable 0"},
+		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1 0"},
 		{"rule 21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
 		{"edge 24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
 		{"lifecycle rule 19: a pod without a state gets none", "B", "A", "0A*", with(ifPossible), "UpdateInPlace 0", ""},
+	})
+}
+
+// A pod whose update cannot begin takes no place from another.
+func TestUpdateThatCannotBegin(t *testing.T) {
+	ifPossible, only := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), inPlace(v1beta1.InPlaceOnlyPodUpdateStrategyType)
+	annotate := func(pod int, key, value string) edit {
+		return func(s *Snapshot) {
+			s.Pods[pod].Annotations = map[string]string{"apps.kruise.io/inplace-update-" + key: value}
+		}
+	}
+	record := func(pod int) edit { return annotate(pod, "state", "{") }
+	renamed := func(s *Snapshot) { s.Pods[2].Spec.Containers[0].Name = "other" }
+	grace := func(s *Snapshot) {
+		s.Pods[2].Annotations = map[string]string{"apps.kruise.io/inplace-update-state": "{", "apps.kruise.io/inplace-update-grace": "{"}
+	}
+	runPlanCases(t, []planCase{
+		{"InPlaceIfPossible recreates one whose record cannot be read", "B", "A", "0A 1A 2A", with(ifPossible, record(2)), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"and one that lacks a container", "B", "A", "0A 1A 2A", with(ifPossible, renamed), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"and one in a grace period that cannot end", "C", "A", "0A 1A 2B-", with(ifPossible, grace), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"and one in a state that nobody knows", "B", "A", "0A 1A 2A", with(ifPossible, state(2, "x")), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"ReCreate does not wait for a grace period that cannot end", "C", "A", "0A 1A 2B-", with(grace), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"InPlaceOnly passes over one whose record cannot be read", "B", "A", "0A 1A 2A", with(only, record(2)), "UpdateInPlace 1", "InPlaceOnly 2, MaxUnavailable 0"},
+		{"and one that lacks a container", "B", "A", "0A 1A 2A", with(only, renamed), "UpdateInPlace 1", "InPlaceOnly 2, MaxUnavailable 0"},
+		{"and one in a state that nobody knows", "B", "A", "0A 1A 2A", with(only, state(2, "x")), "UpdateInPlace 1", "InPlaceOnly 2, MaxUnavailable 0"},
+		{"but counts it where it is not available", "B", "A", "0A 1A 2A-", with(only, record(2)), "", "InPlaceOnly 2, MaxUnavailable 1 0"},
+		{"unorderedUpdate takes another one for it", "B", "A", "0A 1A 2A", with(only, unordered, partition(2), record(2)), "UpdateInPlace 1", "Partition 0 2"},
+		{"OrderedReady repairs another one", "C", "A", "0A 1B- 2B-", with(only, ordered, record(1)), "UpdateInPlace 2", "OrderedReady 1 0"},
+		{"OrderedReady: it is the turn of the one below", "B", "A", "0A- 1A 2A", with(only, ordered, record(1), record(2)), "UpdateInPlace 0", "OrderedReady 2 1"},
 	})
 }
 
@@ -264,6 +327,31 @@ func TestSpecProblems(t *testing.T) {
 			}
 			if got := summary(s, plan); got != "" || plan.Status == nil {
 				t.Errorf("plan %q, status %v; want nothing but a status", got, plan.Status)
+			}
+		})
+	}
+}
+
+// A deletion that is due because a pod is not ready is for the pod as it was
+// observed: it may be ready by now.
+func TestDeletionsOfPodsThatAreNotReady(t *testing.T) {
+	for _, tt := range []struct {
+		name, template, pods string
+		edits                []edit
+		unchanged            bool
+	}{
+		{"a broken update that is taken back", "A", "0A 1A 2B-", with(ordered), true},
+		{"a pod that is left over and not ready, in order", "A", "0A 1A-", with(ordered, replicas(1)), true},
+		{"a pod that is left over", "A", "0A 1A", with(ordered, replicas(1)), false},
+		{"a pod that is left over, whatever becomes of it", "A", "0A 1A-", with(replicas(1)), false},
+		{"a pod that cannot be taken back and is out of service", "A", "0A 1A-^", with(hooked(), markPodNotReady), true},
+		{"a pod whose turn it is", "B", "0A 1A-", nil, false},
+		{"a pod that has ended", "A", "0A 1A!", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plan := NewPlan(testSnapshot(t, tt.template, "A", tt.pods, tt.edits...))
+			if len(plan.Delete) != 1 || plan.Delete[0].Unchanged != tt.unchanged {
+				t.Errorf("deletes %+v, want one with Unchanged %v", plan.Delete, tt.unchanged)
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,6 +19,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -58,7 +60,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"claims of pods that are scaled in are deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
 			r.passes.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, d := range p.Delete {
-					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == DeleteForScale {
+					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
 						_, _ = r.writer.Claims.Delete(ctx, claim)
 					}
 				}
@@ -115,6 +117,41 @@ func TestSimulationFindsBugs(t *testing.T) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
 		{"no pass is made when minReadySeconds have passed", invariants.Rest, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"the partition is one too small", invariants.Partition, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+			s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
+		})},
+		{"minReadySeconds is one too small", invariants.Order, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+			s.MinReadySeconds = ptr.To(max(ptr.Deref(s.MinReadySeconds, 0)-1, 0))
+		})},
+		{"a reserved ordinal is one too high", invariants.Identity, inSpec(func(s *v1beta1.StatefulSetSpec) {
+			for i := range s.ReserveOrdinals {
+				s.ReserveOrdinals[i]++
+			}
+		})},
+		{"the current revision moves when the first pod has moved", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil && p.Status.UpdatedReplicas > 0 {
+				p.Status.CurrentRevision, p.Status.CurrentReplicas = p.Status.UpdateRevision, p.Status.UpdatedReplicas
+			}
+		})},
+		{"the current revision moves while held-back pods are missing", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+			if s := p.Status; s != nil && s.UpdatedReplicas == s.Replicas && s.ReadyReplicas == s.Replicas {
+				s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
+			}
+		})},
+		{"of two timers the later one is kept", invariants.Rest, bug{often: waitLong, reconciler: inPlan(keepLater).reconciler}},
+		{"a claim loses the owner that the policy names", invariants.Claims, inSpec(func(s *v1beta1.StatefulSetSpec) {
+			s.PersistentVolumeClaimRetentionPolicy = nil
+		})},
+		{"a pod that is scaled in leaves its claim", invariants.Claims, inPlan(func(_ *Snapshot, p *Plan) {
+			p.PatchClaims = nil
+			for i := range p.Delete {
+				p.Delete[i].ChangeClaims = nil
+			}
+		})},
+		{"the lowest pod that is left over goes first", invariants.Order, inPlan(deleteLowest)},
+		{"pods that their hooks let go are all deleted at once", invariants.Order, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
+		{"history forgets revisions of pods that leave", invariants.History, bug{often: leave, reconciler: inPlan(forgetLeaving).reconciler}},
+		{"revisions are deleted as they may have become", invariants.History, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
 		{"a planner panics", invariants.Calm, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			if s.Partition != nil && *s.Partition > 0 {
 				panic("planted")
@@ -124,6 +161,89 @@ func TestSimulationFindsBugs(t *testing.T) {
 		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
+}
+
+// keepLater keeps the last moment at which a pod becomes available, and not the first.
+func keepLater(s *Snapshot, p *Plan) {
+	seconds := int32(0)
+	if r := s.Set.Spec.UpdateStrategy.RollingUpdate; r != nil {
+		seconds = ptr.Deref(r.MinReadySeconds, 0)
+	}
+	for _, pod := range s.Pods {
+		if in, will := readiness.ReadyIn(pod, seconds, s.Now); will && in > 0 && p.RequeueAfter > 0 {
+			p.RequeueAfter = max(p.RequeueAfter, in)
+		}
+	}
+}
+
+// waitLong lets pods become available at moments that lie apart.
+func waitLong(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
+		u.DeletePod(pod.Name, new(int64))
+		return
+	}
+	u.Edit(`{"spec":{"podManagementPolicy":"Parallel","updateStrategy":{"rollingUpdate":{"minReadySeconds":60}}}}`)
+}
+
+// deleteLowest scales in from the wrong end.
+func deleteLowest(s *Snapshot, p *Plan) {
+	for i := range p.Delete {
+		for _, pod := range s.Pods {
+			if p.Delete[i].For == rollout.DeleteForScale && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, s.Set) && leftOver(s, pod) && pod.Name < p.Delete[i].Pod.Name {
+				p.Delete[i].Pod = pod
+			}
+		}
+	}
+}
+
+func leftOver(s *Snapshot, pod *corev1.Pod) bool {
+	ordinal, _ := ordinalOf(s.Set.Name, pod.Name)
+	window := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
+	return !window.contains(ordinal)
+}
+
+// deleteReleased deletes all pods that were prepared for their deletion and are
+// held no more, in whatever order.
+func deleteReleased(s *Snapshot, p *Plan) {
+	planned := map[types.UID]bool{}
+	for _, d := range p.Delete {
+		planned[d.Pod.UID] = true
+	}
+	for _, pod := range s.Pods {
+		if pod.Labels[lifecyclev1alpha1.StateLabel] == string(lifecyclev1alpha1.StatePreparingDelete) && pod.DeletionTimestamp == nil &&
+			pod.Labels[simulation.HoldDelete] == "" && metav1.IsControlledBy(pod, s.Set) && !planned[pod.UID] {
+			p.Delete = append(p.Delete, rollout.PodDeletion{Pod: pod, For: rollout.DeleteForScale})
+		}
+	}
+}
+
+// holdDeletions scales in and out again while hooks hold pods, and lets them go.
+func holdDeletions(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
+		u.AnswerHook(pod)
+		return
+	}
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		scaling,
+		simulation.Pick(`{"spec":{"lifecycle":{"preDelete":%v}}}`, `{"labelsHandler":{"hold-delete":"true"},"markPodNotReady":true}`),
+		simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"hold-delete":"%v"}}}}}`, true),
+	}))
+}
+
+// forgetLeaving drops revisions of pods that are on their way out.
+func forgetLeaving(s *Snapshot, p *Plan) {
+	misread := *s
+	misread.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(pod *corev1.Pod) bool { return leftOver(s, pod) || pod.DeletionTimestamp != nil })
+	p.Revisions.Delete = NewPlan(&misread).Revisions.Delete
+}
+
+// leave has pods leave that come from old revisions, of which none is kept.
+func leave(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		scaling,
+		simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
 }
 
 // bug spoils a controller at a point of its start; nil leaves it as it is.

@@ -29,7 +29,10 @@ type Snapshot struct {
 	Claims map[string]*corev1.PersistentVolumeClaim
 	// Jobs names the image pull jobs that the StatefulSet controls.
 	Jobs []string
-	// Now is the time for which to plan.
+	// BackOff says when pods may be replaced that ended without having run, by
+	// their names. One that is not named may be replaced at once.
+	BackOff map[string]time.Time
+	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.
 	Features Features

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/world"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -53,19 +54,22 @@ func (w *setWorld) snapshot() *Snapshot {
 
 // carryOut does to the world what a plan says.
 func (w *setWorld) carryOut(plan *Plan) {
+	w.judge().checkPromises(plan)
 	w.WriteRevisions(&plan.Revisions)
 	w.CreateClaims(plan.CreateClaims)
 	for _, claim := range plan.PatchClaims {
 		w.OwnClaim(claim.Claim, claim.Owners)
 	}
-	for _, d := range plan.Delete {
-		for _, claim := range d.Claims {
-			w.OwnClaim(claim.Claim, claim.Owners)
+	w.CarryOut(&plan.Stages, func(stage *rollout.Stage) {
+		for _, d := range stage.Delete {
+			for _, claim := range d.ChangeClaims {
+				w.OwnClaim(claim.Claim, claim.Owners)
+			}
+			w.DeletePod(d.Pod)
 		}
-		w.DeletePod(d.Pod)
-	}
-	w.PatchPods(plan.Patch)
-	w.CreatePods(plan.Create)
+		w.PatchPods(stage.Patch)
+		w.CreatePods(stage.Create)
+	})
 	w.DeleteRevisions(&plan.Revisions)
 	if plan.Status != nil {
 		w.set.Status = *plan.Status.DeepCopy()
@@ -101,13 +105,21 @@ func (w *setWorld) show(plan *Plan, out *strings.Builder) {
 		w.ShowOwners(claim.Claim, claim.Owners, out)
 	}
 	for _, d := range plan.Delete {
-		for _, claim := range d.Claims {
+		for _, claim := range d.ChangeClaims {
 			w.ShowOwners(claim.Claim, claim.Owners, out)
 		}
 		fmt.Fprintf(out, "  delete %s (%s)\n", d.Pod.Name, d.For)
 	}
 	w.ShowPatches(plan.Patch, out)
 	w.ShowCreations(plan.Create, out)
+	if w.Quota > 0 || len(w.Refused) > 0 {
+		for _, d := range plan.Otherwise.Delete {
+			fmt.Fprintf(out, "  otherwise delete %s (%s)\n", d.Pod.Name, d.For)
+		}
+		var otherwise strings.Builder
+		w.ShowPatches(plan.Otherwise.Patch, &otherwise)
+		out.WriteString(strings.ReplaceAll(otherwise.String(), "  ", "  otherwise "))
+	}
 	w.ShowDeletedRevisions(&plan.Revisions, out)
 	for _, job := range plan.PreDownload.Create {
 		fmt.Fprintf(out, "  pull %s ahead\n", job.Spec.Image)

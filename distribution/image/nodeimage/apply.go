@@ -126,19 +126,14 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 
 // isGone asks the API server whether a job is gone, once per job.
 func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (bool, error) {
-	if _, known := a.gone.Get(owner.UID); known {
-		return true, nil
-	}
-	name, _ := imagetasks.JobOf(owner)
-	job, err := found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
-	if err != nil {
-		return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", name, err)
-	}
-	if job != nil && job.UID == owner.UID {
-		return false, nil
-	}
-	a.gone.Add(owner.UID, nil)
-	return true, nil
+	return a.gone.find(ctx, owner.UID, func() (bool, error) {
+		name, _ := imagetasks.JobOf(owner)
+		job, err := found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
+		if err != nil {
+			return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", name, err)
+		}
+		return job == nil || job.UID != owner.UID, nil
+	})
 }
 
 // fail writes which tasks have taken too long, and tells it. (§2.4)

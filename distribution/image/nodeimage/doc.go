@@ -21,11 +21,8 @@
 // NodeImages are those of OpenKruise 1.4. Where its behaviour harms users, this
 // package does otherwise:
 //
-//   - A task that the agent has not reported on fails after as long as its pull
-//     policy lets all attempts take, and ten minutes at least, not after one
-//     minute: the agents of 1.4 report nothing before the end of a pull, so that
-//     every pull of more than a minute failed. On a node that is not ready it is
-//     one minute still. See [Timing.ResponseTimeout].
+//   - On a node that is not ready, a task fails that the agent has not reported on
+//     for one minute, also where [Timing.ResponseTimeout] is longer.
 //   - A finished task stays beyond its TTL while a job that is not over counts
 //     the node by it. Otherwise the node would pull again, and a job that takes
 //     longer than the TTL would never end. A job of the type Never has its nodes

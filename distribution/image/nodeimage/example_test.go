@@ -20,7 +20,7 @@ func ExampleNewPlan() {
 		ObjectMeta: metav1.ObjectMeta{Name: "n1"},
 		Spec: v1alpha1.NodeImageSpec{Images: map[string]v1alpha1.ImageSpec{"nginx": {Tags: []v1alpha1.ImageTagSpec{
 			{Tag: "1.26", CreatedAt: ago(time.Hour), PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: &ttl}},
-			{Tag: "1.27", CreatedAt: ago(time.Minute), PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: &ttl}},
+			{Tag: "1.27", CreatedAt: ago(20 * time.Second), PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: &ttl}},
 		}}}},
 		Status: v1alpha1.NodeImageStatus{ImageStatuses: map[string]v1alpha1.ImageStatus{"nginx": {Tags: []v1alpha1.ImageTagStatus{
 			{Tag: "1.26", Phase: v1alpha1.ImagePhaseSucceeded, CompletionTime: ago(50 * time.Minute)},
@@ -34,5 +34,5 @@ func ExampleNewPlan() {
 	fmt.Println("look again in", plan.RequeueAfter)
 	// Output:
 	// nginx:1.26 goes: it finished more than 600 s ago (ttlSecondsAfterFinished)
-	// look again in 41m0s
+	// look again in 40s
 }

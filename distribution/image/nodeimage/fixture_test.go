@@ -57,7 +57,7 @@ func job(name string, edit ...func(*v1alpha1.ImagePullJob)) *v1alpha1.ImagePullJ
 // task is a task that is a minute old, of version 1, with a TTL of a minute.
 func task(tag string, owners ...corev1.ObjectReference) v1alpha1.ImageTagSpec {
 	return v1alpha1.ImageTagSpec{
-		Tag: tag, Version: 1, CreatedAt: ptr.To(at(time.Minute)), OwnerReferences: owners,
+		Tag: tag, Version: 1, CreatedAt: ptr.To(at(20 * time.Second)), OwnerReferences: owners,
 		PullPolicy: &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)},
 	}
 }

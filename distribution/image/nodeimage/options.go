@@ -35,6 +35,11 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler. A Controller reads its
 	// informers and ignores it.
 	Reader Reader
+	// AllowStaleReads makes passes on caches that cannot tell how far they are,
+	// where Reader.Seen returns the empty string. Such a pass may not see what the
+	// one before has written, and do it again. Default false: Reconcile returns an
+	// error there.
+	AllowStaleReads bool
 
 	// Timing says how long to wait for what.
 	Timing Timing
@@ -61,7 +66,7 @@ func (o *Options) validate() error {
 		errs = append(errs, errors.New("nodeimage: Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one"))
 	}
 	if o.Timing.ResponseTimeout < 0 {
-		errs = append(errs, errors.New("nodeimage: Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means as long as its attempts may take"))
+		errs = append(errs, errors.New("nodeimage: Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute"))
 	}
 	if o.Workers < 0 {
 		errs = append(errs, errors.New("nodeimage: Options.Workers is negative: it is the number of nodes reconciled at the same time, 0 means 3"))

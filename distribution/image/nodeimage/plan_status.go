@@ -36,13 +36,9 @@ func (p *planner) planStatus() {
 const (
 	// reserve is what an agent has beyond the deadline of a task.
 	reserve = time.Minute
-	// absence is how long a node that is not ready is waited for.
+	// absence is how long the agent of a node is waited for that is not ready,
+	// or is not there.
 	absence = time.Minute
-	// leastResponse and attemptReserve are what the default of
-	// Timing.ResponseTimeout adds up of: the whole, and the pause after each
-	// attempt.
-	leastResponse  = 10 * time.Minute
-	attemptReserve = 30 * time.Second
 )
 
 // overdue says what is wrong with a task that has taken too long; empty where
@@ -84,7 +80,7 @@ func end(task *v1alpha1.ImageTagSpec) time.Time {
 
 // response is until when the agent must have reported something about a task.
 func (p *planner) response(task *v1alpha1.ImageTagSpec) time.Time {
-	until := task.CreatedAt.Add(p.Timing.responseTimeout(task.PullPolicy))
+	until := task.CreatedAt.Add(p.Timing.responseTimeout())
 	if unready, known := unreadySince(p.Node); known {
 		if unready.Before(task.CreatedAt.Time) {
 			unready = task.CreatedAt.Time
@@ -94,22 +90,6 @@ func (p *planner) response(task *v1alpha1.ImageTagSpec) time.Time {
 		}
 	}
 	return until
-}
-
-// responseTimeout is how long a task may be without a report on a node that is
-// ready.
-func (t Timing) responseTimeout(policy *v1alpha1.ImageTagPullPolicy) time.Duration {
-	if t.ResponseTimeout > 0 {
-		return t.ResponseTimeout
-	}
-	given := ptr.Deref(policy, v1alpha1.ImageTagPullPolicy{})
-	attempts := ptr.Deref(given.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)
-	if attempts < 0 { // as agents take it
-		attempts = v1alpha1.DefaultImagePullBackoffLimit
-	}
-	timeout := time.Duration(max(ptr.Deref(given.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds), 0)) * time.Second
-	all := (float64(attempts) + 1) * float64(timeout+attemptReserve)
-	return max(time.Duration(min(all, maxDeadline*float64(time.Second))), leastResponse)
 }
 
 // fail makes a task failed in the status.

@@ -77,11 +77,11 @@ func condition(node *corev1.Node, conditionType corev1.NodeConditionType) *corev
 	return nil
 }
 
-// unreadySince is since when a node has not been ready; false where it is, or
-// is not known.
+// unreadySince is since when a node has not been ready, zero where there is no
+// node; false where it is ready, or that is not known.
 func unreadySince(node *corev1.Node) (time.Time, bool) {
 	if node == nil {
-		return time.Time{}, false
+		return time.Time{}, true
 	}
 	ready := condition(node, corev1.NodeReady)
 	if ready == nil || ready.Status == corev1.ConditionTrue {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/lru"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/apply"
@@ -30,13 +29,8 @@ type Reconciler struct {
 	recorder     record.EventRecorder
 	writer       *apply.Writer
 	passes       *reconcile.Passes[Snapshot, Plan]
-	// gone are the UIDs of jobs that the API server has said not to exist, the
-	// latest ones. A UID never comes back.
-	gone *lru.Cache
+	gone         *goneJobs
 }
-
-// rememberedJobs is how many jobs that are gone need not be asked for again.
-const rememberedJobs = 1024
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
 // are started by the caller, and it reads what Options.Reader returns. For a
@@ -53,10 +47,11 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r := &Reconciler{
 		distribution: o.Distribution, kubernetes: o.Kubernetes, reader: o.Reader, clock: o.Clock,
-		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: lru.New(rememberedJobs),
+		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: newGoneJobs(),
 	}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
+		Reads: []Resource{ResourceNodeImages}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Objects: func(*Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) { return nil, nil }, // it writes none
 	}

@@ -32,24 +32,33 @@ type Timing struct {
 	// NodeImage. Default 30 s; less than 0: no time.
 	CreationDelay time.Duration
 	// ResponseTimeout is how long a task may be without any report of the
-	// node's agent; then it has failed. On a node that is not ready, it is one
-	// minute at most.
+	// node's agent; then it has failed. Default 1 min. On a node that is not
+	// ready, or is not there, it is one minute at most.
 	//
-	// Default: as long as the pull policy of the task lets all attempts take,
-	// and at least ten minutes. Agents of OpenKruise 1.4 need that: they
-	// report nothing until they have succeeded or given up. Where all agents
-	// are podwright's, which report the beginning, a minute is enough.
+	// podwright's agent reports the beginning of a pull. The agents of
+	// OpenKruise 1.4 report nothing before the end with most runtimes: while a
+	// cluster has some, this must be as long as their pulls may take.
 	ResponseTimeout time.Duration
 }
 
-// defaultCreationDelay is that of Timing.
-const defaultCreationDelay = 30 * time.Second
+// The defaults of Timing.
+const (
+	defaultCreationDelay   = 30 * time.Second
+	defaultResponseTimeout = time.Minute
+)
 
 func (t Timing) creationDelay() time.Duration {
 	if t.CreationDelay == 0 {
 		return defaultCreationDelay
 	}
 	return max(t.CreationDelay, 0)
+}
+
+func (t Timing) responseTimeout() time.Duration {
+	if t.ResponseTimeout == 0 {
+		return defaultResponseTimeout
+	}
+	return t.ResponseTimeout
 }
 
 // now is the time as it stands in objects, in whole seconds.

@@ -53,9 +53,8 @@ type Config struct {
 	// gets its NodeImage.
 	NodeImageCreationDelay time.Duration
 	// NodeImageResponseTimeout is how long a node's agent may be silent about a
-	// task to pull an image; then the task has failed. Default 0: as long as all
-	// attempts at the task may take. Where all agents are podwright's, a minute
-	// is enough.
+	// task to pull an image; then the task has failed. Agents of OpenKruise 1.4
+	// are silent while they pull: where there are some, raise it.
 	NodeImageResponseTimeout time.Duration
 	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
 	// deletion out of the replicas.
@@ -129,6 +128,7 @@ func NewConfig(getenv func(string) string) (Config, error) {
 		CloneSetWorkers: 3, StatefulSetWorkers: 3, ImagePullJobWorkers: 3, NodeImageWorkers: 3,
 		ContainerRecreateRequestWorkers: 3,
 		NodeImageCreationDelay:          30 * time.Second,
+		NodeImageResponseTimeout:        time.Minute,
 		MetricsAddr:                     ":8080",
 		HealthProbeAddr:                 ":8000",
 		LeaderElection: LeaderElection{

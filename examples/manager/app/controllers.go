@@ -113,6 +113,7 @@ func (m *Manager) newCloneSets(p parts) (runner, error) {
 		Pods:         p.caches.pods(),
 		Claims:       p.caches.claims(),
 		Revisions:    p.caches.revisions(),
+		Nodes:        p.caches.nodes(),
 		Jobs:         p.jobs,
 		Workers:      m.config.CloneSetWorkers,
 		Recorder:     p.recorder,

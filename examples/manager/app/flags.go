@@ -84,7 +84,7 @@ func (c *command) add(flags *pflag.FlagSet) {
 	flags.IntVar(&c.NodeImageWorkers, "nodeimage-workers", c.NodeImageWorkers, "nodes reconciled with their NodeImages at the same time")
 	flags.DurationVar(&c.NodeImageCreationDelay, "nodeimage-creation-delay", c.NodeImageCreationDelay, "time that a node must have been ready before it gets its NodeImage")
 	flags.DurationVar(&c.NodeImageResponseTimeout, "nodeimage-response-timeout", c.NodeImageResponseTimeout,
-		"time that an agent may be silent about an image to pull before that has failed; 0 for as long as all attempts may take")
+		"time that an agent may be silent about an image to pull before that has failed; agents of OpenKruise 1.4 are silent while they pull")
 	flags.IntVar(&c.ContainerRecreateRequestWorkers, "crr-workers", c.ContainerRecreateRequestWorkers, "ContainerRecreateRequests reconciled at the same time")
 	flags.BoolVar(&c.CloneSetScalingExcludePreparingDelete, "cloneset-scaling-exclude-preparing-delete", c.CloneSetScalingExcludePreparingDelete,
 		"do not count pods that prepare for their deletion as replicas")

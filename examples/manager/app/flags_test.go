@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 		LogFormat: "text",
 		Config: Config{
 			QPS: -1, Burst: 50, OwnNamespace: "kruise-system", CloneSetWorkers: 3, StatefulSetWorkers: 3,
-			ImagePullJobWorkers: 3, NodeImageWorkers: 3, NodeImageCreationDelay: 30 * time.Second, ContainerRecreateRequestWorkers: 3,
+			ImagePullJobWorkers: 3, NodeImageWorkers: 3, NodeImageCreationDelay: 30 * time.Second, NodeImageResponseTimeout: time.Minute, ContainerRecreateRequestWorkers: 3,
 			MetricsAddr: ":8080", HealthProbeAddr: ":8000",
 			LeaderElection: LeaderElection{
 				Enabled: true, ID: "kruise-manager", LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
@@ -76,8 +76,8 @@ func TestFlags(t *testing.T) {
 			c.CloneSetWorkers, c.StatefulSetWorkers, c.ImagePullJobWorkers, c.NodeImageWorkers = 4, 5, 6, 7
 			c.ContainerRecreateRequestWorkers = 8
 		}},
-		"§2: no delay":                    {[]string{"--nodeimage-creation-delay=0s"}, noEnv, func(c *command) { c.NodeImageCreationDelay = 0 }},
-		"§2.4: a minute without a report": {[]string{"--nodeimage-response-timeout=1m"}, noEnv, func(c *command) { c.NodeImageResponseTimeout = time.Minute }},
+		"§2: no delay":                       {[]string{"--nodeimage-creation-delay=0s"}, noEnv, func(c *command) { c.NodeImageCreationDelay = 0 }},
+		"§2.4: ten minutes without a report": {[]string{"--nodeimage-response-timeout=10m"}, noEnv, func(c *command) { c.NodeImageResponseTimeout = 10 * time.Minute }},
 		"§2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
 			c.Ignored = []string{"--daemonset-workers: the manager does not run that controller"}
 		}},
@@ -125,7 +125,7 @@ func TestWrongFlags(t *testing.T) {
 		"no workers":          {"--cloneset-workers=0", []string{"--cloneset-workers=0", "at least 1"}},
 		"no StatefulSets":     {"--statefulset-workers=0", []string{"--statefulset-workers=0", "at least 1"}},
 		"no recreate":         {"--crr-workers=0", []string{"--crr-workers=0", "at least 1"}},
-		"no time to answer":   {"--nodeimage-response-timeout=-1s", []string{"--nodeimage-response-timeout=-1s", "0 for as long as"}},
+		"no time to answer":   {"--nodeimage-response-timeout=-1s", []string{"--nodeimage-response-timeout=-1s", "want more than 0"}},
 		"no time to be ready": {"--nodeimage-creation-delay=-1s", []string{"--nodeimage-creation-delay=-1s", "0 or more"}},
 		"no requests":         {"--rest-config-qps=0", []string{"--rest-config-qps=0", "-1 for no limit"}},
 		"namespace":           {"--namespace=A_B", []string{"--namespace=A_B", "lowercase"}},

@@ -27,7 +27,7 @@ func (c *Config) Validate() error {
 	v.check(c.ImagePullJobWorkers >= 1, "imagepulljob-workers", c.ImagePullJobWorkers, "want at least 1")
 	v.check(c.NodeImageWorkers >= 1, "nodeimage-workers", c.NodeImageWorkers, "want at least 1")
 	v.check(c.NodeImageCreationDelay >= 0, "nodeimage-creation-delay", c.NodeImageCreationDelay, "want 0 or more")
-	v.check(c.NodeImageResponseTimeout >= 0, "nodeimage-response-timeout", c.NodeImageResponseTimeout, "want more than 0, or 0 for as long as all attempts may take")
+	v.check(c.NodeImageResponseTimeout > 0, "nodeimage-response-timeout", c.NodeImageResponseTimeout, "want more than 0")
 	v.check(c.ContainerRecreateRequestWorkers >= 1, "crr-workers", c.ContainerRecreateRequestWorkers, "want at least 1")
 	v.check(c.QPS != 0, "rest-config-qps", c.QPS, "want requests per second, or -1 for no limit")
 	v.check(c.QPS < 0 || c.Burst >= 1, "rest-config-burst", c.Burst, "want at least 1 while --rest-config-qps sets a limit")

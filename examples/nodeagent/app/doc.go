@@ -5,7 +5,8 @@
 // An agent needs the name of its node, a socket of the container runtime, and the
 // rights in rbac/nodeagent.yaml; --print-rbac prints them for other flags. It runs
 // as a DaemonSet in the network of the node, with the runtime's socket mounted, or
-// as a service of the node. It elects no leader.
+// as a service of the node. It elects no leader. "make build" builds it; the package
+// comment of [github.com/podwright/podwright/nodeagent] says why with -tags=grpcnotrace.
 //
 // # Differences
 //

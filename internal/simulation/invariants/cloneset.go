@@ -3,6 +3,7 @@ package invariants
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -16,11 +17,15 @@ type CloneSetFeatures struct {
 // CloneSet judges a write of the controller of CloneSets.
 func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 	var v violations
+	checkPrecise(&v, w)
 	set, ok := w.spec().(*v1alpha1.CloneSet)
 	if !ok {
 		return nil // it is gone, and nothing of it is touched but by the garbage collector
 	}
-	checkOwnership(&v, w, set.UID, func(before, after Object) bool { return false })
+	checkOwnership(&v, w, set.UID, func(before, _ Object) bool { // orphans are used as they are (CR4)
+		return w.Resource == "controllerrevisions" && metav1.GetControllerOfNoCopy(before) == nil &&
+			templatesOf(w.Truth.Revisions)[shortHash(before.GetName())] != nil
+	})
 	checkHooks(&v, w, set.Spec.Lifecycle)
 	checkInPlace(&v, w, set.Spec.Lifecycle)
 	checkGraceful(&v, w)
@@ -28,6 +33,7 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 		return v
 	}
 	j := newCloneSetJudge(&v, w, set, features)
+	j.checkDeletedSet()
 	switch w.Resource {
 	case "pods":
 		j.checkPod()
@@ -39,8 +45,18 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 		}
 	case "persistentvolumeclaims":
 		j.checkClaim()
+	case "controllerrevisions":
+		j.checkRevision()
 	}
 	return v
+}
+
+// checkDeletedSet: a CloneSet that is being deleted leaves its pods and its history
+// to the garbage collector.
+func (j *cloneSetJudge) checkDeletedSet() {
+	if j.set.DeletionTimestamp != nil && (j.Resource == "pods" || j.Verb == "create") {
+		j.add(Needless, "%s of %s %s, the CloneSet is being deleted", j.Verb, j.Resource, j.name())
+	}
 }
 
 // cloneSetJudge knows a CloneSet as the author of a write knew it.
@@ -58,6 +74,7 @@ type cloneSetJudge struct {
 // cloneSetCounts counts pods as the author knew them before the write.
 type cloneSetCounts struct {
 	total, old, updated  int // active; with the exclude option without those in PreparingDelete
+	all                  int // active, whatever their state
 	movingOld, movingNew int // without those in PreparingDelete
 	picked               int // picked for deletion, and not in PreparingDelete
 	available            int
@@ -87,6 +104,7 @@ func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
 		}
 	}
 	old, counts := j.old(pod), !leaving || !exclude
+	c.all++
 	count(&c.total, counts)
 	count(&c.old, counts && old)
 	count(&c.updated, counts && !old)
@@ -103,6 +121,15 @@ func (j *cloneSetJudge) owned(pod *corev1.Pod) bool {
 
 func (j *cloneSetJudge) old(pod *corev1.Pod) bool {
 	return shortHash(pod.Labels[revisionLabel]) != j.update
+}
+
+func (j *cloneSetJudge) inPlaceOnly() bool {
+	return j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
+}
+
+// inPlace tells whether pods are updated in place where that is possible.
+func (j *cloneSetJudge) inPlace() bool {
+	return j.inPlaceOnly() || j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
 }
 
 func (j *cloneSetJudge) available(pod *corev1.Pod) bool {
@@ -128,6 +155,7 @@ func (j *cloneSetJudge) checkPod() {
 		if moved(before, after) {
 			j.checkMove(known, after)
 		}
+		j.checkRelease(before, after)
 		j.checkTaken(known, before, after)
 	}
 }
@@ -147,11 +175,15 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 		j.add(Partition, "creates pod %s of an old revision beside %d, partition %d, maxSurge %d", pod.Name, c.old, l.partition, l.surge)
 	}
 	current := shortHash(j.set.Status.CurrentRevision)
+	if is := shortHash(pod.Labels[revisionLabel]); j.old(pod) && current != "" && is != current && j.Known.Revisions[j.set.Status.CurrentRevision] != nil {
+		j.add(Partition, "creates pod %s of revision %s, the current one is %s", pod.Name, is, current)
+	}
 	if !j.old(pod) && current != "" && current != j.update && c.updated+1 > l.replicas-l.partition+l.surge {
 		j.add(Partition, "creates pod %s of the update revision beside %d, replicas %d, partition %d, maxSurge %d",
 			pod.Name, c.updated, l.replicas, l.partition, l.surge)
 	}
 	j.checkInstance(pod)
+	j.checkMounts(pod)
 }
 
 // checkInstance: no two pods have one instance id. (rule 18)
@@ -176,10 +208,14 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 		j.add(Ownership, "deletes pod %s, which its selector does not match", pod.Name)
 	case !active(pod):
 		j.add(Needless, "deletes pod %s, which has ended or is being deleted", pod.Name)
-	case preparingDelete(pod), j.isPicked(pod), c.total-c.picked > j.limits.replicas:
+	case preparingDelete(pod), j.isPicked(pod):
+	case c.total-c.picked > j.limits.replicas:
+		if !j.old(pod) || j.set.Spec.UpdateStrategy.Paused || c.movingOld-1 < j.limits.partition { // otherwise it may be recreated
+			j.checkSurplus(pod)
+		}
 	default:
 		j.checkUpdate(pod, "deletes")
-		if j.set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType {
+		if j.inPlaceOnly() {
 			j.add(Needless, "deletes pod %s, updateStrategy.type InPlaceOnly", pod.Name)
 		}
 	}
@@ -188,9 +224,7 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 // checkMove judges a pod that goes to another revision in place.
 func (j *cloneSetJudge) checkMove(known, after *corev1.Pod) {
 	j.checkUpdate(known, "updates")
-	switch j.set.Spec.UpdateStrategy.Type {
-	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
-	default:
+	if !j.inPlace() {
 		j.add(Needless, "updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
 	}
 	if j.old(after) == j.old(known) {
@@ -205,6 +239,10 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	if j.set.Spec.UpdateStrategy.Paused {
 		j.add(Paused, "%s pod %s, updateStrategy.paused", verb, pod.Name)
 	}
+	if inGrace(pod) {
+		j.add(Needless, "%s pod %s within the grace period of its former update", verb, pod.Name)
+	}
+	j.checkTurn(pod, verb)
 	switch {
 	case j.old(pod):
 		if c.movingOld-1 < l.partition {
@@ -221,6 +259,10 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 // are as many as maxUnavailable leaves. (rules 12 and 31)
 func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 	now := j.Truth.Now
+	if after == nil && !ready(known) && serves(known) && available(before, j.set.Spec.MinReadySeconds, now) &&
+		j.counts.available < j.limits.replicas-j.limits.unavailable {
+		j.add(Availability, "deletes pod %s because it was not ready, and it is available by now", before.Name)
+	}
 	if !j.available(known) || !available(before, j.set.Spec.MinReadySeconds, now) ||
 		after != nil && available(after, j.set.Spec.MinReadySeconds, now) && equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return
@@ -251,22 +293,6 @@ func (j *cloneSetJudge) checkSpec() {
 	for _, name := range before.Spec.ScaleStrategy.PodsToDelete {
 		if pod := j.Observed.Pods[name]; !left[name] && pod != nil && j.owned(pod) && active(pod) {
 			j.add(Spec, "drops pod %s from podsToDelete, which exists", name)
-		}
-	}
-}
-
-// checkClaim: a claim is let go when no pod of its instance is there. That a pod
-// is gone, its author may know from the answer to a deletion.
-func (j *cloneSetJudge) checkClaim() {
-	claim, _ := j.Before.(*corev1.PersistentVolumeClaim)
-	if claim == nil || j.Verb == "create" {
-		return
-	}
-	for _, pod := range j.Truth.Pods {
-		known := j.Known.Pods[pod.Name]
-		mounts := pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
-		if mounts && j.owned(pod) && active(pod) && known != nil && known.UID == pod.UID {
-			j.add(Claims, "%s of claim %s, whose pod %s is there", j.Verb, claim.Name, pod.Name)
 		}
 	}
 }

@@ -2,36 +2,52 @@ package invariants
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkStatus: the counters are those of the pods that the author saw, where
-// the write says anything of them.
+// checkStatus: what the status says is the case in the eyes of its author, where
+// the write says anything of it.
 func (j *cloneSetJudge) checkStatus() {
 	before, _ := j.Before.(*v1alpha1.CloneSet)
 	after, _ := j.After.(*v1alpha1.CloneSet)
 	seen, _ := j.Observed.Workload.(*v1alpha1.CloneSet)
-	if before == nil || after == nil || seen == nil || seen.UID != after.UID || countersOf(before) == countersOf(after) {
+	if before == nil || after == nil || seen == nil || seen.UID != after.UID || factsOf(before) == factsOf(after) {
 		return
 	}
 	if after.Status.ObservedGeneration != seen.Generation {
 		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
 	}
-	if !j.limits.broken {
-		j.checkCounters(&after.Status, j.Observed)
+	if !j.limits.broken && j.set.DeletionTimestamp == nil {
+		j.checkFacts(&after.Status, j.Observed)
+		j.checkCurrent(&seen.Status, &after.Status)
 	}
 }
 
-// countersOf leaves of a status what counts.
-func countersOf(set *v1alpha1.CloneSet) [6]int64 {
-	s := &set.Status
-	return [6]int64{s.ObservedGeneration, int64(s.Replicas), int64(s.ReadyReplicas), int64(s.AvailableReplicas),
-		int64(s.UpdatedReplicas), int64(s.UpdatedReadyReplicas)}
+// facts are what a status says beside conditions and collisions.
+type facts struct {
+	observedGeneration                                          int64
+	replicas, ready, available, updated, updatedReady, expected int32
+	current, update, selector                                   string
 }
 
-// checkCounters compares the counters with those of the pods of a state.
-func (j *cloneSetJudge) checkCounters(status *v1alpha1.CloneSetStatus, of *State) {
+func factsOf(set *v1alpha1.CloneSet) facts {
+	s := &set.Status
+	return facts{s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas,
+		s.ExpectedUpdatedReplicas, s.CurrentRevision, s.UpdateRevision, s.LabelSelector}
+}
+
+// checkFacts compares the status with the pods and the spec of a state.
+func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
+	// A revision that is created in the same pass is named before it is observed.
+	if is := shortHash(status.UpdateRevision); is != j.update {
+		j.add(Status, "updateRevision is %q, the template is that of %q", status.UpdateRevision, j.update)
+		return
+	}
+	if selector, err := metav1.LabelSelectorAsSelector(j.set.Spec.Selector); err != nil || selector.String() != status.LabelSelector {
+		j.add(Status, "labelSelector is %q, the selector %q", status.LabelSelector, selector)
+	}
 	var replicas, isReady, isAvailable, updated, updatedReady int32
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || !active(pod) {
@@ -43,7 +59,7 @@ func (j *cloneSetJudge) checkCounters(status *v1alpha1.CloneSetStatus, of *State
 		if available(pod, j.set.Spec.MinReadySeconds, of.Now) {
 			isAvailable++
 		}
-		if shortHash(pod.Labels[revisionLabel]) == shortHash(status.UpdateRevision) {
+		if !j.old(pod) {
 			updated++
 			updatedReady += r
 		}
@@ -54,6 +70,7 @@ func (j *cloneSetJudge) checkCounters(status *v1alpha1.CloneSetStatus, of *State
 		{"availableReplicas", isAvailable, status.AvailableReplicas},
 		{"updatedReplicas", updated, status.UpdatedReplicas},
 		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
+		{"expectedUpdatedReplicas", int32(j.limits.replicas - j.limits.partition), status.ExpectedUpdatedReplicas},
 	} {
 		c.check(j.violations)
 	}
@@ -65,39 +82,4 @@ func readyNow(pod *corev1.Pod) int32 {
 		return 1
 	}
 	return 0
-}
-
-// CloneSetAtRest judges a CloneSet that has come to rest. With converged, it
-// must be where its spec wants it: every pod available, and as many updated as
-// the partition lets.
-func CloneSetAtRest(s *State, converged bool) []Violation {
-	var v violations
-	set, ok := s.Workload.(*v1alpha1.CloneSet)
-	if !ok {
-		return nil
-	}
-	j := newCloneSetJudge(&v, &Write{Known: s, Truth: s}, set, CloneSetFeatures{})
-	if set.Status.ObservedGeneration != set.Generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
-	}
-	if j.limits.broken {
-		if len(set.Status.Conditions) == 0 {
-			v.add(Status, "nobody can tell what the spec says, and no condition says so")
-		}
-		return v
-	}
-	j.checkCounters(&set.Status, s)
-	if !set.Spec.UpdateStrategy.Paused {
-		checkPrepared(&v, s, j.owned)
-	}
-	if c := &j.counts; converged {
-		if c.total != j.limits.replicas || c.available != j.limits.replicas || c.updated < j.limits.replicas-j.limits.partition {
-			v.add(Rest, "%d pods, %d available, %d updated; replicas %d, partition %d",
-				c.total, c.available, c.updated, j.limits.replicas, j.limits.partition)
-		}
-		for _, condition := range set.Status.Conditions {
-			v.add(Status, "condition %s: %s", condition.Type, condition.Message)
-		}
-	}
-	return v
 }

@@ -21,6 +21,14 @@ func checkOwnership(v *violations, w *Write, uid types.UID, may func(before, aft
 	v.add(Ownership, "%s of %s %s, whose owners are %v", w.Verb, w.Resource, w.name(), ownerNames(w.Before))
 }
 
+// checkPrecise: a write names the UID of the object that its author saw, so that
+// no other one of the same name is hit.
+func checkPrecise(v *violations, w *Write) {
+	if w.Before != nil && w.Asked != nil && w.Asked.UID == "" {
+		v.add(Ownership, "%s of %s %s does not name its UID", w.Verb, w.Resource, w.name())
+	}
+}
+
 // knownObject is the object as the author knew it, nil where it knew none.
 func (w *Write) knownObject() metav1.Object {
 	if w.Known == nil {

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,10 +60,34 @@ func readyFor(pod *corev1.Pod, seconds int32, now time.Time) bool {
 	return seconds <= 0 || !since.IsZero() && !since.Add(time.Duration(seconds)*time.Second).After(now)
 }
 
+// runs tells whether the containers of a pod run the images that its spec names,
+// as far as the kubelet has said.
+func runs(pod *corev1.Pod) bool {
+	for i := range pod.Status.ContainerStatuses {
+		status := &pod.Status.ContainerStatuses[i]
+		if status.Image != image(&pod.Spec, status.Name) {
+			return false
+		}
+	}
+	return true
+}
+
 // serves tells whether nothing has taken a pod aside: no hook and no update.
 func serves(pod *corev1.Pod) bool {
 	state := stateOf(pod)
 	return (state == "" || state == lifecyclev1alpha1.StateNormal) && !updating(pod)
+}
+
+// inGrace tells whether a change of the images of a pod waits for its grace period.
+func inGrace(pod *corev1.Pod) bool {
+	return pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" || pod.Annotations[inplacev1alpha1.LegacyGraceAnnotation] != ""
+}
+
+// mounts tells whether a pod mounts a claim.
+func mounts(pod *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
 }
 
 // available tells whether a pod counts as available. (lifecycle rule 15)

@@ -15,8 +15,11 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
+// StatefulSet judges a write of the controller of StatefulSets, whose past is not known.
+func StatefulSet(w *Write) []Violation { return (*Past)(nil).StatefulSet(w) }
+
 // StatefulSet judges a write of the controller of StatefulSets.
-func StatefulSet(w *Write) []Violation {
+func (p *Past) StatefulSet(w *Write) []Violation {
 	var v violations
 	set, ok := w.spec().(*v1beta1.StatefulSet)
 	if !ok {
@@ -30,7 +33,9 @@ func StatefulSet(w *Write) []Violation {
 	checkInPlace(&v, w, hooks)
 	checkGraceful(&v, w)
 	j := newStatefulSetJudge(&v, w, set)
+	j.past = p
 	checkOwnership(&v, w, set.UID, j.mayTouch)
+	checkPrecise(&v, w)
 	j.checkIdentity()
 	j.checkClaim()
 	if w.Known == nil {
@@ -39,6 +44,8 @@ func StatefulSet(w *Write) []Violation {
 	switch w.Resource {
 	case "pods":
 		j.checkPod()
+	case "controllerrevisions":
+		j.checkRevisionWrite()
 	case "statefulsets":
 		j.checkStatus()
 	}
@@ -49,6 +56,7 @@ func StatefulSet(w *Write) []Violation {
 type statefulSetJudge struct {
 	*violations
 	*Write
+	past    *Past
 	set     *v1beta1.StatefulSet
 	broken  bool // nobody can tell what the spec says
 	ordered bool
@@ -65,7 +73,9 @@ type statefulSetJudge struct {
 func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *statefulSetJudge {
 	j := &statefulSetJudge{violations: v, Write: w, set: set, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
-	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
+	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID)); j.update == "" { // it was written, and the answer lost
+		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions)
+	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	j.broken = set.Spec.Selector == nil || err != nil || selector.Empty() || j.replicas < 0
 	j.readStrategies()
@@ -139,10 +149,10 @@ func (j *statefulSetJudge) available(pod *corev1.Pod) bool {
 	return j.owned(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
 }
 
-// servesUpdated tells whether a pod is available at the update revision, and
-// nothing takes it aside.
+// servesUpdated tells whether a pod is available at the update revision and runs
+// its images, and nothing takes it aside.
 func (j *statefulSetJudge) servesUpdated(pod *corev1.Pod) bool {
-	return j.available(pod) && serves(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
+	return j.available(pod) && serves(pod) && runs(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
 }
 
 // mayTouch tells what may be written that the set does not own: what it adopts,
@@ -151,8 +161,11 @@ func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 	if j.Resource == "persistentvolumeclaims" {
 		return j.claimOrdinal(before.GetName()) >= 0 && metav1.GetControllerOfNoCopy(before) == nil
 	}
-	return after != nil && metav1.GetControllerOfNoCopy(before) == nil && metav1.IsControlledBy(after, j.set) &&
-		matches(j.set.Spec.Selector, before.GetLabels())
+	labels := before.GetLabels()
+	if known := j.knownObject(); known != nil { // they may have changed since; then it is given up in the next pass
+		labels = known.GetLabels()
+	}
+	return after != nil && metav1.GetControllerOfNoCopy(before) == nil && metav1.IsControlledBy(after, j.set) && matches(j.set.Spec.Selector, labels)
 }
 
 // checkGraceful: no pod is removed before its kubelet has ended it, or two

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -8,19 +9,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // claimOrdinal is the ordinal of the pod whose claim has a name, -1 where it is
-// none of the set's.
+// none of the set's. Claims of templates that the set had once are its own.
 func (j *statefulSetJudge) claimOrdinal(claim string) int {
-	for i := range j.set.Spec.VolumeClaimTemplates {
-		if pod, ok := strings.CutPrefix(claim, j.set.Spec.VolumeClaimTemplates[i].Name+"-"); ok && j.ordinalOf(pod) >= 0 {
-			return j.ordinalOf(pod)
-		}
+	at := strings.LastIndex(claim, "-"+j.set.Name+"-")
+	if at < 0 {
+		return -1
 	}
-	return -1
+	template := claim[:at]
+	has := func(t corev1.PersistentVolumeClaim) bool { return t.Name == template }
+	if !slices.ContainsFunc(j.set.Spec.VolumeClaimTemplates, has) && !j.past.hadClaims(template) {
+		return -1
+	}
+	return j.ordinalOf(claim[at+1:])
 }
 
 // checkClaim: no claim is deleted; of one that exists only the owners change,
@@ -46,6 +52,38 @@ func (j *statefulSetJudge) checkClaim() {
 			j.add(Claims, "claim %s gets the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
 		}
 	}
+	for _, owner := range before.OwnerReferences {
+		has := slices.ContainsFunc(after.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner.UID })
+		if !has && !j.mayDisown(after, owner) {
+			j.add(Claims, "claim %s loses the owner %s %s against the policy", after.Name, owner.Kind, owner.Name)
+		}
+	}
+}
+
+// mayDisown tells whether a claim may lose an owner: the set where its policy does
+// not name it, or where it names the pod in its place; and pods of its ordinal
+// that are not left over, or go without their claims.
+func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
+	whenDeleted, whenScaled := j.retention()
+	leftOver := j.claimOrdinal(claim.Name) >= j.end
+	switch {
+	case owner.UID == j.set.UID:
+		return !whenDeleted || whenScaled && leftOver
+	case owner.Kind == "Pod" && j.ordinalOf(owner.Name) == j.claimOrdinal(claim.Name):
+		return !whenScaled || !leftOver
+	}
+	return false
+}
+
+// retention tells whether the policy deletes claims with the set, and with pods
+// that are left over. (rules 23 and 25)
+func (j *statefulSetJudge) retention() (whenDeleted, whenScaled bool) {
+	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
+	if policy == nil {
+		return false, false
+	}
+	return policy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+		policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
 // MayOwn tells whether a new owner of a claim of a StatefulSet is one that its
@@ -57,15 +95,14 @@ func MayOwn(set *v1beta1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner
 
 // mayOwn tells whether the retention policy names an owner of a claim.
 func (j *statefulSetJudge) mayOwn(claim *corev1.PersistentVolumeClaim, owner metav1.OwnerReference) bool {
-	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
-	if policy == nil || owner.Controller != nil && *owner.Controller {
+	whenDeleted, whenScaled := j.retention()
+	if owner.Controller != nil && *owner.Controller {
 		return false
 	}
 	if owner.UID == j.set.UID {
-		return policy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+		return whenDeleted
 	}
-	return owner.Kind == "Pod" && j.ordinalOf(owner.Name) == j.claimOrdinal(claim.Name) && j.ordinalOf(owner.Name) >= j.end &&
-		policy.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	return owner.Kind == "Pod" && j.ordinalOf(owner.Name) == j.claimOrdinal(claim.Name) && j.ordinalOf(owner.Name) >= j.end && whenScaled
 }
 
 // checkClaimsOf: a new pod does not get a claim that is being deleted, or that
@@ -95,4 +132,81 @@ func (j *statefulSetJudge) goesWithFormer(claim *corev1.PersistentVolumeClaim, p
 		}
 	}
 	return sets > 0 && sets == len(claim.OwnerReferences)
+}
+
+// mountedBy yields the claims of the set that a pod mounts, as a state has them,
+// and that nothing but the set and its pod has a say about: neither does anything
+// else control them, nor do they go with a former set or pod of the name.
+func (j *statefulSetJudge) mountedBy(pod *corev1.Pod, of *State) iter.Seq[*corev1.PersistentVolumeClaim] {
+	return func(yield func(*corev1.PersistentVolumeClaim) bool) {
+		for _, volume := range pod.Spec.Volumes {
+			if volume.PersistentVolumeClaim == nil {
+				continue
+			}
+			claim := of.Claims[volume.PersistentVolumeClaim.ClaimName]
+			if claim == nil || j.claimOrdinal(claim.Name) != j.ordinalOf(pod.Name) || claim.DeletionTimestamp != nil || j.sharedWith(claim, pod.UID) {
+				continue
+			}
+			if !yield(claim) {
+				return
+			}
+		}
+	}
+}
+
+// sharedWith tells whether somebody but the set and a pod has a say about a claim.
+func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod types.UID) bool {
+	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.UID != j.set.UID && o.UID != pod && (o.Controller != nil && *o.Controller ||
+			o.Kind == "StatefulSet" && o.Name == j.set.Name || o.Kind == "Pod" && j.ordinalOf(o.Name) == j.claimOrdinal(claim.Name))
+	})
+}
+
+// checkClaimsGo: the claims of a pod that is scaled away go with it where the
+// policy says so, and where it does not, or the pod comes back, they stay. (rule 23)
+func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
+	_, whenScaled := j.retention()
+	for claim := range j.mountedBy(pod, j.Known) {
+		goes, want := owns(pod.UID, claim), whenScaled && j.ordinalOf(pod.Name) >= j.end
+		if there := j.Truth.Claims[claim.Name]; there != nil && owns(pod.UID, there) == want {
+			continue // the author has just written it, which changed nothing
+		}
+		if goes != want {
+			j.add(Claims, "deletes pod %s: its claim %s goes with it: %v, it should: %v", pod.Name, claim.Name, goes, want)
+		}
+	}
+}
+
+// checkRestingClaims: at rest each claim of the set's pods has the owners that the
+// policy names, and no other: claims of removed templates neither. Claims that no
+// pod of the set has any more keep the owners of the time when one had them: no
+// pass looks at them, as in Kubernetes. (rule 23)
+func (j *statefulSetJudge) checkRestingClaims(s *State) {
+	whenDeleted, whenScaled := j.retention()
+	for _, claim := range s.Claims {
+		pod := s.Pods[j.podName(j.claimOrdinal(claim.Name))]
+		if j.claimOrdinal(claim.Name) < 0 || claim.DeletionTimestamp != nil || !j.owned(pod) || !mounts(pod, claim.Name) || j.sharedWith(claim, pod.UID) {
+			continue
+		}
+		if owns(j.set.UID, claim) && !whenDeleted {
+			j.add(Claims, "claim %s goes with the set, and the policy does not say so", claim.Name)
+		}
+		if owns(pod.UID, claim) && (!whenScaled || j.ordinalOf(pod.Name) < j.end) {
+			j.add(Claims, "claim %s goes with pod %s, and the policy does not say so", claim.Name, pod.Name)
+		}
+	}
+	for _, pod := range s.Pods {
+		if !j.owned(pod) || pod.DeletionTimestamp != nil || j.ordinalOf(pod.Name) < 0 {
+			continue
+		}
+		leaves := whenScaled && j.ordinalOf(pod.Name) >= j.end
+		for claim := range j.mountedBy(pod, s) {
+			if whenDeleted && !leaves && !owns(j.set.UID, claim) {
+				j.add(Claims, "claim %s does not go with the set, and the policy says so", claim.Name)
+			}
+			if leaves && !owns(pod.UID, claim) {
+				j.add(Claims, "claim %s does not go with pod %s, and the policy says so", claim.Name, pod.Name)
+			}
+		}
+	}
 }

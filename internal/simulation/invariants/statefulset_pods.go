@@ -1,10 +1,13 @@
 package invariants
 
 import (
+	"encoding/json"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -59,20 +62,6 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkClaimsOf(pod)
 }
 
-// checkRevision: a new pod is of the current revision where the partition holds
-// it back, and else of the update revision. (rule 3)
-func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
-	current := shortHash(j.set.Status.CurrentRevision)
-	is := shortHash(pod.Labels[revisionLabel])
-	if current == "" || current == j.update || j.rolling != nil && j.rolling.UnorderedUpdate != nil {
-		return
-	}
-	back := j.rolling != nil && ordinal < j.partition
-	if back && is == j.update || !back && is != j.update {
-		j.add(Partition, "creates pod %s at revision %s, partition %d, current %s, update %s", pod.Name, is, j.partition, current, j.update)
-	}
-}
-
 // checkDeletion: a pod is deleted where it is left over, has ended, is in the
 // way of the update, or was to be deleted before.
 func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
@@ -82,19 +71,69 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 	case !j.isWanted(pod.Name):
 		j.checkScaleIn(pod)
 		j.checkTurn(pod)
-	case ended(pod), held(pod):
+		j.checkClaimsGo(pod)
+		return
+	case ended(pod):
+		j.checkReplacement(pod)
+	case held(pod):
+		j.checkHeld(pod)
 	default:
 		j.checkUpdate(pod, "deletes")
 		if j.rolling != nil && j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
 			j.add(Needless, "deletes pod %s, podUpdatePolicy InPlaceOnly", pod.Name)
 		}
 	}
+	j.checkClaimsGo(pod)
+}
+
+// checkReplacement: a pod that has ended is replaced when a new one in its place
+// would be created. (rules 4, 8 and 9)
+func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
+	down := 0
+	for _, lower := range j.wanted {
+		if lower >= j.ordinalOf(pod.Name) {
+			break
+		}
+		if !j.available(j.observedAt(lower)) {
+			down++
+		}
+	}
+	if j.ordered && down > 0 {
+		j.add(Order, "replaces pod %s, %d of lower ordinals are not available", pod.Name, down)
+	}
+	if down >= j.scaleUnavailable {
+		j.add(ScaleRate, "replaces pod %s, %d of lower ordinals are not available, scaleStrategy.maxUnavailable is %d", pod.Name, down, j.scaleUnavailable)
+	}
+}
+
+// checkHeld: a pod that was prepared for its deletion, and whose place is wanted,
+// may serve as well as before: when its hook lets go, order, pause and budget hold
+// for it as for one that the update deletes.
+func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
+	if !ready(pod) {
+		return
+	}
+	if j.rolling != nil && j.rolling.Paused {
+		j.add(Paused, "deletes pod %s, which its hook let go, rollingUpdate.paused", pod.Name)
+	}
+	down := 1
+	for _, ordinal := range j.wanted {
+		other := j.at(ordinal)
+		if ordinal > j.ordinalOf(pod.Name) && !j.available(other) && !j.heldBack(ordinal) {
+			down++
+		}
+	}
+	if down > j.unavailable {
+		j.add(Availability, "deletes pod %s, which its hook let go, %d pods from the highest down to it are not available then, maxUnavailable is %d", pod.Name, down, j.unavailable)
+	}
+	j.checkTurn(pod)
 }
 
 // checkPreparation judges a pod that is taken aside for its hook.
 func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 	switch {
 	case held(after) && !j.isWanted(known.Name):
+		j.checkScaleIn(known)
 		j.checkTurn(known)
 	case held(after) && ended(known):
 	default:
@@ -102,14 +141,25 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 	}
 }
 
-// checkScaleIn: with OrderedReady pods that are left over go one at a time, the
-// highest first. (rule 11)
+// checkScaleIn: with OrderedReady pods that are left over go when all that are
+// wanted are available, one at a time, the highest first; and one that is not
+// available only where it is the lowest that is not. What keeps a pod from being
+// available may be its own hook, which does not count. (rules 8 and 11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
 	}
+	halts := !j.available(pod) && !ended(pod) && !held(pod)
+	for _, ordinal := range j.wanted {
+		if !j.available(j.at(ordinal)) {
+			j.add(Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
+		}
+	}
 	for _, other := range j.Known.Pods {
-		if other.Name == pod.Name || !j.owned(other) || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
+		if halts && j.owned(other) && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !j.available(other) {
+			j.add(Order, "deletes pod %s, which is not available, and neither is the lower pod %s", pod.Name, other.Name)
+		}
+		if other.Name == pod.Name || !j.owned(other) || !j.owned(j.Observed.Pods[other.Name]) || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
 			continue
 		}
 		if j.ordinalOf(other.Name) > j.ordinalOf(pod.Name) || other.DeletionTimestamp != nil {
@@ -156,21 +206,71 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	j.checkTurn(pod)
 }
 
+// older tells whether a revision was created before another: then to go to it is
+// to go back.
+func (j *statefulSetJudge) older(revision, than string) bool {
+	a, b := j.Known.Revisions[j.set.Name+"-"+revision], j.Known.Revisions[j.set.Name+"-"+than]
+	return a != nil && b != nil && a.CreationTimestamp.Before(&b.CreationTimestamp)
+}
+
+// checkContained: beyond maxUnavailable no pod goes from the current revision to
+// one that works nowhere, while a pod at that is not available. down is how many
+// pods do not serve then. The other way, back from such a revision, is open.
+func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string) {
+	current := j.observedCurrent()
+	if down <= j.unavailable || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
+		return
+	}
+	for _, ordinal := range j.wanted {
+		other := j.at(ordinal)
+		if j.owned(other) && other.DeletionTimestamp == nil && shortHash(other.Labels[revisionLabel]) == j.update && !j.available(other) {
+			j.add(Contained, "%s pod %s, which comes to revision %s, where pod %s is not available and no pod ever was ready", verb, pod.Name, j.update, other.Name)
+			return
+		}
+	}
+}
+
 // checkWalk: from the highest ordinal down to a ready pod that moves, no more
 // than maxUnavailable do not serve. (rule 18)
 func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
-	if !ready(pod) {
-		return
-	}
 	down := 0
 	for _, ordinal := range j.wanted {
-		if ordinal >= j.ordinalOf(pod.Name) && !j.heldBack(ordinal) && !j.servesUpdated(j.at(ordinal)) {
+		if ordinal >= j.ordinalOf(pod.Name) && !j.heldBack(ordinal) && !j.servesUpdated(j.at(ordinal)) && (ordinal == j.ordinalOf(pod.Name) || !j.stuck(j.at(ordinal))) {
 			down++
 		}
 	}
-	if down > j.unavailable {
+	j.checkContained(pod, down, verb)
+	if ready(pod) && down > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
+}
+
+// stuck tells whether a pod serves at another revision and has to stay there:
+// InPlaceOnly forbids to recreate it, and it cannot go in place. Such a pod uses
+// up no budget.
+func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
+	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod) && !j.movesInPlace(pod)
+}
+
+// movesInPlace tells whether a pod can go to the update revision in place: nothing
+// changes of its template but images and metadata, and what is written down about
+// its last update can be read.
+func (j *statefulSetJudge) movesInPlace(pod *corev1.Pod) bool {
+	var record map[string]any
+	if text := pod.Annotations[inplacev1alpha1.StateAnnotation]; text != "" && json.Unmarshal([]byte(text), &record) != nil {
+		return false
+	}
+	from := templatesOf(j.Known.Revisions)[shortHash(pod.Labels[revisionLabel])]
+	return from != nil && equality.Semantic.DeepEqual(withoutImages(&from.Spec), withoutImages(&j.set.Spec.Template.Spec))
+}
+
+// withoutImages is all that a spec says but its images.
+func withoutImages(spec *corev1.PodSpec) *corev1.PodSpec {
+	spec = spec.DeepCopy()
+	for i := range spec.Containers {
+		spec.Containers[i].Image = ""
+	}
+	return spec
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be
@@ -206,7 +306,8 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 			down++
 		}
 	}
-	current := shortHash(j.set.Status.CurrentRevision)
+	j.checkContained(pod, down, verb)
+	current := j.observedCurrent()
 	if most := len(j.wanted) - j.partition; gone > most && current != "" && current != j.update {
 		j.add(Partition, "%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
 	}

@@ -24,7 +24,7 @@ func (j *statefulSetJudge) checkStatus() {
 		j.add(Spec, "%s of the StatefulSet changes more than the status", j.Verb)
 		return
 	}
-	if seen == nil || seen.UID != after.UID || j.countersOf(before) == j.countersOf(after) {
+	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(j.countersOf(before), j.countersOf(after)) {
 		return
 	}
 	if after.Status.ObservedGeneration != seen.Generation {
@@ -32,19 +32,25 @@ func (j *statefulSetJudge) checkStatus() {
 	}
 	if !j.broken {
 		j.checkCounters(&after.Status, j.Observed)
+		if seen.DeletionTimestamp == nil { // otherwise no revision is written (rule 26)
+			j.checkCurrent(&after.Status)
+		}
 	}
 }
 
-// countersOf leaves of a status what counts.
-func (j *statefulSetJudge) countersOf(set *v1beta1.StatefulSet) [6]int64 {
+// countersOf leaves of a status what follows from pods and template.
+func (j *statefulSetJudge) countersOf(set *v1beta1.StatefulSet) v1beta1.StatefulSetStatus {
 	s := &set.Status
-	return [6]int64{s.ObservedGeneration, int64(s.Replicas), int64(s.ReadyReplicas), int64(s.AvailableReplicas),
-		int64(s.UpdatedReplicas), int64(s.UpdatedReadyReplicas)}
+	return v1beta1.StatefulSetStatus{
+		ObservedGeneration: s.ObservedGeneration, Replicas: s.Replicas, ReadyReplicas: s.ReadyReplicas, AvailableReplicas: s.AvailableReplicas,
+		CurrentReplicas: s.CurrentReplicas, UpdatedReplicas: s.UpdatedReplicas, UpdatedReadyReplicas: s.UpdatedReadyReplicas,
+		CurrentRevision: s.CurrentRevision, UpdateRevision: s.UpdateRevision,
+	}
 }
 
 // checkCounters compares the counters with those of the pods of a state.
 func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *State) {
-	var replicas, isReady, isAvailable, updated, updatedReady int32
+	var replicas, isReady, isAvailable, current, updated, updatedReady int32
 	for _, pod := range of.Pods {
 		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
 			continue
@@ -53,6 +59,9 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 		atUpdate := shortHash(pod.Labels[revisionLabel]) == shortHash(status.UpdateRevision)
 		if atUpdate && pod.DeletionTimestamp == nil {
 			updated++
+		}
+		if shortHash(pod.Labels[revisionLabel]) == shortHash(status.CurrentRevision) && pod.DeletionTimestamp == nil {
+			current++
 		}
 		if ready(pod) {
 			isReady++
@@ -68,63 +77,10 @@ func (j *statefulSetJudge) checkCounters(status *v1beta1.StatefulSetStatus, of *
 		{"replicas", replicas, status.Replicas},
 		{"readyReplicas", isReady, status.ReadyReplicas},
 		{"availableReplicas", isAvailable, status.AvailableReplicas},
+		{"currentReplicas", current, status.CurrentReplicas},
 		{"updatedReplicas", updated, status.UpdatedReplicas},
 		{"updatedReadyReplicas", updatedReady, status.UpdatedReadyReplicas},
 	} {
 		c.check(j.violations)
-	}
-}
-
-// StatefulSetAtRest judges a StatefulSet that has come to rest. With converged,
-// it must be where its spec wants it: one available and updated pod for each
-// wanted ordinal, with its claims, and no other.
-func StatefulSetAtRest(s *State, converged bool) []Violation {
-	var v violations
-	set, ok := s.Workload.(*v1beta1.StatefulSet)
-	if !ok {
-		return nil
-	}
-	j := newStatefulSetJudge(&v, &Write{Known: s, Truth: s}, set)
-	if set.Status.ObservedGeneration != set.Generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
-	}
-	if j.broken {
-		if len(set.Status.Conditions) == 0 {
-			v.add(Status, "nobody can tell what the spec says, and no condition says so")
-		}
-		return v
-	}
-	j.checkCounters(&set.Status, s)
-	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling == nil || !rolling.Paused {
-		checkPrepared(&v, s, j.owned)
-	}
-	if converged {
-		j.checkConverged(s)
-	}
-	return v
-}
-
-func (j *statefulSetJudge) checkConverged(s *State) {
-	for _, ordinal := range j.wanted {
-		pod := j.at(ordinal)
-		if !j.available(pod) || ordinal >= j.partition && !j.servesUpdated(pod) {
-			j.add(Rest, "pod %d does not serve at revision %s", ordinal, j.update)
-			continue
-		}
-		if pod.CreationTimestamp.Before(&j.set.CreationTimestamp) {
-			continue // it was adopted, and its claims may have gone with a former set
-		}
-		for i := range j.set.Spec.VolumeClaimTemplates {
-			name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name
-			if claim := s.Claims[name]; claim == nil || claim.DeletionTimestamp != nil {
-				j.add(Claims, "pod %s is there, and claim %s is not", pod.Name, name)
-			}
-		}
-	}
-	if n := int(j.set.Status.Replicas); n != len(j.wanted) {
-		j.add(Rest, "%d pods, wanted are %v", n, j.wanted)
-	}
-	for _, condition := range j.set.Status.Conditions {
-		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 	}
 }

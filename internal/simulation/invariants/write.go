@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -27,6 +28,36 @@ type State struct {
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
+	// Version is how far the API server was at that moment; 0 where nobody can tell.
+	Version int64
+	// Created is how far it was when it created an object, by UID; nil where nobody can tell.
+	Created map[types.UID]int64
+	// Refused is what policies and quotas forbid the controller now.
+	Refused []Refusal
+}
+
+// Preconditions are what a request asks the object to be; empty where it does not.
+type Preconditions struct{ UID, ResourceVersion string }
+
+// Refusal is what a policy forbids.
+type Refusal struct{ Verb, Resource string }
+
+// refuses tells whether a policy may forbid something.
+func (s *State) refuses(verb, resource string) bool {
+	return slices.Contains(s.Refused, Refusal{verb, resource})
+}
+
+// Change is a change of an object, whoever made it.
+type Change struct {
+	// At is the moment.
+	At time.Time
+	// By is the process of the controller that wrote it; empty stands for
+	// everybody else.
+	By string
+	// Resource is the plural name, "pods" for example.
+	Resource string
+	// Before is nil where the object is new, After where it is gone.
+	Before, After Object
 }
 
 // Write is a write of a controller that changed something.
@@ -37,6 +68,9 @@ type Write struct {
 	// Before and After are the object before and after the write. Before is nil
 	// where it is new, After where it is gone.
 	Before, After Object
+	// Asked is what the request asked the object to be, so that no other one is
+	// hit; nil where nobody can tell.
+	Asked *Preconditions
 	// Truth is what there was just before the write.
 	Truth *State
 	// Known is what the author had to know: what it observed, and its own later
@@ -127,10 +161,14 @@ const (
 	Claims Invariant = "claims"
 	// Identity: a name, an ordinal or an instance belongs to one pod.
 	Identity Invariant = "identity"
+	// History: a revision stays while anything needs it.
+	History Invariant = "history"
 	// Order: pods come and go in the order that is promised.
 	Order Invariant = "order"
 	// Status: the status says what is the case.
 	Status Invariant = "status"
+	// Contained: a revision that works nowhere does not spread.
+	Contained Invariant = "contained"
 	// Spec: the spec is the user's.
 	Spec Invariant = "spec"
 	// Rest: what nobody disturbs converges, and then nothing more is done.

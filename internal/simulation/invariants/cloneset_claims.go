@@ -1,0 +1,137 @@
+package invariants
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// checkClaim judges a write of a claim. (rules 20, 24 and 36)
+func (j *cloneSetJudge) checkClaim() {
+	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
+	after, _ := j.After.(*corev1.PersistentVolumeClaim)
+	switch {
+	case before == nil:
+		j.checkNewClaim(after)
+	case j.Verb == "delete":
+		j.checkClaimDeletion(before)
+	default:
+		j.checkHandOver(before, after)
+	}
+}
+
+// checkNewClaim: a claim is one of a template for an instance, and belongs to the CloneSet.
+func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
+	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
+	found := false
+	for i := range j.set.Spec.VolumeClaimTemplates {
+		found = found || claim.Name == j.set.Spec.VolumeClaimTemplates[i].Name+"-"+j.set.Name+"-"+id
+	}
+	if id == "" || !found {
+		j.add(Claims, "creates claim %s with the instance id %q, which is of no template", claim.Name, id)
+	}
+	if !metav1.IsControlledBy(claim, j.set) {
+		j.add(Claims, "creates claim %s, which does not belong to the CloneSet", claim.Name)
+	}
+}
+
+// checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whoever
+// owns that pod. One that came after the author looked last is excused: nobody
+// can look and delete at once.
+func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) {
+	for _, pod := range j.Truth.Pods {
+		if active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod) {
+			j.add(Claims, "deletes claim %s, which pod %s mounts", claim.Name, pod.Name)
+		}
+	}
+}
+
+// cameSince tells whether a pod was created after the author looked last.
+func (j *cloneSetJudge) cameSince(pod *corev1.Pod) bool {
+	known := j.Known.Pods[pod.Name]
+	return (known == nil || known.UID != pod.UID) && j.Truth.Created[pod.UID] > j.Known.Version
+}
+
+// checkHandOver: of a claim that exists only the owners change, and it becomes the
+// pod's that uses it.
+func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClaim) {
+	rest := after.DeepCopy()
+	rest.OwnerReferences, rest.ResourceVersion = before.OwnerReferences, before.ResourceVersion
+	if !equality.Semantic.DeepEqual(before, rest) {
+		j.add(Claims, "changes more of claim %s than its owners", before.Name)
+	}
+	for _, owner := range after.OwnerReferences {
+		if owner.UID == j.set.UID || owns(owner.UID, before) {
+			continue
+		}
+		pod := j.Known.Pods[owner.Name]
+		switch {
+		case pod == nil || pod.UID != owner.UID || !uses(pod, before):
+			j.add(Claims, "gives claim %s to %s %s, whose it is not", before.Name, owner.Kind, owner.Name)
+		case j.owned(pod) && active(pod):
+			j.add(Claims, "gives claim %s to pod %s, which is the CloneSet's and lives", before.Name, pod.Name)
+		}
+	}
+}
+
+// uses tells whether a claim is one of a pod's: it mounts it, or a pod of its
+// instance did, when there was a template for it.
+func uses(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
+	id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
+	return mounts(pod, claim.Name) || id != "" && pod.Labels[v1alpha1.CloneSetInstanceIDLabel] == id
+}
+
+// checkMounts: a new pod mounts no claim that is on its way out, or that another pod uses.
+func (j *cloneSetJudge) checkMounts(pod *corev1.Pod) {
+	for i := range pod.Spec.Volumes {
+		source := pod.Spec.Volumes[i].PersistentVolumeClaim
+		if source == nil {
+			continue
+		}
+		if claim := j.Known.Claims[source.ClaimName]; claim != nil && claim.DeletionTimestamp != nil {
+			j.add(Claims, "creates pod %s, which mounts claim %s, which is being deleted", pod.Name, claim.Name)
+		}
+		for _, other := range j.Known.Pods {
+			if mounts(other, source.ClaimName) {
+				j.add(Claims, "creates pod %s, which mounts claim %s of pod %s", pod.Name, source.ClaimName, other.Name)
+			}
+		}
+	}
+}
+
+// checkRelease: a pod that is given up takes its claims along.
+func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
+	if !owns(j.set.UID, before) || owns(j.set.UID, after) {
+		return
+	}
+	for name, claim := range j.Known.Claims {
+		if mounts(before, name) && owns(j.set.UID, claim) && claim.DeletionTimestamp == nil {
+			j.add(Claims, "gives up pod %s, and keeps its claim %s", before.Name, name)
+		}
+	}
+}
+
+// checkOwners: at rest the claims of each pod of the CloneSet belong to the
+// CloneSet, or to the pod itself, which was put back when it was about to be given
+// up. Where claims are not used again, none is left without its pod. A pod that
+// somebody else took out of the CloneSet excuses that: its claims do not say where
+// it went. (rules 20 and 36)
+func (j *cloneSetJudge) checkOwners(s *State) {
+	for name, claim := range s.Claims {
+		mine, used := owns(j.set.UID, claim), false
+		for _, pod := range s.Pods {
+			if !active(pod) || !uses(pod, claim) {
+				continue
+			}
+			used = true
+			if j.owned(pod) && !mine && !owns(pod.UID, claim) && claim.DeletionTimestamp == nil {
+				j.add(Claims, "claim %s of pod %s belongs to %v", name, pod.Name, ownerNames(claim))
+			}
+		}
+		if mine && !used && claim.DeletionTimestamp == nil && j.set.Spec.ScaleStrategy.DisablePVCReuse {
+			j.add(Claims, "claim %s is left without a pod, scaleStrategy.disablePVCReuse", name)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package invariants
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// CloneSetAtRest judges a CloneSet that has come to rest: hooks have let go,
+// kubelets work, and what policies refuse is in the state. Nothing that can go on
+// stands still. With pushed, users have pushed a template whose pods run, and
+// nothing is refused: then all is where the spec wants it.
+func CloneSetAtRest(s *State, pushed bool) []Violation {
+	var v violations
+	set, ok := s.Workload.(*v1alpha1.CloneSet)
+	if !ok || set.DeletionTimestamp != nil {
+		return nil
+	}
+	j := newCloneSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set, CloneSetFeatures{})
+	j.checkSaysWhy(s)
+	if j.limits.broken || j.update == "" {
+		return v
+	}
+	j.checkFacts(&set.Status, s)
+	if may, _ := j.mayAdvance(s); may && shortHash(set.Status.CurrentRevision) != j.update {
+		v.add(Status, "currentRevision is %s, and all pods are at %s", set.Status.CurrentRevision, j.update)
+	}
+	if !s.refuses("delete", "persistentvolumeclaims") && !s.refuses("patch", "persistentvolumeclaims") {
+		j.checkOwners(s)
+	}
+	if !set.Spec.UpdateStrategy.Paused && !s.refuses("patch", "pods") {
+		checkPrepared(&v, s, j.owned)
+	}
+	j.checkCreates(s)
+	j.checkUpdates(s)
+	if pushed {
+		j.checkConverged(s)
+	}
+	return v
+}
+
+// checkSaysWhy: the status tells that the spec was read, or what keeps it from that.
+func (j *cloneSetJudge) checkSaysWhy(s *State) {
+	status := &j.set.Status
+	switch {
+	case j.limits.broken || s.refuses("create", "controllerrevisions") && j.update == "":
+		if len(status.Conditions) == 0 {
+			j.add(Status, "nobody can tell what the spec says, and no condition says so")
+		}
+	case j.update == "":
+		j.add(Rest, "there is no revision of the template")
+	case status.ObservedGeneration != j.set.Generation:
+		j.add(Status, "observedGeneration is %d, the generation %d", status.ObservedGeneration, j.set.Generation)
+	}
+}
+
+// checkCreates: missing pods are created, unless that is refused, or too many are
+// coming up already, or they would not match the selector. (rules 12 and 17)
+func (j *cloneSetJudge) checkCreates(s *State) {
+	l, c := &j.limits, &j.counts
+	wanted := j.wanted(s)
+	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
+		return
+	}
+	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
+		j.add(Rest, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
+			c.total, wanted, c.unavailable, l.scaleUnavailable)
+	}
+}
+
+// wanted is how many pods there can be: those that the partition holds back are of
+// the current revision, which a selector that was changed may not match any more.
+func (j *cloneSetJudge) wanted(s *State) int {
+	current := templatesOf(s.Revisions)[shortHash(j.set.Status.CurrentRevision)]
+	if current == nil || !matches(j.set.Spec.Selector, current.Labels) {
+		return j.limits.replicas - j.limits.partition
+	}
+	return j.limits.replicas
+}
+
+// checkUpdates: a pod moves that no rule holds back, whatever is refused besides:
+// one that does not serve while fewer such pods are at the update revision than may
+// be unavailable, or one that serves while so many others do. (rules 13 and 31)
+func (j *cloneSetJudge) checkUpdates(s *State) {
+	l, c := &j.limits, &j.counts
+	if j.set.Spec.UpdateStrategy.Paused || c.movingOld <= l.partition || s.refuses("patch", "pods") { // its state is written first
+		return
+	}
+	broken := 0 // at the update revision
+	for _, pod := range s.Pods {
+		if j.owned(pod) && active(pod) && !j.old(pod) && !j.available(pod) {
+			broken++
+		}
+	}
+	budget := l.unavailable + c.all - l.replicas
+	for _, pod := range s.Pods {
+		recreated := !j.inPlace() || !j.movesInPlace(pod, s)
+		if !j.mayUpdate(pod, s) || recreated && s.refuses("delete", "pods") {
+			continue
+		}
+		if j.available(pod) && broken < budget && c.all-c.available < budget || !j.available(pod) && broken < max(l.unavailable, 1) {
+			j.add(Rest, "pod %s stays at an old revision: %d are old, partition %d; %d of %d are available, %d broken ones are updated, maxUnavailable %d, replicas %d",
+				pod.Name, c.movingOld, l.partition, c.available, c.all, broken, l.unavailable, l.replicas)
+			return
+		}
+	}
+}
+
+// checkConverged: as many pods as wanted, as many of them updated as the partition
+// lets, and all available, unless their image is bad and the partition holds them
+// back. What InPlaceOnly cannot move excuses what waits for it.
+func (j *cloneSetJudge) checkConverged(s *State) {
+	l, c := &j.limits, &j.counts
+	for _, pod := range s.Pods {
+		if j.inPlaceOnly() && j.owned(pod) && active(pod) && j.old(pod) && !j.movesInPlace(pod, s) {
+			return
+		}
+	}
+	wanted := j.wanted(s)
+	if c.all < wanted || c.all > l.replicas || c.updated < l.replicas-l.partition {
+		j.add(Rest, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
+	}
+	for _, pod := range s.Pods {
+		switch {
+		case !j.owned(pod) || !active(pod):
+		case j.isPicked(pod) || preparingDelete(pod):
+			j.add(Rest, "pod %s is to be deleted for good", pod.Name)
+		case !j.available(pod) && !(j.old(pod) && badImage(pod)):
+			j.add(Rest, "pod %s is not available", pod.Name)
+		}
+	}
+	for _, condition := range j.set.Status.Conditions {
+		if wanted < l.replicas && condition.Type == v1alpha1.CloneSetConditionFailedScale {
+			continue // it says why some are missing
+		}
+		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
+	}
+}
+
+// badImage tells whether a pod has an image that never runs.
+func badImage(pod *corev1.Pod) bool {
+	for i := range pod.Spec.Containers {
+		if strings.Contains(pod.Spec.Containers[i].Image, "bad") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+package invariants
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Past is what has happened so far, taken from the objects as they were and from
+// nothing that a controller says of itself. It judges writes, and is told of all changes.
+// Nil knows nothing.
+type Past struct {
+	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
+	claims  map[string]bool               // names of the claim templates that there ever were
+	current map[types.UID]map[string]bool // short hashes of what a workload may call its current revision
+}
+
+// NewPast returns a past in which nothing has happened.
+func NewPast() *Past {
+	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}}
+}
+
+// See takes note of a change.
+func (p *Past) See(c *Change) {
+	switch object := c.After.(type) {
+	case *corev1.Pod:
+		if hash := shortHash(object.Labels[revisionLabel]); hash != "" && ready(object) && runs(object) {
+			p.worked[hash] = true
+		}
+	case *v1beta1.StatefulSet:
+		for i := range object.Spec.VolumeClaimTemplates {
+			p.claims[object.Spec.VolumeClaimTemplates[i].Name] = true
+		}
+	}
+}
+
+// hasWorked tells whether a pod was ever ready at a revision.
+func (p *Past) hasWorked(hash string) bool { return p != nil && p.worked[hash] }
+
+// hadClaims tells whether a workload ever had a claim template of a name.
+func (p *Past) hadClaims(template string) bool { return p != nil && p.claims[template] }
+
+// becomesCurrent takes note of a revision that a workload may call current from
+// now on.
+func (p *Past) becomesCurrent(uid types.UID, hash string) {
+	if p == nil {
+		return
+	}
+	if p.current[uid] == nil {
+		p.current[uid] = map[string]bool{}
+	}
+	p.current[uid][hash] = true
+}
+
+// wasCurrent tells whether a workload may have called a revision current; true
+// where nobody can tell.
+func (p *Past) wasCurrent(uid types.UID, hash string) bool {
+	return p == nil || p.current[uid][hash]
+}

@@ -1,0 +1,169 @@
+package invariants
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// StatefulSetAtRest judges a StatefulSet that has come to rest, whose past is not known.
+func StatefulSetAtRest(s *State, converged bool) []Violation {
+	return (*Past)(nil).StatefulSetAtRest(s, converged)
+}
+
+// StatefulSetAtRest judges a StatefulSet that has come to rest. With converged,
+// it must be where its spec wants it: an available pod for each wanted ordinal,
+// updated where no partition holds it back, with its claims, and no other.
+func (p *Past) StatefulSetAtRest(s *State, converged bool) []Violation {
+	var v violations
+	set, ok := s.Workload.(*v1beta1.StatefulSet)
+	if !ok {
+		return nil
+	}
+	j := newStatefulSetJudge(&v, &Write{Known: s, Observed: s, Truth: s}, set)
+	j.past = p
+	if s.refuses("create", "controllerrevisions") && updateRevision(&set.Spec.Template, s.Revisions) == "" {
+		return nil // without the revision of the template nothing is known of the update
+	}
+	if set.Status.ObservedGeneration != set.Generation {
+		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
+	}
+	if j.broken {
+		if len(set.Status.Conditions) == 0 {
+			v.add(Status, "nobody can tell what the spec says, and no condition says so")
+		}
+		return v
+	}
+	j.checkCounters(&set.Status, s)
+	if selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector); err == nil && set.Status.LabelSelector != selector.String() {
+		v.add(Status, "labelSelector is %q, the selector %q", set.Status.LabelSelector, selector)
+	}
+	if set.DeletionTimestamp != nil {
+		return v
+	}
+	j.checkRestingRevisions(s)
+	if !s.refuses("patch", "persistentvolumeclaims") {
+		j.checkRestingClaims(s)
+	}
+	if rolling := set.Spec.UpdateStrategy.RollingUpdate; (rolling == nil || !rolling.Paused) && len(s.Refused) == 0 {
+		checkPrepared(&v, s, j.owned)
+	}
+	if j.update != "" && !j.ordered && matches(set.Spec.Selector, set.Spec.Template.Labels) {
+		j.checkBrought(s)
+		j.checkMoved(s)
+	}
+	if converged {
+		j.checkConverged(s)
+	}
+	return v
+}
+
+// checkRestingRevisions: at rest the status names the revision of the template,
+// the current revision follows a complete update, and history is no longer than
+// its limit.
+func (j *statefulSetJudge) checkRestingRevisions(s *State) {
+	status := &j.set.Status
+	if j.update == "" || shortHash(status.UpdateRevision) != j.update {
+		j.add(Status, "updateRevision is %s, the template is that of %q", status.UpdateRevision, j.update)
+		return
+	}
+	if _, must := j.advances(); must && shortHash(status.CurrentRevision) != j.update {
+		j.add(Status, "currentRevision is %s, and the update to %s is complete", status.CurrentRevision, j.update)
+	}
+	if n := j.unused(s, j.liveRevisions(s)); n > j.historyLimit() {
+		j.add(History, "%d unused revisions are left, revisionHistoryLimit %d", n, j.historyLimit())
+	}
+}
+
+// checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
+// lets be filled. (rule 9)
+func (j *statefulSetJudge) checkBrought(s *State) {
+	down := 0
+	for _, ordinal := range j.wanted {
+		if pod := j.at(ordinal); pod == nil && down < j.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
+			j.add(Rest, "there is no pod %d, and %d of lower ordinals are not available, scaleStrategy.maxUnavailable %d", ordinal, down, j.scaleUnavailable)
+		}
+		if !j.available(j.at(ordinal)) {
+			down++
+		}
+	}
+}
+
+// checkMoved: with Parallel no pod waits for the update that maxUnavailable lets
+// go, whatever else is refused. (rule 18)
+func (j *statefulSetJudge) checkMoved(s *State) {
+	p := j.rolling
+	if p == nil || p.Paused || p.UnorderedUpdate != nil || p.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType ||
+		s.refuses("delete", "pods") || s.refuses("patch", "pods") || s.refuses("patch", "persistentvolumeclaims") {
+		return
+	}
+	down := 0
+	for _, ordinal := range slices.Backward(j.wanted) {
+		pod := j.at(ordinal)
+		if ordinal < j.partition || down >= j.unavailable {
+			return
+		}
+		if j.owned(pod) && pod.DeletionTimestamp == nil && !ended(pod) && shortHash(pod.Labels[revisionLabel]) != j.update {
+			j.add(Rest, "pod %d waits for its update to %s, and %d of higher ordinals do not serve, maxUnavailable %d", ordinal, j.update, down, j.unavailable)
+		}
+		if !j.servesUpdated(pod) {
+			down++
+		}
+	}
+}
+
+// checkConverged: wanted pods are there and serve, those that the partition does
+// not hold back at the update revision, and there are no others.
+func (j *statefulSetJudge) checkConverged(s *State) {
+	updated, lacking := 0, 0
+	for _, ordinal := range j.wanted {
+		pod := j.at(ordinal)
+		if !j.available(pod) || !serves(pod) || !runs(pod) {
+			j.add(Rest, "pod %d does not serve", ordinal)
+			continue
+		}
+		switch at := j.servesUpdated(pod); {
+		case at:
+			updated++
+		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && ordinal >= j.partition:
+			j.add(Rest, "pod %d does not serve at revision %s", ordinal, j.update)
+		}
+		if j.lacksClaims(pod, s) {
+			lacking++
+		}
+	}
+	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated < len(j.wanted)-j.partition {
+		j.add(Rest, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
+	}
+	if n := int(j.set.Status.Replicas); n != len(j.wanted) {
+		j.add(Rest, "%d pods, wanted are %v", n, j.wanted)
+	}
+	for _, condition := range j.set.Status.Conditions {
+		if lacking == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
+			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
+		}
+	}
+	if lacking > 0 && len(j.set.Status.Conditions) == 0 {
+		j.add(Status, "%d pods do not mount their claims, and no condition says so", lacking)
+	}
+}
+
+// lacksClaims tells whether a pod mounts no claim of some template: that was
+// added later, or the pod was adopted, and the volumes of a pod cannot change
+// (edge 19). Claims that it does mount must be there.
+func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
+	for i := range j.set.Spec.VolumeClaimTemplates {
+		name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name
+		switch claim := s.Claims[name]; {
+		case !mounts(pod, name):
+			lacks = true
+		case pod.CreationTimestamp.Before(&j.set.CreationTimestamp): // it was adopted, and its claims may have gone with a former set
+		case claim == nil: // one that was deleted stays as long as a pod mounts it
+			j.add(Claims, "pod %s is there, and claim %s is not", pod.Name, name)
+		}
+	}
+	return lacks
+}

@@ -1,0 +1,187 @@
+package invariants
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// observedSet is the set as the author observed it, nil where that was none, or another.
+func (j *statefulSetJudge) observedSet() *v1beta1.StatefulSet {
+	seen, _ := j.Observed.Workload.(*v1beta1.StatefulSet)
+	if seen == nil || seen.UID != j.set.UID {
+		return nil
+	}
+	return seen
+}
+
+// observedCurrent is the revision that pods come from, as the author observed it:
+// the one that the status named, which is judged where it is written; empty where
+// it named none that there is.
+func (j *statefulSetJudge) observedCurrent() string {
+	seen := j.observedSet()
+	if seen == nil || j.Observed.Revisions[seen.Status.CurrentRevision] == nil {
+		return ""
+	}
+	return shortHash(seen.Status.CurrentRevision)
+}
+
+// members are the pods with the names of a set's, whoever owns them.
+func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
+	for _, pod := range s.Pods {
+		if j.ordinalOf(pod.Name) >= 0 {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// mayComeFrom tells whether a revision may be the current one where the status
+// names none: pods of the set come from it, or from no other but the update
+// revision. What has still to be adopted may count.
+func (j *statefulSetJudge) mayComeFrom(revision string) bool {
+	others, history := false, j.revisions(j.set.UID)
+	for _, pod := range j.members(j.Observed) {
+		is := shortHash(pod.Labels[revisionLabel])
+		if is == revision {
+			return true
+		}
+		others = others || is != j.update && j.owned(pod) && history[pod.Labels[revisionLabel]] != nil
+	}
+	return revision == j.update && !others
+}
+
+// advances tells whether the observed pods let the current revision move to the
+// update revision, and whether it has to: an update is complete when each wanted
+// pod is there, ready and updated, and no other pod is left. Where the partition
+// holds nothing back, wanted pods may be missing.
+func (j *statefulSetJudge) advances() (may, must bool) {
+	complete, all := true, map[int]bool{}
+	for _, pod := range j.Observed.Pods {
+		if !j.owned(pod) || j.ordinalOf(pod.Name) < 0 {
+			continue
+		}
+		complete = complete && pod.DeletionTimestamp == nil && ready(pod) && shortHash(pod.Labels[revisionLabel]) == j.update
+		all[j.ordinalOf(pod.Name)] = true
+	}
+	there, back := true, j.partition > 0
+	if j.rolling != nil && j.rolling.UnorderedUpdate == nil { // the partition may be below all that are wanted
+		back = len(j.wanted) > 0 && j.wanted[0] < j.partition
+	}
+	for _, ordinal := range j.wanted {
+		there = there && all[ordinal]
+	}
+	may = j.rolling != nil && complete && (there || !back)
+	return may, may && there
+}
+
+// checkCurrent: the current revision moves to the update revision when the update
+// is complete, neither earlier nor later, and to no other.
+func (j *statefulSetJudge) checkCurrent(status *v1beta1.StatefulSetStatus) {
+	is := shortHash(status.CurrentRevision)
+	if updated := shortHash(status.UpdateRevision); updated != j.update {
+		j.add(Status, "updateRevision is %s, the template is that of %q", updated, j.update)
+		return
+	}
+	may, must := j.advances()
+	was := j.observedCurrent()
+	switch {
+	case is == j.update && (may || was == j.update):
+	case was == "" && j.mayComeFrom(is):
+	case is == j.update:
+		j.add(Status, "currentRevision moves from %q to %s before the update is complete", was, is)
+		return
+	case is != was:
+		j.add(Status, "currentRevision moves from %q to %s, the update revision is %s", was, is, j.update)
+		return
+	case must:
+		j.add(Status, "currentRevision stays %s when the update to %s is complete", is, j.update)
+	}
+	j.past.becomesCurrent(j.set.UID, is)
+}
+
+// checkRevision: a new pod is of the current revision where the partition holds
+// it back, and else of the update revision. (rule 3)
+func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
+	is, current := shortHash(pod.Labels[revisionLabel]), j.observedCurrent()
+	back, free := j.holdsBack(ordinal)
+	switch {
+	case free && is != j.update:
+		j.add(Partition, "creates pod %s at revision %s, partition %d, current %s, update %s", pod.Name, is, j.partition, current, j.update)
+	case !back:
+	case current != "" && is != current, current == "" && !j.mayComeFrom(is):
+		j.add(Partition, "creates pod %s at revision %s, which the partition %d holds back, current %q, update %s", pod.Name, is, j.partition, current, j.update)
+	case current != "" && !j.past.wasCurrent(j.set.UID, is):
+		j.add(Partition, "creates pod %s, which the partition %d holds back, at revision %s, to which no update was ever completed", pod.Name, j.partition, is)
+	}
+}
+
+// holdsBack tells whether the partition holds back a new pod, and whether it
+// certainly does not: with unorderedUpdate that depends on who else is created in
+// the same pass. (rule 3)
+func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
+	if j.rolling == nil || j.rolling.UnorderedUpdate == nil {
+		back = j.rolling != nil && ordinal < j.partition
+		return back, !back
+	}
+	least, most := 0, 0 // wanted pods that are, or will be, at another revision
+	for _, other := range j.wanted {
+		if other == ordinal {
+			continue
+		}
+		known, observed := j.at(other), j.observedAt(other)
+		old := func(p *corev1.Pod) bool { return p != nil && shortHash(p.Labels[revisionLabel]) != j.update }
+		if old(known) && old(observed) {
+			least++
+		}
+		if observed == nil || old(known) || old(observed) {
+			most++
+		}
+	}
+	return most < j.partition, least >= j.partition
+}
+
+// checkRevisionWrite: a revision goes when nothing is made of it, and as it was
+// known; and as many of those stay as the history limit says. (CR7)
+func (j *statefulSetJudge) checkRevisionWrite() {
+	known := j.Known.Revisions[j.name()]
+	if j.Verb != "delete" || known == nil {
+		return
+	}
+	if j.Asked != nil && j.Asked.ResourceVersion == "" || known.ResourceVersion != j.Before.GetResourceVersion() {
+		j.add(History, "deletes revision %s, which may have changed since", j.name())
+	}
+	live := j.liveRevisions(j.Known)
+	if live[shortHash(j.name())] {
+		j.add(History, "deletes revision %s, which is in use", j.name())
+	}
+	if n := j.unused(j.Known, live); n <= j.historyLimit() {
+		j.add(History, "deletes revision %s, though only %d unused ones are left, revisionHistoryLimit %d", j.name(), n, j.historyLimit())
+	}
+}
+
+func (j *statefulSetJudge) historyLimit() int {
+	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 0)
+}
+
+// liveRevisions are those that something is made of: the present template, the
+// current revision, and every pod that has a name of the set's, however it is counted.
+func (j *statefulSetJudge) liveRevisions(s *State) map[string]bool {
+	live := map[string]bool{j.update: true, shortHash(j.set.Status.CurrentRevision): true}
+	for _, pod := range j.members(s) {
+		live[shortHash(pod.Labels[revisionLabel])] = true
+	}
+	return live
+}
+
+// unused counts the revisions of the set that nothing is made of.
+func (j *statefulSetJudge) unused(s *State, live map[string]bool) (n int) {
+	for name, r := range s.Revisions {
+		if metav1.IsControlledBy(r, j.set) && !live[shortHash(name)] {
+			n++
+		}
+	}
+	return n
+}

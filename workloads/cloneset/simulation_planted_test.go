@@ -1,0 +1,88 @@
+package cloneset
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/lifecycle"
+)
+
+// keepLatestTimer has the next pass made when the last of the pods that are ready
+// becomes available, and not the first.
+func keepLatestTimer(s *Snapshot, p *Plan) {
+	for _, pod := range s.Pods {
+		if in, willBe := lifecycle.AvailableIn(pod, s.Set.Spec.MinReadySeconds, s.Now); willBe && active(pod) {
+			p.RequeueAfter = max(p.RequeueAfter, in)
+		}
+	}
+}
+
+// stagger has pods become available at different times.
+func stagger(u *simulation.User, r *rand.Rand) {
+	if pod := u.AnyPod(r); pod != nil && r.IntN(2) == 0 {
+		u.DeletePod(pod.Name, new(int64))
+		return
+	}
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"replicas":%v,"minReadySeconds":60}}`, 3, 4, 5),
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
+}
+
+// deleteServing deletes, in place of the only surplus pod, one of its revision that
+// serves.
+func deleteServing(s *Snapshot, p *Plan) {
+	if len(p.Delete) != 1 || p.Delete[0].For != rollout.DeleteForScale || p.Moves.ScaleDown == 0 || lifecycle.Ready(p.Delete[0].Pod) {
+		return
+	}
+	for _, pod := range s.Pods {
+		if active(pod) && pod.Labels[revisionLabel] == p.Delete[0].Pod.Labels[revisionLabel] && lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) {
+			p.Delete = []rollout.PodDeletion{{Pod: pod, For: rollout.DeleteForScale}}
+			return
+		}
+	}
+}
+
+// advanceEarly takes pods that are missing for updated ones.
+func advanceEarly(_ *Snapshot, p *Plan) {
+	if p.Status != nil && p.Status.UpdatedReplicas == p.Status.Replicas {
+		p.Status.CurrentRevision = p.Status.UpdateRevision
+	}
+}
+
+// forgetGrace takes pods within their grace period for others.
+func forgetGrace(s *Snapshot) {
+	for i, pod := range s.Pods {
+		changed := pod.DeepCopy()
+		maps.DeleteFunc(changed.Annotations, func(key, _ string) bool {
+			return key == inplacev1alpha1.GraceAnnotation || key == inplacev1alpha1.LegacyGraceAnnotation
+		})
+		s.Pods[i] = changed
+	}
+}
+
+// updateGracefully updates pods again and again with a grace period.
+func updateGracefully(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5, 20),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
+}
+
+// forgetClaimsOfReleased does not see the claims of pods that the selector does not match.
+func forgetClaimsOfReleased(s *Snapshot) {
+	s.Claims = slices.DeleteFunc(s.Claims, func(claim *corev1.PersistentVolumeClaim) bool {
+		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool {
+			return pod.Labels["app"] == "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim.Name
+			})
+		})
+	})
+}

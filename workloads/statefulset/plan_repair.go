@@ -1,0 +1,102 @@
+package statefulset
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// updateBroken moves a pod although others are waited for, if it is not ready
+// and that may be because of the revision it is at: otherwise a broken update
+// could never be taken back. Pods that are ready stay, for the reason that is
+// given to those from one on.
+func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reason) {
+	broken, stage := p.broken(sequence), p.stage
+	if len(p.plan.Create) > 0 { // those pods show first whether the update works
+		p.stage = &p.plan.Otherwise
+	}
+	defer func() { p.stage = stage }()
+	for _, s := range sequence[from:] {
+		switch {
+		case s.pod != nil && s.pod == broken:
+			broken.unserving = true
+			p.update(broken)
+		case mustMove(s):
+			p.wait(s.pod.Pod, waiting)
+		}
+	}
+}
+
+// broken is the pod to move although others are waited for: one that is not
+// ready and that is given up, or the next one in order; nil while a pod is
+// terminating. Of several it is the lowest one, which may hold up the creation
+// of others, but one of the current revision only where there is no other.
+func (p *planner) broken(sequence []slot) *pod {
+	works := p.works()
+	spreads := p.spreads(works)
+	var current, other *pod
+	next := true // all pods before are updated and available
+	for _, s := range sequence {
+		switch pod := s.pod; {
+		case pod == nil:
+		case pod.terminating:
+			return nil
+		case !mustMove(s), p.stuck(s):
+			next = next && pod.available
+		case pod.ready():
+			next = false
+		case pod.prepared(), !p.isCurrent(pod):
+			other = pod
+		case !spreads && (next || p.givenUp(works)):
+			current = pod
+		}
+	}
+	return cmp.Or(other, current)
+}
+
+// works says at which revisions, by their labels, a pod is available.
+func (p *planner) works() map[string]bool {
+	works := map[string]bool{}
+	for _, pod := range p.pods {
+		if pod.available {
+			works[pod.Labels[revisionLabel]] = true
+		}
+	}
+	return works
+}
+
+// spreads tells whether pods that are not ready would take the update farther,
+// although the pods that have it do not work: a bad image would get out of
+// hand whenever something else makes the other pods unready. A revision that pods
+// go back to has been the current one.
+func (p *planner) spreads(works map[string]bool) bool {
+	return !works[revisionLabelOf(p.plan.Revisions.Update)] && !p.goesBack() && slices.ContainsFunc(p.wanted, func(s slot) bool {
+		return s.pod != nil && s.pod.own && s.pod.updated && !s.pod.terminating
+	})
+}
+
+// goesBack tells whether the update is one to an older revision.
+func (p *planner) goesBack() bool {
+	r := &p.plan.Revisions
+	return r.Create == nil && r.Update.CreationTimestamp.Before(&r.Current.CreationTimestamp)
+}
+
+func (p *planner) isCurrent(pod *pod) bool {
+	return pod.Labels[revisionLabel] == revisionLabelOf(p.plan.Revisions.Current)
+}
+
+// prepared tells whether its deletion or update is being prepared, which alone
+// may keep a pod from being ready.
+func (p *pod) prepared() bool {
+	state := lifecycle.StateOf(p.Pod)
+	return state == lifecyclev1alpha1.StatePreparingDelete || state == lifecyclev1alpha1.StatePreparingUpdate
+}
+
+// givenUp tells whether nobody wants the current revision any more, or none of
+// its pods works.
+func (p *planner) givenUp(works map[string]bool) bool {
+	return p.goesBack() || !works[revisionLabelOf(p.plan.Revisions.Current)]
+}

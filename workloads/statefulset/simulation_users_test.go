@@ -1,0 +1,216 @@
+package statefulset
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// anySet is a StatefulSet of a seed.
+func anySet(r *rand.Rand) simulation.Object {
+	set := testSet(1 + r.Int32N(4))
+	set.Spec.Template.Labels = simulation.PodLabels(r)
+	set.Spec.PodManagementPolicy = []appsv1.PodManagementPolicyType{appsv1.OrderedReadyPodManagement, appsv1.ParallelPodManagement}[r.IntN(2)]
+	set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy = []v1beta1.PodUpdateStrategyType{
+		v1beta1.RecreatePodUpdateStrategyType, v1beta1.InPlaceIfPossiblePodUpdateStrategyType, v1beta1.InPlaceOnlyPodUpdateStrategyType}[r.IntN(3)]
+	if r.IntN(4) == 0 { // without it nothing but its containers tells how far a pod is
+		set.Spec.Template.Spec.ReadinessGates = nil
+	}
+	if r.IntN(2) == 0 {
+		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		for range 2 {
+			simulation.Merge(set, simulation.AnyEdit(r, retentionEdits))
+		}
+	}
+	for _, hook := range simulation.Hooks {
+		if r.IntN(4) == 0 {
+			simulation.Merge(set, hook(r))
+		}
+	}
+	for range r.IntN(8) {
+		simulation.Merge(set, anyEdit(r, set))
+	}
+	return set
+}
+
+// edits are what users change about a StatefulSet.
+var edits = append([]simulation.Edit{
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4, 5),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 5),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"reserveOrdinals":%v}}`, "[]", "[0]", "[1]", "[1,3]"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "OnDelete"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 0, 1, 2, 4),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"%v"}}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceOnly"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false, false),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":%v}}}}`, 0, 10, 60),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}}`, 0, 5),
+	func(r *rand.Rand) string { return simulation.AnyEdit(r, retentionEdits) },
+	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
+	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"volumeClaimTemplates":%v}}`, "[]", `[{"metadata":{"name":"data"}}]`,
+		`[{"metadata":{"name":"data"}},{"metadata":{"name":"logs"}}]`, `[{"metadata":{"name":"logs"}}]`),
+}, simulation.Hooks...)
+
+var retentionEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenScaled":"%v"}}}`, "Retain", "Delete"),
+	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"%v"}}}`, "Retain", "Delete"),
+	simulation.Pick(`{"spec":{"persistentVolumeClaimRetentionPolicy":%v}}`, "null", `{"whenDeleted":"Delete","whenScaled":"Delete"}`),
+}
+
+// parallelEdits are those that need Parallel.
+var parallelEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":%v}}}}`, 1, 2, `"50%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":%v}}}}`, "null", "{}",
+		`{"priorityStrategy":{"orderPriority":[{"orderedKey":"apps.kubernetes.io/pod-index"}]}}`),
+	simulation.Pick(`{"spec":{"scaleStrategy":%v}}`, "null", `{"maxUnavailable":1}`, `{"maxUnavailable":2}`),
+}
+
+// anyEdit is a change of a StatefulSet.
+func anyEdit(r *rand.Rand, set *v1beta1.StatefulSet) string {
+	if set.Spec.PodManagementPolicy == appsv1.ParallelPodManagement && r.IntN(5) == 0 {
+		return simulation.AnyEdit(r, parallelEdits)
+	}
+	return simulation.AnyEdit(r, edits)
+}
+
+// mistakes are what only a webhook would refuse.
+var mistakes = []simulation.Mistake{
+	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
+	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"replicas":-1}}`, `{"spec":{"replicas":2}}`},
+	{`{"spec":{"reserveOrdinals":[-1,0,0]}}`, `{"spec":{"reserveOrdinals":null}}`},
+	{`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":-1}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`},
+	{`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":"many"}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}}`},
+	{`{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":-1}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":0}}}}`},
+	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
+}
+
+// act is what users, and the owners of hooks, do in a step.
+func act(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(28); {
+	case n == 0:
+		u.Err(r, mistakes)
+	case n < 14 || pod == nil:
+		u.Edit(anyEdit(r, u.Workload().(*v1beta1.StatefulSet)))
+	case n < 20:
+		u.AnswerHook(pod)
+	default:
+		actOnPod(u, r, pod)
+	}
+}
+
+// actOnPod is what users do to single pods and their claims.
+func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
+	switch r.IntN(8) {
+	case 0:
+		u.CreateStranger(fmt.Sprint("web-", r.IntN(8)))
+	case 1:
+		u.Disown(pod)
+	case 2: // when it was left over perhaps
+		if _, ordinal, ok := ordinals.Split(pod.Name); ok && r.IntN(2) == 0 {
+			u.Edit(fmt.Sprintf(`{"spec":{"replicas":%d}}`, ordinal))
+		}
+		u.TakeName(pod)
+	case 3:
+		u.DeleteClaim("data-" + pod.Name)
+	case 4, 5:
+		u.Quarantine(pod)
+	case 6:
+		u.Corrupt(pod)
+	case 7:
+		u.CreateRevision(fmt.Sprint("web-", r.IntN(3)))
+	}
+}
+
+// push is all that users do in the end: they push a template whose pods run, and
+// take back what asks for a standstill, or what nothing else can undo by the
+// rules. All else is for the controller to overcome.
+func push(u *simulation.User) {
+	set := u.Workload().(*v1beta1.StatefulSet)
+	edit := func(patch string) {
+		u.Edit(patch)
+		set = merged(set, patch)
+	}
+	for _, mistake := range mistakes {
+		if equality.Semantic.DeepEqual(merged(set, mistake[0]), set) {
+			edit(mistake[1])
+		}
+	}
+	edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},
+		"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"paused":false}}}}`)
+	free(u, set)
+}
+
+// merged returns what a merge patch makes of a set.
+func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
+	after := &v1beta1.StatefulSet{}
+	data, err := json.Marshal(set)
+	if err == nil {
+		data, err = jsonpatch.MergePatch(data, []byte(patch))
+	}
+	if err == nil {
+		err = json.Unmarshal(data, after)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("merge %s: %v", patch, err))
+	}
+	return after
+}
+
+// free undoes what only users can:
+//   - pods of somebody else have the names of wanted ones (rule 2: they are not the
+//     set's to remove);
+//   - pods that are left over are not ready, although nothing has happened for an
+//     hour, which halts OrderedReady (rule 11);
+//   - pods that do not work are held back by the partition, or come back at a
+//     current revision that does not work (rules 3 and 17);
+//   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
+//     (rule 20).
+func free(u *simulation.User, set *v1beta1.StatefulSet) {
+	window := newWindow(*set.Spec.Replicas, set.Spec.ReserveOrdinals)
+	lower, recreate := false, false
+	for _, r := range u.Revisions() {
+		lower = lower || r.Name == set.Status.CurrentRevision && bytes.Contains(r.Data.Raw, []byte("bad"))
+	}
+	for _, pod := range u.Pods() {
+		ordinal, ok := ordinalOf(set.Name, pod.Name)
+		controller := metav1.GetControllerOf(pod)
+		own := pod.Labels["app"] == "web" && (controller == nil || controller.UID == set.UID)
+		main := append(pod.Spec.Containers, corev1.Container{})[0]
+		switch works := !strings.Contains(main.Image, "bad"); {
+		case !ok:
+		case !own && window.contains(ordinal), own && !window.contains(ordinal) && !readiness.Ready(pod):
+			u.DeletePod(pod.Name, nil)
+		case own && window.contains(ordinal):
+			lower = lower || !works
+			recreate = recreate || main.Image == "" || len(main.Env) > 0 || pod.Labels[revisionLabel] == "" || pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
+		}
+	}
+	if lower {
+		u.Edit(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`)
+	}
+	if recreate && set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
+		u.Edit(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}}}`)
+	}
+}

@@ -1,0 +1,85 @@
+package statefulset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestNextPassIsTheEarliest: of several moments at which pods become available the
+// first one counts, whichever pod it is.
+func TestNextPassIsTheEarliest(t *testing.T) {
+	for _, ago := range [][]int{{10, 20}, {20, 10}} {
+		w := newWorld(t)
+		w.Spec("policy=Parallel", "replicas=2")
+		w.rollOut(t, "")
+		w.Spec("minReadySeconds=30")
+		for i, pod := range slices.Clone(w.Pods) {
+			w.Edit(pod.Name, func(p *corev1.Pod) {
+				for c := range p.Status.Conditions {
+					p.Status.Conditions[c].LastTransitionTime = metav1.NewTime(w.Now.Add(-time.Duration(ago[i]) * time.Second))
+				}
+			})
+		}
+		if got, want := NewPlan(w.snapshot()).RequeueAfter, 10*time.Second; got != want {
+			t.Errorf("pods are ready for %v s, minReadySeconds 30: the next pass is after %v, want %v", ago, got, want)
+		}
+	}
+}
+
+// TestUnfinishedUpdateUsesBudget: rule 18. A pod that lacks the readiness gate and
+// a lifecycle state stays Ready while it is updated in place; it is not available
+// at the new revision before its containers are new.
+func TestUnfinishedUpdateUsesBudget(t *testing.T) {
+	w := newWorld(t)
+	w.Spec("policy=Parallel", "replicas=3", "podUpdatePolicy=InPlaceIfPossible")
+	w.rollOut(t, "")
+	for _, pod := range slices.Clone(w.Pods) {
+		w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.StateLabel) })
+	}
+	w.Spec("image=nginx:2")
+	for range 4 { // and no kubelet acts
+		w.carryOut(NewPlan(w.snapshot()))
+	}
+	moved := 0
+	for _, pod := range w.Pods {
+		if pod.Spec.Containers[0].Image == "nginx:2" {
+			moved++
+		}
+	}
+	if moved != 1 {
+		t.Errorf("maxUnavailable 1: %d pods have the new image before any of them runs it", moved)
+	}
+}
+
+// TestHistoryKeepsRevisionsOfLeavingPods: CR7. A pod that is left over, and on its
+// way out, still names its revision.
+func TestHistoryKeepsRevisionsOfLeavingPods(t *testing.T) {
+	w := newWorld(t)
+	w.Spec("policy=Parallel", "replicas=2")
+	w.set.Spec.RevisionHistoryLimit = new(int32)
+	w.rollOut(t, "")
+	w.Spec("partition=1", "image=nginx:2")
+	w.rollOut(t, "")
+	old := w.Pod("web-1").Labels[revisionLabel]
+	w.Spec("replicas=1", "image=nginx:3")
+	for range 4 {
+		w.carryOut(NewPlan(w.snapshot()))
+	}
+	if w.Pod("web-1").DeletionTimestamp == nil || w.set.Status.CurrentRevision == old || w.set.Status.UpdateRevision == old {
+		t.Fatal("pod web-1 is to be on its way out, and the last one of its revision")
+	}
+	var names []string
+	for _, r := range w.Revisions {
+		names = append(names, r.Name)
+	}
+	if !slices.Contains(names, old) {
+		t.Errorf("revision %s of pod web-1 is gone; there are %s", old, strings.Join(names, ", "))
+	}
+}
