@@ -28,21 +28,17 @@ type BeginOptions struct {
 //
 // An update may begin while an earlier one is still running; what the earlier
 // one has not done yet is taken over, as long as the new one leaves it as it is.
-// A pod in its grace period is refused: see InGrace. So is a pod that lacks a
-// container of the update, and one whose records are not readable: then the
-// patch stays as it is.
+// A pod in its grace period is refused: see InGrace. So is a pod on which the
+// update is not Feasible. The patch stays as it is then.
 func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error {
-	if u == nil {
-		return podError(pod, "Begin needs an update, got nil; Calculate gives none where the pod must be recreated")
-	}
 	if InGrace(pod) {
 		return podError(pod, "it is in the grace period of an earlier in-place update, whose change would be lost; wait until Refresh has applied it")
 	}
-	wanted, missing := change{u.Images, u.RefMetadata}.known(pod)
-	if missing != "" {
-		return podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
+	if err := Feasible(pod, u); err != nil {
+		return err
 	}
-	old, err := readState(pod)
+	wanted, _ := change{u.Images, u.RefMetadata}.known(pod)
+	old, err := unfinished(pod)
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,7 @@ func TestBeginState(t *testing.T) {
 	const head = `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",`
 	const batch = `"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":`
 	envK := env(0, "K", "metadata.labels['k']")
+	const c1Before = `"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"]}}}`
 	twoImages := template(image(0, "c1:2"), image(1, "c2:2"))
 	for _, tt := range []struct {
 		name  string
@@ -110,17 +111,19 @@ func TestBeginState(t *testing.T) {
 	}{
 		{
 			"rule 13: an image", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0,
-			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},` + batch + `["c1"]}]}`,
+			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},` + batch + `["c1"]}],` + c1Before,
 		},
 		{
-			"rule 13: no container status, nothing recorded",
+			"rule 13: no container status, no image ID recorded",
 			running(template(), func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), calculate(t, template(), template(image(0, "c1:2"))), 0,
-			head + `"lastContainerStatuses":null,` + batch + `["c1"]}]}`,
+			head + `"lastContainerStatuses":null,` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"]}}}`,
 		},
 		{
 			"rule 13: no image ID yet",
-			running(template(), func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ImageID = "" }), calculate(t, template(), template(image(0, "c1:2"))), 0,
-			head + `"lastContainerStatuses":{"c1":{}},` + batch + `["c1"]}]}`,
+			running(template(), func(pod *corev1.Pod) {
+				pod.Status.ContainerStatuses[0].ImageID, pod.Status.ContainerStatuses[0].ContainerID = "", ""
+			}), calculate(t, template(), template(image(0, "c1:2"))), 0,
+			head + `"lastContainerStatuses":{"c1":{}},` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"]}}}`,
 		},
 		{
 			"rule 13: an image that stands already is not recorded",
@@ -138,14 +141,14 @@ func TestBeginState(t *testing.T) {
 		{
 			"rule 17: a batch waits", running(template(), priority(0, "10"), priority(1, "0")), calculate(t, template(), twoImages), 0,
 			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},"nextContainerImages":{"c2":"c2:2"},` +
-				`"preCheckBeforeNext":{"containersRequiredReady":["c1"]},` + batch + `["c1"]}]}`,
+				`"preCheckBeforeNext":{"containersRequiredReady":["c1"]},` + batch + `["c1"]}],` + c1Before,
 		},
 		{
 			"rule 15: metadata waits", running(template(envK), priority(0, "0"), priority(1, "10")),
 			calculate(t, template(envK), template(envK, label("k", "w"), image(1, "c2:2"))), 0,
 			head + `"lastContainerStatuses":{"c2":{"imageID":"id of c2:1"}},"updateEnvFromMetadata":true,` +
 				`"nextContainerRefMetadata":{"c1":{"labels":{"k":"w"}}},` +
-				`"preCheckBeforeNext":{"containersRequiredReady":["c2"]},` + batch + `["c2"]}]}`,
+				`"preCheckBeforeNext":{"containersRequiredReady":["c2"]},` + batch + `["c2"]}],` + strings.ReplaceAll(c1Before, "c1", "c2"),
 		},
 		{
 			"rule 19: grace, nothing is recorded yet", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 30,

@@ -14,13 +14,14 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 )
 
-// CalculateOptions tunes Calculate and Compare.
+// CalculateOptions tunes Calculate and Compare. Its zero value is what the
+// controllers do by default.
 type CalculateOptions struct {
-	// EnvFromMetadata makes containers restart when a label or annotation
-	// changes that their environment refers to. It needs the node agent, which
-	// restarts them and reports it: without the agent such an update never
-	// completes. Default false: labels and annotations change without restarts.
-	EnvFromMetadata bool
+	// NoEnvFromMetadata changes labels and annotations without restarts.
+	// Default false: containers restart when a label or annotation changes that
+	// their environment refers to. That needs the node agent, which restarts
+	// them and reports it; without the agent such an update never completes.
+	NoEnvFromMetadata bool
 }
 
 // Calculate compares the revision that a pod runs with the one it should run.

@@ -230,7 +230,7 @@ func TestUpdate(t *testing.T) {
 			if tt.patch != "" {
 				tt.want.MetadataPatch = []byte(tt.patch)
 			}
-			got, obstacles, err := inplace.Calculate(rev(t, "demo-old", tt.from), rev(t, "demo-new", tt.to), inplace.CalculateOptions{EnvFromMetadata: !tt.gateOff})
+			got, obstacles, err := inplace.Calculate(rev(t, "demo-old", tt.from), rev(t, "demo-new", tt.to), inplace.CalculateOptions{NoEnvFromMetadata: tt.gateOff})
 			if err != nil || got == nil {
 				t.Fatal(obstacles, err)
 			}
@@ -274,7 +274,7 @@ func TestCalculateAcrossEncoders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := rev(t, "b", &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "i:2"}}}})
-			u, obstacles, err := inplace.Calculate(from, to, inplace.CalculateOptions{EnvFromMetadata: true})
+			u, obstacles, err := inplace.Calculate(from, to, inplace.CalculateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,15 +66,18 @@ func TestCalculatorTakesOptions(t *testing.T) {
 	to := rev(t, "demo-c", template(env(0, "K", "metadata.labels['k']"), label("k", "w")))
 	history := []*appsv1.ControllerRevision{rev(t, "demo-a", template(env(0, "K", "metadata.labels['k']"))), to}
 	var updates []*inplace.Update
-	for _, envFromMetadata := range []bool{false, true} {
-		c := inplace.Calculator{History: history, To: to, Options: inplace.CalculateOptions{EnvFromMetadata: envFromMetadata}}
+	for _, none := range []bool{false, true} {
+		c := inplace.Calculator{History: history, To: to, Options: inplace.CalculateOptions{NoEnvFromMetadata: none}}
 		want, _, err := inplace.Calculate(history[0], to, c.Options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, _ := c.For("demo-a")
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("with EnvFromMetadata %v (-want +got):\n%s", envFromMetadata, diff)
+			t.Errorf("with NoEnvFromMetadata %v (-want +got):\n%s", none, diff)
+		}
+		if got.EnvFromMetadata == none {
+			t.Errorf("with NoEnvFromMetadata %v containers restart for their environment: %v", none, got.EnvFromMetadata)
 		}
 		updates = append(updates, got)
 	}

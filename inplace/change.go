@@ -90,19 +90,30 @@ func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c cha
 }
 
 // recordImages stores what the containers run whose image is about to change
-// (rule 13). What they run was read from the pod, so the write is refused when
-// the pod has changed since.
+// (rule 13), and which containers these are. That was read from the pod, so the
+// write is refused when the pod has changed since.
 func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, images map[string]string) {
-	for i := range pod.Status.ContainerStatuses {
-		status := &pod.Status.ContainerStatuses[i]
-		image, changes := images[status.Name]
-		if c := container(pod, status.Name); !changes || c == nil || c.Image == image {
+	for name, image := range images {
+		c := container(pod, name)
+		if c == nil || c.Image == image {
 			continue
 		}
-		if state.LastContainerStatuses == nil {
-			state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+		// An entry that is there was taken over: the container may still run any of its images.
+		last := v1alpha1.LastContainer{Images: slices.Clone(state.LastContainers[name].Images)}
+		if !slices.Contains(last.Images, c.Image) {
+			last.Images = append(last.Images, c.Image)
 		}
-		state.LastContainerStatuses[status.Name] = v1alpha1.ContainerStatus{ImageID: status.ImageID}
+		if status := containerStatus(pod, name); status != nil {
+			last.ContainerID = status.ContainerID
+			if state.LastContainerStatuses == nil {
+				state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+			}
+			state.LastContainerStatuses[name] = v1alpha1.ContainerStatus{ImageID: status.ImageID}
+		}
+		if state.LastContainers == nil {
+			state.LastContainers = map[string]v1alpha1.LastContainer{}
+		}
+		state.LastContainers[name] = last
 		p.IfUnchanged = true
 	}
 }

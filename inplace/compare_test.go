@@ -37,7 +37,7 @@ func TestCompare(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v, err := inplace.Compare(tt.from, tt.to, inplace.CalculateOptions{EnvFromMetadata: true})
+			v, err := inplace.Compare(tt.from, tt.to, inplace.CalculateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,41 +51,31 @@ func containersWaiting(pod *corev1.Pod, state *v1alpha1.State) (string, error) {
 			return fmt.Sprintf("container %s: not yet restarted with the environment of the new labels and annotations", name), err
 		}
 	}
-	if len(state.LastContainerStatuses) == 0 {
+	names := recorded(state)
+	if len(names) == 0 {
 		return "", nil
 	}
-	if meta != nil {
+	if meta != nil && !behind(pod) {
 		if name, err := firstMismatch(pod, meta, plainMatches); name == "" || err != nil {
 			return "", err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(state.LastContainerStatuses)) {
+	for _, name := range names {
 		if _, later := state.NextContainerImages[name]; later {
 			continue // Its image is replaced anyway, and may be one that never runs.
 		}
-		if waiting := imageWaiting(pod, name, state.LastContainerStatuses[name]); waiting != "" {
-			return waiting, nil
+		if waiting, err := imageWaiting(pod, name, state, meta); waiting != "" || err != nil {
+			return waiting, err
 		}
 	}
 	return "", nil
 }
 
-// imageWaiting says why a container does not run its new image yet; empty when
-// it does. The same image ID under another name needs no restart, only that
-// the kubelet has taken note of the name.
-func imageWaiting(pod *corev1.Pod, name string, last v1alpha1.ContainerStatus) string {
-	status := containerStatus(pod, name)
-	if status == nil {
-		return fmt.Sprintf("container %s: no status is reported", name)
-	}
-	if status.ImageID != last.ImageID {
-		return ""
-	}
-	c := container(pod, name)
-	if c != nil && sameImage(c.Image, status.Image) {
-		return ""
-	}
-	return fmt.Sprintf("container %s: still runs image %s", name, status.Image)
+// recorded returns the names of the containers whose image was replaced, sorted.
+func recorded(state *v1alpha1.State) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(state.LastContainerStatuses)), maps.Keys(state.LastContainers))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // firstMismatch returns the name of the first container that the node agent's

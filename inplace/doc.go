@@ -34,8 +34,9 @@
 //
 // The progress stands in annotations of the pod and nowhere else, so any
 // process can carry on where another stopped. Their JSON is that of OpenKruise
-// 1.4, with one exception that no reader notices: metadata inside of it has no
-// "creationTimestamp":null.
+// 1.4, with two exceptions that no reader notices: metadata inside of it has no
+// "creationTimestamp":null, and the state has a key of its own, lastContainers,
+// which says which containers ran when their images were replaced.
 //
 // # Differences
 //
@@ -57,6 +58,12 @@
 //     memory, and a template stored without metadata can be updated in place.
 //   - Image references are compared in full: a runtime that reports
 //     docker.io/library/nginx:1.21 runs nginx:1.21.
+//   - The same image ID in another container than the recorded one completes an
+//     image's change of name, since runtimes report one name of an image for all.
+//   - A container does not count as updated by an image ID alone that came after
+//     nothing (it had not been started when the update began), or that belongs to
+//     an earlier update which was not complete; nor before it was started; nor
+//     while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.
 //   - Images are written on the condition that the pod is as it was read,

@@ -36,7 +36,7 @@ func ExampleCompare() {
 	env.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "DEBUG", Value: "1"}}
 
 	for _, next := range []*corev1.PodTemplateSpec{image, label, env} {
-		verdict, err := inplace.Compare(old, next, inplace.CalculateOptions{EnvFromMetadata: true})
+		verdict, err := inplace.Compare(old, next, inplace.CalculateOptions{})
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -83,7 +83,7 @@ func rev(t testing.TB, name string, template *corev1.PodTemplateSpec) *appsv1.Co
 
 func calculate(t testing.TB, from, to *corev1.PodTemplateSpec) *inplace.Update {
 	t.Helper()
-	u, obstacles, err := inplace.Calculate(rev(t, "demo-old", from), rev(t, "demo-new", to), inplace.CalculateOptions{EnvFromMetadata: true})
+	u, obstacles, err := inplace.Calculate(rev(t, "demo-old", from), rev(t, "demo-new", to), inplace.CalculateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

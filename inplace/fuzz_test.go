@@ -36,7 +36,7 @@ func FuzzCalculate(f *testing.F) {
 			return
 		}
 		from, to := raw("a", a), raw("b", b)
-		o := inplace.CalculateOptions{EnvFromMetadata: true}
+		o := inplace.CalculateOptions{}
 		if same, obstacles, err := inplace.Calculate(from, from, o); err == nil {
 			if diff := cmp.Diff(&inplace.Update{Revision: "a", Images: map[string]string{}}, same); diff != "" {
 				t.Fatalf("rule 4: a template differs from itself: %s\n%v", diff, obstacles)

@@ -32,7 +32,7 @@ func (u *Update) addMetadata(from, to *corev1.PodTemplateSpec, o CalculateOption
 	wanted := metav1.ObjectMeta{
 		Labels: maps.Clone(to.Labels), Annotations: maps.Clone(to.Annotations), Finalizers: to.Finalizers,
 	}
-	if o.EnvFromMetadata {
+	if !o.NoEnvFromMetadata {
 		for i := range to.Spec.Containers {
 			u.addReferences(&to.Spec.Containers[i], from, to)
 		}

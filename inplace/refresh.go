@@ -85,9 +85,8 @@ func inService(pod *corev1.Pod) bool {
 
 // refreshGrace makes the waiting change when its time has come (inplace rules 20 to 22).
 func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
-	if state == nil {
-		return Progress{}, podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to give the change up",
-			v1alpha1.GraceAnnotation, v1alpha1.StateAnnotation)
+	if err := checkGraceState(pod, state); err != nil {
+		return Progress{}, err
 	}
 	grace, err := readGrace(pod)
 	if err != nil {
@@ -105,14 +104,33 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 		progress.Waiting = fmt.Sprintf("the grace period of %s ends in %s", period, progress.RequeueAfter)
 		return progress, nil
 	}
-	rest, missing := change{grace.ContainerImages, grace.ContainerRefMetadata}.known(pod)
-	if missing != "" {
-		return Progress{}, podError(pod, "annotation %s changes container %q, which the pod does not have; recreate the pod", v1alpha1.GraceAnnotation, missing)
+	rest, err := graceChange(pod, grace)
+	if err != nil {
+		return Progress{}, err
 	}
 	progress.Waiting = "the grace period is over, the change is written"
 	p.Metadata = grace.MetaDataPatch
 	removeGrace(p)
 	return progress, writeBatch(p, pod, state, rest, now)
+}
+
+// checkGraceState says that the state is missing that tells when the grace
+// period began. (inplace rule 22)
+func checkGraceState(pod *corev1.Pod, state *v1alpha1.State) error {
+	if state != nil {
+		return nil
+	}
+	return podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to give the change up",
+		v1alpha1.GraceAnnotation, v1alpha1.StateAnnotation)
+}
+
+// graceChange returns what containers get at the end of the grace period.
+func graceChange(pod *corev1.Pod, grace *v1alpha1.Grace) (change, error) {
+	rest, missing := change{grace.ContainerImages, grace.ContainerRefMetadata}.known(pod)
+	if missing != "" {
+		return change{}, podError(pod, "annotation %s changes container %q, which the pod does not have; recreate the pod", v1alpha1.GraceAnnotation, missing)
+	}
+	return rest, nil
 }
 
 func wholeSeconds(d time.Duration) time.Duration {

@@ -93,7 +93,8 @@ func TestRefreshBatches(t *testing.T) {
 	}
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",` +
 		`"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"},"c2":{"imageID":"id of c2:1"}},` +
-		`"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":["c1"]},{"timestamp":"2024-05-06T07:08:39Z","containers":["c2"]}]}`
+		`"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":["c1"]},{"timestamp":"2024-05-06T07:08:39Z","containers":["c2"]}],` +
+		`"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"]},"c2":{"containerID":"containerd://c2:1","images":["c2:1"]}}}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.StateAnnotation]); diff != "" {
 		t.Errorf("rules 17 and 18: -want +got:\n%s", diff)
 	}
@@ -197,7 +198,8 @@ func TestRefreshGrace(t *testing.T) {
 		t.Errorf("rule 20: labels %v, annotations %v", pod.Labels, pod.Annotations)
 	}
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z","lastContainerStatuses":{"c2":{"imageID":"id of c2:1"}},` +
-		`"updateEnvFromMetadata":true,"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:44Z","containers":["c1","c2"]}]}`
+		`"updateEnvFromMetadata":true,"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:44Z","containers":["c1","c2"]}],` +
+		`"lastContainers":{"c2":{"containerID":"containerd://c2:1","images":["c2:1"]}}}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.StateAnnotation]); diff != "" {
 		t.Errorf("rules 12 and 20: -want +got:\n%s", diff)
 	}

@@ -34,16 +34,46 @@ func takeOver(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.S
 	if err := takeOverRefs(pod, waiting.refs, u, state, wanted); err != nil {
 		return err
 	}
-	for name, last := range old.LastContainerStatuses {
-		if imageWaiting(pod, name, last) == "" {
+	return takeOverImages(pod, old, state)
+}
+
+// takeOverImages keeps waiting for containers that have still to start with an
+// image that an earlier update has written.
+func takeOverImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
+	meta, err := readMeta(pod)
+	if err != nil {
+		meta = nil // The node agent replaces it; until then nothing is known.
+	}
+	for _, name := range recorded(old) {
+		waiting, err := imageWaiting(pod, name, old, meta)
+		if err != nil {
+			return err
+		}
+		if waiting == "" && !isRecorded(pod, name, old) {
 			continue
 		}
-		if state.LastContainerStatuses == nil {
-			state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+		if last, ok := old.LastContainerStatuses[name]; ok {
+			if state.LastContainerStatuses == nil {
+				state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
+			}
+			state.LastContainerStatuses[name] = last
 		}
-		state.LastContainerStatuses[name] = last
+		if last, ok := old.LastContainers[name]; ok {
+			if state.LastContainers == nil {
+				state.LastContainers = map[string]v1alpha1.LastContainer{}
+			}
+			state.LastContainers[name] = last
+		}
 	}
 	return nil
+}
+
+// isRecorded tells whether a container is still the one from before the earlier
+// update. Though it runs the image that it should, the kubelet may yet act on
+// what the spec said meanwhile.
+func isRecorded(pod *corev1.Pod, name string, old *v1alpha1.State) bool {
+	id, status := old.LastContainers[name].ContainerID, containerStatus(pod, name)
+	return id != "" && status != nil && status.ContainerID == id
 }
 
 // takeOverEnv keeps waiting for containers that the node agent has still to

@@ -20,10 +20,17 @@ import (
 
 // AddController adds the CloneSet controller to a manager that has not been
 // started. It runs while the manager leads, on the manager's caches.
-func AddController(ctx context.Context, m ctrl.Manager) error {
+//
+// A manager that is restricted to namespaces (cache.Options.DefaultNamespaces) has
+// several caches of a kind, which do not tell how far they are. Name the
+// namespaces for it: each gets a controller with caches of its own.
+func AddController(ctx context.Context, m ctrl.Manager, namespaces ...string) error {
 	options, err := clients(m)
 	if err != nil {
 		return err
+	}
+	if len(namespaces) > 0 {
+		return addRestricted(m, options, namespaces)
 	}
 	for _, shared := range []struct {
 		kind     client.Object
@@ -46,6 +53,23 @@ func AddController(ctx context.Context, m ctrl.Manager) error {
 	return m.Add(manager.RunnableFunc(controller.Run))
 }
 
+// addRestricted adds a controller for each namespace. It leaves nodes alone, which
+// it may have no right to read.
+func addRestricted(m ctrl.Manager, options cloneset.Options, namespaces []string) error {
+	options.NoNodes = true
+	for _, namespace := range namespaces {
+		options.Namespace = namespace
+		controller, err := cloneset.New(options)
+		if err != nil {
+			return err
+		}
+		if err := m.Add(manager.RunnableFunc(controller.Run)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // clients returns options with all that is required.
 func clients(m ctrl.Manager) (cloneset.Options, error) {
 	core, err := kubernetes.NewForConfigAndClient(m.GetConfig(), m.GetHTTPClient())
@@ -65,7 +89,7 @@ func clients(m ctrl.Manager) (cloneset.Options, error) {
 }
 
 // informer returns the manager's informer of a kind. A cache that is split by
-// namespaces has several of them; take AddReconciler there.
+// namespaces has several of them, which is an error.
 func informer(ctx context.Context, m ctrl.Manager, kind client.Object) (toolscache.SharedIndexInformer, error) {
 	found, err := m.GetCache().GetInformer(ctx, kind)
 	if err != nil {
@@ -73,7 +97,8 @@ func informer(ctx context.Context, m ctrl.Manager, kind client.Object) (toolscac
 	}
 	shared, ok := found.(toolscache.SharedIndexInformer)
 	if !ok {
-		return nil, fmt.Errorf("the informer of %T is a %T: %w", kind, found, errors.ErrUnsupported)
+		return nil, fmt.Errorf("the informer of %T is a %T, want one of all namespaces; where the manager is restricted to "+
+			"namespaces, name them to AddController: %w", kind, found, errors.ErrUnsupported)
 	}
 	return shared, nil
 }

@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -29,21 +30,22 @@ import (
 func main() {
 	reconciler := flag.Bool("reconciler", false, "run the passes in a controller of controller-runtime")
 	webhook := flag.Bool("webhook", false, "serve the CloneSet webhook with the manager's others")
+	namespaces := flag.String("namespaces", "", "watch these namespaces only, separated by commas; not with -reconciler")
 	flag.Parse()
 	ctrl.SetLogger(klog.Background())
-	if err := run(*reconciler, *webhook); err != nil {
+	if err := run(*reconciler, *webhook, strings.FieldsFunc(*namespaces, func(r rune) bool { return r == ',' })); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(reconciler, webhook bool) error {
+func run(reconciler, webhook bool, namespaces []string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
 	}
 	config.QPS = -1 // the API server shares itself out fairly
-	options, err := Options()
+	options, err := Options(namespaces...)
 	if err != nil {
 		return err
 	}
@@ -53,12 +55,13 @@ func run(reconciler, webhook bool) error {
 	if err != nil {
 		return err
 	}
-	add := AddController
-	if reconciler {
-		add = AddReconciler
-	}
 	ctx := ctrl.SetupSignalHandler()
-	if err := add(ctx, manager); err != nil {
+	if reconciler {
+		err = AddReconciler(ctx, manager)
+	} else {
+		err = AddController(ctx, manager, namespaces...)
+	}
+	if err != nil {
 		return err
 	}
 	if webhook {
@@ -70,8 +73,9 @@ func run(reconciler, webhook bool) error {
 }
 
 // Options are what the controller needs of a manager: its kinds in the scheme.
-// The transform is not needed, but caches are smaller by a third with it.
-func Options() (ctrl.Options, error) {
+// The transform is not needed, but caches are smaller by a third with it. Without
+// namespaces the manager watches all.
+func Options(namespaces ...string) (ctrl.Options, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		return ctrl.Options{}, err
@@ -79,8 +83,12 @@ func Options() (ctrl.Options, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return ctrl.Options{}, err
 	}
-	return ctrl.Options{
-		Scheme: scheme,
-		Cache:  cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
-	}, nil
+	caches := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	for _, namespace := range namespaces {
+		if caches.DefaultNamespaces == nil {
+			caches.DefaultNamespaces = map[string]cache.Config{}
+		}
+		caches.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return ctrl.Options{Scheme: scheme, Cache: caches}, nil
 }

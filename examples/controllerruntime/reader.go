@@ -42,10 +42,11 @@ func newCacheReader(ctx context.Context, m ctrl.Manager) (*cacheReader, error) {
 				return nil, err
 			}
 		}
-		// Where the informer cannot tell what it has seen, Seen says so.
-		if shared, err := informer(ctx, m, kind); err == nil {
-			reader.seen[resource] = shared
+		shared, err := informer(ctx, m, kind)
+		if err != nil {
+			return nil, err // nobody could tell what it has seen
 		}
+		reader.seen[resource] = shared
 	}
 	return reader, nil
 }
@@ -121,11 +122,7 @@ func (r *cacheReader) NodeLabels(name string) map[string]string {
 
 // Seen implements cloneset.Reader.
 func (r *cacheReader) Seen(resource cloneset.Resource) string {
-	shared, found := r.seen[resource]
-	if !found {
-		return ""
-	}
-	return shared.GetStore().LastStoreSyncResourceVersion()
+	return r.seen[resource].GetStore().LastStoreSyncResourceVersion()
 }
 
 func pointers[T any](items []T) []*T {

@@ -39,6 +39,7 @@ func (c *Changes) Any() bool {
 // one but Update that pods come from, by the values of their revision labels; and
 // where there is none either, nothing is rolled out.
 func Plan(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, current string, podLabels iter.Seq[string]) (Changes, error) {
+	history = Usable(history)
 	next, err := Next(history, wanted)
 	if err != nil {
 		return Changes{}, err
@@ -83,7 +84,12 @@ func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string,
 // Prune plans to delete the revisions beyond the limit (nil: DefaultHistoryLimit)
 // that nothing uses: neither Current nor Update, nor one that a pod comes from,
 // by the values of the pods' revision labels. (CR7)
+//
+// It does nothing where Current or Update is nil.
 func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podLabels iter.Seq[string]) {
+	if c.Current == nil || c.Update == nil {
+		return
+	}
 	keep := int32(DefaultHistoryLimit)
 	if limit != nil {
 		keep = max(*limit, 0)

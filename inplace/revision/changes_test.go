@@ -78,9 +78,25 @@ func TestPlan(t *testing.T) {
 			}
 		})
 	}
-	c, err := revision.Plan([]*appsv1.ControllerRevision{stored("bad", "{")}, numbered("wanted", 2, "one"), "", slices.Values([]string(nil)))
-	if err == nil || !strings.Contains(err.Error(), "bad") || c.Any() || c.Update != nil {
-		t.Errorf("a history that cannot be read gives %s and error %v", outline(&c), err)
+	none := slices.Values([]string(nil))
+	c, err := revision.Plan([]*appsv1.ControllerRevision{nil, stored("bad", "{")}, numbered("wanted", 2, "one"), "bad", none)
+	if got := outline(&c); err != nil || got != "current=wanted update=wanted create=wanted" {
+		t.Errorf("a history that cannot be read gives %s and error %v", got, err)
+	}
+	for _, wanted := range []*appsv1.ControllerRevision{nil, stored("bad", "{")} {
+		if c, err := revision.Plan(history, wanted, "", none); err == nil || c.Any() || c.Update != nil {
+			t.Errorf("a wanted revision that cannot be read gives %s and error %v", outline(&c), err)
+		}
+	}
+	c.Prune(append(history, nil), new(int32), none)
+	if got := outline(&c); got != "current=wanted update=wanted create=wanted delete=web-1 delete=web-2" {
+		t.Errorf("a history with nothing in it gives %s", got)
+	}
+	if c = (revision.Changes{}); c.Any() {
+		t.Error("no changes at all are some")
+	}
+	if c.Prune(history, new(int32), none); c.Any() {
+		t.Errorf("without an update revision these are deleted: %s", names(c.Delete))
 	}
 }
 

@@ -29,6 +29,7 @@
 //     pods have never had them;
 //   - integers are exact. OpenKruise rounds those beyond 2^53;
 //   - metadata.clusterName of a template, which Kubernetes has removed, is dropped;
-//   - unreadable data of a revision is an error that names the revision, and
-//     only where no other revision answers the question.
+//   - a revision that cannot be read is an error only where its template is needed.
+//     Where it has a controller and the name of the wanted one, it is that; where
+//     it has none, it is left out.
 package revision

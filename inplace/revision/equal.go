@@ -2,6 +2,7 @@ package revision
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,8 +15,11 @@ import (
 // notation of quantities, and null against absent or empty lists and maps make
 // no difference. An empty object against an absent one does.
 //
-// The error names the revision that cannot be read.
+// The error names the revision that cannot be read. A nil one is an error.
 func Equal(a, b *appsv1.ControllerRevision) (bool, error) {
+	if a == nil || b == nil {
+		return false, errors.New("compare revisions: one of them is nil")
+	}
 	if bytes.Equal(a.Data.Raw, b.Data.Raw) && len(a.Data.Raw) > 0 {
 		return true, nil
 	}

@@ -53,8 +53,28 @@ func New(
 	}, nil
 }
 
+// Usable returns the revisions of a history that decisions are made by. It leaves
+// out nil ones, and those without a controller that cannot be read: they merely
+// match a selector, and nobody knows whose they are. The given slice is not changed.
+func Usable(history []*appsv1.ControllerRevision) []*appsv1.ControllerRevision {
+	useless := func(r *appsv1.ControllerRevision) bool {
+		if r == nil {
+			return true
+		}
+		if metav1.GetControllerOfNoCopy(r) != nil {
+			return false
+		}
+		_, err := decode(r)
+		return err != nil
+	}
+	if !slices.ContainsFunc(history, useless) {
+		return history
+	}
+	return slices.DeleteFunc(slices.Clone(history), useless)
+}
+
 // Sort orders revisions from the oldest to the newest: by number, then by
-// creation time, then by name (CR4).
+// creation time, then by name (CR4). None of them may be nil.
 func Sort(revisions []*appsv1.ControllerRevision) {
 	slices.SortStableFunc(revisions, func(a, b *appsv1.ControllerRevision) int {
 		return cmp.Or(
@@ -70,7 +90,9 @@ func Sort(revisions []*appsv1.ControllerRevision) {
 func NextNumber(revisions []*appsv1.ControllerRevision) int64 {
 	var highest int64
 	for _, r := range revisions {
-		highest = max(highest, r.Revision)
+		if r != nil {
+			highest = max(highest, r.Revision)
+		}
 	}
 	return highest + 1
 }
@@ -102,57 +124,62 @@ type Decision struct {
 // equal to it, the newest one counts. The history may come in any order and is
 // not changed.
 //
-// A revision that cannot be read is passed over as long as another one is
-// equal. Where none is, Next returns an error that names the unreadable ones:
-// a new revision would move every pod, so damage is looked at first.
+// A revision that cannot be read is passed over, unless it has the wanted name and
+// a controller: that is a hash over the data it had, so it is the wanted one, and
+// Decision.Revision is a copy of it with the wanted data. A wanted revision that
+// is nil or cannot be read is an error.
 func Next(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision) (Decision, error) {
-	sorted := slices.Clone(history)
+	if wanted == nil {
+		return Decision{}, errors.New("the wanted revision is nil; make it by New from the present template")
+	}
+	sorted := slices.Clone(Usable(history))
 	Sort(sorted)
 	find := finder{wanted: wanted}
 	for i, r := range slices.Backward(sorted) {
-		equal, err := find.equal(r)
+		found, err := find.equal(r)
 		switch {
 		case err != nil:
 			return Decision{}, err
-		case equal && i == len(sorted)-1:
-			return Decision{Action: Use, Revision: r}, nil
-		case equal:
-			raised := r.DeepCopy()
+		case found != nil && i == len(sorted)-1:
+			return Decision{Action: Use, Revision: found}, nil
+		case found != nil:
+			raised := found.DeepCopy()
 			raised.Revision = max(wanted.Revision, NextNumber(sorted))
 			return Decision{Action: Raise, Revision: raised}, nil
 		}
-	}
-	if err := errors.Join(find.unreadable...); err != nil {
-		return Decision{}, fmt.Errorf("no revision is known to be equal to the template, and some cannot be read; "+
-			"repair or delete them: %w", err)
 	}
 	return Decision{Action: Create, Revision: wanted}, nil
 }
 
 // finder compares many revisions with one, which it decodes once at most.
 type finder struct {
-	wanted     *appsv1.ControllerRevision
-	template   *corev1.PodTemplateSpec
-	unreadable []error
+	wanted   *appsv1.ControllerRevision
+	template *corev1.PodTemplateSpec
 }
 
-// equal fails only when the wanted revision itself cannot be read.
-func (f *finder) equal(r *appsv1.ControllerRevision) (bool, error) {
+// equal returns the revision as it is known to be where it is equal to the
+// wanted one, otherwise nil. It fails only when the wanted revision itself cannot
+// be read.
+func (f *finder) equal(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	if bytes.Equal(r.Data.Raw, f.wanted.Data.Raw) {
-		return true, nil
+		return r, nil
 	}
 	if f.template == nil {
 		var err error
 		if f.template, err = decode(f.wanted); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	template, err := decode(r)
-	if err != nil {
-		f.unreadable = append(f.unreadable, err)
-		return false, nil
+	switch {
+	case err == nil && equality.Semantic.DeepEqual(template, f.template):
+		return r, nil
+	case err != nil && r.Name == f.wanted.Name && metav1.GetControllerOfNoCopy(r) != nil:
+		known := r.DeepCopy()
+		known.Data = f.wanted.Data
+		return known, nil
 	}
-	return equality.Semantic.DeepEqual(template, f.template), nil
+	return nil, nil
 }
 
 // Surplus returns the revisions to delete, oldest first, so that at most limit
@@ -162,7 +189,7 @@ func (f *finder) equal(r *appsv1.ControllerRevision) (bool, error) {
 func Surplus(revisions []*appsv1.ControllerRevision, live func(name string) bool, limit int32) []*appsv1.ControllerRevision {
 	var unused []*appsv1.ControllerRevision
 	for _, r := range revisions {
-		if !live(r.Name) {
+		if r != nil && !live(r.Name) {
 			unused = append(unused, r)
 		}
 	}

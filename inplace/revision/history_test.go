@@ -63,9 +63,19 @@ func numbered(name string, number int64, image string) *appsv1.ControllerRevisio
 	return r
 }
 
+// own gives a revision a controller.
+func own(r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
+	r.OwnerReferences = []metav1.OwnerReference{{UID: "u1", Controller: new(true)}}
+	return r
+}
+
 func names(revisions []*appsv1.ControllerRevision) string {
 	var out []string
 	for _, r := range revisions {
+		if r == nil {
+			out = append(out, "nil")
+			continue
+		}
 		out = append(out, r.Name)
 	}
 	return strings.Join(out, " ")
@@ -122,12 +132,13 @@ func TestNext(t *testing.T) {
 		{"CR5: the newest of several equal ones", []*appsv1.ControllerRevision{numbered("a", 1, "one"), numbered("c", 2, "one"), numbered("b", 3, "two")}, "one", "Raise c 4"},
 		{"CR5: none is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "three", "Create wanted 3"},
 		{"an unreadable one is passed over", []*appsv1.ControllerRevision{broken("bad", 1), numbered("a", 2, "one")}, "one", "Use a 2"},
-		{"an unreadable latest one is passed over", []*appsv1.ControllerRevision{broken("bad", 2), numbered("a", 1, "one")}, "one", "Raise a 3"},
-		{
-			"an unreadable one and none equal", []*appsv1.ControllerRevision{broken("bad", 1), numbered("a", 2, "one")}, "two",
-			"no revision is known to be equal to the template, and some cannot be read; repair or delete them: " +
-				"ControllerRevision default/bad: revision data is not a pod template: unexpected end of JSON input",
-		},
+		{"an unreadable latest one is passed over", []*appsv1.ControllerRevision{own(broken("bad", 2)), numbered("a", 1, "one")}, "one", "Raise a 3"},
+		{"an unreadable one and none equal", []*appsv1.ControllerRevision{own(broken("bad", 1)), numbered("a", 2, "one")}, "two", "Create wanted 3"},
+		{"an unreadable one that nobody controls and none equal", []*appsv1.ControllerRevision{broken("bad", 7), numbered("a", 2, "one")}, "two", "Create wanted 8"},
+		{"an unreadable one of the wanted name", []*appsv1.ControllerRevision{own(broken("wanted", 1))}, "one", "Use wanted 1"},
+		{"an unreadable older one of the wanted name", []*appsv1.ControllerRevision{own(broken("wanted", 1)), numbered("a", 2, "one")}, "two", "Raise wanted 3"},
+		{"an unreadable one of the wanted name that nobody controls", []*appsv1.ControllerRevision{broken("wanted", 1)}, "one", "Create wanted 2"},
+		{"nil ones", []*appsv1.ControllerRevision{nil, numbered("a", 1, "one"), nil}, "one", "Use a 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := names(tt.history)
@@ -144,7 +155,13 @@ func TestNext(t *testing.T) {
 			if names(tt.history) != before {
 				t.Error("the history was reordered")
 			}
+			if template, err := revision.Template(d.Revision.Data.Raw); err != nil || template.Spec.Containers[0].Image != tt.image {
+				t.Errorf("the revision holds %v, error %v, want image %s", template, err, tt.image)
+			}
 		})
+	}
+	if _, err := revision.Next(nil, nil); err == nil {
+		t.Error("nothing was taken as the wanted revision")
 	}
 	old := numbered("a", 1, "one")
 	if _, err := revision.Next([]*appsv1.ControllerRevision{old, numbered("b", 2, "two")}, numbered("w", 3, "one")); err != nil || old.Revision != 1 {

@@ -49,3 +49,10 @@ const (
 	// PatchRelease gives up a pod whose labels no longer match the selector.
 	PatchRelease PatchKind = "Release"
 )
+
+// Moves tells whether a patch of this kind changes the numbers that the rest of
+// its plan was computed from: it takes a pod out of service, or takes back one
+// that was on its way out. The other kinds write down what is so already.
+func (k PatchKind) Moves() bool {
+	return k == PatchUpdateInPlace || k == PatchPrepare || k == PatchKeep
+}

@@ -13,6 +13,8 @@
 //   - [SortForDeletion] and [SortForUpdate] say in which order pods go.
 //   - [Tally.SelectForDeletion] and [Tally.SelectForUpdate] say which pods go
 //     now; every other one comes back as a [Wait] with its [Reason].
+//   - [Stages] lists what a plan does about pods: at first, and otherwise, where
+//     the API server refuses that.
 //
 // All orders are total: the same list of pods gives the same answer.
 //
@@ -33,6 +35,12 @@
 //
 // A pod that has been prepared for its update, and is out of service for that,
 // waits for no budget here: what the budget waits for may wait for the pod.
+//
+// An update that comes to a pod which must wait goes on with the pods behind it,
+// where OpenKruise stops: with a priority strategy, which puts broken pods
+// anywhere, one of them would stop it for good. Pods that are missing narrow
+// maxUnavailable for available pods alone, and one pod that is unavailable may
+// always move: what is missing may wait for it.
 //
 // A negative maxUnavailable or maxSurge, which the validation of OpenKruise
 // lets through in some combinations, counts as 0. A partition of "NaN%" or

@@ -75,9 +75,9 @@ func Example() {
 	// web-g  moves
 	// web-c  moves
 	// web-h  moves
+	// web-d  moves
 	// web-f  waits  maxUnavailable 4: 1 pod is unavailable already and 3 pods are updated now
 	// web-e  waits  maxUnavailable 4: 1 pod is unavailable already and 3 pods are updated now
-	// web-d  waits  maxUnavailable 4: 1 pod is unavailable already and 3 pods are updated now
 	// web-b  waits  partition 2: 2 pods stay at the old revision
 	// web-a  waits  partition 2: 2 pods stay at the old revision
 }

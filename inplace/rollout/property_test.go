@@ -89,7 +89,9 @@ type fleet struct {
 	pods     []*member
 }
 
-type member struct{ isNew, specified, available bool }
+// member is a pod. One that is bad is never available until it is at the update
+// revision.
+type member struct{ isNew, specified, available, bad bool }
 
 func (f *fleet) tally() Tally {
 	t := f.strategy
@@ -122,9 +124,11 @@ func (f *fleet) reconcile() bool {
 		for i := range m.Create {
 			f.pods = append(f.pods, &member{isNew: i >= m.CreateOld})
 		}
-		return m.Create > 0 || f.update()
+		if m.Create > 0 {
+			return true
+		}
 	}
-	specified := f.pick(math.MaxInt32, func(p *member) bool { return p.specified })
+	specified := f.pick(math.MaxInt32, func(p *member) bool { return p.specified && (m.ScaleUp == 0 || !p.available) })
 	if len(specified) > 0 {
 		return f.remove(specified) || f.update()
 	}
@@ -192,6 +196,10 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := &fleet{strategy: drawStrategy(t), recreate: rapid.Bool().Draw(t, "recreate")}
 		s := &f.strategy
+		badImage := rapid.Bool().Draw(t, "bad image") // of the current revision
+		if badImage {
+			s.Partition = 0
+		}
 		s.ScaleMaxUnavailable = max(s.ScaleMaxUnavailable, 1)
 		if s.MaxSurge == 0 {
 			s.MaxUnavailable = max(s.MaxUnavailable, 1) // the validation asks for one of them
@@ -201,11 +209,16 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 				isNew:     rapid.Bool().Draw(t, "new") && !s.SameRevision,
 				specified: rapid.IntRange(0, 9).Draw(t, "picked") == 0,
 				available: rapid.IntRange(0, 4).Draw(t, "unavailable") > 0,
+				bad:       badImage && rapid.Bool().Draw(t, "bad"),
 			})
 		}
 		for range 40 { // at random pods become available, stay as they are, or break
 			f.step(t)
 			for _, p := range f.pods {
+				if p.bad && !p.isNew {
+					p.available = false
+					continue
+				}
 				switch rapid.IntRange(0, 9).Draw(t, "fate") {
 				case 0:
 					p.available = false
@@ -217,8 +230,9 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 		for range 600 { // without trouble it comes to an end
 			changed := f.step(t)
 			for _, p := range f.pods {
-				changed = changed || !p.available
-				p.available = true
+				works := p.isNew || !p.bad
+				changed = changed || p.available != works
+				p.available = works
 			}
 			if !changed {
 				break

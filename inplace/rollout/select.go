@@ -39,43 +39,99 @@ type Unavailable struct {
 // At most |Moves.Update| pods move. So that the target revision cannot break
 // more pods than that, no more than Moves.UpdateMaxUnavailable may be
 // unavailable at it, or move; and so that service goes on, no available pod
-// moves where so many pods of any revision are unavailable. The first pod that
-// these numbers hold back holds back all behind it; a prepared one is not held
-// back. (cloneset rule 31)
+// moves where so many pods of any revision are unavailable. Pods that are
+// missing narrow that limit, but not for a pod that is unavailable already: the
+// missing ones may wait for it. A prepared pod is not held back. A pod that is
+// held back is passed over, and holds back nobody. (cloneset rule 31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
-	m := t.Moves()
-	limit := min(int(max(m.Update, -m.Update)), len(candidates))
-	n, stop := t.walk(m, candidates[:limit], unavailable)
-
-	move = make([]*corev1.Pod, 0, n)
-	for _, c := range candidates[:n] {
-		move = append(move, c.Pod)
+	w := walk{Tally: t, moves: t.Moves(),
+		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
+	held := make([]hold, len(candidates))
+	most := int(max(w.moves.Update, -w.moves.Update))
+	move = make([]*corev1.Pod, 0, min(most, len(candidates)))
+	for i, c := range candidates {
+		if held[i] = w.step(c); held[i] == notHeld {
+			move = append(move, c.Pod)
+		}
 	}
-	wait = make([]Wait, 0, len(candidates)-n)
-	wait = appendWaits(wait, candidates[n:limit], stop)
-	if limit < len(candidates) {
-		wait = appendWaits(wait, candidates[limit:], t.revisionReason(m))
+	wait = make([]Wait, 0, len(candidates)-len(move))
+	var reasons [holds]*Reason
+	for i, c := range candidates {
+		why := held[i]
+		if why == notHeld {
+			continue
+		}
+		if len(move)+len(wait) >= most {
+			why = heldByRevision // it would wait also if nothing else held it back
+		}
+		if reasons[why] == nil {
+			reasons[why] = w.reason(why)
+		}
+		wait = append(wait, Wait{Pod: c.Pod, Reason: reasons[why]})
 	}
 	return move, wait
 }
 
-// walk returns how many of the candidates, from the first on, may become
-// unavailable now, and what stops the next.
-func (t Tally) walk(m Moves, candidates []Candidate, unavailable Unavailable) (n int, stop *Reason) {
-	var accepted, disrupted int32 // disrupted are accepted pods that were available
-	for _, c := range candidates {
-		if !c.Prepared && unavailable.AtTarget+accepted >= m.UpdateMaxUnavailable {
-			return int(accepted), t.targetUnavailable(m, unavailable.AtTarget, accepted)
-		}
-		if c.Available {
-			if unavailable.All+disrupted >= m.UpdateMaxUnavailable {
-				return int(accepted), t.allUnavailable(m, unavailable.All, disrupted)
-			}
-			disrupted++
-		}
-		accepted++
+// hold is what holds a pod back.
+type hold uint8
+
+const (
+	notHeld        hold = iota
+	heldByRevision      // enough pods move, or none has to
+	heldByTarget        // too many pods are unavailable at the target
+	heldByBroken        // the same, for a pod that is unavailable itself
+	heldByAll           // too many pods are unavailable
+	holds
+)
+
+// walk goes from candidate to candidate.
+type walk struct {
+	Tally
+	moves       Moves
+	unavailable Unavailable
+
+	accepted, disrupted int32 // disrupted are accepted pods that were available
+}
+
+// step accepts a candidate, or says what holds it back.
+func (w *walk) step(c Candidate) hold {
+	at := w.unavailable.AtTarget + w.accepted
+	switch {
+	case w.accepted >= max(w.moves.Update, -w.moves.Update):
+		return heldByRevision
+	case c.Prepared && !c.Available:
+	case !c.Available && at >= w.brokenMaxUnavailable():
+		return heldByBroken
+	case !c.Available:
+	case !c.Prepared && at >= w.moves.UpdateMaxUnavailable:
+		return heldByTarget
+	case w.unavailable.All+w.disrupted >= w.moves.UpdateMaxUnavailable:
+		return heldByAll
+	default:
+		w.disrupted++
 	}
-	return int(accepted), nil
+	w.accepted++
+	return notHeld
+}
+
+// brokenMaxUnavailable is how many pods may be unavailable at the target while
+// one moves that is unavailable already: a broken pod can always be repaired.
+func (t Tally) brokenMaxUnavailable() int32 {
+	return max(positive(int64(t.MaxUnavailable)+max(t.extra(), 0)), 1)
+}
+
+// reason puts into words what holds pods back.
+func (w *walk) reason(why hold) *Reason {
+	switch why {
+	case heldByRevision:
+		return w.revisionReason(w.moves)
+	case heldByAll:
+		return w.allUnavailable(w.moves, w.unavailable.All, w.disrupted)
+	case heldByBroken:
+		return w.targetUnavailable(w.moves, w.brokenWords(), w.brokenMaxUnavailable(), w.unavailable.AtTarget, w.accepted)
+	default:
+		return w.targetUnavailable(w.moves, w.maxUnavailableWords(), w.moves.UpdateMaxUnavailable, w.unavailable.AtTarget, w.accepted)
+	}
 }
 
 // SelectForDeletion says which of the pods chosen for deletion go now, and why
@@ -89,6 +145,7 @@ func (t Tally) walk(m Moves, candidates []Candidate, unavailable Unavailable) (n
 // them that are not ready, or are settling, take their share of the budget here,
 // so that picking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []Wait) {
+	t = t.counts()
 	unavailable, picked := t.unavailable(), t.specified() > 0
 	if picked {
 		unavailable += notAvailable(chosen)
@@ -131,6 +188,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 // in the state PreparingDelete, go first. Nil where nothing is in the way.
 // (cloneset rule 23)
 func (t Tally) ScaleDownBlocked() *Reason {
+	t = t.counts()
 	n := t.specified() + t.preparingDelete()
 	if n == 0 {
 		return nil
@@ -144,6 +202,7 @@ func (t Tally) ScaleDownBlocked() *Reason {
 // of scaleStrategy.maxUnavailable. Nil where all are created.
 // (cloneset rules 12, 16)
 func (t Tally) CreateBlocked() *Reason {
+	t = t.counts()
 	m := t.Moves()
 	if m.Create == m.ScaleUp {
 		return nil
@@ -152,11 +211,4 @@ func (t Tally) CreateBlocked() *Reason {
 		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: %s unavailable already, so %d of %s%s created now",
 			t.ScaleMaxUnavailable, count(t.unavailable(), "pod is", "pods are"),
 			m.Create, count(m.ScaleUp, "missing pod", "missing pods"), verb(m.Create))}
-}
-
-func appendWaits(waits []Wait, candidates []Candidate, reason *Reason) []Wait {
-	for _, c := range candidates {
-		waits = append(waits, Wait{Pod: c.Pod, Reason: reason})
-	}
-	return waits
 }

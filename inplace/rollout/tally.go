@@ -94,8 +94,10 @@ type Moves struct {
 }
 
 // Moves computes how many pods to create, to delete and to update. It never
-// asks to create and to scale down at once. (cloneset rules 8 to 14)
+// asks to create and to scale down at once. Negative numbers of the tally count
+// as 0. (cloneset rules 8 to 14)
 func (t Tally) Moves() Moves {
+	t = t.counts()
 	var m Moves
 	diffOld, diffNew := t.revisionDiff()
 	surge, surgeOld := t.surge(diffOld, diffNew)

@@ -6,14 +6,14 @@ import (
 )
 
 // targetUnavailable is why no further pod may move to the target revision.
-func (t Tally) targetUnavailable(m Moves, unavailable, accepted int32) *Reason {
+func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, accepted int32) *Reason {
 	revision := "update"
 	if m.Update < 0 {
 		revision = "current"
 	}
 	return &Reason{
-		Rule: RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + accepted,
-		Message: t.maxUnavailableWords() + ": " + taken(unavailable, " at the "+revision+" revision", accepted, "updated"),
+		Rule: RuleMaxUnavailable, Limit: limit, Observed: unavailable + accepted,
+		Message: words + ": " + taken(unavailable, " at the "+revision+" revision", accepted, "updated"),
 	}
 }
 
@@ -62,6 +62,18 @@ func (t Tally) maxUnavailableWords() string {
 		words += " less " + count(-extra, "missing pod", "missing pods")
 	}
 	return words
+}
+
+// brokenWords names the limit for pods that are unavailable already.
+func (t Tally) brokenWords() string {
+	switch {
+	case t.MaxUnavailable <= 0 && t.extra() <= 0:
+		return "maxUnavailable 0, and 1 pod that is unavailable already"
+	case t.extra() < 0:
+		return "maxUnavailable " + strconv.Itoa(int(t.MaxUnavailable))
+	default:
+		return t.maxUnavailableWords()
+	}
 }
 
 // taken says what uses a limit up: the pods that are unavailable, and those

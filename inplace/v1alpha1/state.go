@@ -32,12 +32,29 @@ type State struct {
 
 	// ContainerBatchesRecord lists the batches written so far, oldest first.
 	ContainerBatchesRecord []ContainerBatch `json:"containerBatchesRecord,omitempty"`
+
+	// LastContainers holds, by container name, what beside the image ID tells a
+	// container of the new image from one before it. It has an entry for every
+	// container whose image was replaced, also where no status was reported. A
+	// state that OpenKruise has written lacks it; its readers ignore it.
+	LastContainers map[string]LastContainer `json:"lastContainers,omitempty"`
 }
 
 // ContainerStatus is what a container ran before an in-place update.
 type ContainerStatus struct {
 	// ImageID is the image that the runtime reported; empty when it reported none.
 	ImageID string `json:"imageID,omitempty"`
+}
+
+// LastContainer is which container there was before an in-place update.
+type LastContainer struct {
+	// ContainerID is the ID that was reported, with the runtime as its prefix;
+	// empty when the container had not been started.
+	ContainerID string `json:"containerID,omitempty"`
+	// Images are the images of the spec that the container may have been started
+	// from, oldest first: the one that was replaced, and before it those of
+	// updates that were not complete when the next began.
+	Images []string `json:"images,omitempty"`
 }
 
 // PreCheck is what must hold before the next batch of containers is updated.

@@ -2,25 +2,32 @@ package apply
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/ownwrites"
 )
 
-// CreateClaim creates a claim of a pod that exists, unless there is one of its name.
+// CreateClaim creates a claim of a pod that exists, unless there is one of its
+// name that will do.
 func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	return p.createClaim(ctx, claim, "")
 }
 
-// createClaim creates a claim of a new pod, unless there is one of its name.
+// createClaim creates a claim of a new pod, unless there is one of its name that
+// will do.
 func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
-	version, err := p.Claims.Create(ctx, claim)
+	version, err := p.create(func() (string, error) { return p.Claims.Create(ctx, claim) })
 	if apierrors.IsAlreadyExists(err) {
-		return nil
+		return p.mayUse(ctx, claim)
 	}
 	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
@@ -28,6 +35,27 @@ func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	}
 	p.Wrote(ownwrites.Claims, version)
 	return nil
+}
+
+// errForeignClaim says that a claim of the wanted name is somebody else's.
+var errForeignClaim = errors.New("a claim of that name exists, which another controller has or none")
+
+// mayUse looks at the claim that has the name of a wanted one. A pod that mounts
+// one which is being deleted would stay Pending, and one of another owner is
+// not for it.
+func (p *Pass) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim) error {
+	found, err := p.Kubernetes.CoreV1().PersistentVolumeClaims(p.Key.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
+	controller := metav1.GetControllerOfNoCopy(wanted)
+	switch {
+	case err != nil:
+	case found.DeletionTimestamp != nil:
+		err = errors.New("the claim of that name is still being deleted")
+	case controller != nil && !slices.ContainsFunc(found.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == controller.UID }):
+		err = errForeignClaim
+	default:
+		return nil
+	}
+	return fmt.Errorf("create claim %s: %w", wanted.Name, err)
 }
 
 // DeleteClaim deletes a claim. One that is gone already is no error.
@@ -55,4 +83,37 @@ func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 	}
 	p.Wrote(ownwrites.Claims, version)
 	return nil
+}
+
+// ChangeClaim gives a claim its owners. It tells no event.
+func (p *Pass) ChangeClaim(ctx context.Context, c rollout.ClaimPatch) error {
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": c.Claim.UID, "ownerReferences": ownerChanges(c.Claim.OwnerReferences, c.Owners),
+	}})
+	if err != nil {
+		return err
+	}
+	if err := p.PatchClaim(ctx, c.Claim, data); err != nil {
+		return fmt.Errorf("change the owners of claim %s: %w", c.Claim.Name, err)
+	}
+	return nil
+}
+
+// ownerChanges is a list of owners in the form of a strategic-merge patch: what
+// others add meanwhile stays.
+func ownerChanges(before, after []metav1.OwnerReference) (changes []any) {
+	has := func(list []metav1.OwnerReference, of metav1.OwnerReference) bool {
+		return slices.ContainsFunc(list, func(o metav1.OwnerReference) bool { return o.UID == of.UID })
+	}
+	for _, owner := range before {
+		if !has(after, owner) {
+			changes = append(changes, map[string]any{"$patch": "delete", "uid": owner.UID})
+		}
+	}
+	for _, owner := range after {
+		if !has(before, owner) {
+			changes = append(changes, owner)
+		}
+	}
+	return changes
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/podwright/podwright/internal/conditions"
@@ -90,7 +89,7 @@ func separate(err error) []error {
 func WorthRetrying(errs ...error) error {
 	var left []error
 	for _, err := range separate(errors.Join(errs...)) {
-		if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		if !inEndingNamespace(err) {
 			left = append(left, err)
 		}
 	}

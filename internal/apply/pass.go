@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -10,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/ownwrites"
 	"github.com/podwright/podwright/internal/parallel"
 	"github.com/podwright/podwright/internal/writes"
@@ -28,7 +30,13 @@ type Pass struct {
 	// Gone says that a write of the status has found no workload any more.
 	Gone bool
 
-	told sync.Map // reason to the number of events in this pass
+	// Taken is called where the name of a new pod, or of one of its claims, is
+	// somebody else's or perhaps an own one that no cache shows yet; nil does
+	// nothing. It is called by several goroutines.
+	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
+
+	told  sync.Map // reason to the number of events in this pass
+	moves moves
 }
 
 // Begin begins a pass over a workload as it was observed.
@@ -51,6 +59,15 @@ func (p *Pass) Wrote(resource ownwrites.Resource, resourceVersion string) {
 	if resource == p.Workloads {
 		p.Version = resourceVersion
 	}
+}
+
+// create creates something on behalf of the workload, and returns the version of the write.
+func (p *Pass) create(create func() (resourceVersion string, err error)) (resourceVersion string, err error) {
+	err = p.creations.Create(p.Workload, func() (err error) {
+		resourceVersion, err = create()
+		return err
+	})
+	return resourceVersion, err
 }
 
 // unanswered returns the error, and remembers that the write may have been made
@@ -79,6 +96,29 @@ func (p *Pass) Event(kind, reason, format string, args ...any) {
 	}
 }
 
+// Begins tells whether a state of the workload has begun: it holds now, and did
+// not in the pass before. What it is for, an event for example, may come once
+// more after a restart.
+func (p *Pass) Begins(state string, holds bool) bool {
+	states, uid := p.states.Get(p.Key), p.Workload.GetUID()
+	last, known := states[state]
+	known = known && last == uid
+	if holds == known {
+		return false
+	}
+	states = maps.Clone(states)
+	if states == nil {
+		states = map[string]types.UID{}
+	}
+	if holds {
+		states[state] = uid
+	} else {
+		delete(states, state)
+	}
+	p.states.Set(p.Key, states)
+	return holds
+}
+
 // tell tells the outcome of a write.
 func (p *Pass) tell(o Outcome) {
 	message := p.Message
@@ -86,6 +126,9 @@ func (p *Pass) tell(o Outcome) {
 		message = Plain
 	}
 	o.Workload = p.Key.Name
+	if inEndingNamespace(o.Err) {
+		return // nobody reads it, and it cannot be created either
+	}
 	if o.Err != nil {
 		p.Event(corev1.EventTypeWarning, "Failed"+string(o.Deed), "%s", message(o))
 		return

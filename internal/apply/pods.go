@@ -2,7 +2,9 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,27 +25,53 @@ func (p *Pass) CreatePods(ctx context.Context, creations []rollout.PodCreation) 
 	if p.GeneratedNames {
 		patience = 1
 	}
+	var lock sync.Mutex
+	var taken []error // the names of others are no reason to stop where names are generated
 	_, err := parallel.SlowStart(ctx, len(creations), atOnce, patience, func(i int) error {
-		return p.createPod(ctx, &creations[i])
+		err := p.createPod(ctx, &creations[i])
+		if p.GeneratedNames && isTaken(err) {
+			lock.Lock()
+			defer lock.Unlock()
+			taken = append(taken, err)
+			return nil
+		}
+		return err
 	})
-	return err
+	return errors.Join(append(taken, err)...)
+}
+
+// isTaken tells whether a name was taken.
+func isTaken(err error) bool {
+	return apierrors.IsAlreadyExists(err) || errors.Is(err, errForeignClaim)
 }
 
 func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
+	err := p.createWithClaims(ctx, c)
+	if p.Taken != nil && isTaken(err) {
+		if err := p.Taken(ctx, c, err); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) error {
 	for _, claim := range c.Claims {
 		if err := p.createClaim(ctx, claim, c.Pod.Name); err != nil {
 			return err
 		}
 	}
-	version, err := p.Pods.Create(ctx, c.Pod)
+	version, err := p.create(func() (string, error) { return p.Pods.Create(ctx, c.Pod) })
 	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
 		p.Own.Lost(p.Key, ownwrites.Pods, c.Pod.Name)
 	}
 	p.tell(Outcome{Deed: Create, Pod: c.Pod.Name, Err: err})
+	p.moves.ended(c.Pod, err)
 	if err != nil {
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(ownwrites.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(ownwrites.Pods, version)
+	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
 	return nil
 }
 
@@ -51,8 +79,23 @@ func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
 // Delete or Recreate.
 func (p *Pass) DeletePod(ctx context.Context, pod *corev1.Pod, deed Deed) error {
 	version, err := p.Pods.Delete(ctx, pod)
+	return p.deletedPod(pod, deed, version, err)
+}
+
+// DeletePodUnchanged is DeletePod for a pod that is deleted because of the state
+// in which it was observed, not ready for example. It is a conflict, of which no
+// event tells, where the pod has changed since: it may be ready by now.
+func (p *Pass) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, deed Deed) error {
+	version, err := p.Pods.DeleteUnchanged(ctx, pod)
+	return p.deletedPod(pod, deed, version, err)
+}
+
+func (p *Pass) deletedPod(pod *corev1.Pod, deed Deed, version string, err error) error {
+	p.moves.ended(pod, err)
 	if err != nil {
-		p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+		if !apierrors.IsConflict(err) {
+			p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+		}
 		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(ownwrites.Pods, pod.Name, err))
 	}
 	if version != "" { // otherwise somebody else has deleted it
@@ -86,6 +129,9 @@ func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	deed, told := p.Tells[patch.Kind]
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+		if patch.Kind.Moves() {
+			p.moves.ended(pod, err)
+		}
 		if err != nil && gone(err) {
 			return nil // the cache will show it
 		}

@@ -41,6 +41,11 @@ func TestCreatePods(t *testing.T) {
 		}
 		return c
 	}
+	controlled := func(c rollout.PodCreation) rollout.PodCreation {
+		controller := true
+		c.Claims[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Set", Name: "web", UID: "uid", Controller: &controller}}
+		return c
+	}
 	quota := `pods is forbidden: exceeded quota`
 	for _, test := range []struct {
 		name     string
@@ -54,11 +59,20 @@ func TestCreatePods(t *testing.T) {
 			Requests: []string{"create persistentvolumeclaims", "create pods"}, Waits: true,
 			Events: []string{"Normal SuccessfulCreate: created claim data-web-0", "Warning FailedCreate: create pod web-0: " + quota},
 			Err:    "create pod web-0: " + quota}},
-		{"a claim that exists is taken", func(s *scene) {
+		{"a claim that exists is looked at, and used", func(s *scene) {
 			_, err := s.user.CoreV1().PersistentVolumeClaims("shop").Create(s.t.Context(), claim("data-web-0"), metav1.CreateOptions{})
 			s.must(err)
-		}, web("data-web-0"), outcome{Requests: []string{"create persistentvolumeclaims", "create pods"}, Waits: true,
+		}, web("data-web-0"), outcome{Requests: []string{"create persistentvolumeclaims", "create pods", "get persistentvolumeclaims data-web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulCreate: created pod web-0"}}},
+		{"a claim that is being deleted is not used", func(s *scene) {
+			s.existingClaim("data-web-0", func(c *corev1.PersistentVolumeClaim) { c.Finalizers = []string{"example.com/protection"} })
+			s.must(s.user.CoreV1().PersistentVolumeClaims("shop").Delete(s.t.Context(), "data-web-0", metav1.DeleteOptions{}))
+		}, web("data-web-0"), outcome{Requests: []string{"create persistentvolumeclaims", "get persistentvolumeclaims data-web-0"},
+			Err: "create claim data-web-0: the claim of that name is still being deleted"}},
+		{"a claim of somebody else is not used", func(s *scene) {
+			s.existingClaim("data-web-0", nil)
+		}, controlled(web("data-web-0")), outcome{Requests: []string{"create persistentvolumeclaims", "get persistentvolumeclaims data-web-0"},
+			Err: "create claim data-web-0: a claim of that name exists, which another controller has or none"}},
 		{"no pod without its claim", func(s *scene) { s.fail("create persistentvolumeclaims", errQuota) }, web("data-web-0"), outcome{
 			Requests: []string{"create persistentvolumeclaims"},
 			Events:   []string{"Warning FailedCreate: create claim data-web-0: " + quota}, Err: "create claim data-web-0: " + quota}},

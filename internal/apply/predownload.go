@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/ownwrites"
 	"github.com/podwright/podwright/internal/predownload"
 	"github.com/podwright/podwright/internal/predownload/pulljobs"
@@ -15,8 +16,18 @@ import (
 // the update revision, which may be nil where nothing is to be labelled.
 func (p *Pass) PreDownload(ctx context.Context, jobs pulljobs.Jobs, update *appsv1.ControllerRevision, d predownload.Decision) error {
 	carrier := pulljobs.Carrier{
-		Jobs: jobs, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
+		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
 		Wrote: func(labelled metav1.Object) { p.Wrote(ownwrites.Revisions, labelled.GetResourceVersion()) },
 	}
 	return carrier.CarryOut(ctx, update, d)
+}
+
+// onBehalf creates jobs on behalf of the workload of a pass.
+type onBehalf struct {
+	pulljobs.Jobs
+	pass *Pass
+}
+
+func (o onBehalf) Create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error {
+	return o.pass.creations.Create(o.pass.Workload, func() error { return o.Jobs.Create(ctx, job) })
 }

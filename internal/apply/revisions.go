@@ -52,14 +52,17 @@ func (p *Pass) PrepareRevisions(
 	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) (settled bool, err error) {
 	if c.Create != nil {
-		created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
+		version, err := p.create(func() (string, error) {
+			created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
+			return created.GetResourceVersion(), err
+		})
 		if apierrors.IsAlreadyExists(err) {
 			return false, p.revisionExists(ctx, c.Create, selector, collided)
 		}
 		if err != nil {
 			return false, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
 		}
-		p.Wrote(ownwrites.Revisions, created.ResourceVersion)
+		p.Wrote(ownwrites.Revisions, version)
 	}
 	if c.Raise != nil {
 		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)
@@ -75,7 +78,7 @@ func (p *Pass) PrepareRevisions(
 // revisionExists looks at the revision that has the name already. With the
 // same content it will be found in the next pass. With another content two
 // templates have the same hash: the next pass counts one collision more. So it
-// does where the revision is one that no pass over this workload will find.
+// does where the revision is one that no pass over this workload will find or use.
 func (p *Pass) revisionExists(
 	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) error {
@@ -86,11 +89,11 @@ func (p *Pass) revisionExists(
 	if !p.finds(found, selector) {
 		return collided(ctx) // whatever is in it
 	}
-	equal, err := revision.Equal(found, wanted)
+	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
 	if err != nil {
 		return err
 	}
-	if !equal {
+	if next.Action == revision.Create {
 		return collided(ctx)
 	}
 	p.Wrote(ownwrites.Revisions, found.ResourceVersion)

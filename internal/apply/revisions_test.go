@@ -126,6 +126,14 @@ func TestPrepareRevisions(t *testing.T) {
 		{"CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
 			r.Labels, r.Data = nil, runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		{"CR5: an unreadable one of nobody collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
+		{"CR5: an unreadable one of its own is found", selector, taken(func(s *scene, r *appsv1.ControllerRevision) {
+			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
+			r.OwnerReferences = []metav1.OwnerReference{owner(s.set.UID)}
+			r.OwnerReferences[0].Controller = ptr.To(true)
+		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
 		{"CR5: it is gone again", selector, func(s *scene) {
 			taken(func(*scene, *appsv1.ControllerRevision) {})(s)
 			s.fail("get controllerrevisions", errInternal)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -98,6 +99,17 @@ func (s *scene) existing(names ...string) (pods []*corev1.Pod) {
 	return pods
 }
 
+// existingClaim creates a claim as somebody else.
+func (s *scene) existingClaim(name string, edit func(*corev1.PersistentVolumeClaim)) {
+	s.t.Helper()
+	c := claim(name)
+	if edit != nil {
+		edit(c)
+	}
+	_, err := s.user.CoreV1().PersistentVolumeClaims("shop").Create(s.t.Context(), c, metav1.CreateOptions{})
+	s.must(err)
+}
+
 // remove removes a pod at once, as somebody else.
 func (s *scene) remove(name string) {
 	s.t.Helper()
@@ -128,8 +140,12 @@ func (s *scene) fail(what string, err error) {
 // waitsFor is the cache that the next pass waits for, at which version, empty
 // for none. Where there are several, it is one of them.
 func (s *scene) waitsFor() string {
-	pending := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" })
-	pending = strings.TrimPrefix(pending, "the cache of ")
+	missing, err := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" }, time.Now())
+	s.must(err)
+	if missing == (ownwrites.Missing{}) {
+		return ""
+	}
+	pending := strings.TrimPrefix(missing.String(), "the cache of ")
 	return strings.Replace(pending, " is at resourceVersion 1, the last own write at ", " at ", 1)
 }
 

@@ -3,9 +3,11 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
@@ -25,6 +27,9 @@ type Writer struct {
 	Pods, Claims writes.Resource
 	// Workloads names the cache of the workloads. Required.
 	Workloads ownwrites.Resource
+	// NewestWorkload returns the resourceVersion that the workloads have come to
+	// in a namespace. Default nil: that cannot be asked.
+	NewestWorkload func(ctx context.Context, namespace string) (resourceVersion string, err error)
 	// PatchStatus sends a merge patch of the status of a workload, and returns
 	// the resourceVersion of the write. Required.
 	PatchStatus func(ctx context.Context, key types.NamespacedName, data []byte) (resourceVersion string, err error)
@@ -42,6 +47,9 @@ type Writer struct {
 
 	// Own remembers the writes of earlier passes.
 	Own ownwrites.Tracker
+
+	creations Creations
+	states    remember.Last[map[string]types.UID] // see Begins
 
 	statuses remember.Last[string] // the version of the last own write of the status
 	intended remember.Last[any]    // the status of the last own write, before it is answered
@@ -77,6 +85,37 @@ func (w *Writer) Find(
 	return of.Newest(ctx, namespace)
 }
 
+// Newest returns the resourceVersion that a resource has come to on the API
+// server in a namespace; empty where it cannot be asked.
+func (w *Writer) Newest(ctx context.Context, namespace string, resource ownwrites.Resource) (resourceVersion string, err error) {
+	switch resource {
+	case ownwrites.Pods:
+		return w.Pods.Newest(ctx, namespace)
+	case ownwrites.Claims:
+		return w.Claims.Newest(ctx, namespace)
+	case ownwrites.Revisions:
+		revisions := writes.Resource{Client: w.Kubernetes.AppsV1().RESTClient(), Name: string(resource)}
+		return revisions.Newest(ctx, namespace)
+	case w.Workloads:
+		if w.NewestWorkload != nil {
+			return w.NewestWorkload(ctx, namespace)
+		}
+	}
+	return "", nil
+}
+
+// Exists tells whether the API server has a pod of that name and owner.
+func (w *Writer) Exists(ctx context.Context, namespace, pod string, owner types.UID) (bool, error) {
+	found, err := w.Kubernetes.CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(found.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner }), nil
+}
+
 // WroteStatus tells whether a version of a workload, which has the status, is
 // that of the last status that was written to it. The watch may tell of a write
 // before it is answered; then the status itself says whose it is.
@@ -87,6 +126,8 @@ func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, s
 // Forget drops what is remembered of a workload that no longer exists.
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
+	w.creations.Forget(key)
+	w.states.Forget(key)
 	w.statuses.Forget(key)
 	w.intended.Forget(key)
 }

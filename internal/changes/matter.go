@@ -33,9 +33,19 @@ func Pod(before, after *corev1.Pod) bool {
 		!maps.Equal(before.Labels, after.Labels) ||
 		!maps.Equal(before.Annotations, after.Annotations) ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
+		behind(before) != behind(after) ||
 		conditionsMatter(before, after) ||
 		!slices.EqualFunc(before.Spec.Containers, after.Spec.Containers, func(a, b corev1.Container) bool { return a.Image == b.Image }) ||
 		!slices.EqualFunc(before.Status.ContainerStatuses, after.Status.ContainerStatuses, sameContainer)
+}
+
+// behind tells whether an in-place update waits for the kubelet, which reports
+// on an older spec than the pod has.
+func behind(pod *corev1.Pod) bool {
+	if c := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status == corev1.ConditionTrue {
+		return false
+	}
+	return pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation
 }
 
 func sameContainer(a, b corev1.ContainerStatus) bool {

@@ -109,6 +109,22 @@ func TestPodChangesThatMatter(t *testing.T) {
 	}
 }
 
+// A pod that is out of service for an in-place update waits until the kubelet
+// has seen its new generation.
+func TestObservedGenerationMattersInAnUpdate(t *testing.T) {
+	before := runningPod()
+	before.Generation, before.Status.ObservedGeneration = 3, 2
+	after := before.DeepCopy()
+	after.Status.ObservedGeneration = 3
+	if Pod(before, after) {
+		t.Error("it matters for a pod in service")
+	}
+	before.Status.Conditions[2].Status, after.Status.Conditions[2].Status = "False", "False"
+	if !Pod(before, after) {
+		t.Error("it does not matter for a pod that is being updated")
+	}
+}
+
 func TestClaimChanges(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{UID: "u", Labels: map[string]string{"a": "b"}, ResourceVersion: "1"}}
 	for _, test := range []struct {

@@ -4,12 +4,13 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
@@ -18,13 +19,17 @@ import (
 )
 
 // Passes makes passes over the workloads of one kind, of which S is a snapshot
-// and P a plan. All fields are required. It is safe for use by several
+// and P a plan. All functions are required. It is safe for use by several
 // goroutines, as long as one of them at a time reconciles a workload.
 type Passes[S, P any] struct {
 	// Writer remembers what earlier passes wrote.
 	Writer *apply.Writer
 	// Seen tells how far the caches are.
 	Seen ownwrites.Seen
+	// Reads are the caches that must be able to tell how far they are.
+	Reads []ownwrites.Resource
+	// AllowStaleReads makes passes on caches that cannot tell, and waits for none.
+	AllowStaleReads bool
 	// Clock measures how long planning takes.
 	Clock clock.PassiveClock
 
@@ -41,10 +46,6 @@ type Passes[S, P any] struct {
 	planning remember.Last[time.Duration] // how long planning took
 }
 
-// StaleRetry is how soon a pass looks again whether the cache has caught up
-// with its own writes. The look costs no request.
-const StaleRetry = 20 * time.Millisecond
-
 // Reconcile makes one pass over a workload. It asks for another one after a
 // time (0: only when something changes), or returns an error and wants to be
 // called again after a back-off. It does nothing while the caches have not seen
@@ -56,9 +57,8 @@ func (p *Passes[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) 
 	}); err != nil {
 		return 0, err
 	}
-	if pending := own.Pending(key, p.Seen); pending != "" {
-		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
-		return StaleRetry, nil
+	if wait, err := p.wait(ctx, key); wait > 0 || err != nil {
+		return wait, err
 	}
 	snapshot, err := p.Observe(key)
 	if err != nil {
@@ -69,10 +69,61 @@ func (p *Passes[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) 
 		p.planning.Forget(key)
 		return 0, nil
 	}
+	if err := p.checkComplete(ctx, key, snapshot); err != nil {
+		return 0, err
+	}
 	start := p.Clock.Now()
 	plan := p.Plan(snapshot)
 	p.planning.Set(key, p.Clock.Since(start))
 	return p.Apply(ctx, snapshot, plan)
+}
+
+// wait returns how long to wait for the caches, and an error where they cannot be
+// waited for.
+func (p *Passes[S, P]) wait(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	if p.AllowStaleReads {
+		return 0, nil
+	}
+	for _, resource := range p.Reads {
+		if p.Seen(resource) == "" {
+			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a pass over %s would not know whether it sees "+
+				"what the one before has written, and would write it again. Reader.Seen must tell; "+
+				"Options.AllowStaleReads goes on all the same", resource, key)
+		}
+	}
+	return Wait(ctx, &p.Writer.Own, key, p.Seen, p.Clock.Now(), p.Writer.Newest)
+}
+
+// checkComplete finds out whether a cache that has seen all writes shows the pods
+// which were created. Where one is missing, it asks the API server: it may be
+// gone again, but where it exists, the cache does not show everything.
+func (p *Passes[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
+	var names map[string]bool // made for the first created pod
+	shown := func(pod string) bool {
+		if names == nil {
+			names = map[string]bool{}
+			pods, _ := p.Objects(snapshot)
+			for _, pod := range pods {
+				names[pod.Name] = true
+			}
+		}
+		return names[pod] || p.AllowStaleReads
+	}
+	unseen := p.Writer.Own.Unseen(key, shown)
+	for _, name := range slices.Sorted(maps.Keys(unseen)) { // the same requests in every run of a history
+		exists, err := p.Writer.Exists(ctx, key.Namespace, name, unseen[name])
+		if err != nil {
+			return fmt.Errorf("read pod %s, which was created and is not in the cache: %w", name, err)
+		}
+		if exists {
+			return fmt.Errorf("pod %s/%s was created and exists, and the cache of pods, which is at a later version, lacks it: "+
+				"does its informer select by labels, fields or namespace? Share one that holds all pods of the namespace", key.Namespace, name)
+		}
+	}
+	if len(unseen) > 0 {
+		p.Writer.Own.Unseen(key, func(string) bool { return true }) // they are gone again
+	}
+	return nil
 }
 
 // shown tells whether the cache holds a pod or a claim of a workload.

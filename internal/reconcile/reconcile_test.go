@@ -41,7 +41,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
+	s := &scene{seen: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
 	client, err := kubernetes.NewForConfig(apitest.New(nil).Config("controller"))
 	if err != nil {
 		t.Fatal(err)

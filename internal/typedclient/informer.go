@@ -2,6 +2,7 @@ package typedclient
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,7 @@ type ListWatcher[L runtime.Object] interface {
 }
 
 // Selected is a ListWatcher of a part of the objects: Select adds the selectors
-// to the options of every list and watch.
+// to the options of every list and watch; nil adds none.
 type Selected[L runtime.Object] struct {
 	ListWatcher[L]
 	Select func(*metav1.ListOptions)
@@ -25,23 +26,33 @@ type Selected[L runtime.Object] struct {
 
 // List lists the selected objects.
 func (s Selected[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
-	s.Select(&opts)
+	s.selectIn(&opts)
 	return s.ListWatcher.List(ctx, opts)
 }
 
 // Watch follows the selected objects.
 func (s Selected[L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	s.Select(&opts)
+	s.selectIn(&opts)
 	return s.ListWatcher.Watch(ctx, opts)
+}
+
+func (s Selected[L]) selectIn(opts *metav1.ListOptions) {
+	if s.Select != nil {
+		s.Select(opts)
+	}
 }
 
 // NewInformer makes an informer of the objects that a typed client lists. The
 // example is an empty object of their kind. The client is asked whether it can
-// start a watch with what there is; a fake one cannot.
+// start a watch with what there is; a fake one cannot. The indexers may be nil;
+// the informer keeps a copy of them, since indexes that are added to it later
+// are those of this informer alone.
 func NewInformer[L runtime.Object](
 	objects ListWatcher[L], client any, example runtime.Object,
 	resync time.Duration, indexers cache.Indexers,
 ) cache.SharedIndexInformer {
+	own := cache.Indexers{}
+	maps.Copy(own, indexers)
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			return objects.List(ctx, opts)
@@ -50,6 +61,6 @@ func NewInformer[L runtime.Object](
 	}
 	return cache.NewSharedIndexInformerWithOptions(
 		cache.ToListWatcherWithWatchListSemantics(listWatch, client), example,
-		cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: indexers},
+		cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: own},
 	)
 }

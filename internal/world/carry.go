@@ -53,13 +53,27 @@ func (w *World) DeleteRevisions(c *revision.Changes) {
 	}
 }
 
-// CreatePods creates pods and their claims as a plan says.
+// CarryOut carries out the stages of a plan, each by do: the second one where
+// the first has moved no pod.
+func (w *World) CarryOut(stages *rollout.Stages, do func(*rollout.Stage)) {
+	w.moved = false
+	if do(&stages.Stage); !w.moved {
+		do(&stages.Otherwise)
+	}
+}
+
+// CreatePods creates pods and their claims as a plan says, as many as the API
+// server accepts.
 func (w *World) CreatePods(creations []rollout.PodCreation) {
 	for _, c := range creations {
 		if w.Pod(c.Pod.Name) != nil {
 			w.T.Fatalf("the plan creates pod %s, which exists", c.Pod.Name)
 		}
 		w.CreateClaims(c.Claims)
+		if w.Refused["create"] || w.Quota > 0 && len(w.Pods) >= w.Quota {
+			return
+		}
+		w.moved = true
 		pod := c.Pod.DeepCopy()
 		pod.UID = w.uid(pod.Name)
 		pod.CreationTimestamp = metav1.NewTime(w.Now)
@@ -85,8 +99,9 @@ func (w *World) CreateClaims(claims []*corev1.PersistentVolumeClaim) {
 	}
 }
 
-// DeletePod deletes a pod as a plan says.
-func (w *World) DeletePod(pod *corev1.Pod) {
+// DeletePod deletes a pod as a plan says, and returns whether the API server
+// accepts it.
+func (w *World) DeletePod(pod *corev1.Pod) bool {
 	have := w.Pod(pod.Name)
 	if have == nil || have.UID != pod.UID {
 		w.T.Fatalf("the plan deletes pod %s, which does not exist", pod.Name)
@@ -94,7 +109,12 @@ func (w *World) DeletePod(pod *corev1.Pod) {
 	if have.DeletionTimestamp != nil {
 		w.T.Fatalf("the plan deletes pod %s, which is terminating", pod.Name)
 	}
+	if w.Refused["delete"] {
+		return false
+	}
+	w.moved = true
 	w.Remove(pod.Name)
+	return true
 }
 
 // DeleteClaim deletes a claim as a plan says.
@@ -131,6 +151,7 @@ func (w *World) PatchPods(patches []rollout.PodPatch) {
 		if len(writes) == 0 {
 			w.T.Fatalf("the plan patches pod %s (%s) without a change", p.Pod.Name, p.Kind)
 		}
+		w.moved = w.moved || p.Kind.Moves()
 		for _, write := range writes {
 			w.Pods[i] = w.patched(w.Pods[i], write.Data)
 		}

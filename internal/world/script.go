@@ -39,7 +39,10 @@ type Workload interface {
 //	kubelet [pods]      starts, restarts and ends pods: all but the frozen and the slow ones, or the named
 //	collect             collects garbage
 //	settle              kubelet, collect and pass in turns, until nothing is planned
+//	rounds n            the same n times, whatever is planned
 //	clock duration      lets time pass
+//	quota n             lets no more pods be created than there may be; 0 is no limit
+//	refuse [what…]      has the API server refuse to create or to delete pods, and accept all else
 //	delete-owner [foreground], delete-claim claim
 //	pods, claims, status
 //
@@ -51,6 +54,7 @@ type Workload interface {
 //	unready pod, ready pod
 //	freeze pod, thaw pod
 //	label pod key=value key…
+//	annotate pod key=value key…
 //	disown pod          removes its owners
 //	hold pod finalizer, finalize pod
 func RunScripts(t *testing.T, folder string, start func(t *testing.T) (*World, Workload)) {
@@ -87,16 +91,29 @@ func (w *World) command(d *datadriven.TestData, workload Workload, out *strings.
 		w.Collect()
 	case "settle":
 		w.Settle(workload.Pass, out)
+	case "rounds":
+		for range w.count(d) {
+			w.Kubelets()
+			w.Collect()
+			workload.Pass(out)
+		}
 	case "clock":
 		passed, err := time.ParseDuration(w.only(d))
 		if err != nil {
 			w.T.Fatalf("%s: %v", d.Pos, err)
 		}
 		w.Now = w.Now.Add(passed)
+	case "quota":
+		w.Quota = w.count(d)
+	case "refuse":
+		w.Refused = map[string]bool{}
+		for _, arg := range d.CmdArgs {
+			w.Refused[arg.Key] = true
+		}
 	case "delete-owner":
 		w.DeleteOwner(len(d.CmdArgs) > 0 && w.only(d) == "foreground")
 	case "delete-claim":
-		w.RemoveClaim(w.only(d))
+		w.RemoveClaim(w.claimName(w.only(d)))
 	case "pods":
 		w.ShowPods(workload.MinReadySeconds(), out)
 	case "claims":
@@ -157,7 +174,9 @@ func (w *World) podCommand(d *datadriven.TestData) {
 	case "freeze", "thaw":
 		w.Freeze(name, d.Cmd == "freeze")
 	case "label":
-		w.Edit(name, func(p *corev1.Pod) { label(p, d.CmdArgs[1:]) })
+		w.Edit(name, func(p *corev1.Pod) { set(p.Labels, d.CmdArgs[1:]) })
+	case "annotate":
+		w.Edit(name, func(p *corev1.Pod) { set(p.Annotations, d.CmdArgs[1:]) })
 	case "disown":
 		w.Edit(name, func(p *corev1.Pod) { p.OwnerReferences = nil })
 	case "hold":
@@ -170,12 +189,12 @@ func (w *World) podCommand(d *datadriven.TestData) {
 	}
 }
 
-func label(pod *corev1.Pod, args []datadriven.CmdArg) {
+func set(m map[string]string, args []datadriven.CmdArg) {
 	for _, arg := range args {
 		if len(arg.Vals) == 0 {
-			delete(pod.Labels, arg.Key)
+			delete(m, arg.Key)
 		} else {
-			pod.Labels[arg.Key] = arg.Vals[0]
+			m[arg.Key] = arg.Vals[0]
 		}
 	}
 }

@@ -45,7 +45,12 @@ type World struct {
 	// would in a cluster: a pod until its kubelet has stopped it, a claim until
 	// no pod uses it. Otherwise it is gone at once.
 	Graceful bool
+	// Refused names what the API server refuses: "create", "delete".
+	Refused map[string]bool
+	// Quota is how many pods there may be; 0 is no limit.
+	Quota int
 
+	moved       bool // by the stage that is carried out
 	version     int
 	uids        int
 	created     int
@@ -132,6 +137,16 @@ func (w *World) Remove(name string) {
 // Gone lets a pod vanish whatever holds it, as a forced deletion does.
 func (w *World) Gone(name string) {
 	w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+}
+
+// claimName returns the name of a claim by how it is shown.
+func (w *World) claimName(shown string) string {
+	for _, claim := range w.Claims {
+		if w.Unalias(claim.Name) == shown {
+			return claim.Name
+		}
+	}
+	return shown
 }
 
 // RemoveClaim deletes a claim as anybody may. In a graceful world a claim that

@@ -65,10 +65,25 @@ func (r Resource) Patch(ctx context.Context, object Object, subresource string, 
 // the resourceVersion of the deletion, empty where the object was gone already.
 func (r Resource) Delete(ctx context.Context, object Object) (resourceVersion string, err error) {
 	uid := object.GetUID()
+	resourceVersion, err = r.delete(ctx, object, metav1.Preconditions{UID: &uid})
+	if apierrors.IsConflict(err) {
+		return "", nil
+	}
+	return resourceVersion, err
+}
+
+// DeleteUnchanged is Delete for an object that is to be deleted because of the
+// state in which it was read. It is a conflict where the object has changed since.
+func (r Resource) DeleteUnchanged(ctx context.Context, object Object) (resourceVersion string, err error) {
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	return r.delete(ctx, object, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
+}
+
+func (r Resource) delete(ctx context.Context, object Object, p metav1.Preconditions) (resourceVersion string, err error) {
 	resourceVersion, err = send(ctx, r.Client.Delete().
 		Namespace(object.GetNamespace()).Resource(r.Name).Name(object.GetName()).
-		Body(&metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}))
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		Body(&metav1.DeleteOptions{Preconditions: &p}))
+	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
 	return resourceVersion, err

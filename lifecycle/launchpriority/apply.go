@@ -22,7 +22,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	r.report(ctx, s.Pod, plan.Problem)
 	switch {
 	case plan.Create != nil:
-		if err = r.create(ctx, plan.Create); apierrors.IsAlreadyExists(err) {
+		if err = r.create(ctx, s.Pod, plan.Create); apierrors.IsAlreadyExists(err) {
 			return reconcile.StaleRetry, nil
 		}
 	case len(plan.Add) > 0:
@@ -44,8 +44,11 @@ func (r *Reconciler) report(ctx context.Context, pod *corev1.Pod, problem error)
 	}
 }
 
-func (r *Reconciler) create(ctx context.Context, configMap *corev1.ConfigMap) error {
-	_, err := r.configMaps.ConfigMaps(configMap.Namespace).Create(ctx, configMap, metav1.CreateOptions{})
+func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, configMap *corev1.ConfigMap) error {
+	err := r.creations.Create(pod, func() error {
+		_, err := r.configMaps.ConfigMaps(configMap.Namespace).Create(ctx, configMap, metav1.CreateOptions{})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("create ConfigMap %s: %w", configMap.Name, err)
 	}

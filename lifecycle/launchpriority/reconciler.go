@@ -8,15 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/podwright/podwright/internal/apply"
 )
 
 // Reconciler makes passes over pods: it observes, plans, and carries the plan
 // out. It is safe for use by several goroutines, as long as one pod is
-// reconciled by one of them at a time. It remembers nothing between passes.
+// reconciled by one of them at a time.
 type Reconciler struct {
 	configMaps typedcorev1.ConfigMapsGetter
 	reader     Reader
 	recorder   record.EventRecorder
+	creations  apply.Creations
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -40,8 +43,12 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // again after a back-off.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	s, err := r.observe(ctx, key)
-	if s == nil || err != nil {
+	if err != nil {
 		return 0, err
+	}
+	if s == nil {
+		r.creations.Forget(key)
+		return 0, nil
 	}
 	return r.apply(ctx, s, NewPlan(s))
 }

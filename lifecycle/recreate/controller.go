@@ -122,6 +122,5 @@ func podMatters(before, after *corev1.Pod) bool {
 
 func sameContainer(a, b corev1.ContainerStatus) bool {
 	return a.Name == b.Name && a.Ready == b.Ready && a.RestartCount == b.RestartCount && a.ContainerID == b.ContainerID &&
-		(a.State.Running == nil) == (b.State.Running == nil) &&
-		(a.State.Running == nil || a.State.Running.StartedAt.Equal(&b.State.Running.StartedAt))
+		(a.State.Running == nil) == (b.State.Running == nil)
 }

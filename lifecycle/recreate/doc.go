@@ -27,6 +27,13 @@
 //   - A pod is taken for gone, and a key for removed, only where the API server
 //     itself says so: a cache that is behind does not complete the request for a
 //     new pod, and leaves no pod out of service.
+//   - A container counts as replaced by its ID, and not by when it was started,
+//     which the clock of its node says in whole seconds.
+//   - The time to live counts from when a manager saw that the request was
+//     completed, which it writes into an annotation of its own
+//     (crr.podwright.io/completion-seen): the completion may be by the clock of a
+//     node. Deadlines count from the creation, by the clock of the API server, which
+//     has to be that of the manager.
 //   - The unready step never shortens unreadyGracePeriodSeconds: the time from
 //     which it counts is rounded up to whole seconds.
 //   - Two changes of one request are one write where their order allows it, and
@@ -34,8 +41,9 @@
 //     Finalizers of others are never lost.
 //   - That no container has been started yet is not written down before
 //     another thing was: no annotation stands for an empty list.
-//   - A request whose time to live is over when it is completed is deleted at
-//     once, with its label.
+//   - A request that has no time to live after its completion is deleted at once,
+//     with its label; so is one that was completed, and is past its time, before the
+//     manager was started.
 //   - A refused request is told of everything that is wrong with it, not only of
 //     what was found first.
 //   - A client that does not know a kind of preStop hook can write a request

@@ -105,7 +105,7 @@ func TestEventsThatMatter(t *testing.T) {
 	reads.Require(t,
 		"pod.ObjectMeta.UID", "pod.ObjectMeta.DeletionTimestamp", "pod.Status.ContainerStatuses[].Name",
 		"pod.Status.ContainerStatuses[].Ready", "pod.Status.ContainerStatuses[].RestartCount", "pod.Status.ContainerStatuses[].ContainerID",
-		"pod.Status.ContainerStatuses[].State.Running", "pod.Status.ContainerStatuses[].State.Running.StartedAt",
+		"pod.Status.ContainerStatuses[].State.Running",
 		"request.ObjectMeta.DeletionTimestamp", "request.ObjectMeta.Labels["+v1alpha1.ContainerRecreateRequestPodUIDLabel+"]",
 		"request.ObjectMeta.Annotations["+v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation+"]",
 		"request.ObjectMeta.Annotations["+v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation+"]",

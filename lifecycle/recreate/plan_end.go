@@ -2,6 +2,9 @@ package recreate
 
 import (
 	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -19,7 +22,7 @@ func (p *planner) planEnd() {
 	case p.Request.DeletionTimestamp != nil:
 		p.change(change, "nothing more to do before the request is gone")
 		return
-	case !change.RemoveFinalizer && p.expired():
+	case p.expired(&change) && !change.RemoveFinalizer:
 		p.plan.Steps = append(p.plan.Steps, Step{Why: "ttlSecondsAfterFinished are over", Delete: true})
 		return
 	}
@@ -42,8 +45,22 @@ func (p *planner) planRelease() {
 	}
 }
 
-// expired tells whether a completed request has been kept long enough.
-func (p *planner) expired() bool {
+// expired tells whether a completed request has been kept long enough, since a
+// controller saw that it was completed; where none did, since it was. A request
+// that is not to be kept is gone with its label.
+func (p *planner) expired(change *Change) bool {
+	const annotation = v1alpha1.ContainerRecreateRequestCompletionSeenAnnotation
 	ttl := p.Request.Spec.TTLSecondsAfterFinished
-	return ttl != nil && p.due(*p.Request.Status.CompletionTime, int64(*ttl))
+	if ttl == nil {
+		return false
+	}
+	since := *p.Request.Status.CompletionTime
+	_, active := p.Request.Labels[v1alpha1.ContainerRecreateRequestActiveLabel]
+	if seen, err := time.Parse(time.RFC3339, p.Request.Annotations[annotation]); err == nil {
+		since = metav1.NewTime(seen)
+	} else if p.Seen && active && *ttl > 0 {
+		since = metav1.NewTime(p.Now)
+		change.annotate(annotation, roundedUp(p.Now))
+	}
+	return p.due(since, int64(*ttl))
 }

@@ -42,34 +42,36 @@ func (p *planner) planUnready(change Change, seconds int64) {
 			change = Change{}
 		}
 	}
-	change.annotate(v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation, acquiredAt(p.Now))
+	change.annotate(v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation, roundedUp(p.Now))
 	p.change(change, why)
 }
 
-// acquiredAt is the time in RFC 3339, rounded up to whole seconds: the pod is
-// out of service for no less than it was asked for.
-func acquiredAt(now time.Time) string {
+// roundedUp is a time in RFC 3339, rounded up to whole seconds: what counts from
+// it takes no less than was asked for.
+func roundedUp(now time.Time) string {
 	return now.Add(time.Second - 1).Truncate(time.Second).UTC().Format(time.RFC3339)
 }
 
-// syncStatuses tells which of the containers have been started since the request
-// was created, where that is news. That there is none goes without saying as
+// syncStatuses tells which of the containers have taken the place of those for
+// which the request was created, where that is news. That there is none goes without saying as
 // long as nothing has been said. (section 4.1)
 func (p *planner) syncStatuses() (change Change) {
 	const annotation = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
-	text, told := encodeStatuses(p.started()), p.Request.Annotations[annotation]
+	text, told := encodeStatuses(p.replaced()), p.Request.Annotations[annotation]
 	if text != told && (told != "" || text != encodeStatuses(nil)) {
 		change.annotate(annotation, text)
 	}
 	return change
 }
 
-// started lists the containers that have been started since the request was
-// created and are running, in the order of the spec.
-func (p *planner) started() (list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) {
+// replaced lists the containers that are running and are not those for which the
+// request was created, in the order of the spec. Their IDs tell: the times at
+// which they were started are those of the node's clock, and in whole seconds.
+func (p *planner) replaced() (list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) {
 	for i := range p.Request.Spec.Containers {
-		status := statusOf(p.Pod, p.Request.Spec.Containers[i].Name)
-		if status == nil || status.State.Running == nil || status.State.Running.StartedAt.Before(&p.Request.CreationTimestamp) {
+		of := &p.Request.Spec.Containers[i]
+		status := statusOf(p.Pod, of.Name)
+		if status == nil || status.State.Running == nil || of.StatusContext != nil && of.StatusContext.ContainerID == status.ContainerID {
 			continue
 		}
 		list = append(list, v1alpha1.ContainerRecreateRequestSyncContainerStatus{

@@ -35,8 +35,9 @@ type Reader interface {
 	// Pod returns a pod, or an error for which apierrors.IsNotFound holds.
 	Pod(namespace, name string) (*corev1.Pod, error)
 	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
+	// when it cannot tell. A Reconciler waits until it has seen its own writes;
+	// where Seen cannot tell, it makes no pass, unless Options.AllowStaleReads
+	// says so.
 	Seen(Resource) string
 }
 
@@ -68,6 +69,7 @@ func (r *informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
 func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	request, err := r.reader.Request(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
+		r.running.forget(key)
 		return nil, nil
 	}
 	if err != nil {
@@ -80,5 +82,5 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 	if err != nil {
 		pod = nil
 	}
-	return &Snapshot{Request: request, Pod: pod, Now: r.clock.Now()}, nil
+	return &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request), Now: r.clock.Now()}, nil
 }

@@ -24,6 +24,7 @@ type Reconciler struct {
 	reader     Reader
 	clock      clock.PassiveClock
 	writer     *apply.Writer
+	running    running
 	passes     *reconcile.Passes[Snapshot, Plan]
 }
 
@@ -47,6 +48,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	r := &Reconciler{kubernetes: o.Kubernetes, lifecycle: o.Lifecycle, reader: o.Reader, clock: o.Clock, writer: newWriter(&o)}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
+		Reads: []Resource{ResourceRequests, ResourcePods}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Objects: func(s *Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) {
 			if s.Pod == nil {

@@ -22,6 +22,10 @@ type Snapshot struct {
 	// Confirmed says that Pod is what the API server itself has told, and not
 	// a cache. See Plan.Confirm.
 	Confirmed bool
+	// Seen says that the request was seen before it was completed, so that its
+	// completion is news. The time that it gives, Status.CompletionTime, may be
+	// that of the clock of a node. False: there is no other time to go by.
+	Seen bool
 	// Now is the time for which to plan.
 	Now time.Time
 }

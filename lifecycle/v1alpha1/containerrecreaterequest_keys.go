@@ -24,6 +24,18 @@ const (
 	// vanishing before it has put the pod back into service.
 	ContainerRecreateRequestUnreadyAcquiredFinalizer = "crr.apps.kruise.io/unready-acquired"
 
+	// ContainerRecreateRequestCompletionSeenAnnotation is the time (RFC 3339) at
+	// which a controller saw that the request was completed, by its own clock: the
+	// node that has completed it may have another one. ttlSecondsAfterFinished
+	// counts from it. OpenKruise does not know it.
+	ContainerRecreateRequestCompletionSeenAnnotation = "crr.podwright.io/completion-seen"
+	// ContainerRecreateRequestStoppingAnnotation is the ID of the container, with
+	// the runtime as its prefix, that a node agent stops although it is not the one
+	// that ran when the request was created (forceRecreate). By it an agent that is
+	// started again tells it from the container that takes its place. OpenKruise
+	// does not know it.
+	ContainerRecreateRequestStoppingAnnotation = "crr.podwright.io/stopping"
+
 	// ContainerRecreateRequestUserAgent is the writer under which a request is
 	// listed on the condition KruisePodReady; its key is NAMESPACE/NAME.
 	ContainerRecreateRequestUserAgent = "ContainerRecreateRequest"
@@ -31,8 +43,8 @@ const (
 
 // ContainerRecreateRequestSyncContainerStatus is one entry of
 // ContainerRecreateRequestSyncContainerStatusesAnnotation: what the pod's status
-// says of a requested container that has been started since the request was
-// created. A node agent knows of readiness by it. The list is in the order of
+// says of a requested container that has taken the place of the one for which the
+// request was created. A node agent knows of readiness by it. The list is in the order of
 // the spec; where no container qualifies it is empty, "[]".
 type ContainerRecreateRequestSyncContainerStatus struct {
 	// Name is the name of the container.

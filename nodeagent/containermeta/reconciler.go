@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/ownwrites"
@@ -66,9 +65,8 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // nothing to report, it asks nobody; and it does nothing while the cache has not
 // seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if pending := r.own.Pending(key, r.reader.Seen); pending != "" {
-		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
-		return reconcile.StaleRetry, nil
+	if wait, err := reconcile.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+		return wait, err
 	}
 	pod, err := r.pod(key)
 	if err != nil {

@@ -70,9 +70,8 @@ func (r *Reconciler) Close() { r.pulls.close() }
 // or a pull ends), or returns an error and wants to be called again after a
 // back-off. It does nothing while the cache has not seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if pending := r.own.Pending(key, r.reader.Seen); pending != "" {
-		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
-		return reconcile.StaleRetry, nil
+	if wait, err := reconcile.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+		return wait, err
 	}
 	s, plan, err := r.plan(ctx, key)
 	if err != nil {

@@ -25,6 +25,16 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 	for _, w := range plan.Waiting {
 		klog.FromContext(ctx).V(4).Info("Waiting", "request", w.Request, "container", w.Container, "reason", w.Reason)
 	}
+	if plan.Stop != nil && plan.Stop.Announce != "" {
+		version, err := r.announce(ctx, key, s.Chosen(), plan.Stop.Announce)
+		if after, settled := outdated(err); settled {
+			return after, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		plan = plan.after(version)
+	}
 	if plan.Write != nil {
 		err := r.write(ctx, &r.own, key, plan.Write)
 		if after, settled := outdated(err); settled {
@@ -95,6 +105,30 @@ func (r *Reconciler) patch(ctx context.Context, own *ownwrites.Tracker, key type
 	}
 	own.Wrote(key, ResourceRequests, patched.ResourceVersion)
 	return nil
+}
+
+// announce writes down which container is going to be stopped, and returns the
+// version of the request after that. An agent that must not write it, since its
+// rights are those of OpenKruise's, does without: should it end between the stop
+// and its next start, it stops the new container too.
+func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, id string) (version string, err error) {
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": request.UID, "resourceVersion": request.ResourceVersion,
+		"annotations": map[string]any{v1alpha1.ContainerRecreateRequestStoppingAnnotation: id},
+	}})
+	if err != nil {
+		return "", fmt.Errorf("encode the annotation of ContainerRecreateRequest %s: %w", request.Name, err)
+	}
+	patched, err := r.lifecycle.ContainerRecreateRequests(request.Namespace).Patch(ctx, request.Name, types.MergePatchType, data, metav1.PatchOptions{})
+	if apierrors.IsForbidden(err) {
+		klog.FromContext(ctx).V(2).Info("Cannot write down which container is going to be stopped", "request", request.Name, "err", err)
+		return request.ResourceVersion, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("annotate ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
+	}
+	r.own.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	return patched.ResourceVersion, nil
 }
 
 // stop stops a container. The kubelet starts it again. (§5.5)

@@ -44,7 +44,11 @@ func (s *Snapshot) late() (answer *Write, again time.Duration) {
 	if chosen == nil || chosen.Status.Phase != "" {
 		return nil, 0
 	}
-	if rest := chosen.CreationTimestamp.Add(answerAfter).Sub(s.Now); rest > 0 {
+	since := chosen.CreationTimestamp.Time
+	if seen, ok := s.Seen[chosen.UID]; ok {
+		since = seen.Request
+	}
+	if rest := since.Add(answerAfter).Sub(s.Now); rest > 0 {
 		return nil, min(rest, answerAfter)
 	}
 	status := chosen.Status.DeepCopy()

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/podwright/podwright/internal/apitest"
 	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // crash is how an agent ends: at one of its steps, writes and stops, counted from
@@ -110,6 +113,37 @@ func TestCrash(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// What is written down for a forced stop of a container that has restarted costs
+// a write more; an agent that has not the right to make it stops it all the same.
+func TestStoryForcedAfterARestart(t *testing.T) {
+	forbidden := apierrors.NewForbidden(v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests").GroupResource(), "r", nil)
+	for name, refused := range map[string]error{"with the right": nil, "without the right": forbidden} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(n *node) {
+				n.pod("web-0")
+				n.start()
+				n.api.FailBefore(func(r apitest.Request) error {
+					if r.User == agentUser && r.Verb == "patch" && r.Subresource == "" {
+						return refused
+					}
+					return nil
+				})
+				n.restartUnseen("main-1")
+				n.create("r", "web-0", forced, only("main"))
+				n.is("r", "Recreating, main Recreating killed")
+				want := map[bool]string{true: "containerd://main-3"}[refused == nil]
+				if got := n.get("r").Annotations[announcement]; got != want {
+					t.Errorf("announced: %q, want %q", got, want)
+				}
+				n.work(10 * time.Second)
+				n.is("r", "Completed, main Succeeded killed")
+				n.want("restarts", []string{"main 2", "side 0"}, n.restarts("web-0"))
+				n.want("writes", []string{"1 patch containerrecreaterequests", "2 patch containerrecreaterequests/status"}, n.sent())
+			})
 		})
 	}
 }

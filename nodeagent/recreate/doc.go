@@ -24,15 +24,19 @@
 // its agent harms users or costs much, this one does otherwise:
 //
 //   - That a container is going to be stopped is written down before, and not
-//     after: its state is Recreating, with the message "stopping containerd://4fa6"
-//     until it is back. With forceRecreate, an agent that ended in between would
-//     otherwise stop the new container too.
+//     after: its state is Recreating, and killed, while it ends. Where
+//     forceRecreate stops a container that had restarted already, its ID is written
+//     too, into an annotation of its own (crr.podwright.io/stopping): an agent that
+//     ended in between would otherwise stop the new container as well.
 //   - A container counts as replaced by its ID alone. Its start was compared with
 //     the creation of the request, which has whole seconds: a request made within
 //     a second of the start of a container was completed without stopping it.
 //   - While a container is being stopped, which may take minutes, new requests for
 //     its pod are answered, and those for other pods when all workers are busy.
 //     They were completed for want of an answer.
+//   - unreadyGracePeriodSeconds count from when the agent learns that the pod is out
+//     of service, by its own clock, and anew when it is started again: the time in
+//     the request is that of another clock. It is never shorter than asked for.
 //   - A runtime that is being restarted is waited for; no container counts as
 //     failed by it.
 //   - Steps that follow one another are one write: a request for one container

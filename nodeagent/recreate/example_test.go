@@ -42,15 +42,15 @@ func ExampleNewPlan() {
 	})
 
 	for _, state := range plan.Write.Status.ContainerRecreateStates {
-		fmt.Printf("to write: %s %s %q\n", state.Name, state.Phase, state.Message)
+		fmt.Printf("to write: %s %s, killed: %t\n", state.Name, state.Phase, state.IsKilled)
 	}
 	fmt.Println("to stop then:", plan.Stop.Container, plan.Stop.ID)
 	for _, waiting := range plan.Waiting {
 		fmt.Printf("%s: %s\n", waiting.Container, waiting.Reason)
 	}
 	// Output:
-	// to write: main Recreating "stopping containerd://4fa6"
-	// to write: log Pending ""
+	// to write: main Recreating, killed: true
+	// to write: log Pending, killed: false
 	// to stop then: main 4fa6
 	// log: one container is stopped at a time
 }

@@ -26,8 +26,10 @@ const (
 	failed     = v1alpha1.ContainerRecreateRequestFailed
 	completed  = v1alpha1.ContainerRecreateRequestCompleted
 
-	acquired = v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation
-	synced   = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
+	acquired     = v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation
+	announcement = v1alpha1.ContainerRecreateRequestStoppingAnnotation
+
+	synced = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
 )
 
 type edit = func(*v1alpha1.ContainerRecreateRequest)
@@ -103,7 +105,7 @@ func ready(entries ...string) edit {
 	return annotated(synced, "["+strings.Join(list, ",")+"]")
 }
 
-// states records states: "main Recreating killed stopping containerd://m1".
+// states records states: "main Recreating killed".
 func states(texts ...string) edit {
 	return func(r *v1alpha1.ContainerRecreateRequest) {
 		r.Status.Phase = recreating
@@ -192,6 +194,9 @@ func show(p *Plan) []string {
 	}
 	if p.Write != nil {
 		out = append(out, p.Write.Request.Name+": "+showStatus(p.Write.Status))
+	}
+	if p.Stop != nil && p.Stop.Announce != "" {
+		out = append(out, "announce "+p.Stop.Announce)
 	}
 	if p.Stop != nil {
 		out = append(out, "stop "+p.Stop.Container+" "+p.Stop.ID)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,6 +64,7 @@ type node struct {
 	runtime     *critest.Runtime
 	workers     int           // of the agent
 	startup     time.Duration // from the start of a container to its readiness
+	skew        time.Duration // of the clock of the node, which is ahead by it
 	events      *recorder
 	guard       apitest.Guard
 	agent       *Controller
@@ -73,10 +75,17 @@ type node struct {
 // play plays a story on a node whose agent does not run yet.
 func play(t *testing.T, story func(*node)) {
 	t.Helper()
+	playSkewed(t, 0, story)
+}
+
+// playSkewed plays a story on a node whose clock is ahead of that of the API
+// server and of the manager.
+func playSkewed(t *testing.T, skew time.Duration, story func(*node)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		requests := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-		n := &node{T: t, api: apitest.New(nil, requests), runtime: critest.New(nil), events: &recorder{}, stopAgent: func() {}}
+		n := &node{T: t, api: apitest.New(nil, requests), runtime: critest.New(skewed{by: skew}), events: &recorder{}, skew: skew, stopAgent: func() {}}
 		n.kube, n.requests = n.client("test"), n.lifecycle("test").ContainerRecreateRequests("default")
 		n.stopManager = n.startManager()
 		story(n)
@@ -85,6 +94,15 @@ func play(t *testing.T, story func(*node)) {
 		n.must(n.guard.Check())
 	})
 }
+
+// skewed is a clock that is ahead of the real one.
+type skewed struct {
+	clock.RealClock
+	by time.Duration
+}
+
+func (c skewed) Now() time.Time                  { return time.Now().Add(c.by) }
+func (c skewed) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 func (n *node) must(err error) {
 	n.Helper()
@@ -144,7 +162,7 @@ func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")
 	n.must(err)
-	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", Workers: n.workers, Recorder: n.events}
+	o := Options{Lifecycle: n.lifecycle(agentUser), Runtime: runtime, Node: "node-1", Workers: n.workers, Recorder: n.events, Clock: skewed{by: n.skew}}
 	o.Requests = NewRequestInformer(o.Lifecycle, o.Node)
 	n.must(o.Requests.SetTransform(n.guard.Transform(caches.Trim)))
 	n.agent, err = New(o)
@@ -221,7 +239,7 @@ func (n *node) report(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
 		s.State.Running.StartedAt = metav1.NewTime(started[s.ContainerID])
-		s.Ready = time.Since(started[s.ContainerID]) >= n.startup
+		s.Ready = time.Since(started[s.ContainerID].Add(-n.skew)) >= n.startup
 		all = all && s.Ready
 	}
 	n.condition(pod, corev1.ContainersReady, all)

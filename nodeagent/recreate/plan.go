@@ -35,6 +35,11 @@ type Write struct {
 type Stop struct {
 	// Container is the name of the container, and ID what the runtime calls it.
 	Container, ID string
+	// Announce is what to write into the annotation
+	// v1alpha1.ContainerRecreateRequestStoppingAnnotation before everything else;
+	// empty for nothing. Only a container that is not the one that ran when the
+	// request was created needs it.
+	Announce string
 }
 
 // Waiting is something that is left to do, and the reason in words why it is not
@@ -67,6 +72,19 @@ func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1
 			p.Answers = append(p.Answers, Write{Request: r, Status: status, Why: why})
 		}
 	}
+}
+
+// after is the plan for the request at another version, which only an own write
+// has given it.
+func (p *Plan) after(version string) *Plan {
+	if p.Write == nil {
+		return p
+	}
+	next, write := *p, *p.Write
+	write.Request = write.Request.DeepCopy()
+	write.Request.ResourceVersion = version
+	next.Write = &write
+	return &next
 }
 
 // wait notes what a container waits for.

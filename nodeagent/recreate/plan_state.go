@@ -35,9 +35,6 @@ func (p *planner) observeStates() {
 func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before state) state {
 	pending := state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestPending, IsKilled: before.IsKilled}
 	recreating := state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestRecreating, IsKilled: before.IsKilled}
-	if before.Phase == recreating.Phase {
-		recreating.Message = before.Message // of which container was stopped
-	}
 	c := p.newest[of.Name]
 	switch {
 	case before.Phase == v1alpha1.ContainerRecreateRequestSucceeded || before.Phase == v1alpha1.ContainerRecreateRequestFailed: // rule 0
@@ -48,7 +45,7 @@ func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before
 	case c.GetState() == criv1.ContainerState_CONTAINER_EXITED: // rule 2
 		p.wait(p.request, of.Name, "the kubelet has to start it again")
 		return recreating
-	case before.Phase == recreating.Phase && before.Message == p.stopping(c): // announced, and still there
+	case p.announced(c) && before.IsKilled: // and still there
 		return pending
 	case p.strategy.ForceRecreate && !before.IsKilled: // rule 3
 		return pending
@@ -106,7 +103,8 @@ func (p *planner) fullID(c *criv1.Container) string {
 	return nodeagent.ContainerID(p.Runtime, c.GetId())
 }
 
-// stopping is the message of a container that is going to be stopped. It names
-// the container, so that an agent that is started again can tell whether that
-// has happened.
-func (p *planner) stopping(c *criv1.Container) string { return "stopping " + p.fullID(c) }
+// announced tells whether a container that was not there when the request was
+// created is the one that was going to be stopped.
+func (p *planner) announced(c *criv1.Container) bool {
+	return p.fullID(c) == p.request.Annotations[v1alpha1.ContainerRecreateRequestStoppingAnnotation]
+}

@@ -46,10 +46,12 @@ func (p *planner) stop(i int) {
 		p.waitAfter(i, "the container before is not there")
 		return
 	}
-	state.Phase, state.IsKilled = v1alpha1.ContainerRecreateRequestRecreating, true
-	state.Message = p.stopping(c)
+	state.Phase, state.IsKilled, state.Message = v1alpha1.ContainerRecreateRequestRecreating, true, ""
 	p.why = "container " + state.Name + " is going to be stopped"
 	p.Stop = &Stop{Container: state.Name, ID: c.GetId()}
+	if p.fullID(c) != p.request.Spec.Containers[i].StatusContext.ContainerID && !p.announced(c) {
+		p.Stop.Announce = p.fullID(c)
+	}
 	p.waitAfter(i, "one container is stopped at a time")
 }
 

@@ -75,6 +75,9 @@ func (p *planner) unready() bool {
 		p.complete(fmt.Sprintf("%s %s: %v", v1alpha1.ContainerRecreateMessageUnreadyTime, text, err))
 		return false
 	}
+	if seen, ok := p.Seen[p.request.UID]; ok {
+		since = seen.Unready // the other one is by the clock of the controller
+	}
 	rest := since.Add(seconds(*grace)).Sub(p.Now)
 	if rest > 0 {
 		p.wait(p.request, "", fmt.Sprintf("unreadyGracePeriodSeconds of %d are over in %s", *grace, rest))

@@ -89,12 +89,18 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Requests: requests, Runtime: r.runtime.Name, Now: r.clock.Now()}
+	s := r.snapshot(key, requests)
 	if chosen := s.Chosen(); chosen != nil {
 		s.RuntimeErr = r.observeContainers(ctx, s, chosen)
 		s.Now = r.clock.Now()
 	}
 	return s, nil
+}
+
+// snapshot returns what is known of requests now.
+func (r *Reconciler) snapshot(key types.NamespacedName, requests []*v1alpha1.ContainerRecreateRequest) *Snapshot {
+	now := r.clock.Now()
+	return &Snapshot{Requests: requests, Runtime: r.runtime.Name, Seen: r.memory.see(key, requests, now), Now: now}
 }
 
 // observeContainers asks the runtime for the containers of a request's pod.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/ownwrites"
@@ -28,6 +27,8 @@ type Reconciler struct {
 	clock     clock.PassiveClock
 	stopper   *stop.Stopper
 
+	// memory is since when requests are known.
+	memory memory
 	// own are the writes of Reconcile, and answers those of Answer, by pod.
 	own, answers ownwrites.Tracker
 }
@@ -57,8 +58,8 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // wants to be called again after a back-off. It does nothing while the cache has
 // not seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if stale(ctx, &r.own, key, r.reader) {
-		return reconcile.StaleRetry, nil
+	if wait, err := reconcile.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+		return wait, err
 	}
 	s, err := r.observe(ctx, key)
 	if err != nil {
@@ -75,8 +76,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 // must wait for another one, or for more than 10 s until a pass of Reconcile can be
 // made. It asks no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if stale(ctx, &r.answers, key, r.reader) {
-		return reconcile.StaleRetry, nil
+	if wait, err := reconcile.Wait(ctx, &r.answers, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+		return wait, err
 	}
 	requests, err := r.requests(key)
 	if err != nil {
@@ -84,9 +85,10 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 	}
 	if len(requests) == 0 {
 		r.answers.Forget(key)
+		r.memory.see(key, nil, r.clock.Now())
 		return 0, nil
 	}
-	s := &Snapshot{Requests: requests, Runtime: r.runtime.Name, Now: r.clock.Now()}
+	s := r.snapshot(key, requests)
 	answers := NewPlan(s).Answers
 	late, again := s.late()
 	if late != nil {
@@ -104,13 +106,4 @@ func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan,
 		return nil, err
 	}
 	return NewPlan(s), nil
-}
-
-// stale tells whether the cache has yet to see an own write.
-func stale(ctx context.Context, own *ownwrites.Tracker, key types.NamespacedName, reader Reader) bool {
-	pending := own.Pending(key, reader.Seen)
-	if pending != "" {
-		klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", pending)
-	}
-	return pending != ""
 }

@@ -3,6 +3,7 @@ package recreate
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -26,6 +27,10 @@ type Snapshot struct {
 	// them. It is asked for only where the chosen request has
 	// minStartedSeconds; a container that is not in it has not run long enough.
 	Started map[string]time.Time
+	// Seen is since when the agent knows of the requests, by their UIDs. Of a
+	// request that is not in it, the times that stand in it count, as if the
+	// clocks of the cluster were one.
+	Seen map[types.UID]Seen
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,13 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
 	w.Tells = map[rollout.PatchKind]apply.Deed{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
+	w.NewestWorkload = func(ctx context.Context, namespace string) (string, error) {
+		list, err := o.Workloads.CloneSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		if err != nil {
+			return "", err
+		}
+		return list.ResourceVersion, nil
+	}
 	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
 		return patchSet(ctx, o.Workloads, key, data, "status")
 	}
@@ -45,6 +53,8 @@ type applier struct {
 	set  *v1alpha1.CloneSet
 	plan *Plan
 	gate budgetGate
+	// claims are those of the CloneSet, as they were observed.
+	claims []*corev1.PersistentVolumeClaim
 	// stored is the status as it was observed, or written by this pass.
 	stored *v1alpha1.CloneSetStatus
 	// failures collects what to report in the status, besides the errors that
@@ -61,6 +71,7 @@ func (r *Reconciler) begin(set *v1alpha1.CloneSet, plan *Plan) *applier {
 // errors are collected, so that the pass is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s.Set, plan)
+	a.claims, a.Taken = s.Claims, a.nameTaken
 	settled, err := a.PrepareRevisions(ctx, &plan.Revisions, s.Set.Spec.Selector, a.collided)
 	if err != nil {
 		_ = a.failures.Add(v1alpha1.CloneSetConditionFailedUpdate, err)
@@ -73,7 +84,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, apply.WorthRetrying(err)
 	}
 	var errs []error
-	for _, step := range []func(context.Context) error{a.letClaimsGo, a.deletePods, a.patchPods, a.createPods, a.preDownload} {
+	for _, step := range []func(context.Context) error{a.letClaimsGo, a.movePods, a.preDownload} {
 		errs = append(errs, step(ctx))
 	}
 	errs = append(errs, a.status(ctx, s, plan.Status), a.prune(ctx), a.DeleteRevisions(ctx, plan.Revisions.Delete))

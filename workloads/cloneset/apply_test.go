@@ -296,3 +296,22 @@ func TestBudget(t *testing.T) {
 		})
 	}
 }
+
+// Rule 16: the event tells that scaleStrategy.maxUnavailable begins to hold pods
+// back, not every pass in which it does.
+func TestScaleUpLimitedIsToldOnce(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(12, `{"spec":{"scaleStrategy":{"maxUnavailable":2}}}`)
+		c.Settle()
+		if n := c.Events.Count("ScaleUpLimited"); n != 1 || len(c.Pods()) != 12 {
+			t.Errorf("%d events while %d pods are created, want 1 and 12", n, len(c.Pods()))
+		}
+		c.Edit(`{"spec":{"replicas":14}}`) // within the limit
+		c.Settle()
+		c.Edit(`{"spec":{"replicas":20}}`)
+		c.Settle()
+		if n := c.Events.Count("ScaleUpLimited"); n != 2 {
+			t.Errorf("%d events after the next scale-up that is limited, want 2", n)
+		}
+	})
+}

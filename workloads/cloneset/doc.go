@@ -8,9 +8,9 @@
 // every decision can be called in a unit test, shown before it happens, and
 // explained afterwards.
 //
-// A pass waits until the caches have seen what earlier passes wrote. Nothing
-// else is remembered between passes: a lost event or a pod that is gone before
-// it was seen cannot stop a CloneSet.
+// A pass waits until the caches have seen what earlier passes wrote. No decision
+// depends on anything else that is remembered: a lost event or a pod that is gone
+// before it was seen cannot stop a CloneSet.
 //
 // # Differences
 //
@@ -33,8 +33,15 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
+//   - A pod that is given up, since the selector no longer matches it, becomes the owner
+//     of its claims first. They are removed together with it, and no new pod asks for
+//     its name.
 //   - Picked pods that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones that are picked beside them wait.
+//   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
+//     the API server holds them back, picked pods are deleted that are not ready, and
+//     pods in the state PreparingDelete that no hook holds any more.
+//   - While the API server refuses to create or to delete pods, others are updated.
 //   - A template is validated by the API server itself, by a dry run, so that it
 //     is judged by the release that has to accept the pods. Where that gives no
 //     verdict, the CloneSet is allowed with a warning.
@@ -46,12 +53,17 @@
 //     holds it back; it would stay unavailable, with markPodNotReady out of service.
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable: it is out
 //     of service already, and scaleStrategy.maxUnavailable may wait for it.
+//   - A CloneSet in deletion writes nothing but its status; the rest is for the
+//     garbage collector.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the CloneSet is gone.
 //   - Where the template changes before a status was written, pods of the former
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
+//   - status.currentRevision moves to the update revision only when all wanted
+//     pods are there, where the partition holds any back: those would come back
+//     updated after they were evicted.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package cloneset

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apitest/mutation"
 	"github.com/podwright/podwright/internal/changes"
@@ -153,17 +154,19 @@ func describe(p *Plan) string {
 		}
 	}
 	show([]any{p.Revisions.RaiseTo, p.Moves, p.Create, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
-	for _, d := range p.Delete {
-		fmt.Fprintln(&b, d.Pod.Name, d.ForUpdate, len(d.Claims))
-	}
-	for _, patch := range p.Patch {
-		show([]any{patch.Pod.Name, patch.Kind, patch.Patch})
+	for _, stage := range []rollout.Stage{p.Stage, p.Otherwise} {
+		for _, d := range stage.Delete {
+			fmt.Fprintln(&b, d.Pod.Name, d.For, len(d.DeleteClaims))
+		}
+		for _, patch := range stage.Patch {
+			show([]any{patch.Pod.Name, patch.Kind, patch.Patch})
+		}
 	}
 	for _, claim := range p.DeleteClaims {
 		fmt.Fprintln(&b, claim.Name)
 	}
 	for _, h := range p.HandOver {
-		fmt.Fprintln(&b, h.Claim.Name, h.Pod.Name)
+		fmt.Fprintln(&b, h.Claim.Name, len(h.Owners))
 	}
 	for _, wait := range p.Waiting {
 		if wait.Pod != nil {

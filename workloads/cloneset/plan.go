@@ -21,16 +21,15 @@ type Plan struct {
 	// Moves holds the numbers that the rest follows from.
 	Moves rollout.Moves
 
-	// Create lists the pods to create, in order.
-	Create []rollout.PodCreation
-	// Delete lists the pods to delete, in order.
-	Delete []PodDeletion
-	// Patch lists the pods to change, in order.
-	Patch []rollout.PodPatch
+	// Stages lists the pods to create, to delete and to change. Where pods are
+	// created or deleted to scale, Stages.Otherwise holds the update that goes
+	// on when the API server refuses all of that.
+	rollout.Stages
 	// DeleteClaims lists claims to delete whose pods are gone.
 	DeleteClaims []*corev1.PersistentVolumeClaim
-	// HandOver lists claims that shall be removed together with their pods.
-	HandOver []ClaimHandOver
+	// HandOver lists claims that become their pod's instead of the CloneSet's, to
+	// be removed together with it.
+	HandOver []rollout.ClaimPatch
 
 	// Waiting lists the pods that should move and do not, each with the
 	// reason. A wait without a pod stands for pods not created yet.
@@ -54,21 +53,6 @@ type Plan struct {
 	Problems []Problem
 }
 
-// PodDeletion is a pod to delete, together with its claims.
-type PodDeletion struct {
-	Pod    *corev1.Pod
-	Claims []*corev1.PersistentVolumeClaim
-	// ForUpdate says that the pod is deleted to be recreated at another revision.
-	ForUpdate bool
-}
-
-// ClaimHandOver moves a claim from its CloneSet to the pod that used it last,
-// to be removed together with that pod.
-type ClaimHandOver struct {
-	Claim *corev1.PersistentVolumeClaim
-	Pod   *corev1.Pod
-}
-
 // Problem is an error that a plan works around.
 type Problem struct {
 	// Condition is the condition of the CloneSet that reports it.
@@ -78,9 +62,16 @@ type Problem struct {
 }
 
 // NewPlan decides what to do about a CloneSet. It never fails: what is wrong
-// with the CloneSet or its pods is listed in Plan.Problems.
+// with the CloneSet or its pods is listed in Plan.Problems; so are objects of the
+// Snapshot that do not belong to the CloneSet, which are left out. A Snapshot
+// without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
+	p.stage = &p.plan.Stage
+	if err := p.checkInput(); err != nil {
+		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+		return p.plan
+	}
 	if err := p.read(); err != nil {
 		p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
 		p.planStatus()
@@ -92,14 +83,19 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.classify()
-	p.planClaims()
-	p.count()
-	if s.Set.DeletionTimestamp == nil {
-		p.planScale()
-		p.planRefresh()
-		p.planUpdate()
-		p.planPreDownload()
+	if p.Set.DeletionTimestamp != nil { // the rest is for the garbage collector (rule 3)
+		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
+		p.planStatus()
+		return p.plan
 	}
+	p.planClaims()
+	p.planRelease()
+	p.count()
+	p.planScale()
+	p.planRefresh()
+	p.planUpdate()
+	p.planOtherwise()
+	p.planPreDownload()
 	p.finishPatches()
 	p.planStatus()
 	p.planPruning()

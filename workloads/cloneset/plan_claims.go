@@ -5,43 +5,114 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planClaims groups the claims by instance and, where claims are not to be
-// reused, lets those go whose pod is gone. (rules 18 and 36)
+// planClaims groups the claims by instance, and lets go of those that no pod to
+// come may use: those of a pod that is given up become that pod's and, where
+// claims are not to be reused, those whose pod is gone are deleted and those of
+// a pod that has ended become that pod's. (rules 18 and 36)
 func (p *planner) planClaims() {
 	if len(p.Claims) == 0 {
 		return
 	}
-	p.claims = map[string][]*corev1.PersistentVolumeClaim{}
-	inactive := map[string]*corev1.Pod{}
-	activeID := map[string]bool{}
-	for _, pod := range p.inactive {
-		inactive[instanceID(pod)] = pod
-	}
-	for _, pod := range p.pods {
-		activeID[instanceID(pod.Pod)] = true
-	}
+	p.claims, p.dying = map[string][]*corev1.PersistentVolumeClaim{}, map[string]bool{}
+	users := p.claimUsers()
+	reuse := !p.Set.Spec.ScaleStrategy.DisablePVCReuse
 	claims := slices.SortedFunc(slices.Values(p.Claims), func(a, b *corev1.PersistentVolumeClaim) int {
 		return strings.Compare(a.Name, b.Name)
 	})
 	for _, claim := range claims {
 		id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
-		if claim.DeletionTimestamp != nil || id == "" {
+		if id == "" {
 			continue
 		}
-		if p.Set.Spec.ScaleStrategy.DisablePVCReuse && !activeID[id] {
-			if pod := inactive[id]; pod != nil {
-				p.plan.HandOver = append(p.plan.HandOver, ClaimHandOver{Claim: claim, Pod: pod})
-			} else {
-				p.plan.DeleteClaims = append(p.plan.DeleteClaims, claim)
-			}
-			continue
+		user := users.of(claim)
+		switch {
+		case claim.DeletionTimestamp != nil:
+			p.dying[id] = true
+		case user.release != nil:
+			p.plan.HandOver = append(p.plan.HandOver, p.handOver(claim, user.release.Pod))
+			user.release.handsOver = true
+		case reuse || user.active:
+			p.claims[id] = append(p.claims[id], claim)
+		case user.ended != nil:
+			p.plan.HandOver = append(p.plan.HandOver, p.handOver(claim, user.ended))
+		default:
+			p.plan.DeleteClaims = append(p.plan.DeleteClaims, claim)
 		}
-		p.claims[id] = append(p.claims[id], claim)
 	}
+}
+
+// claimUser is the pod of a claim: an active one that stays, one that is given
+// up, or one that is not active. It is empty where there is none.
+type claimUser struct {
+	active  bool
+	release *pod
+	ended   *corev1.Pod
+}
+
+// claimUsers finds the users of claims by the names of the claims that pods
+// mount, and by their ids: anybody may change the label that holds an id.
+type claimUsers struct {
+	mounts, ids map[string]claimUser
+}
+
+func (p *planner) claimUsers() claimUsers {
+	users := claimUsers{map[string]claimUser{}, map[string]claimUser{}}
+	for _, ended := range p.inactive {
+		users.add(ended, claimUser{ended: ended})
+	}
+	for _, pod := range p.released {
+		users.add(pod.Pod, claimUser{release: pod})
+	}
+	for _, pod := range p.pods {
+		users.add(pod.Pod, claimUser{active: true})
+	}
+	return users
+}
+
+func (u claimUsers) add(pod *corev1.Pod, user claimUser) {
+	u.ids[instanceID(pod)] = user
+	for i := range pod.Spec.Volumes {
+		if claim := pod.Spec.Volumes[i].PersistentVolumeClaim; claim != nil {
+			u.mounts[claim.ClaimName] = user
+		}
+	}
+}
+
+func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
+	if user, mounted := u.mounts[claim.Name]; mounted {
+		return user
+	}
+	return u.ids[claim.Labels[v1alpha1.CloneSetInstanceIDLabel]]
+}
+
+// handOver replaces the CloneSet as the owner of a claim by a pod.
+func (p *planner) handOver(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
+	return letGo(claim, p.Set.UID, pod)
+}
+
+// letGo removes an owner of a claim, in favour of a pod where that is not nil.
+func letGo(claim *corev1.PersistentVolumeClaim, owner types.UID, pod *corev1.Pod) rollout.ClaimPatch {
+	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == owner })
+	if pod != nil {
+		ref := *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))
+		ref.BlockOwnerDeletion = nil
+		owners = append(owners, ref)
+	}
+	return rollout.ClaimPatch{Claim: claim, Owners: owners}
+}
+
+// mounts tells whether a pod mounts a claim.
+func mounts(pod *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
 }
 
 func instanceID(pod *corev1.Pod) string {

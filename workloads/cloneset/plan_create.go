@@ -30,17 +30,22 @@ func (p *planner) planCreate() {
 	}
 	ids := p.instanceIDs(min(int(m.Create), rollout.MostCreations))
 	templates := map[*appsv1.ControllerRevision]*corev1.PodTemplateSpec{p.plan.Revisions.Update: &p.Set.Spec.Template}
+	var unreadable *appsv1.ControllerRevision
 	for i, id := range ids {
 		from := p.plan.Revisions.Update
 		if i < int(m.CreateOld) {
 			from = p.plan.Revisions.Current
+		}
+		if from == unreadable {
+			continue
 		}
 		if templates[from] == nil {
 			template, err := revision.Template(from.Data.Raw)
 			if err != nil {
 				p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
 					"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
-				return
+				unreadable = from
+				continue
 			}
 			templates[from] = template
 		}
@@ -58,7 +63,7 @@ func (p *planner) planCreate() {
 		}
 		p.plan.Create = append(p.plan.Create, creation)
 	}
-	p.scaled = p.scaled || len(p.plan.Create) > 0
+	p.moved = p.moved || len(p.plan.Create) > 0
 }
 
 // newPod makes a pod of a revision, and the claims it lacks.
@@ -153,7 +158,8 @@ func cloned(m map[string]string) map[string]string {
 
 // instanceIDs returns n ids for new pods, sorted: first those of claims that no
 // pod uses, then new ones. An id is left out while a pod of that name exists; a
-// claim whose pod is still terminating is waited for. (rules 18 and 35)
+// claim whose pod is still terminating is waited for, and an id with a claim that
+// is terminating itself is left alone. (rules 18 and 35)
 func (p *planner) instanceIDs(n int) []string {
 	taken, terminating := map[string]bool{}, map[string]bool{}
 	for _, pod := range p.Snapshot.Pods {
@@ -164,7 +170,7 @@ func (p *planner) instanceIDs(n int) []string {
 	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(p.claims)) {
 		switch {
-		case len(ids) == n:
+		case len(ids) == n, p.dying[id]: // the pod would mount a claim that goes
 		case terminating[id]:
 			p.wait(nil, &rollout.Reason{
 				Rule: rollout.RuleClaimInUse, Message: "a new pod takes over the claims of pod " + p.Set.Name + "-" + id + ", which is still terminating",

@@ -33,6 +33,7 @@ func (p *planner) planRefresh() {
 func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
 	progress, err := inplace.Refresh(patch, pod.Pod, p.Now)
 	if err != nil {
+		pod.unreadable = true
 		p.podProblem(pod, err)
 		return
 	}

@@ -46,5 +46,10 @@ func (p *planner) planHistory() {
 				return
 			}
 		}
+		for i := range p.plan.Create { // made of it in this very pass
+			if !yield(p.plan.Create[i].Pod.Labels[revisionLabel]) {
+				return
+			}
+		}
 	})
 }

@@ -15,18 +15,24 @@ import (
 // create pods, delete pods that have prepared, delete the picked ones, scale in.
 // (rules 15 to 24)
 func (p *planner) planScale() {
-	if p.planKeep(); p.scaled {
+	if p.planKeep(); p.moved {
 		return
 	}
 	if p.plan.Moves.ScaleUp > 0 {
-		p.planCreate()
-		p.waitForCreation()
+		if p.planCreate(); p.moved {
+			p.waitForCreation()
+			return
+		}
+	}
+	p.planDelete()
+}
+
+// planDelete takes the steps that delete pods.
+func (p *planner) planDelete() {
+	if p.deletePrepared(); p.moved {
 		return
 	}
-	if p.deletePrepared(); p.scaled {
-		return
-	}
-	if p.deleteSpecified(); p.scaled {
+	if p.deleteSpecified(); p.moved {
 		return
 	}
 	p.scaleIn()
@@ -50,28 +56,28 @@ func (p *planner) planKeep() {
 			continue
 		}
 		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
-			p.scaled = true
+			p.moved = true
 			need--
 		}
 	}
 }
 
 // waitForCreation says why picked and prepared pods stay for now: no pod is
-// deleted while others are missing. (rule 17)
+// deleted while others are created. (rule 17)
 func (p *planner) waitForCreation() {
-	var reason *rollout.Reason
+	reason := p.createFirst()
 	for _, pod := range p.pods {
-		if !pod.specified && !pod.preparingDelete {
-			continue
+		if pod.specified || pod.preparingDelete {
+			p.wait(pod.Pod, reason)
 		}
-		if reason == nil {
-			reason = &rollout.Reason{
-				Rule: rollout.RuleCreateFirst, Observed: p.plan.Moves.ScaleUp,
-				Message: fmt.Sprintf("replicas %d: no pod is deleted before the missing ones (%d) are created",
-					p.limits.replicas, p.plan.Moves.ScaleUp),
-			}
-		}
-		p.wait(pod.Pod, reason)
+	}
+}
+
+func (p *planner) createFirst() *rollout.Reason {
+	return &rollout.Reason{
+		Rule: rollout.RuleCreateFirst, Observed: p.plan.Moves.ScaleUp,
+		Message: fmt.Sprintf("replicas %d: no pod is deleted before the missing ones (%d) are created",
+			p.limits.replicas, p.plan.Moves.ScaleUp),
 	}
 }
 
@@ -79,17 +85,26 @@ func (p *planner) waitForCreation() {
 func (p *planner) deletePrepared() {
 	for _, pod := range p.pods {
 		if pod.preparingDelete {
-			p.delete(pod, false)
+			p.delete(pod, rollout.DeleteForScale)
 		}
 	}
 }
 
 // deleteSpecified deletes the pods that somebody picked: those that are not
-// ready at once, the others within the budget. (rule 22)
+// ready at once, the others within the budget. Ready ones also wait for those
+// that are missing, whoever holds up their creation. (rules 17 and 22)
 func (p *planner) deleteSpecified() {
 	var picked []*corev1.Pod
+	var createFirst *rollout.Reason
 	for _, pod := range p.pods {
-		if pod.specified && !pod.preparingDelete {
+		switch {
+		case !pod.specified || pod.preparingDelete:
+		case p.plan.Moves.ScaleUp > 0 && lifecycle.Available(pod.Pod, 0, p.Now):
+			if createFirst == nil {
+				createFirst = p.createFirst()
+			}
+			p.wait(pod.Pod, createFirst)
+		default:
 			picked = append(picked, pod.Pod)
 		}
 	}
@@ -137,24 +152,28 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 	}
 	now, waiting := p.tally.SelectForDeletion(chosen)
 	for _, pod := range now {
-		p.delete(p.byPod(pod), false)
+		p.delete(p.byPod(pod), rollout.DeleteForScale)
 	}
 	p.plan.Waiting = append(p.plan.Waiting, waiting...)
 }
 
 // delete deletes a pod with its claims, or has its hook asked to prepare it. (rule 24)
-func (p *planner) delete(pod *pod, forUpdate bool) {
+func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
+	if pod.otherwise = p.stage == &p.plan.Otherwise; pod.otherwise && pod.patch != nil {
+		return // its own state is written first, whatever becomes of the first stage
+	}
 	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
 	if now {
 		pod.deleted = true
-		p.scaled = true
-		p.plan.Delete = append(p.plan.Delete, PodDeletion{
-			Pod: pod.Pod, Claims: p.claims[instanceID(pod.Pod)], ForUpdate: forUpdate,
+		p.moved = true
+		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
+			Pod: pod.Pod, For: why, Unchanged: !pod.available && !pod.preparingDelete,
+			DeleteClaims: p.claims[instanceID(pod.Pod)],
 		})
 		return
 	}
-	p.scaled = p.scaled || !pod.preparingDelete
-	if pod.patch.Empty() && !forUpdate {
+	p.moved = p.moved || !pod.preparingDelete
+	if pod.patch.Empty() && why != rollout.DeleteForUpdate {
 		pod.patch = nil
 	}
 	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})

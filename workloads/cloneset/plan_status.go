@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/conditions"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -50,9 +51,24 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 	status.ExpectedUpdatedReplicas = p.limits.replicas - p.limits.partition
 	status.UpdateRevision = p.plan.Revisions.Update.Name
 	status.CurrentRevision = p.plan.Revisions.Current.Name
-	if status.UpdatedReplicas == status.Replicas {
+	if p.progress().MayAdvance() {
 		status.CurrentRevision = status.UpdateRevision
 	}
+}
+
+// progress is how far the pods have come to the update revision. Those that are
+// about to leave are not among the wanted ones.
+func (p *planner) progress() revision.Progress {
+	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition}
+	for _, pod := range p.pods {
+		switch {
+		case !pod.updated:
+			progress.Behind++
+		case !pod.preparingDelete && !pod.specified:
+			progress.Updated++
+		}
+	}
+	return progress
 }
 
 // sameStatus tells whether a status need not be written. When a condition

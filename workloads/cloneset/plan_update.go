@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -26,13 +27,43 @@ func (p *planner) planUpdate() {
 	}
 	candidates := p.updateCandidates(target)
 	switch {
-	case p.scaled:
+	case p.moved:
 		p.waitAll(candidates, &rollout.Reason{
 			Rule: rollout.RuleScaleFirst, Message: "pods are created or deleted first; the update goes on afterwards"})
-		return
 	case p.Set.Spec.UpdateStrategy.Paused:
 		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.paused is true"})
+	default:
+		p.selectUpdates(candidates, target)
+	}
+}
+
+// planOtherwise plans what goes on where the API server refuses all that the
+// scale step plans: the steps that follow it. Their pods are on the list of
+// those that wait for that step already, and their problems have been reported.
+func (p *planner) planOtherwise() {
+	if !p.moved {
 		return
+	}
+	waiting, problems := len(p.plan.Waiting), len(p.plan.Problems)
+	p.stage, p.moved = &p.plan.Otherwise, false
+	if len(p.plan.Create) > 0 {
+		p.planDelete()
+	}
+	if !p.moved && !p.Set.Spec.UpdateStrategy.Paused {
+		p.planUpdate()
+	}
+	p.plan.Waiting, p.plan.Problems = p.plan.Waiting[:waiting], p.plan.Problems[:problems]
+}
+
+// selectUpdates updates those of the candidates whose turn it is.
+func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
+	if target != p.plan.Revisions.Update {
+		if _, err := revision.Template(target.Data.Raw); err != nil {
+			err = fmt.Errorf("move pods back to revision %s: %w; delete it, or lower the partition", target.Name, err)
+			p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+			p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePartition, Message: err.Error()})
+			return
+		}
 	}
 	ordered := candidates
 	if p.plan.Moves.Update != 0 { // otherwise all wait for the same reason
@@ -62,12 +93,12 @@ func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.
 	inPlaceOnly := p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	var candidates []*corev1.Pod
 	for _, pod := range p.pods {
-		if pod.updated != back || pod.preparingDelete || pod.deleted || inplace.InGrace(pod.Pod) {
+		if pod.updated != back || pod.preparingDelete || pod.deleted || inplace.InGrace(pod.Pod) && !pod.unreadable {
 			continue
 		}
 		if inPlaceOnly {
-			if p.inPlace(pod, target) == nil {
-				p.wait(pod.Pod, p.forbidden(pod))
+			if update, err := p.inPlace(pod, target); update == nil {
+				p.wait(pod.Pod, p.forbidden(pod, err))
 				continue
 			}
 		}
@@ -123,29 +154,45 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 			Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
 		return
 	}
+	pod.otherwise = p.stage == &p.plan.Otherwise
 	switch p.Set.Spec.UpdateStrategy.Type {
 	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
-		if update := p.inPlace(pod, target); update != nil {
+		if update, _ := p.inPlace(pod, target); update != nil {
 			p.updateInPlace(pod, update, target)
 			return
 		}
 	}
+	if p.stage == &p.plan.Otherwise && len(p.stage.Delete) >= int(p.plan.Moves.UpdateMaxUnavailable) {
+		return // nobody knows when it could be created again
+	}
 	p.recreate(pod)
 }
 
-// inPlace returns the in-place update of a pod; nil where there is none. (inplace rule 1)
-func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) *inplace.Update {
+// inPlace returns the in-place update of a pod; nil where there is none, and
+// the error where it cannot begin. (inplace rule 1)
+func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) (*inplace.Update, error) {
 	if p.calculator == nil { // a plan moves pods to one revision only
 		p.calculator = &inplace.Calculator{History: p.Revisions, To: target,
-			Options: inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata}}
+			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Features.NoEnvFromMetadata}}
 	}
 	update, _ := p.calculator.For(pod.Labels[revisionLabel])
-	return update
+	if update == nil {
+		return nil, nil
+	}
+	if err := inplace.Feasible(pod.Pod, update); err != nil {
+		return nil, err
+	}
+	return update, nil
 }
 
 // forbidden says why a pod that must not be recreated cannot be updated
-// either, and reports it once per revision.
-func (p *planner) forbidden(pod *pod) *rollout.Reason {
+// either, and reports it: once per revision, or for the pod whose update cannot
+// begin.
+func (p *planner) forbidden(pod *pod, err error) *rollout.Reason {
+	if err != nil {
+		p.podProblem(pod, err)
+		return &rollout.Reason{Rule: rollout.RuleInPlaceOnly, Message: "updateStrategy.type InPlaceOnly: " + err.Error()}
+	}
 	label := pod.Labels[revisionLabel]
 	if reason := p.forbids[label]; reason != nil {
 		return reason
@@ -176,7 +223,7 @@ func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1
 		return
 	}
 	pod.kind = rollout.PatchUpdateInPlace
-	if err := inplace.Begin(patch, pod.Pod, update, options); err != nil {
+	if err := inplace.Begin(patch, pod.Pod, update, options); err != nil { // never: it has been checked
 		pod.patch = nil
 		p.podProblem(pod, err)
 		return
@@ -191,7 +238,7 @@ func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1
 // by then. A pod that its preDelete hook holds is marked as picked for
 // deletion, so that it is not taken back. (rule 33)
 func (p *planner) recreate(pod *pod) {
-	p.delete(pod, true)
+	p.delete(pod, rollout.DeleteForUpdate)
 	if !pod.deleted {
 		pod.patch.SetLabel(lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	}

@@ -31,9 +31,11 @@ type planner struct {
 	inactive []*corev1.Pod
 	index    map[*corev1.Pod]*pod                       // of pods, made by byPod
 	claims   map[string][]*corev1.PersistentVolumeClaim // by instance id
+	dying    map[string]bool                            // instance ids that have a terminating claim
 
-	tally  rollout.Tally
-	scaled bool // the scale step changes something: no update in this pass
+	tally rollout.Tally
+	stage *rollout.Stage // of the plan, where the present step belongs
+	moved bool           // that stage has a step that moves pods: no further one
 
 	calculator *inplace.Calculator
 	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
@@ -51,9 +53,12 @@ type pod struct {
 	preparingDelete bool
 	specified       bool // somebody picked it for deletion
 	available       bool
+	unreadable      bool            // its record of an update in place is
 	patch           *podpatch.Patch // nil: nothing to change yet
 	kind            rollout.PatchKind
+	handsOver       bool // it is given up, and gets claims first
 	deleted         bool // the plan deletes it
+	otherwise       bool // the patch belongs into Plan.Otherwise
 }
 
 // change returns the patch of a pod, to be filled in. What the patch is for is
@@ -129,8 +134,15 @@ func (p *planner) classify() {
 		p.pods = append(p.pods, pod)
 	}
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// planRelease gives up the pods that the selector no longer matches, once they
+// own the claims that they use: otherwise nobody would know who uses these. (rule 1)
+func (p *planner) planRelease() {
 	for _, pod := range p.released {
-		pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		if !pod.handsOver {
+			pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		}
 	}
 }
 
@@ -182,9 +194,14 @@ func (p *planner) byPod(shared *corev1.Pod) *pod {
 func (p *planner) finishPatches() {
 	for _, pods := range [][]*pod{p.pods, p.released} {
 		for _, pod := range pods {
-			if pod.patch != nil && !pod.deleted && pod.patch.Changes(pod.Pod) {
-				p.plan.Patch = append(p.plan.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
+			if pod.patch == nil || pod.deleted || !pod.patch.Changes(pod.Pod) {
+				continue
 			}
+			stage := &p.plan.Stage
+			if pod.otherwise {
+				stage = &p.plan.Otherwise
+			}
+			stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
 		}
 	}
 }

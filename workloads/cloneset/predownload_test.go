@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -196,8 +197,8 @@ func TestApplyPreDownload(t *testing.T) {
 		t.Errorf("event %q", got)
 	}
 	stale := func(Resource) string { return "1" }
-	if pending := r.writer.Own.Pending(key, stale); !strings.Contains(pending, string(ResourceRevisions)) {
-		t.Errorf("the next pass waits for %q, want the labelled revision", pending)
+	if missing, err := r.writer.Own.Pending(key, stale, time.Now()); err != nil || missing.Resource != ResourceRevisions {
+		t.Errorf("the next pass waits for %v, error %v, want the labelled revision", missing, err)
 	}
 }
 

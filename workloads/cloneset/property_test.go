@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -23,6 +25,8 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 		w := newWorld(rt)
 		w.Spec(fmt.Sprint("replicas=", rapid.IntRange(0, 8).Draw(rt, "replicas")))
 		w.Spec("type=" + rapid.SampledFrom([]string{"ReCreate", "InPlaceIfPossible"}).Draw(rt, "type"))
+		w.Spec("claims=" + rapid.SampledFrom([]string{"", "data", "data,logs"}).Draw(rt, "claims"))
+		w.Graceful = rapid.Bool().Draw(rt, "graceful")
 		w.features.PartitionRollback = rapid.Bool().Draw(rt, "partitionRollback")
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			w.interfere(rt)
@@ -34,31 +38,53 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 	})
 }
 
+// missing is an image that no registry has.
+const missing = "nginx:missing"
+
 // interfere does what users, kubelets and nodes do.
 func (w *setWorld) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "nothing",
+		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse",
+		"claims", "disablePVCReuse", "collect", "deleteClaim", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
 		for _, pod := range w.Some(rt) {
 			w.Kubelet(pod.Name)
 		}
 	case "image":
-		w.Spec("image=nginx:" + number("tag", 2))
+		w.Spec("image=nginx:" + rapid.SampledFrom([]string{"0", "1", "2", "missing"}).Draw(rt, "tag"))
+	case "priority":
+		w.Spec("priority=hold")
 	case "env":
 		w.Spec("env=" + number("env", 2))
 	case "partition":
 		w.Spec("partition=" + number("partition", 9))
 	case "maxUnavailable":
-		w.Spec(fmt.Sprint("maxUnavailable=", rapid.IntRange(1, 4).Draw(rt, "maxUnavailable")))
+		w.Spec("maxUnavailable=" + number("maxUnavailable", 4))
+		w.roomToUpdate()
 	case "maxSurge":
 		w.Spec("maxSurge=" + number("maxSurge", 3))
+		w.roomToUpdate()
 	case "replicas":
 		w.Spec("replicas=" + number("replicas", 8))
 	case "scaleMaxUnavailable":
 		w.Spec(fmt.Sprint("scaleMaxUnavailable=", rapid.IntRange(1, 4).Draw(rt, "scaleMaxUnavailable")))
+	case "quota":
+		w.Quota = rapid.IntRange(0, 8).Draw(rt, "quota")
+	case "refuse":
+		w.Refused = map[string]bool{"create": rapid.Bool().Draw(rt, "refuse create"), "delete": rapid.Bool().Draw(rt, "refuse delete")}
+	case "claims":
+		w.Spec("claims=" + rapid.SampledFrom([]string{"data", "data,logs", "logs"}).Draw(rt, "claims"))
+	case "disablePVCReuse":
+		w.Spec("disablePVCReuse=" + rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "disablePVCReuse"))
+	case "collect":
+		w.Collect()
+	case "deleteClaim":
+		if len(w.Claims) > 0 {
+			w.RemoveClaim(rapid.SampledFrom(w.Claims).Draw(rt, "claim").Name)
+		}
 	case "paused":
 		w.Spec("paused=" + rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "paused"))
 	case "hook":
@@ -69,9 +95,18 @@ func (w *setWorld) interfere(rt *rapid.T) {
 	}
 }
 
+// roomToUpdate sees to it that one of maxUnavailable and maxSurge is not 0, as
+// the validation does.
+func (w *setWorld) roomToUpdate() {
+	strategy, zero := w.set.Spec.UpdateStrategy, intstr.FromInt32(0)
+	if ptr.Deref(strategy.MaxSurge, zero) == zero && strategy.MaxUnavailable != nil && *strategy.MaxUnavailable == zero {
+		w.Spec("maxUnavailable=1")
+	}
+}
+
 func (w *setWorld) interferePod(rt *rapid.T) {
 	for _, pod := range w.Some(rt) {
-		switch rapid.SampledFrom([]string{"pick", "unpick", "userDelete", "fail", "hold", "release"}).Draw(rt, "to "+w.Alias(pod.Name)) {
+		switch rapid.SampledFrom([]string{"pick", "unpick", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
 		case "pick":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" })
 		case "unpick":
@@ -80,6 +115,8 @@ func (w *setWorld) interferePod(rt *rapid.T) {
 			w.Remove(pod.Name)
 		case "fail":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+		case "quarantine":
+			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels["app"] = "quarantine" })
 		case "hold":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels["hold"] = "true" })
 		case "release":
@@ -98,7 +135,7 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	unavailable, _ := rollout.MaxUnavailable(w.set.Spec.UpdateStrategy.MaxUnavailable, replicas, surge)
 
 	var owned int32
-	for _, pod := range w.Pods {
+	for _, pod := range w.own() {
 		if active(pod) {
 			owned++
 		}
@@ -106,37 +143,88 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	if n := int32(len(plan.Create)); n > 0 && owned+n > replicas+surge {
 		rt.Fatalf("creates %d pods beside %d, replicas %d, maxSurge %d", n, owned, replicas, surge)
 	}
+	checkClaims(rt, w, plan)
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		rt.Fatalf("creates and deletes in one pass")
 	}
-	checkAvailable(rt, w, plan, replicas-unavailable)
+	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) && len(plan.Create)+len(plan.Delete) == 0 {
+		rt.Fatalf("plans %+v in place of nothing", plan.Otherwise)
+	}
+	checkAvailable(rt, w, &plan.Stage, replicas-unavailable)
+	checkAvailable(rt, w, &plan.Otherwise, replicas-unavailable)
 	moves(plan).CheckOnce(rt)
+	refused(plan).CheckOnce(rt)
 
 	s := w.snapshot()
 	slices.Reverse(s.Pods)
 	slices.Reverse(s.Revisions)
-	if diff := cmp.Diff(moves(plan).Decisions(), moves(NewPlan(s)).Decisions()); diff != "" {
+	again := NewPlan(s)
+	if diff := cmp.Diff(moves(plan).Decisions(), moves(again).Decisions()); diff != "" {
 		rt.Fatalf("another order of the same snapshot gives another plan: %s", diff)
+	}
+	if diff := cmp.Diff(refused(plan).Decisions(), refused(again).Decisions()); diff != "" {
+		rt.Fatalf("another order of the same snapshot gives another plan, where the first stage is refused: %s", diff)
+	}
+}
+
+// own are the pods that the CloneSet has not given up, and will not.
+func (w *setWorld) own() (own []*corev1.Pod) {
+	for _, pod := range owned(w, w.Pods) {
+		if pod.Labels["app"] == "web" {
+			own = append(own, pod)
+		}
+	}
+	return own
+}
+
+func (w *setWorld) availableOwn() (n int32) {
+	for _, pod := range w.own() {
+		if active(pod) && lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkClaims: no claim goes that a pod mounts and still needs, and no new pod
+// mounts one that goes.
+func checkClaims(rt *rapid.T, w *setWorld, plan *Plan) {
+	for _, claim := range plan.DeleteClaims {
+		for _, pod := range w.Pods {
+			if mounts(pod, claim.Name) {
+				rt.Fatalf("deletes claim %s of pod %s", claim.Name, pod.Name)
+			}
+		}
+	}
+	for _, creation := range plan.Create {
+		for _, claim := range w.Claims {
+			if claim.DeletionTimestamp != nil && mounts(creation.Pod, claim.Name) {
+				rt.Fatalf("creates pod %s with claim %s, which is terminating", creation.Pod.Name, claim.Name)
+			}
+		}
+		if w.Pod(creation.Pod.Name) != nil {
+			rt.Fatalf("creates pod %s, which exists", creation.Pod.Name)
+		}
 	}
 }
 
 // checkAvailable: the plan itself takes no pods out of service below the limit.
-func checkAvailable(rt *rapid.T, w *setWorld, plan *Plan, least int32) {
+func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32) {
 	taken := int32(0)
 	take := func(pod *corev1.Pod) {
 		if lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
 			taken++
 		}
 	}
-	for _, d := range plan.Delete {
+	for _, d := range stage.Delete {
 		take(d.Pod)
 	}
-	for _, p := range plan.Patch {
+	for _, p := range stage.Patch {
 		if p.Kind == rollout.PatchPrepare || p.Kind == rollout.PatchUpdateInPlace {
 			take(p.Pod)
 		}
 	}
-	if before := w.Available(w.MinReadySeconds()); taken > 0 && before-taken < least {
+	if before := w.availableOwn(); taken > 0 && before-taken < least {
 		rt.Fatalf("takes %d of %d available pods out of service, at least %d must stay", taken, before, least)
 	}
 }
@@ -150,17 +238,37 @@ func moves(plan *Plan) world.Moves {
 	return m
 }
 
-// comeToRest lets go of everything that holds the CloneSet, and checks where it ends.
+// refused is what a plan does with pods where its first stage moves none.
+func refused(plan *Plan) world.Moves {
+	m := world.Moves{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
+	for _, d := range plan.Otherwise.Delete {
+		m.Delete = append(m.Delete, d.Pod)
+	}
+	for _, p := range plan.Patch {
+		if !p.Kind.Moves() {
+			m.Patch = append(m.Patch, p)
+		}
+	}
+	return m
+}
+
+// comeToRest lets go of everything that holds the CloneSet, and checks where it
+// ends. Broken pods are not healed: it takes a good template to repair them.
 func (w *setWorld) comeToRest(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
+	w.Quota, w.Refused = 0, nil
+	if slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == missing }) || w.set.Spec.Template.Spec.Containers[0].Image == missing {
+		w.Spec("image=nginx:9", "partition=0")
+	}
 	for _, pod := range w.Pods {
 		w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 	}
 	for range 300 {
 		w.Kubelets()
+		w.Collect()
 		plan := NewPlan(w.snapshot())
 		checkPlan(rt, w, plan)
-		if len(plan.Create)+len(plan.Delete)+len(plan.Patch) == 0 && plan.Revisions.Create == nil && plan.Status == nil {
+		if !acts(plan) {
 			w.checkRest(rt, plan)
 			return
 		}
@@ -173,8 +281,8 @@ func (w *setWorld) checkRest(rt *rapid.T, plan *Plan) {
 	replicas := w.snapshot().replicas()
 	partition, _ := rollout.Partition(w.set.Spec.UpdateStrategy.Partition, replicas)
 	status := w.set.Status
-	if w.Available(w.MinReadySeconds()) != replicas || status.Replicas != replicas || status.AvailableReplicas != replicas {
-		rt.Fatalf("rests with %d pods available, status %+v, want %d replicas", w.Available(w.MinReadySeconds()), status, replicas)
+	if w.availableOwn() != replicas || status.Replicas != replicas || status.AvailableReplicas != replicas {
+		rt.Fatalf("rests with %d pods available, status %+v, want %d replicas", w.availableOwn(), status, replicas)
 	}
 	if status.UpdatedReplicas < replicas-partition {
 		rt.Fatalf("rests with %d pods updated, want at least %d: %v", status.UpdatedReplicas, replicas-partition, moves(plan).Decisions())

@@ -47,8 +47,10 @@ type Reader interface {
 	// NodeLabels returns the labels of a node; nil when the node is not known.
 	NodeLabels(node string) map[string]string
 	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
+	// when it cannot tell. A Reconciler waits until it has seen its own writes;
+	// where Seen cannot tell, it makes no pass, unless Options.AllowStaleReads
+	// says so. The caches must hold all objects of their namespaces: a pod that
+	// was created and does not appear in them is an error.
 	Seen(Resource) string
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
@@ -49,7 +50,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader = blind{o.Reader} }}},
+		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
 		{"deletions do not name the UID", invariants.Ownership, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
@@ -74,7 +75,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"an update in place makes pods ready", invariants.InPlace, inPatches(func(p *rollout.PodPatch) {
 			p.Patch.SetCondition(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 		})},
-		{"claims are deleted while their pods are there", invariants.Claims, inPlan(func(s *Snapshot, p *Plan) { p.DeleteClaims = s.Claims })},
+		{"claims are deleted while their pods are there", invariants.Claims, inPlan(func(s *Snapshot, p *Plan) {
+			for _, claim := range s.Claims { // without the id, nobody finds the pod that uses it
+				claim = claim.DeepCopy()
+				delete(claim.Labels, v1alpha1.CloneSetInstanceIDLabel)
+				p.DeleteClaims = append(p.DeleteClaims, claim)
+			}
+		})},
 		{"the status counts one too many", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.ReadyReplicas++
@@ -164,15 +171,17 @@ type blind struct{ Reader }
 
 func (blind) Seen(Resource) string { return "" }
 
-// greedy finds pods by their labels.
+// greedy finds pods by their labels, and takes them for owned ones.
 type greedy struct {
 	Reader
 	pods cache.Indexer
 }
 
-func (g greedy) Pods(string, types.UID) (pods []*corev1.Pod, err error) {
+func (g greedy) Pods(_ string, owner types.UID) (pods []*corev1.Pod, err error) {
 	for _, each := range g.pods.List() {
 		if pod := each.(*corev1.Pod); pod.Labels["app"] == "web" {
+			pod = pod.DeepCopy()
+			pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{UID: owner})
 			pods = append(pods, pod)
 		}
 	}

@@ -30,7 +30,7 @@ type Snapshot struct {
 	NodeLabels map[string]map[string]string
 	// Jobs names the image pull jobs that the CloneSet controls.
 	Jobs []string
-	// Now is the time for which to plan.
+	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.
 	Features Features

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/world"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -37,28 +39,41 @@ func newWorld(t world.TB) *setWorld {
 
 func (w *setWorld) snapshot() *Snapshot {
 	return &Snapshot{
-		Set: w.set.DeepCopy(), Pods: slices.Clone(w.Pods), Claims: slices.Clone(w.Claims),
+		Set: w.set.DeepCopy(), Pods: owned(w, w.Pods), Claims: owned(w, w.Claims),
 		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features,
 	}
+}
+
+// owned returns the objects that name the CloneSet as an owner.
+func owned[T metav1.Object](w *setWorld, objects []T) (owned []T) {
+	for _, object := range objects {
+		if slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == w.set.UID }) {
+			owned = append(owned, object)
+		}
+	}
+	return owned
 }
 
 // carryOut does to the world what a plan says.
 func (w *setWorld) carryOut(plan *Plan) {
 	w.WriteRevisions(&plan.Revisions)
-	for _, d := range plan.Delete {
-		w.DeletePod(d.Pod)
-		for _, claim := range d.Claims {
-			w.DeleteClaim(claim)
-		}
-	}
 	for _, claim := range plan.DeleteClaims {
 		w.DeleteClaim(claim)
 	}
 	for _, h := range plan.HandOver {
-		w.DeleteClaim(h.Claim) // it is the pod's from now on
+		w.OwnClaim(h.Claim, h.Owners)
 	}
-	w.PatchPods(plan.Patch)
-	w.CreatePods(plan.Create)
+	w.CarryOut(&plan.Stages, func(stage *rollout.Stage) {
+		for _, d := range stage.Delete {
+			if w.DeletePod(d.Pod) {
+				for _, claim := range d.DeleteClaims {
+					w.DeleteClaim(claim)
+				}
+			}
+		}
+		w.PatchPods(stage.Patch)
+		w.CreatePods(stage.Create)
+	})
 	w.DeleteRevisions(&plan.Revisions)
 	if plan.PrunePodsToDelete {
 		w.set.Spec.ScaleStrategy.PodsToDelete = plan.PodsToDelete
@@ -93,29 +108,38 @@ func (w *setWorld) settle() { w.Settle(w.Pass, &strings.Builder{}) }
 
 func (w *setWorld) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)
-	w.ShowCreations(plan.Create, out)
-	for _, d := range plan.Delete {
-		why, claims := "", ""
-		if d.ForUpdate {
-			why = " to recreate it"
-		}
-		if len(d.Claims) > 0 {
-			claims = " and its claims"
-		}
-		fmt.Fprintf(out, "  delete %s%s%s\n", w.Alias(d.Pod.Name), why, claims)
-	}
-	w.ShowPatches(plan.Patch, out)
+	w.showStage(&plan.Stage, out)
 	for _, claim := range plan.DeleteClaims {
 		fmt.Fprintf(out, "  delete claim %s\n", w.Unalias(claim.Name))
 	}
 	for _, h := range plan.HandOver {
-		fmt.Fprintf(out, "  hand claim over to %s\n", w.Alias(h.Pod.Name))
+		fmt.Fprintf(out, "  hand claim over to %s\n", w.Alias(h.Owners[len(h.Owners)-1].Name))
 	}
 	w.ShowDeletedRevisions(&plan.Revisions, out)
+	if w.Quota > 0 || len(w.Refused) > 0 {
+		var otherwise strings.Builder
+		w.showStage(&plan.Otherwise, &otherwise)
+		out.WriteString(strings.ReplaceAll(otherwise.String(), "  ", "  otherwise "))
+	}
 	w.ShowWaits(plan.Waiting, out)
 	for _, problem := range plan.Problems {
 		w.ShowProblem(string(problem.Condition), problem.Err, out)
 	}
+}
+
+func (w *setWorld) showStage(stage *rollout.Stage, out *strings.Builder) {
+	w.ShowCreations(stage.Create, out)
+	for _, d := range stage.Delete {
+		why, claims := "", ""
+		if d.For == rollout.DeleteForUpdate {
+			why = " to recreate it"
+		}
+		if len(d.DeleteClaims) > 0 {
+			claims = " and its claims"
+		}
+		fmt.Fprintf(out, "  delete %s%s%s\n", w.Alias(d.Pod.Name), why, claims)
+	}
+	w.ShowPatches(stage.Patch, out)
 }
 
 // Status shows the status in a line, and every condition in one more.
@@ -131,8 +155,14 @@ func (w *setWorld) Status(out *strings.Builder) {
 
 func (w *setWorld) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
 
-// Command knows no command of CloneSets alone.
-func (w *setWorld) Command(*datadriven.TestData, *strings.Builder) bool { return false }
+// Command knows the command graceful: from now on, what is deleted stays for as
+// long as it would in a cluster.
+func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
+	if d.Cmd == "graceful" {
+		w.Graceful = true
+	}
+	return d.Cmd == "graceful"
+}
 
 // Feature switches a feature on.
 func (w *setWorld) Feature(name string) {
@@ -169,6 +199,9 @@ func (w *setWorld) change(key, value string) {
 		spec.UpdateStrategy.MaxUnavailable = &quantity
 	case "maxSurge":
 		spec.UpdateStrategy.MaxSurge = &quantity
+	case "priority":
+		spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{
+			OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: value}}}
 	case "scaleMaxUnavailable":
 		spec.ScaleStrategy.MaxUnavailable = &quantity
 	case "type":

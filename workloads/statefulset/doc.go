@@ -17,8 +17,8 @@
 // write to objects of two kinds may be seen in any order: a change of the
 // StatefulSet can be carried out before the controller sees that a pod turned
 // unready just before, as in Kubernetes; what the status counts has been seen.
-// Nothing else is remembered between passes: a lost event or a pod that is gone before
-// it was seen cannot stop a StatefulSet.
+// No decision depends on anything else that is remembered: a lost event or a pod
+// that is gone before it was seen cannot stop a StatefulSet.
 //
 // # Differences
 //
@@ -83,6 +83,9 @@
 //   - Where the template changes before a status was written, pods of the former
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
+//   - status.currentRevision moves to the update revision only when all wanted
+//     pods are there, where the partition holds any back: those would come back
+//     updated after they were evicted.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package statefulset

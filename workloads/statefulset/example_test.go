@@ -152,7 +152,7 @@ func ExampleNewPlan_reserveOrdinals() {
 			},
 		},
 	}
-	for _, create := range statefulset.NewPlan(&statefulset.Snapshot{Set: set}).Create {
+	for _, create := range statefulset.NewPlan(&statefulset.Snapshot{Set: set, Now: time.Now()}).Create {
 		fmt.Println(create.Pod.Name)
 	}
 	// Output:

@@ -39,6 +39,11 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler. A Controller reads its
 	// informers and ignores it.
 	Reader Reader
+	// AllowStaleReads makes passes on caches that cannot tell how far they are,
+	// where Reader.Seen returns the empty string. Such a pass may not see what the
+	// one before has written: it creates pods twice and deletes too many. Default
+	// false: Reconcile returns an error there.
+	AllowStaleReads bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
 	// update; NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs ImagePullJobs

@@ -88,9 +88,15 @@ type Problem struct {
 }
 
 // NewPlan decides what to do about a StatefulSet. It never fails: what is
-// wrong with the StatefulSet or its pods is listed in Plan.Problems.
+// wrong with the StatefulSet or its pods is listed in Plan.Problems; so are
+// objects of the Snapshot that do not belong to the StatefulSet, which are left
+// out. A Snapshot without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
+	if err := p.checkInput(); err != nil {
+		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
+		return p.plan
+	}
 	if err := p.read(); err != nil {
 		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
 		p.planStatus()
@@ -103,7 +109,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.classify()
 	p.planReach()
-	if s.Set.DeletionTimestamp == nil { // (rule 26)
+	if p.Set.DeletionTimestamp == nil { // (rule 26)
 		p.planClaims()
 		p.planScale()
 		p.planRefresh()
@@ -111,7 +117,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.finishPatches()
 	p.planStatus()
-	if s.Set.DeletionTimestamp == nil { // (rule 26)
+	if p.Set.DeletionTimestamp == nil { // (rule 26)
 		p.planPreDownload()
 		p.planHistory()
 	}

@@ -67,6 +67,11 @@ func (p *planner) planHistory() {
 				return
 			}
 		}
+		for i := range p.plan.Create { // made of it in this very pass
+			if !yield(p.plan.Create[i].Pod.Labels[revisionLabel]) {
+				return
+			}
+		}
 	})
 	p.plan.Revisions.Delete = kept.Delete
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/conditions"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -44,9 +45,28 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 		count(&status.UpdatedReplicas, pod.updated && !pod.terminating)
 		count(&status.CurrentReplicas, pod.Labels[revisionLabel] == revisionLabelOf(current) && !pod.terminating)
 	}
-	if p.rolling != nil && status.UpdatedReplicas == status.Replicas && status.ReadyReplicas == status.Replicas {
+	if p.rolling != nil && p.progress().MayAdvance() {
 		status.CurrentRevision, status.CurrentReplicas = update.Name, status.UpdatedReplicas
 	}
+}
+
+// progress is how far the pods have come to the update revision, where they are
+// to be ready as well.
+func (p *planner) progress() (progress revision.Progress) {
+	updated := func(pod *pod) bool { return pod.updated && !pod.terminating && pod.ready() }
+	for _, pod := range p.pods {
+		count(&progress.Behind, !updated(pod))
+	}
+	for i, s := range p.wanted {
+		progress.Wanted++
+		count(&progress.Updated, s.pod != nil && s.pod.own && updated(s.pod))
+		held := s.ordinal < int(p.limits.partition)
+		if p.rolling.UnorderedUpdate != nil {
+			held = i < int(p.limits.partition)
+		}
+		count(&progress.HeldBack, held)
+	}
+	return progress
 }
 
 func count(n *int32, counts bool) {

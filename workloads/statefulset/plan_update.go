@@ -240,7 +240,7 @@ func (p *planner) inPlace(pod *pod) *inplace.Update {
 	}
 	if p.calculator == nil {
 		p.calculator = &inplace.Calculator{History: p.Revisions, To: p.plan.Revisions.Update,
-			Options: inplace.CalculateOptions{EnvFromMetadata: !p.Features.NoEnvFromMetadata}}
+			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Features.NoEnvFromMetadata}}
 	}
 	update, _ := p.calculator.For(pod.Labels[revisionLabel])
 	return update

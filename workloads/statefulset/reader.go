@@ -46,8 +46,10 @@ type Reader interface {
 	// an owner, and those without a controller that match the selector.
 	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
 	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
+	// when it cannot tell. A Reconciler waits until it has seen its own writes;
+	// where Seen cannot tell, it makes no pass, unless Options.AllowStaleReads
+	// says so. The caches must hold all objects of their namespaces: a pod that
+	// was created and does not appear in them is an error.
 	Seen(Resource) string
 }
 

@@ -48,6 +48,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
+		Reads: []Resource{ResourceStatefulSets, ResourcePods, ResourceClaims, ResourceRevisions}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Objects: func(s *Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) {
 			return s.Pods, slices.Collect(maps.Values(s.Claims))

@@ -29,7 +29,7 @@ type Snapshot struct {
 	Claims map[string]*corev1.PersistentVolumeClaim
 	// Jobs names the image pull jobs that the StatefulSet controls.
 	Jobs []string
-	// Now is the time for which to plan.
+	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.
 	Features Features

@@ -44,6 +44,11 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler. A Controller reads its
 	// informers and ignores it.
 	Reader Reader
+	// AllowStaleReads makes passes on caches that cannot tell how far they are,
+	// where Reader.Seen returns the empty string. Such a pass may not see what the
+	// one before has written, and do it again. Default false: Reconcile returns an
+	// error there.
+	AllowStaleReads bool
 
 	// Workers is the number of jobs reconciled at the same time. Default 3.
 	Workers int

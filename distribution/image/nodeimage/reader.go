@@ -35,8 +35,9 @@ type Reader interface {
 	// ImagePullJob returns a job.
 	ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error)
 	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
+	// when it cannot tell. A Reconciler waits until it has seen its own writes;
+	// where Seen cannot tell, it makes no pass, unless Options.AllowStaleReads
+	// says so.
 	Seen(Resource) string
 }
 

@@ -51,6 +51,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r.passes = &reconcile.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
+		Reads: []Resource{ResourceNodeImages}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Objects: func(*Snapshot) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim) { return nil, nil }, // it writes none
 	}

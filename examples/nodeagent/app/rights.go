@@ -48,7 +48,7 @@ func containerMetaRights() []permissions.Right {
 
 func recreateRights() []permissions.Right {
 	return []permissions.Right{
-		{Group: lifecyclev1alpha1.GroupName, Resource: "containerrecreaterequests", Verbs: "list watch"},
+		{Group: lifecyclev1alpha1.GroupName, Resource: "containerrecreaterequests", Verbs: "list watch patch"},
 		{Group: lifecyclev1alpha1.GroupName, Resource: "containerrecreaterequests/status", Verbs: "patch"},
 		{Resource: "pods", Verbs: "list watch"},
 		{Resource: "events", Verbs: "create patch"},

@@ -66,6 +66,8 @@ func (c *Carrier) create(ctx context.Context, job *distributionv1alpha1.ImagePul
 		return nil
 	case apierrors.IsAlreadyExists(err):
 		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return err // nobody reads an event there, and it cannot be created either
 	}
 	c.Event(corev1.EventTypeNormal, ReasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
 	if final(err) {

@@ -1,0 +1,85 @@
+package inplace
+
+import (
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/v1alpha1"
+)
+
+// Feasible tells whether Begin can start the update on the pod; nil where it
+// can. The error says why not: a record in the pod cannot be read, or the pod
+// lacks a container of the update. None of that passes by itself: the pod must
+// be repaired or recreated. A workload asks before it selects the pods to move,
+// so that such a pod takes no place from another.
+//
+// A pod in its grace period is no error as long as its change can still be made,
+// although Begin refuses it: it has only to be waited for, see InGrace.
+//
+// It decides by the pod and the update alone, and allocates nothing for a pod
+// in service.
+func Feasible(pod *corev1.Pod, u *Update) error {
+	if u == nil {
+		return podError(pod, "Begin needs an update, got nil; Calculate gives none where the pod must be recreated")
+	}
+	if missing := missingContainer(pod, u); missing != "" {
+		return podError(pod, "the update to revision %s changes container %q, which the pod does not have; recreate the pod", u.Revision, missing)
+	}
+	if InGrace(pod) {
+		return feasibleGrace(pod)
+	}
+	old, err := unfinished(pod)
+	if err != nil || old == nil || !old.UpdateEnvFromMetadata || u.EnvFromMetadata {
+		return err
+	}
+	_, err = readMeta(pod)
+	return err
+}
+
+// feasibleGrace tells whether the change that waits for the end of the grace
+// period can be made then.
+func feasibleGrace(pod *corev1.Pod) error {
+	state, err := readState(pod)
+	if err != nil {
+		return err
+	}
+	if err := checkGraceState(pod, state); err != nil {
+		return err
+	}
+	grace, err := readGrace(pod)
+	if err != nil {
+		return err
+	}
+	_, err = graceChange(pod, grace)
+	return err
+}
+
+// missingContainer returns the first container of the update, by name, that the
+// pod does not have; empty where it has all.
+func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
+	lacks := func(name string) bool { return container(pod, name) == nil && (missing == "" || name < missing) }
+	for name := range u.Images {
+		if lacks(name) {
+			missing = name
+		}
+	}
+	for name := range u.RefMetadata {
+		if lacks(name) {
+			missing = name
+		}
+	}
+	return missing
+}
+
+// unfinished returns the state of an earlier update that may still be running,
+// nil where there is none. Of a pod that is back in service nothing is left to
+// do, so nobody asks what its record says; it has only to be a JSON object.
+func unfinished(pod *corev1.Pod) (*v1alpha1.State, error) {
+	value, _, found := annotation(pod, v1alpha1.StateAnnotation, v1alpha1.LegacyStateAnnotation)
+	if found && settled(pod) && strings.HasPrefix(value, "{") && json.Valid([]byte(value)) {
+		return nil, nil
+	}
+	return readState(pod)
+}

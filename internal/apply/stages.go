@@ -1,0 +1,68 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// CarryOut carries out the stages of a plan, each by do, which returns the
+// joined errors of what it tried. The second stage follows where the first has
+// moved no pod.
+func (p *Pass) CarryOut(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
+	err := do(ctx, &stages.Stage)
+	if stages.Otherwise.Empty() || p.moves.any(ctx, p) {
+		return err
+	}
+	return errors.Join(err, do(ctx, &stages.Otherwise))
+}
+
+// moves is what is known of the writes of a pass that move pods. Its zero value
+// is ready for use, by several goroutines.
+type moves struct {
+	lock  sync.Mutex
+	made  bool          // one was made, or may have been or may yet be
+	doubt []*corev1.Pod // as they were before writes that the server did not come to an end with
+}
+
+// ended takes note of how a write about a pod, as it was observed, ended. A
+// server that answers with an error of its own is done with the request, and the
+// pod tells what came of it: an admission webhook that is down gives that answer
+// for ever. Where there is no answer, the write may yet be made. After a
+// conflict nothing is known: the plan was made for another state.
+func (m *moves) ended(pod *corev1.Pod, err error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	var status apierrors.APIStatus
+	switch {
+	case err == nil, !errors.As(err, &status), apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		m.made = true
+	case status.Status().Code == http.StatusGatewayTimeout, status.Status().Code == http.StatusBadGateway:
+		m.made = true
+	case status.Status().Code >= http.StatusInternalServerError:
+		m.doubt = append(m.doubt, pod)
+	}
+}
+
+// any tells whether a pod was moved, or may have been or may yet be. It looks at
+// those that are in doubt.
+func (m *moves) any(ctx context.Context, p *Pass) bool {
+	if m.made {
+		return true
+	}
+	return Each(ctx, m.doubt, func(ctx context.Context, pod *corev1.Pod) error {
+		version, err := p.Pods.Version(ctx, pod.Namespace, pod.Name)
+		if apierrors.IsNotFound(err) && pod.UID == "" || err == nil && version == pod.ResourceVersion {
+			return nil
+		}
+		return errors.Join(err, errMoved)
+	}) != nil
+}
+
+var errMoved = errors.New("the pod is not as it was before the write")

@@ -1,0 +1,58 @@
+package cloneset
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/caches"
+)
+
+// A shared informer that leaves the CloneSet's pods out is found out by the first
+// pods that are created: it is an error, and there are no more of them.
+func TestSharedInformerThatSelects(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Pods = coreinformers.NewFilteredPodInformer(c.Client(scene.ControllerUser), "", 0, cache.Indexers{},
+			func(o *metav1.ListOptions) { o.LabelSelector = "team=mine" })
+		c.Must(caches.AddOwnerIndex(c.options.Pods))
+		defer c.Start(func(ctx context.Context) error { c.options.Pods.RunWithContext(ctx); return nil })()
+		synctest.Wait()
+		c.options.Reader = newInformerReader(&c.options)
+		c.restart()
+		c.create(3, "")
+		var err error
+		for range 5 {
+			_, _, err = c.Pass()
+			c.Minute() // which brings a bookmark
+		}
+		if err == nil || !strings.Contains(err.Error(), "does its informer select by labels") {
+			t.Errorf("error %v, want one that names the selector", err)
+		}
+		if n := len(c.Pods()); n != 3 {
+			t.Errorf("%d pods for 3 replicas", n)
+		}
+	})
+}
+
+// Caches that cannot tell how far they are are refused before anything is written.
+func TestCachesThatCannotTell(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Reader = blind{c.options.Reader}
+		c.restart()
+		c.create(3, "")
+		if requests, _, err := c.Pass(); err == nil || !strings.Contains(err.Error(), "AllowStaleReads") || len(requests) > 0 {
+			t.Errorf("requests %q, error %v", requests, err)
+		}
+		c.options.AllowStaleReads = true
+		c.restart()
+		if _, _, err := c.Pass(); err != nil || len(c.Pods()) != 3 {
+			t.Errorf("where that is allowed: %d pods, error %v", len(c.Pods()), err)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package cloneset
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/apitest/scene"
+)
+
+// TestUpdateWhereScalingIsRefused: the update goes on where no pod can be
+// created, and only where it is known that none was.
+func TestUpdateWhereScalingIsRefused(t *testing.T) {
+	const surge = `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":1,"maxSurge":1}}}`
+	refused := []string{"1 create controllerrevisions", "1 create pods", "1 patch clonesets/status"}
+	goesOn := []string{"1 create controllerrevisions", "1 create pods", "1 patch clonesets/status", "1 patch pods", "1 patch pods/status"}
+	asks := []string{"1 create controllerrevisions", "1 create pods", "1 get pods", "1 patch clonesets/status", "1 patch pods", "1 patch pods/status"}
+	for _, test := range []struct {
+		name          string
+		before, after func(apitest.Request) error
+		want          []string
+	}{
+		{"a quota", scene.Fail("create pods", scene.ErrQuota), nil, goesOn},
+		{"a webhook that is down", scene.Fail("create pods", scene.ErrInternal), nil, asks},
+		{"a request that is lost may still be on its way", scene.Fail("create pods", scene.ErrLost), nil, refused},
+		{"a request that was served, and its answer lost", nil, scene.Fail("create pods", scene.ErrLost), refused},
+		{"a request that was served, and answered with an error", nil, scene.Fail("create pods", scene.ErrInternal),
+			[]string{"1 create controllerrevisions", "1 create pods", "1 get pods", "1 patch clonesets/status"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(5, surge)
+				c.Settle()
+				c.SetImage("nginx:2")
+				c.FailBefore(test.before)
+				c.FailAfter(test.after)
+				requests, _, err := c.Pass()
+				if err == nil {
+					t.Error("no error")
+				}
+				if diff := cmp.Diff(test.want, requests); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+	t.Run("it comes to its end", func(t *testing.T) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(5, surge)
+			c.Settle()
+			c.SetImage("nginx:2")
+			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
+			for range 20 {
+				if _, _, err := c.Pass(); err != nil && !apierrors.IsForbidden(scene.FirstStatus(err)) {
+					t.Fatal(err)
+				}
+				c.KubeletStep()
+			}
+			if status := c.get().Status; status.UpdatedReadyReplicas != 5 || status.CurrentRevision != status.UpdateRevision {
+				t.Errorf("status %+v", status)
+			}
+		})
+	})
+}
