@@ -66,6 +66,7 @@ func newWorld(t *testing.T) *world {
 	w.config.MetricsAddr, w.config.HealthProbeAddr = "127.0.0.1:0", "127.0.0.1:0"
 	w.config.Webhook.Host, w.config.Webhook.BindAddress, w.config.Webhook.Port = "127.0.0.1", "127.0.0.1", 0
 	w.config.Webhook.CertWriter = "secret"
+	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 3*time.Second, 2*time.Second
 	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
 	w.config.Kubeconfig = w.account(ctx, w.everything())
 	return w
