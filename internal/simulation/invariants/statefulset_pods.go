@@ -261,12 +261,19 @@ func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
 // changes of its template but images and metadata, and what is written down about
 // its last update can be read.
 func (j *statefulSetJudge) movesInPlace(pod *corev1.Pod) bool {
-	var record map[string]any
-	if text := pod.Annotations[inplacev1alpha1.StateAnnotation]; text != "" && json.Unmarshal([]byte(text), &record) != nil {
+	if unreadable(pod) {
 		return false
 	}
 	from := templatesOf(j.Known.Revisions)[shortHash(pod.Labels[revisionLabel])]
 	return from != nil && equality.Semantic.DeepEqual(withoutImages(&from.Spec), withoutImages(&j.set.Spec.Template.Spec))
+}
+
+// unreadable tells whether somebody has spoilt what is written down about the
+// last update of a pod.
+func unreadable(pod *corev1.Pod) bool {
+	var record map[string]any
+	text := pod.Annotations[inplacev1alpha1.StateAnnotation]
+	return text != "" && json.Unmarshal([]byte(text), &record) != nil
 }
 
 // withoutImages is all that a spec says but its images.
