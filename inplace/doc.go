@@ -38,6 +38,9 @@
 // "creationTimestamp":null, and the state has a key of its own, lastContainers,
 // which says which containers ran when their images were replaced.
 //
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/inplace/RULES.md
+//
 // # Differences
 //
 // From OpenKruise 1.4, where its behaviour hurts:

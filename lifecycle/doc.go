@@ -24,6 +24,9 @@
 // patch holds already counts as the state of the pod, so that one patch may go
 // through several functions.
 //
+// What the states mean stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/RULES.md
+//
 // # Differences
 //
 // Compared with OpenKruise 1.4, on the same labels, annotations and conditions:

@@ -101,6 +101,7 @@ func TestAvailable(t *testing.T) {
 		{"rule 15: ready long enough", newPod(normal), 3600, true, 0, true, true},
 		{"rule 15: not ready long enough", newPod(normal), 3610, false, 10 * time.Second, true, true},
 		{"edge 5: preNormal open, Ready but unavailable", newPod(preparingNormal), 0, false, 0, false, true},
+		{"CS-E18: a label that only budgets read", newPod(normal, label("unavailable-pod.kruise.io/drain", "true")), 0, true, 0, true, true},
 		{"edge 18: state removed by a user", newPod(""), 3600, true, 0, true, true},
 	}
 	for _, tt := range tests {

@@ -10,4 +10,7 @@
 // writes the status; the job counts what the nodes report; and when nobody needs a
 // task any more, it is taken away. Both controllers run in the same program,
 // with the same caches or with caches of their own.
+//
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
 package image

@@ -25,7 +25,7 @@ const (
 
 const (
 	// startTimeout bounds the start of one component, on a machine that is busy with other things.
-	startTimeout = 2 * time.Minute
+	startTimeout = 10 * time.Minute
 	// stopGrace is how long a component may take to end by itself.
 	stopGrace = 2 * time.Second
 	// pollInterval is how often the start looks whether something is ready.
@@ -168,7 +168,7 @@ func (c *Cluster) get(ctx context.Context, name, path string) error {
 	roots.AppendCertsFromPEM(pem)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
 	defer transport.CloseIdleConnections()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url(name)+path, nil)
 	if err != nil {

@@ -21,7 +21,7 @@ func removeCgroups(pattern string) error {
 		}
 		found = append(found, groups...)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(pollInterval) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(pollInterval) {
 		var failures []error
 		for _, group := range found {
 			failures = append(failures, removeCgroup(group))

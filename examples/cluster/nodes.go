@@ -134,7 +134,7 @@ func (c *Cluster) removeVolumes() {
 		return
 	}
 	config := c.Config()
-	config.Timeout = 2 * time.Second
+	config.Timeout = 30 * time.Second
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return

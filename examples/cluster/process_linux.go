@@ -25,7 +25,7 @@ func processAttributes(p *process) *syscall.SysProcAttr {
 // awaitStopped waits until all threads of a child have stopped. The signal reaches them one by one, and those that run
 // still answer requests.
 func awaitStopped(pid int) error {
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		var stopped unix.Siginfo
 		err := unix.Waitid(unix.P_PID, pid, &stopped, unix.WSTOPPED|unix.WNOWAIT|unix.WNOHANG, nil)
 		switch {
@@ -34,7 +34,7 @@ func awaitStopped(pid int) error {
 		case stopped.Signo != 0:
 			return nil
 		case time.Now().After(deadline):
-			return fmt.Errorf("process %d has not stopped 5 s after SIGSTOP", pid)
+			return fmt.Errorf("process %d has not stopped a minute after SIGSTOP", pid)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (n *RealNode) serves(ctx context.Context, name string) error {
 		}
 		return connection.Close()
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(n.IP, kubeletHealthPort)+"/healthz", nil)
 	if err != nil {

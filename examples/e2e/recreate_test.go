@@ -98,7 +98,7 @@ func TestContainerRecreateRequest(t *testing.T) {
 	pod := s.owned("web")[0]
 	a := s.startAgent()
 
-	stored := a.ask(recreateRequest("first", pod.Name, new(int64(1)), "main"))
+	stored := a.ask(recreateRequest("first", pod.Name, new(int64(5)), "main")) // long enough to be seen
 	if diff := cmp.Diff(map[string]string{
 		"crr.apps.kruise.io/active": "true", "crr.apps.kruise.io/node-name": pod.Spec.NodeName, "crr.apps.kruise.io/pod-uid": string(pod.UID),
 	}, stored.Labels); diff != "" {

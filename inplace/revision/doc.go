@@ -18,6 +18,9 @@
 // null, for example, although newer encoders leave it out. Pod fields that came
 // later are kept.
 //
+// The format stands in the rules CS-CR1 to CS-CR7 of
+// https://github.com/podwright/podwright/blob/main/workloads/cloneset/RULES.md
+//
 // # Differences
 //
 // OpenKruise 1.4 compares revisions byte by byte and drops pod fields that are

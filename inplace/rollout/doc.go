@@ -18,6 +18,9 @@
 //
 // All orders are total: the same list of pods gives the same answer.
 //
+// The arithmetic stands rule by rule, with worked examples, in
+// https://github.com/podwright/podwright/blob/main/workloads/cloneset/RULES.md
+//
 // # Differences
 //
 // OpenKruise 1.4 leaves pods that compare as equal in the order of its cache,

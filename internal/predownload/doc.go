@@ -5,6 +5,9 @@
 // ControllerRevision. All of it is a pure function: the package pulljobs
 // carries decisions out.
 //
+// It keeps the rules IP-29 to IP-32 of
+// https://github.com/podwright/podwright/blob/main/inplace/RULES.md
+//
 // # Differences
 //
 // Where the behaviour of OpenKruise 1.4 harms users, this package does otherwise:

@@ -19,6 +19,9 @@
 // podwebhook. CloneSets and StatefulSets do not need it: they make their pods
 // with barriers.
 //
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/launchpriority/RULES.md
+//
 // # Differences
 //
 // Compared with OpenKruise 1.4, on the same ConfigMap and keys:

@@ -13,4 +13,7 @@
 // They set the condition too, with the first status that they write to a pod. So
 // their pods are left to them for [OwnersTime]: there is one write and not two,
 // and a pod whose workload has no controller here is not forgotten.
+//
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/podreadiness/RULES.md
 package podreadiness

@@ -17,6 +17,9 @@
 // what to write in a [podpatch.Patch]; what the patch already holds counts as
 // if the pod had it, so several rules can use one patch.
 //
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/podreadiness/RULES.md
+//
 // # Differences
 //
 // Compared with OpenKruise 1.4, on the same wire format:

@@ -18,6 +18,9 @@
 // time. It comes back in the opposite order. So wherever that is cut short, the
 // finalizer is there as long as the key may be, and the next manager goes on.
 //
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/recreate/RULES.md
+//
 // # Differences
 //
 // Requests, pods and node agents of OpenKruise 1.4 are understood, and find what

@@ -23,6 +23,9 @@
 // Nothing is kept but the times of tries that failed: an agent can be killed at
 // any moment.
 //
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/nodeagent/containermeta/RULES.md
+//
 // # Differences
 //
 // The annotation, its hashes and what restarts are those of OpenKruise 1.4. Where

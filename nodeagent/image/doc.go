@@ -17,6 +17,9 @@
 // one by one. Nothing is kept on disk: an agent that is started again goes on with
 // what is not finished, by the status and by what the runtime has.
 //
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
+//
 // # Differences
 //
 // Tasks, states and events are those of OpenKruise 1.4. Where its agent harms

@@ -18,6 +18,9 @@
 // stopped. A container that was about to end is told so once more, with its hook
 // and the whole grace period.
 //
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/recreate/RULES.md
+//
 // # Differences
 //
 // Requests, and what stands in their status, are those of OpenKruise 1.4. Where

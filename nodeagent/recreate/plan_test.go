@@ -239,3 +239,25 @@ func TestLate(t *testing.T) {
 		})
 	}
 }
+
+// CRR-5.5.2: the grace period is the request's own, and 30 s without one.
+func TestGracePeriod(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		request []edit
+		want    int64
+	}{
+		{"none", nil, 30},
+		{"no strategy at all", []edit{func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = nil }}, 30},
+		{"given", []edit{grace(5)}, 5},
+		{"zero", []edit{grace(0)}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := running("main m1")
+			s.Requests = requests(newRequest("r", test.request...))
+			if got := s.toStop(&Stop{Container: "main", ID: "m1"}).GraceSeconds; got != test.want {
+				t.Errorf("%d s, want %d s", got, test.want)
+			}
+		})
+	}
+}

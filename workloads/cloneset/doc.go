@@ -12,6 +12,9 @@
 // depends on anything else that is remembered: a lost event or a pod that is gone
 // before it was seen cannot stop a CloneSet.
 //
+// What a CloneSet does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/workloads/cloneset/RULES.md
+//
 // # Differences
 //
 // Manifests, pods and revisions are those of OpenKruise 1.4. Where its

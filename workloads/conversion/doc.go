@@ -12,6 +12,9 @@
 // Whoever uses v1beta1 alone needs none of this: an object that is asked for in
 // the version in which it is stored is never converted.
 //
+// It keeps the rule STS-V3 of
+// https://github.com/podwright/podwright/blob/main/workloads/statefulset/RULES.md
+//
 // # Differences
 //
 // In OpenKruise 1.4 a v1alpha1 client that reads and writes back a StatefulSet

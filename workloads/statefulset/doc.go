@@ -20,6 +20,9 @@
 // No decision depends on anything else that is remembered: a lost event or a pod
 // that is gone before it was seen cannot stop a StatefulSet.
 //
+// What a StatefulSet does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/workloads/statefulset/RULES.md
+//
 // # Differences
 //
 // Manifests, pods, claims and revisions are those of OpenKruise 1.4. Where its

@@ -11,6 +11,9 @@
 // A pass waits until the caches have seen what earlier passes over the same job
 // wrote. It never waits for the writes of other jobs.
 //
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
+//
 // # Differences
 //
 // Jobs and tasks are those of OpenKruise 1.4. Where its behaviour harms users,

@@ -13,6 +13,9 @@
 // readiness of a node change, when tasks or their states change, when a job
 // ends, and when a time is up that the plan names.
 //
+// What manager and agent do stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
+//
 // # Differences
 //
 // NodeImages are those of OpenKruise 1.4. Where its behaviour harms users, this

@@ -52,7 +52,7 @@ func run(m *testing.M) int {
 }
 
 // patience is how long a test waits for something that should happen in some seconds.
-const patience = 90 * time.Second
+const patience = 10 * time.Minute
 
 // eventually calls check until it returns "", and fails with what it said last when that takes too long.
 func eventually(t *testing.T, check func(ctx context.Context) string) {

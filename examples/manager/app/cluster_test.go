@@ -42,7 +42,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // the first start builds the control plane
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the first start builds the control plane
 	defer cancel()
 	control, err := cluster.Start(ctx, cluster.Options{Log: t.Output()})
 	if err != nil {
@@ -132,11 +132,14 @@ func (m *manager) expect(url, text string) error {
 	return nil
 }
 
+// patience is how long a test waits for what takes seconds where nothing else runs.
+const patience = 10 * time.Minute
+
 // eventually waits until there is no error.
 func (w *world) eventually(what string, try func() error) {
 	w.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		last = try()
 		return last == nil, nil
 	})
@@ -302,7 +305,7 @@ func (w *world) leaseIsLost(m *manager) {
 	}
 	select {
 	case err = <-m.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		w.Fatal("a manager goes on without its Lease")
 	}
 	if err == nil || !strings.Contains(err.Error(), "Lease is lost") {

@@ -26,6 +26,9 @@
 // A new certificate authority is registered beside the former one before a
 // server presents a certificate of it, so that no request fails in between.
 //
+// What is promised to those who run it stands in
+// https://github.com/podwright/podwright/blob/main/examples/manager/RULES.md
+//
 // # Differences
 //
 // From the manager of OpenKruise 1.4, whose flags are all accepted:

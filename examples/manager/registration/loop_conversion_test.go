@@ -184,7 +184,7 @@ func TestRunWithoutConversion(t *testing.T) {
 			s.dynamic.PrependReactor(c.verb, "customresourcedefinitions", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewForbidden(crds.Resource.GroupResource(), ConvertedName, errors.New("no such role"))
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() { ended <- s.loop.Run(ctx) }()
@@ -223,7 +223,7 @@ func TestRunRegistersTheConversionOfALaterDefinition(t *testing.T) {
 		patched <- struct{}{}
 		return false, nil, nil
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- s.loop.Run(ctx) }()

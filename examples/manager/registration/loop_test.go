@@ -126,7 +126,7 @@ func TestPassWithoutRegistration(t *testing.T) {
 func TestRun(t *testing.T) {
 	client := fake.NewClientset()
 	loop := newLoop(t, client)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()

@@ -144,7 +144,7 @@ func (s *site) runAs(run func(context.Context, Config) error) (address string, s
 // until waits for something that comes about in real time.
 func (s *site) until(what string, done func() bool) {
 	s.Helper()
-	err := wait.PollUntilContextTimeout(s.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
+	err := wait.PollUntilContextTimeout(s.Context(), 10*time.Millisecond, 10*time.Minute, true, func(context.Context) (bool, error) { return done(), nil })
 	if err != nil {
 		s.Fatalf("%s: %v", what, err)
 	}

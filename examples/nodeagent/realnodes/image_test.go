@@ -231,14 +231,14 @@ func TestImageTimeout(t *testing.T) {
 	p := newPuller(t)
 	image, _ := p.image("v1", registry.Image{})
 	p.hold(image)
-	p.pull("stuck", image, func(spec *v1alpha1.ImagePullJobSpec) { spec.PullPolicy.TimeoutSeconds = new(int32(2)) })
+	p.pull("stuck", image, func(spec *v1alpha1.ImagePullJobSpec) { spec.PullPolicy.TimeoutSeconds = new(int32(10)) })
 	p.awaitHeld(image, 1)
 	p.failed("stuck", v1alpha1.ImagePullJobMessageCompleted)
 	state := p.awaitState(nodeName(0), image, v1alpha1.ImagePhaseFailed)
-	if want := "pulling image " + image + " is canceled: it has taken longer than 2s"; state.Message != want {
+	if want := "pulling image " + image + " is canceled: it has taken longer than 10s"; state.Message != want {
 		t.Errorf("message %q, want %q", state.Message, want)
 	}
-	p.took("two attempts and the pause between them", state.StartTime.Time, state.CompletionTime.Time, 5*time.Second)
+	p.took("two attempts and the pause between them", state.StartTime.Time, state.CompletionTime.Time, 21*time.Second)
 	p.awaitHeld(image, 0)
 }
 
@@ -250,11 +250,12 @@ func TestImageDeadline(t *testing.T) {
 	image, _ := p.image("v1", registry.Image{})
 	p.hold(image)
 	p.pull("late", image, func(spec *v1alpha1.ImagePullJobSpec) {
-		spec.CompletionPolicy.ActiveDeadlineSeconds, spec.CompletionPolicy.TTLSecondsAfterFinished = new(int64(3)), new(int32(8))
+		spec.CompletionPolicy.ActiveDeadlineSeconds = new(int64(10))   // long enough to begin
+		spec.CompletionPolicy.TTLSecondsAfterFinished = new(int32(30)) // long enough for what the node says to be seen
 	})
 	p.awaitHeld(image, 1)
 	job := p.failed("late", v1alpha1.ImagePullJobMessageDeadline)
-	p.took("the deadline", job.Status.StartTime.Time, job.Status.CompletionTime.Time, 3*time.Second)
+	p.took("the deadline", job.Status.StartTime.Time, job.Status.CompletionTime.Time, 10*time.Second)
 	p.awaitHeld(image, 0)
 	if state := p.awaitState(nodeName(0), image, v1alpha1.ImagePhaseFailed); state.Message != v1alpha1.ImagePullMessageDeadline {
 		t.Errorf("message %q", state.Message)
@@ -265,7 +266,7 @@ func TestImageDeadline(t *testing.T) {
 		}
 		return ""
 	})
-	p.took("the time to live", job.Status.CompletionTime.Time, time.Now(), 8*time.Second)
+	p.took("the time to live", job.Status.CompletionTime.Time, time.Now(), 30*time.Second)
 	p.awaitNoTask(image)
 	if _, err := images.ImagePullJobs(p.Namespace).Get(t.Context(), "late", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the job: %v", err)

@@ -9,6 +9,9 @@
 // [Mutate] puts the barriers into a pod that is about to be created; [Of] and
 // [Priority] read them from one that exists. All functions are pure.
 //
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/lifecycle/launchpriority/RULES.md
+//
 // # Differences
 //
 // Compared with OpenKruise 1.4, on the same annotation, environment variables
