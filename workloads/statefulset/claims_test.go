@@ -114,6 +114,50 @@ func TestRetentionWhereClaimTemplatesChange(t *testing.T) {
 	})
 }
 
+// What no pod mounts goes with the set only where the policy still says so.
+func TestRetentionOfClaimsWithoutPods(t *testing.T) {
+	spare := func(owners ...string) edit {
+		return func(s *Snapshot) {
+			var all []metav1.OwnerReference
+			for _, owner := range owners {
+				all = append(all, testClaim(s, 1, owner).OwnerReferences...)
+			}
+			testClaim(s, 1, "").OwnerReferences = all
+		}
+	}
+	removed := func(s *Snapshot) { s.Set.Spec.VolumeClaimTemplates = nil }
+	going := func(s *Snapshot) { s.Claims["data-web-1"].DeletionTimestamp = &metav1.Time{Time: testTime} }
+	gateOff := func(s *Snapshot) { s.Features.NoAutoDeleteClaims = true }
+	quarantined := func(s *Snapshot) { delete(s.Pods[1].Labels, "app") }
+	named := func(name string) edit {
+		return func(s *Snapshot) {
+			claim := s.Claims["data-web-1"]
+			delete(s.Claims, claim.Name)
+			claim.Name = name
+			s.Claims[name] = claim
+		}
+	}
+	elsewhere := func(s *Snapshot) { s.Pods[0].Spec.Volumes[0].PersistentVolumeClaim.ClaimName = "data-web-1" }
+	runPlanCases(t, []planCase{
+		{"rule 23: of a pod that was scaled away", "A", "A", "0A", with(claims(), spare("set"), replicas(1), retention(retain, retain)), "own data-web-1=", ""},
+		{"rule 23: its template is gone too", "A", "A", "0A", with(claims(), spare("set"), removed, replicas(1), retention(retain, deletes)), "own data-web-1=", ""},
+		{"rule 25: unset policies retain", "A", "A", "0A", with(claims(), spare("set"), replicas(1)), "own data-web-1=", ""},
+		{"rule 23: of a pod to be created", "A", "A", "0A", with(claims(), spare("set"), replicas(2)), "own data-web-1=, create 1A", ""},
+		{"rule 23: of a pod that is released", "A", "A", "0A 1A", with(claims("", "set"), quarantined), "Release 1, own data-web-1=", "NameTaken new"},
+		{"rule 23: mounted by the pod of another", "A", "A", "0A", with(claims(), spare("set"), elsewhere, replicas(1)), "own data-web-1=", ""},
+		{"rule 23: other owners stay", "A", "A", "0A", with(claims(), spare("set", "friend"), replicas(1)), "own data-web-1=ConfigMap", ""},
+		{"rule 23: it goes with the set where the policy says so", "A", "A", "0A", with(claims("set"), spare("set"), replicas(1), retention(deletes, retain)), "", ""},
+		{"rule 23: nothing is added", "A", "A", "0A", with(claims("set"), spare(""), replicas(1), retention(deletes, deletes)), "", ""},
+		{"rule 23: a former set's is left alone", "A", "A", "0A", with(claims(), spare("set", "former set"), replicas(1)), "", ""},
+		{"rule 23: without the set it would go with its former pod", "A", "A", "0A", with(claims(), spare("set", "old"), replicas(1)), "", ""},
+		{"rule 23: one that something controls is left alone", "A", "A", "0A", with(claims(), spare("set", "controller"), replicas(1)), "", ""},
+		{"rule 23: one that is being deleted is left alone", "A", "A", "0A", with(claims(), spare("set"), going, replicas(1)), "", ""},
+		{"rule 23: one that is none of the set's by its name is left alone", "A", "A", "0A", with(claims(), spare("set"), named("cache"), replicas(1)), "", ""},
+		{"rule 23: nor is one of another set", "A", "A", "0A", with(claims(), spare("set"), named("data-cobweb-1"), replicas(1)), "", ""},
+		{"edge 18: gate off", "A", "A", "0A", with(claims(), spare("set"), gateOff, replicas(1)), "", ""},
+	})
+}
+
 func TestClaimsOfNewPods(t *testing.T) {
 	extra := func(owner string) edit { return func(s *Snapshot) { testClaim(s, 1, owner) } }
 	going := func(s *Snapshot) { testClaim(s, 1, "").DeletionTimestamp = &metav1.Time{Time: testTime} }

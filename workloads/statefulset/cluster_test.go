@@ -48,6 +48,7 @@ func (c *cluster) setUp() {
 		Pods:         c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
 	c.Must(caches.AddMemberIndex(o.Pods))
+	c.Must(caches.AddOwnerIndex(o.Claims))
 	c.Must(caches.AddOwnerIndex(o.Revisions))
 	o.Reader = newInformerReader(&o)
 	c.options = o

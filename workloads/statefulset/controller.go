@@ -36,7 +36,7 @@ func New(o Options) (*Controller, error) {
 		return nil, fmt.Errorf("statefulset: %w", err)
 	}
 	in := informersOf(&o)
-	if err := errors.Join(caches.AddMemberIndex(o.Pods), caches.AddOwnerIndex(o.Revisions)); err != nil {
+	if err := errors.Join(caches.AddMemberIndex(o.Pods), caches.AddOwnerIndex(o.Claims), caches.AddOwnerIndex(o.Revisions)); err != nil {
 		return nil, fmt.Errorf("statefulset: %w", err)
 	}
 	reader := newInformerReader(&o)

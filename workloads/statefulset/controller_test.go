@@ -166,6 +166,8 @@ func TestControllerRetention(t *testing.T) {
 		{"edge 16: whenDeleted Delete", policy("Delete", "Retain"), []func(*cluster){func(c *cluster) { c.Delete() }}, claims()},
 		{"edge 17: down and up quickly", policy("Retain", "Delete"), []func(*cluster){does(`{"spec":{"replicas":4}}`, `{"spec":{"replicas":5}}`)}, nil},
 		{"the policy changes", policy("Delete", "Delete"), []func(*cluster){does(policy("Retain", "Retain"))}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3", "data-web-4")},
+		{"the policy changes after pods were scaled away", policy("Delete", "Retain"), []func(*cluster){scaleTo("2"), does(policy("Retain", "Retain")), func(c *cluster) { c.Delete() }},
+			claims("data-web-0", "data-web-1", "data-web-2", "data-web-3", "data-web-4")},
 		{"rule 24: reserved ordinals", policy("Retain", "Delete"), []func(*cluster){does(`{"spec":{"reserveOrdinals":[1]}}`), scaleTo("3")}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3")},
 		{"edge 19: a new claim template, and pods recreated by the user", policy("Retain", "Retain"), []func(*cluster){
 			does(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}},{"metadata":{"name":"logs"},"spec":{}}]}}`),

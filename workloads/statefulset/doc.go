@@ -70,6 +70,8 @@
 //     under a Pending pod is created again.
 //   - Owners of claims are kept claim by claim: also where a pod lacks another claim,
 //     and where the claim template is gone from which its claim was made.
+//   - A claim that no pod of the StatefulSet mounts loses it as an owner where the
+//     retention policy does not say any more that claims go with it.
 //   - A claim that something else controls, or that a former StatefulSet of the
 //     same name owns, is left as it is.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No

@@ -1,6 +1,7 @@
 package statefulset
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -295,7 +297,7 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	down := 0
 	for _, ordinal := range j.wanted[last:] {
 		pod := j.pods[ordinal]
-		if !j.serves(pod, revision) && !j.heldBack(ordinal) && !j.maybeStuck(plan, pod) {
+		if !j.serves(pod, revision) && !j.heldBack(ordinal) && (slices.Contains(pods, pod) || !j.stuck(pod)) {
 			down++
 		}
 	}
@@ -304,12 +306,35 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	}
 }
 
-// maybeStuck tells whether a pod serves at another revision and the plan leaves
-// it there, with InPlaceOnly: then it may be one that can never move, and uses
+// stuck tells whether a pod serves at another revision and has to stay there:
+// InPlaceOnly forbids to recreate it, and it cannot go in place. Such a pod uses
 // up no budget.
-func (j *judge) maybeStuck(plan *Plan, pod *corev1.Pod) bool {
+func (j *judge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && pod != nil &&
-		j.serves(pod, pod.Labels[revisionLabel]) && !slices.Contains(j.disrupted(plan), pod)
+		j.serves(pod, pod.Labels[revisionLabel]) && !j.movesInPlace(pod)
+}
+
+// movesInPlace tells whether nothing but images and metadata has changed since
+// the revision of a pod.
+func (j *judge) movesInPlace(pod *corev1.Pod) bool {
+	for _, r := range j.Revisions {
+		var data struct {
+			Spec struct{ Template corev1.PodTemplateSpec }
+		}
+		if r.Name == pod.Labels[revisionLabel] && json.Unmarshal(r.Data.Raw, &data) == nil {
+			return equality.Semantic.DeepEqual(withoutImages(&data.Spec.Template.Spec), withoutImages(&j.set.Spec.Template.Spec))
+		}
+	}
+	return false
+}
+
+// withoutImages is all that a spec says but its images.
+func withoutImages(spec *corev1.PodSpec) *corev1.PodSpec {
+	spec = spec.DeepCopy()
+	for i := range spec.Containers {
+		spec.Containers[i].Image = ""
+	}
+	return spec
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be

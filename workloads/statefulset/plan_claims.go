@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/snapshots"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -25,6 +27,7 @@ func (p *planner) planClaims() {
 			lacking = append(lacking, pod)
 		}
 	}
+	p.disownClaims()
 	p.reportLacking(lacking)
 }
 
@@ -146,20 +149,80 @@ func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]met
 	return owners, true
 }
 
+// disownClaims takes the StatefulSet off the claims that no pod of its mounts,
+// where they shall not go with it: of pods that were scaled away, taken out of its
+// hands, or never created. Nothing is ever added to such a claim. (rule 23)
+func (p *planner) disownClaims() {
+	if p.setOwnsClaims() || p.Features.NoAutoDeleteClaims {
+		return
+	}
+	var owned []*corev1.PersistentVolumeClaim
+	for _, claim := range p.Claims {
+		if claim.DeletionTimestamp == nil && snapshots.OwnedBy(claim, p.Set.UID) && p.namesClaim(claim.Name) {
+			owned = append(owned, claim)
+		}
+	}
+	if len(owned) == 0 {
+		return
+	}
+	mounted := p.mountedClaims()
+	slices.SortFunc(owned, func(a, b *corev1.PersistentVolumeClaim) int { return strings.Compare(a.Name, b.Name) })
+	for _, claim := range owned {
+		if !mounted[claim.Name] && p.mayDisown(claim) {
+			owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == p.Set.UID })
+			p.plan.PatchClaims = append(p.plan.PatchClaims, rollout.ClaimPatch{Claim: claim, Owners: owners})
+		}
+	}
+}
+
+// mountedClaims names the claims that planClaimsOf decides about.
+func (p *planner) mountedClaims() map[string]bool {
+	mounted := map[string]bool{}
+	for _, pod := range p.pods {
+		for i := range pod.Spec.Volumes {
+			mounted[claimOf(pod.Pod, &pod.Spec.Volumes[i])] = true
+		}
+	}
+	return mounted
+}
+
+// mayDisown tells whether a claim that no pod mounts may lose the StatefulSet as
+// an owner: not where something else controls it, and not where it would go with
+// a former pod or StatefulSet, which the present one has kept it from so far.
+func (p *planner) mayDisown(claim *corev1.PersistentVolumeClaim) bool {
+	return !slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.UID != p.Set.UID && (o.Controller != nil && *o.Controller || p.namesSet(&o) || o.Kind == "Pod")
+	})
+}
+
+// namesClaim tells whether a claim is named as those of the StatefulSet are,
+// whether there still is its claim template or not.
+func (p *planner) namesClaim(claim string) bool {
+	rest, _, ok := ordinals.Split(claim)
+	template, ok2 := strings.CutSuffix(rest, p.Set.Name)
+	return ok && ok2 && len(template) > 1 && strings.HasSuffix(template, "-")
+}
+
 // retention tells who should own the claims of a pod.
 func (p *planner) retention(pod *pod) (set, ofPod bool) {
-	whenDeleted, whenScaled := p.retentionPolicy()
+	_, whenScaled := p.retentionPolicy()
 	ofPod = whenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && p.scaledDown(pod)
-	return whenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && !ofPod, ofPod
+	return p.setOwnsClaims() && !ofPod, ofPod
 }
 
 // retentionPolicy is the spec's. What it leaves open is not Delete. (rule 25)
-func (p *planner) retentionPolicy() (whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType) {
-	policy := p.Set.Spec.PersistentVolumeClaimRetentionPolicy
-	if policy == nil || p.Features.NoAutoDeleteClaims {
+func (s *Snapshot) retentionPolicy() (whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType) {
+	policy := s.Set.Spec.PersistentVolumeClaimRetentionPolicy
+	if policy == nil || s.Features.NoAutoDeleteClaims {
 		return "", ""
 	}
 	return policy.WhenDeleted, policy.WhenScaled
+}
+
+// setOwnsClaims tells whether claims go with the StatefulSet.
+func (s *Snapshot) setOwnsClaims() bool {
+	whenDeleted, _ := s.retentionPolicy()
+	return whenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 }
 
 // claimOwner makes the reference plain: who owns a claim does not control it.
@@ -208,7 +271,7 @@ func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) 
 		},
 		Spec: *template.Spec.DeepCopy(),
 	}
-	if whenDeleted, _ := p.retentionPolicy(); whenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType {
+	if p.setOwnsClaims() {
 		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(ownerReference(p.Set))}
 	}
 	return claim

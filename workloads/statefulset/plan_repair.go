@@ -74,7 +74,7 @@ func (p *planner) works() map[string]bool {
 // go back to has been the current one.
 func (p *planner) spreads(works map[string]bool) bool {
 	return !works[revisionLabelOf(p.plan.Revisions.Update)] && !p.goesBack() && slices.ContainsFunc(p.wanted, func(s slot) bool {
-		return s.pod != nil && s.pod.own && s.pod.updated && !s.pod.terminating
+		return s.pod != nil && (s.pod.own || s.pod.adopted()) && s.pod.updated && !s.pod.terminating
 	})
 }
 

@@ -100,6 +100,9 @@ func (p *pod) healthy() bool {
 // ready tells whether a pod may be serving, for however short a time.
 func (p *pod) ready() bool { return p.Status.Phase == corev1.PodRunning && readiness.Ready(p.Pod) }
 
+// adopted tells whether the plan takes a pod over.
+func (p *pod) adopted() bool { return p.patch != nil && p.kind == rollout.PatchAdopt }
+
 // mostReplicas is far beyond what a cluster holds. A plan keeps something for
 // each of them.
 const mostReplicas = 1_000_000

@@ -43,6 +43,9 @@ type Reader interface {
 	Pods(namespace, set string) ([]*corev1.Pod, error)
 	// Claim returns a claim; nil where there is none.
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
+	// Claims returns the claims of the namespace that name the UID as an owner,
+	// whether a pod mounts them or not.
+	Claims(namespace string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error)
 	// Revisions returns the revisions of the namespace that name the UID as
 	// an owner, and those without a controller that match the selector.
 	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
@@ -92,6 +95,10 @@ func (r *informerReader) Claim(namespace, name string) (*corev1.PersistentVolume
 	return claim, nil
 }
 
+func (r *informerReader) Claims(_ string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error) {
+	return caches.OwnedBy[*corev1.PersistentVolumeClaim](r.claims, owner)
+}
+
 func (r *informerReader) Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error) {
 	return caches.OwnedOrOrphaned[*appsv1.ControllerRevision](r.revisions, namespace, owner, selector)
 }
@@ -128,7 +135,8 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 }
 
 // claims reads the claims of the pods that there are and of those that should
-// be: those that the claim templates ask for, and those that pods mount.
+// be: those that the claim templates ask for, and those that pods mount. Where the
+// StatefulSet should own none, it reads those that it owns too.
 func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
 	if s.replicas() > mostReplicas {
 		return nil, nil
@@ -168,6 +176,16 @@ func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 				return nil, err
 			}
 		}
+	}
+	if s.setOwnsClaims() || s.Features.NoAutoDeleteClaims {
+		return claims, nil
+	}
+	owned, err := r.reader.Claims(s.Set.Namespace, s.Set.UID)
+	if err != nil {
+		return nil, fmt.Errorf("claims that it owns: %w", err)
+	}
+	for _, claim := range owned {
+		claims[claim.Name] = claim
 	}
 	return claims, nil
 }

@@ -222,6 +222,7 @@ func TestBrokenUpdate(t *testing.T) {
 		{"OrderedReady: where no pod is available at its revision, nobody knows it to work", "C", "A", "0A- 1A- 2B", with(ordered), "delete 0 Update", "OrderedReady 2 1"},
 		{"OrderedReady: a ready pod stays, though it is not available yet", "A", "A", "0A 1B%", with(ordered, minReady(60)), "", "OrderedReady 1"},
 		{"Parallel: an outage of pods that work lets no bad image out", "B", "A", "0A- 1A- 2A- 3B-", nil, "", "MaxUnavailable 2 1 0"},
+		{"nor where the pod that has it is adopted just now", "B", "A", "0A- 1A- 2A- 3B-@", nil, "Adopt 3", "MaxUnavailable 2 1 0"},
 		{"Parallel: nor with unorderedUpdate", "B", "A", "0A- 1A- 2A- 3B-", with(unordered), "", "MaxUnavailable 2 1 0"},
 		{"Parallel: nor where the pod of the bad image has ended", "B", "A", "0A- 1A- 2A- 3B!", with(unordered, scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable 3"},
 		{"OrderedReady: nor does it with order", "B", "A", "0A- 1A- 2A- 3B-", with(ordered), "", "OrderedReady 2 1 0"},

@@ -1,6 +1,7 @@
 package statefulset
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/podwright/podwright/internal/apitest"
@@ -68,10 +69,7 @@ func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, er
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
 		return c, err
 	}
-	if err := caches.AddMemberIndex(o.Pods); err != nil {
-		return c, err
-	}
-	if err := caches.AddOwnerIndex(o.Revisions); err != nil {
+	if err := errors.Join(caches.AddMemberIndex(o.Pods), caches.AddOwnerIndex(o.Claims), caches.AddOwnerIndex(o.Revisions)); err != nil {
 		return c, err
 	}
 	o.Reader = observer{newInformerReader(&o), p}

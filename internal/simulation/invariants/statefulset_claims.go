@@ -179,19 +179,20 @@ func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 
 // checkRestingClaims: at rest each claim of the set's pods has the owners that the
 // policy names, and no other: claims of removed templates neither. Claims that no
-// pod of the set has any more keep the owners of the time when one had them: no
-// pass looks at them, as in Kubernetes. (rule 23)
+// pod of the set mounts go with the set only if the policy says so; whether they
+// should then, no pass looks at, as in Kubernetes. (rule 23)
 func (j *statefulSetJudge) checkRestingClaims(s *State) {
 	whenDeleted, whenScaled := j.retention()
 	for _, claim := range s.Claims {
 		pod := s.Pods[j.podName(j.claimOrdinal(claim.Name))]
-		if j.claimOrdinal(claim.Name) < 0 || claim.DeletionTimestamp != nil || !j.owned(pod) || !mounts(pod, claim.Name) || j.sharedWith(claim, pod.UID) {
+		mounted := j.owned(pod) && mounts(pod, claim.Name)
+		if j.claimOrdinal(claim.Name) < 0 || claim.DeletionTimestamp != nil || mounted && j.sharedWith(claim, pod.UID) || !mounted && j.sharedWith(claim, "") {
 			continue
 		}
 		if owns(j.set.UID, claim) && !whenDeleted {
 			j.add(Claims, "claim %s goes with the set, and the policy does not say so", claim.Name)
 		}
-		if owns(pod.UID, claim) && (!whenScaled || j.ordinalOf(pod.Name) < j.end) {
+		if mounted && owns(pod.UID, claim) && (!whenScaled || j.ordinalOf(pod.Name) < j.end) {
 			j.add(Claims, "claim %s goes with pod %s, and the policy does not say so", claim.Name, pod.Name)
 		}
 	}

@@ -144,7 +144,8 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 // checkScaleIn: with OrderedReady pods that are left over go when all that are
 // wanted are available, one at a time, the highest first; and one that is not
 // available only where it is the lowest that is not. What keeps a pod from being
-// available may be its own hook, which does not count. (rules 8 and 11)
+// available may be its own hook, which does not count; and pods that the same pass
+// has adopted have their turn in the next. (rules 8 and 11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
@@ -156,10 +157,13 @@ func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 		}
 	}
 	for _, other := range j.Known.Pods {
-		if halts && j.owned(other) && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !j.available(other) {
+		if !j.owned(other) || !j.owned(j.Observed.Pods[other.Name]) {
+			continue
+		}
+		if halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !j.available(other) {
 			j.add(Order, "deletes pod %s, which is not available, and neither is the lower pod %s", pod.Name, other.Name)
 		}
-		if other.Name == pod.Name || !j.owned(other) || !j.owned(j.Observed.Pods[other.Name]) || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
+		if other.Name == pod.Name || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
 			continue
 		}
 		if j.ordinalOf(other.Name) > j.ordinalOf(pod.Name) || other.DeletionTimestamp != nil {
@@ -215,10 +219,11 @@ func (j *statefulSetJudge) older(revision, than string) bool {
 
 // checkContained: beyond maxUnavailable no pod goes from the current revision to
 // one that works nowhere, while a pod at that is not available. down is how many
-// pods do not serve then. The other way, back from such a revision, is open.
+// pods do not serve then. The other way, back from such a revision, is open, and
+// so is the update of a pod that was prepared for it: that was judged when it began.
 func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string) {
 	current := j.observedCurrent()
-	if down <= j.unavailable || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
+	if down <= j.unavailable || preparesUpdate(pod) || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
 		return
 	}
 	for _, ordinal := range j.wanted {
@@ -256,12 +261,19 @@ func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
 // changes of its template but images and metadata, and what is written down about
 // its last update can be read.
 func (j *statefulSetJudge) movesInPlace(pod *corev1.Pod) bool {
-	var record map[string]any
-	if text := pod.Annotations[inplacev1alpha1.StateAnnotation]; text != "" && json.Unmarshal([]byte(text), &record) != nil {
+	if unreadable(pod) {
 		return false
 	}
 	from := templatesOf(j.Known.Revisions)[shortHash(pod.Labels[revisionLabel])]
 	return from != nil && equality.Semantic.DeepEqual(withoutImages(&from.Spec), withoutImages(&j.set.Spec.Template.Spec))
+}
+
+// unreadable tells whether somebody has spoilt what is written down about the
+// last update of a pod.
+func unreadable(pod *corev1.Pod) bool {
+	var record map[string]any
+	text := pod.Annotations[inplacev1alpha1.StateAnnotation]
+	return text != "" && json.Unmarshal([]byte(text), &record) != nil
 }
 
 // withoutImages is all that a spec says but its images.

@@ -118,7 +118,7 @@ func (j *statefulSetJudge) checkMoved(s *State) {
 // checkConverged: wanted pods are there and serve, those that the partition does
 // not hold back at the update revision, and there are no others.
 func (j *statefulSetJudge) checkConverged(s *State) {
-	updated, lacking := 0, 0
+	updated, lacking, spoilt := 0, 0, 0
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
@@ -134,6 +134,9 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		if j.lacksClaims(pod, s) {
 			lacking++
 		}
+		if unreadable(pod) { // users have to repair that, and are told
+			spoilt++
+		}
 	}
 	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated < len(j.wanted)-j.partition {
 		j.add(Rest, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
@@ -142,7 +145,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		j.add(Rest, "%d pods, wanted are %v", n, j.wanted)
 	}
 	for _, condition := range j.set.Status.Conditions {
-		if lacking == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
+		if lacking+spoilt == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
 			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 		}
 	}
