@@ -16,6 +16,10 @@ type Changes struct {
 	// Update is the revision of the present template, Current the one that
 	// pods come from. They are the same when nothing is rolled out.
 	Current, Update *appsv1.ControllerRevision
+	// Missing is the name that the status gives to the current revision where the
+	// history does not have it, else empty: Current is then a guess, and a history
+	// that comes from a cache may only be behind.
+	Missing string
 	// Adopt lists revisions without a controller that the workload takes over.
 	Adopt []*appsv1.ControllerRevision
 	// Create is Update when it does not exist yet, else nil.
@@ -68,6 +72,7 @@ func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string,
 			return
 		}
 	}
+	c.Missing = name
 	live := map[string]bool{}
 	for label := range podLabels {
 		live[ShortHash(label)] = true

@@ -23,6 +23,9 @@ func outline(c *revision.Changes) string {
 		}
 	}
 	show("current", c.Current)
+	if c.Missing != "" {
+		out = append(out, "missing="+c.Missing)
+	}
 	show("update", c.Update)
 	show("adopt", c.Adopt...)
 	show("create", c.Create)
@@ -51,9 +54,9 @@ func TestPlan(t *testing.T) {
 		{"CR5: a rollback", history, "one", "web-2", nil, "current=web-2 update=web-1 raise=web-1 to=3"},
 		{"CR5: a rollback where the status names the revision already", history, "one", "web-1", nil, "current=web-1 update=web-1 raise=web-1 to=3"},
 		{"CR5: pods of another revision, which the status does not name", history, "one", "web-1", []string{"web-2"}, "current=web-1 update=web-1 raise=web-1 to=3"},
-		{"a current revision that is gone", history, "two", "web-0", nil, "current=web-2 update=web-2"},
+		{"a current revision that is gone", history, "two", "web-0", nil, "current=web-2 missing=web-0 update=web-2"},
 		{"a status that names none", history, "two", "", nil, "current=web-2 update=web-2"},
-		{"a current revision that is gone, and pods of an older one", history, "three", "web-0", []string{"web-1"}, "current=web-1 update=wanted create=wanted"},
+		{"a current revision that is gone, and pods of an older one", history, "three", "web-0", []string{"web-1"}, "current=web-1 missing=web-0 update=wanted create=wanted"},
 		{"an update under way before the first status", history, "two", "", []string{"web-2", "web-1"}, "current=web-1 update=web-2"},
 		{"an update begins before the first status", history, "three", "", []string{"1", "2", ""}, "current=web-2 update=wanted create=wanted"},
 		{"pods of the update revision before the first status", history, "two", "", []string{"web-2"}, "current=web-2 update=web-2"},
@@ -80,7 +83,7 @@ func TestPlan(t *testing.T) {
 	}
 	none := slices.Values([]string(nil))
 	c, err := revision.Plan([]*appsv1.ControllerRevision{nil, stored("bad", "{")}, numbered("wanted", 2, "one"), "bad", none)
-	if got := outline(&c); err != nil || got != "current=wanted update=wanted create=wanted" {
+	if got := outline(&c); err != nil || got != "current=wanted missing=bad update=wanted create=wanted" {
 		t.Errorf("a history that cannot be read gives %s and error %v", got, err)
 	}
 	for _, wanted := range []*appsv1.ControllerRevision{nil, stored("bad", "{")} {
@@ -89,7 +92,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	c.Prune(append(history, nil), new(int32), none)
-	if got := outline(&c); got != "current=wanted update=wanted create=wanted delete=web-1 delete=web-2" {
+	if got := outline(&c); got != "current=wanted missing=bad update=wanted create=wanted delete=web-1 delete=web-2" {
 		t.Errorf("a history with nothing in it gives %s", got)
 	}
 	if c = (revision.Changes{}); c.Any() {

@@ -43,14 +43,17 @@ func (p *Pass) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 }
 
 // PrepareRevisions writes the update revision, before any pod refers to it. It
-// returns false when the revision turned out to be another one than planned,
-// so that the next pass has to plan again. (CR5)
+// returns false when the revision turned out to be another one than planned, or
+// the current one to be there after all, so that the next pass has to plan again. (CR5)
 //
 // The selector is the workload's; collided counts one collision of names more
 // in its status.
 func (p *Pass) PrepareRevisions(
 	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) (settled bool, err error) {
+	if unseen, err := p.currentUnseen(ctx, c.Missing, selector); unseen || err != nil {
+		return false, err
+	}
 	if c.Create != nil {
 		version, err := p.create(func() (string, error) {
 			created, err := p.revisions().Create(ctx, c.Create, metav1.CreateOptions{})
@@ -72,6 +75,30 @@ func (p *Pass) PrepareRevisions(
 		}
 		p.Wrote(ownwrites.Revisions, raised.ResourceVersion)
 	}
+	return true, nil
+}
+
+// currentUnseen tells whether the current revision, which the history lacks, does
+// exist: then the cache of revisions is behind that of the workload, and pods that
+// the partition holds back would be made at the update revision. The next pass
+// waits until the cache is that far, and goes on with what it shows.
+func (p *Pass) currentUnseen(ctx context.Context, name string, selector *metav1.LabelSelector) (bool, error) {
+	const missing = "the current revision is missing"
+	if !p.Begins(missing, name != "") {
+		return false, nil
+	}
+	found, err := p.revisions().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		p.Begins(missing, false) // ask again
+		return false, fmt.Errorf("read ControllerRevision %s, which the status names: %w", name, err)
+	}
+	if !p.finds(found, selector) || len(revision.Usable([]*appsv1.ControllerRevision{found})) == 0 {
+		return false, nil
+	}
+	p.Wrote(ownwrites.Revisions, found.ResourceVersion)
 	return true, nil
 }
 

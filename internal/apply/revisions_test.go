@@ -183,6 +183,56 @@ func TestPrepareRevisions(t *testing.T) {
 	})
 }
 
+// A current revision that only the cache lacks is waited for, once: pods that the
+// partition holds back would be made at the update revision.
+func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	for _, test := range []struct {
+		name    string
+		set     func(*scene)
+		waits   bool // the first pass, for the cache
+		fails   bool
+		another bool // the second pass asks again
+	}{
+		{"it exists", func(s *scene) { s.stored(history("web-1", "nginx:1")) }, true, false, false},
+		{"it is gone", func(*scene) {}, false, false, false},
+		{"it is somebody else's", func(s *scene) {
+			r := history("web-1", "nginx:1")
+			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
+			r.OwnerReferences[0].Controller = ptr.To(true)
+			s.stored(r)
+		}, false, false, false},
+		{"nobody knows whose it is", func(s *scene) {
+			r := history("web-1", "nginx:1")
+			r.Data.Raw = []byte(`{"of":"another"}`)
+			s.stored(r)
+		}, false, false, false},
+		{"nobody can tell", func(s *scene) { s.fail("get controllerrevisions", errInternal) }, false, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			test.set(s)
+			prepare := func() (bool, error) {
+				return s.PrepareRevisions(t.Context(), &revision.Changes{Missing: "web-1"}, selector, nil)
+			}
+			settled, err := prepare()
+			if settled == (test.waits || test.fails) || (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {
+				t.Errorf("settled %v, error %v, the next pass waits for %q", settled, err, s.waitsFor())
+			}
+			if settled, err := prepare(); settled == test.another || (err != nil) != test.another {
+				t.Errorf("the second pass: settled %v, error %v", settled, err)
+			}
+			want := []string{"get controllerrevisions web-1"}
+			if test.another {
+				want = append(want, want...)
+			}
+			if diff := cmp.Diff(want, s.requests()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestDeleteRevisions(t *testing.T) {
 	s := newScene(t)
 	old := []*appsv1.ControllerRevision{}

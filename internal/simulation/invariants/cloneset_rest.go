@@ -71,11 +71,13 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 	}
 }
 
-// claimTaken tells whether a pod of somebody else mounts a claim of the CloneSet.
+// claimTaken tells whether a pod of somebody else mounts a claim of the CloneSet,
+// or has the name of the pod to come for it.
 func (j *cloneSetJudge) claimTaken(s *State) bool {
 	for name, claim := range s.Claims {
+		next := j.set.Name + "-" + claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
 		for _, pod := range s.Pods {
-			if owns(j.set.UID, claim) && mounts(pod, name) && !j.owned(pod) {
+			if owns(j.set.UID, claim) && (mounts(pod, name) || pod.Name == next) && !j.owned(pod) {
 				return true
 			}
 		}
@@ -95,10 +97,14 @@ func (j *cloneSetJudge) wanted(s *State) int {
 
 // checkUpdates: a pod moves that no rule holds back, whatever is refused besides:
 // one that does not serve while fewer such pods are at the update revision than may
-// be unavailable, or one that serves while so many others do. (rules 13 and 31)
+// be unavailable, or one that serves while so many others do. Surplus pods whose
+// deletion is refused need not move. (rules 13 and 31)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
 	if j.set.Spec.UpdateStrategy.Paused || c.movingOld <= l.partition || s.refuses("patch", "pods") { // its state is written first
+		return
+	}
+	if s.refuses("delete", "pods") && c.movingOld-l.partition <= c.all-l.replicas {
 		return
 	}
 	broken := 0 // at the update revision
@@ -123,7 +129,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 
 // checkConverged: as many pods as wanted, as many of them updated as the partition
 // lets, and all available, unless their image is bad and the partition holds them
-// back. What InPlaceOnly cannot move excuses what waits for it.
+// back: then those are missing that scaleStrategy.maxUnavailable has wait for them. What InPlaceOnly cannot move excuses what waits for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
 	l, c := &j.limits, &j.counts
 	for _, pod := range s.Pods {
@@ -132,12 +138,14 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 	}
 	wanted := j.wanted(s)
-	if c.all < wanted || c.all > l.replicas || c.updated < l.replicas-l.partition {
+	few := c.all < wanted || c.updated < l.replicas-l.partition
+	if few && !(j.heldBackBad(s) && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas {
 		j.add(Rest, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
 	for _, pod := range s.Pods {
 		switch {
 		case !j.owned(pod) || !active(pod):
+		case j.isPicked(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (rule 17)
 		case j.isPicked(pod) || preparingDelete(pod):
 			j.add(Rest, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && badImage(pod)):
@@ -150,6 +158,16 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 	}
+}
+
+// heldBackBad tells whether the partition holds a pod back whose image never runs.
+func (j *cloneSetJudge) heldBackBad(s *State) bool {
+	for _, pod := range s.Pods {
+		if j.owned(pod) && active(pod) && j.old(pod) && badImage(pod) {
+			return true
+		}
+	}
+	return false
 }
 
 // badImage tells whether a pod has an image that never runs.

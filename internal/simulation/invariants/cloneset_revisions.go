@@ -62,12 +62,21 @@ func (j *cloneSetJudge) neededRevisions() map[string]string {
 	return needed
 }
 
+// reads tells whether a revision is the CloneSet's to read: its own, or nobody's
+// that the selector matches. (CR4)
+func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
+	if r == nil {
+		return false
+	}
+	return owns(j.set.UID, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels)
+}
+
 // checkCurrent: the current revision moves to the update revision, and to no other,
 // when no pod is behind, and every wanted one is there or the partition holds none
 // back. What the author saw decides, and not what the status said before.
 func (j *cloneSetJudge) checkCurrent(before, after *v1alpha1.CloneSetStatus) {
 	was, is := before.CurrentRevision, after.CurrentRevision
-	if was == is || was == "" || j.Observed.Revisions[was] == nil {
+	if was == is || was == "" || !j.reads(j.Observed.Revisions[was]) {
 		return
 	}
 	if is != after.UpdateRevision {
