@@ -41,6 +41,8 @@
 //     update revision are the same.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
 //     lets go, although that has taken it and a lower one out of service.
+//   - With OrderedReady pods that are left over and have ended, which never get ready
+//     again, go without waiting for one another.
 //   - A pod whose in-place update cannot begin, since its record is corrupt or it
 //     lacks a container, is recreated with InPlaceIfPossible. With InPlaceOnly it is
 //     passed over and reported, and the update of the others goes on.

@@ -143,25 +143,29 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 
 // checkScaleIn: with OrderedReady pods that are left over go when all that are
 // wanted are available, one at a time, the highest first; and one that is not
-// available only where it is the lowest that is not. What keeps a pod from being
-// available may be its own hook, which does not count; and pods that the same pass
-// has adopted have their turn in the next. (rules 8 and 11)
+// available only where it is the lowest that is not ready, or where it and the
+// lower ones have ended. What keeps a pod from being available may be its own hook,
+// which does not count; and pods that the same pass has adopted have their turn in
+// the next. (rules 8 and 11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
 	}
-	halts := !j.available(pod) && !ended(pod) && !held(pod)
+	halts := !j.available(pod) && !held(pod)
 	for _, ordinal := range j.wanted {
 		if !j.available(j.at(ordinal)) {
 			j.add(Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
 		}
 	}
+	if halts && ready(pod) {
+		j.add(Order, "deletes pod %s, which is not available yet", pod.Name)
+	}
 	for _, other := range j.Known.Pods {
 		if !j.owned(other) || !j.owned(j.Observed.Pods[other.Name]) {
 			continue
 		}
-		if halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !j.available(other) {
-			j.add(Order, "deletes pod %s, which is not available, and neither is the lower pod %s", pod.Name, other.Name)
+		if halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !ready(other) && !(ended(pod) && ended(other)) {
+			j.add(Order, "deletes pod %s, which is not available, and the lower pod %s is not ready", pod.Name, other.Name)
 		}
 		if other.Name == pod.Name || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
 			continue
