@@ -32,11 +32,22 @@ type Progress struct {
 // service at the end; what is to be written goes into the patch. It is called
 // for every pod in every pass, and costs nothing for a pod that has nothing to do.
 //
-// The error says which record of the pod cannot be read, or is missing.
+// The error says which record of the pod cannot be read, or is missing. Such a
+// pod stays as it is, but a new one is put into service for the first time: no
+// update has taken it out of service, whatever its record says.
 func Refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
 	if settled(pod) {
 		return Progress{Complete: true}, nil
 	}
+	progress, err := refresh(p, pod, now)
+	if err != nil && readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && readiness.Condition(pod, v1alpha1.InPlaceUpdateReady) == nil {
+		setCondition(p, pod, corev1.ConditionTrue, "", now)
+	}
+	return progress, err
+}
+
+// refresh carries on with a pod on which there is something to do.
+func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
 	state, err := readState(pod)
 	if err != nil {
 		return Progress{}, err

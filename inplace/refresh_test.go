@@ -248,3 +248,19 @@ func TestRefreshErrors(t *testing.T) {
 		})
 	}
 }
+
+// A new pod whose record cannot be read, as one that came with its template, is
+// put into service all the same: no update has taken it out. (edge 14)
+func TestRefreshPutsANewPodIntoServiceWhateverItsRecord(t *testing.T) {
+	fresh := running(template(), func(pod *corev1.Pod) {
+		pod.Status.Conditions = pod.Status.Conditions[:2]
+		pod.Annotations[v1alpha1.StateAnnotation] = "{"
+	})
+	var got podpatch.Patch
+	if _, err := inplace.Refresh(&got, fresh, after(60)); err == nil {
+		t.Error("the record is not reported")
+	}
+	if c := got.Condition(fresh, v1alpha1.InPlaceUpdateReady); c == nil || c.Status != corev1.ConditionTrue {
+		t.Errorf("InPlaceUpdateReady: got %v, want True", c)
+	}
+}

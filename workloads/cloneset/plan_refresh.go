@@ -35,6 +35,7 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) {
 	if err != nil {
 		pod.unreadable = true
 		p.podProblem(pod, err)
+		readiness.Initial(patch, pod.Pod, p.Now)
 		return
 	}
 	p.requeueAfter(progress.RequeueAfter)

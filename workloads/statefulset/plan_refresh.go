@@ -42,6 +42,7 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) rollout.PatchKind {
 	if err != nil {
 		p.podProblem(pod, err)
 		pod.inPlaceDone, pod.unreadable = false, true
+		readiness.Initial(patch, pod.Pod, p.Now)
 		return kind
 	}
 	p.requeueAfter(progress.RequeueAfter)

@@ -15,19 +15,37 @@ import (
 // given to those from one on.
 func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reason) {
 	broken, stage := p.broken(sequence), p.stage
-	if len(p.plan.Create) > 0 { // those pods show first whether the update works
+	if p.finishPrepared(sequence[from:], waiting, broken) {
+		if broken != nil { // those pods show first whether the update works
+			p.wait(broken.Pod, waiting)
+		}
+		return
+	}
+	if len(p.plan.Create) > 0 { // so do pods that are created
 		p.stage = &p.plan.Otherwise
 	}
-	defer func() { p.stage = stage }()
-	for _, s := range sequence[from:] {
+	if broken != nil {
+		broken.unserving = true
+		p.update(broken)
+	}
+	p.stage = stage
+}
+
+// finishPrepared updates pods that have been prepared for it, and tells whether
+// there is one: they have counted as unavailable since, and what they wait for may
+// wait for them. It says why the others stay, but one.
+func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod) (some bool) {
+	for _, s := range slots {
 		switch {
-		case s.pod != nil && s.pod == broken:
-			broken.unserving = true
-			p.update(broken)
-		case mustMove(s):
+		case !mustMove(s) || s.pod == but:
+		case s.pod.preparedUpdate():
+			p.update(s.pod)
+			some = some || s.pod.deleted || s.pod.kind == rollout.PatchUpdateInPlace
+		default:
 			p.wait(s.pod.Pod, waiting)
 		}
 	}
+	return some
 }
 
 // broken is the pod to move although others are waited for: one that is not
@@ -46,7 +64,7 @@ func (p *planner) broken(sequence []slot) *pod {
 			return nil
 		case !mustMove(s), p.stuck(s):
 			next = next && pod.available
-		case pod.ready():
+		case pod.ready(), pod.preparedUpdate():
 			next = false
 		case pod.prepared(), !p.isCurrent(pod):
 			other = pod
@@ -91,8 +109,12 @@ func (p *planner) isCurrent(pod *pod) bool {
 // prepared tells whether its deletion or update is being prepared, which alone
 // may keep a pod from being ready.
 func (p *pod) prepared() bool {
-	state := lifecycle.StateOf(p.Pod)
-	return state == lifecyclev1alpha1.StatePreparingDelete || state == lifecyclev1alpha1.StatePreparingUpdate
+	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete || p.preparedUpdate()
+}
+
+// preparedUpdate tells whether a pod's update is being prepared.
+func (p *pod) preparedUpdate() bool {
+	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingUpdate
 }
 
 // givenUp tells whether nobody wants the current revision any more, or none of

@@ -135,7 +135,7 @@ func (p *planner) walk(sequence []slot) {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
 				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
 			if moved {
-				p.waitAll(sequence[i:], reason)
+				p.finishPrepared(sequence[i:], reason, nil)
 			} else {
 				p.updateBroken(sequence, i, reason)
 			}
