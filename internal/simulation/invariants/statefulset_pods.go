@@ -190,7 +190,9 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) {
 }
 
 // checkUpdate: a pod moves while the update goes on, where the partition does
-// not hold it back, and ready ones within maxUnavailable. (rules 14 to 18 and 22)
+// not hold it back, and ready ones within maxUnavailable. One that was prepared for
+// it counts as out of service since, and was judged then. (rules 14 to 18 and 22,
+// lifecycle rule 22)
 func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	if shortHash(pod.Labels[revisionLabel]) == j.update {
 		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
@@ -211,7 +213,9 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		}
 		j.checkWalk(pod, verb)
 	}
-	j.checkTurn(pod)
+	if !preparesUpdate(pod) {
+		j.checkTurn(pod)
+	}
 }
 
 // older tells whether a revision was created before another: then to go to it is
@@ -249,7 +253,7 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 		}
 	}
 	j.checkContained(pod, down, verb)
-	if ready(pod) && down > j.unavailable {
+	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
 }
@@ -327,7 +331,7 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	if most := len(j.wanted) - j.partition; gone > most && current != "" && current != j.update {
 		j.add(Partition, "%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
 	}
-	if ready(pod) && down > j.unavailable {
+	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods of those that move do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
 }
