@@ -121,6 +121,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return r.apply(ctx, s, p)
 			}
 		}}},
+		{"the claim of a pod that is not ready is given up", invariants.Claims, inPlan(giveUpUnready)},
 		{"changes of claims do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "persistentvolumeclaims", simulation.Forget("metadata", "uid")))
 		}}},

@@ -76,6 +76,17 @@ func updateGracefully(u *simulation.User, r *rand.Rand) {
 	}))
 }
 
+// giveUpUnready leaves the claims of pods that are not ready to nobody.
+func giveUpUnready(s *Snapshot, p *Plan) {
+	for _, claim := range s.Claims {
+		for _, pod := range s.Pods {
+			if active(pod) && mounts(pod, claim.Name) && !lifecycle.Ready(pod) {
+				p.HandOver = append(p.HandOver, letGo(claim, s.Set.UID, nil))
+			}
+		}
+	}
+}
+
 // forgetClaimsOfReleased does not see the claims of pods that the selector does not match.
 func forgetClaimsOfReleased(s *Snapshot) {
 	s.Claims = slices.DeleteFunc(s.Claims, func(claim *corev1.PersistentVolumeClaim) bool {

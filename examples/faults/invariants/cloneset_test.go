@@ -8,11 +8,13 @@ import (
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 func TestCloneSetsAreJudged(t *testing.T) {
 	a, b, c := pod("web-a"), pod("web-b"), pod("web-c")
 	none := metav1.Object(nil)
+	picked := func(s *spec) { s.picked = []string{"web-c"} }
 	for _, s := range []scenario{
 		{"a pod up to replicas", nil, objects(a, b), none, pod("web-c", out), false, nil},
 		{"a pod beyond replicas", nil, objects(a, b, c), none, pod("web-d", out), false, breaks(invariants.Surge)},
@@ -28,13 +30,17 @@ func TestCloneSetsAreJudged(t *testing.T) {
 		{"taken out beyond maxUnavailable", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), false, breaks(invariants.Availability)},
 		{"taken out beyond maxUnavailable, in a gap", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", out), true, breaks(invariants.Availability)},
 		{"taken out beyond the maxUnavailable of the last spec", edits(func(s *spec) { s.unavailable = 2 }, web2), objects(a, pod("web-b", out)), c, pod("web-c", out), false, nil},
-		{"updated while too few serve", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", told("web:2")), false, breaks(invariants.Availability)},
-		{"deleted while too few serve", edits(two), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability)},
+		{"updated while too few serve", edits(web2), objects(a, pod("web-b", out)), c, pod("web-c", told("web:2")), false, breaks(invariants.Availability, invariants.Order)},
+		{"updated while too few serve that are updated", edits(web2), objects(a, pod("web-b", at("web:2"), out)), c, pod("web-c", told("web:2")), false, breaks(invariants.Availability)},
+		{"updated before one that does not run", edits(web2), objects(a, pod("web-b", out, unscheduled)), pod("web-c", out), pod("web-c", out, told("web:2")), false, breaks(invariants.Order)},
+		{"deleted while too few serve", edits(two), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability, invariants.Order)},
+		{"picked while too few serve", edits(picked), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability)},
+		{"deleted before one that does not run", edits(two), objects(a, pod("web-b", out, unscheduled)), pod("web-c", out), pod("web-c", out, leaving), false, breaks(invariants.Order)},
 		{"a pod that does not serve is updated", edits(web2), objects(a, pod("web-b", out)), pod("web-c", out), pod("web-c", out, told("web:2")), false, nil},
 
 		{"scaled in", edits(two), objects(a, b), c, pod("web-c", leaving), false, nil},
 		{"scaled in too far", edits(two), objects(a), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
-		{"picked by name", edits(func(s *spec) { s.picked = []string{"web-c"} }), objects(a, b), c, pod("web-c", leaving), false, nil},
+		{"picked by name", edits(picked), objects(a, b), c, pod("web-c", leaving), false, nil},
 		{"another one is picked", edits(func(s *spec) { s.picked = []string{"web-b"} }), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
 		{"picked by label", nil, objects(a, b), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel)), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel), leaving), false, nil},
 		{"recreated", edits(recreate2), objects(a, b), c, pod("web-c", leaving), false, nil},
@@ -110,8 +116,16 @@ func ofStranger(c *corev1.PersistentVolumeClaim) { c.UID = strangerUID }
 
 func going(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = new(metav1.Now()) }
 
+func ended(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+
+func ofNobody(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = nil }
+
+func ofInstance(id string) func(*corev1.PersistentVolumeClaim) {
+	return func(c *corev1.PersistentVolumeClaim) { c.Labels[v1alpha1.CloneSetInstanceIDLabel] = id }
+}
+
 func TestClaimsAreJudged(t *testing.T) {
-	data := claim("data-web-c")
+	data, relabelled := claim("data-web-c"), claim("data-web-c", ofInstance("x"))
 	former := claim("data-web-c", func(c *corev1.PersistentVolumeClaim) {
 		c.OwnerReferences = []metav1.OwnerReference{{Kind: "Pod", Name: "web-c", UID: "former"}}
 	})
@@ -127,6 +141,12 @@ func TestClaimsAreJudged(t *testing.T) {
 		{"a claim goes with its pod", nil, objects(pod("web-c", leaving)), data, claim("data-web-c", going), false, nil},
 		{"a claim goes after its pod", nil, nil, data, none, false, nil},
 		{"a claim goes before its pod", nil, objects(pod("web-c")), data, claim("data-web-c", going), false, breaks(invariants.Claims)},
+		{"a claim goes before its pod, in a gap", nil, objects(pod("web-c")), data, claim("data-web-c", going), true, breaks(invariants.Claims)},
+		{"a claim goes before the pod that mounts it", nil, objects(pod("web-c", mounting("data-web-c"))), data, claim("data-web-c", going), false, breaks(invariants.Claims)},
+		{"a claim with another label goes before the pod that mounts it", nil, objects(pod("web-c", mounting("data-web-c"))), relabelled, claim("data-web-c", ofInstance("x"), going), false, breaks(invariants.Claims)},
+		{"a claim is given up before its pod", nil, objects(pod("web-c")), data, claim("data-web-c", ofNobody), false, breaks(invariants.Claims)},
+		{"a claim is given to a pod that has ended", nil, objects(pod("web-c", ended)), data, claim("data-web-c", ofPod("web-c")), false, nil},
+		{"a claim is given to its pod", nil, objects(pod("web-c")), data, claim("data-web-c", ofPod("web-c")), false, breaks(invariants.Claims)},
 		{"a claim gets its volume", nil, objects(pod("web-c")), data, claim("data-web-c", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "x" }), false, nil},
 		{"a claim goes on going", nil, objects(pod("web-c")), claim("data-web-c", going), none, false, nil},
 		{"a claim of another workload", nil, objects(pod("web-b-c")), claim("data-web-b-c"), none, false, nil},

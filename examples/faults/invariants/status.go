@@ -13,10 +13,22 @@ import (
 func (j *Judge) judgeStatus(v *verdict, c Change) {
 	s := j.sets[c.latest().GetUID()]
 	if w := j.writeOfStatus(c); w != nil && !v.gap && !s.lumped {
-		for _, violation := range s.judge(w, false, s.states...) {
+		for _, violation := range s.asBefore(c).judge(w, false, s.states...) {
 			v.add(violation)
 		}
 	}
+}
+
+// asBefore is a workload without the version that a status which names another current revision has made: its author could not
+// know it.
+func (s *set) asBefore(c Change) *set {
+	last := len(s.counting) - 1
+	if last < 1 || currentRevision(c.Old) == currentRevision(c.New) || s.counting[last].GetGeneration() != c.New.GetGeneration() {
+		return s
+	}
+	known := *s
+	known.counting = s.counting[:last]
+	return &known
 }
 
 // writeOfStatus returns the write of a status; nil if it is a user who has changed a workload, or nothing has changed.

@@ -1,9 +1,11 @@
 package invariants
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -11,7 +13,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// counted is a workload of a generation whose status says how many pods there are, and are ready, at an image.
+// counted is a workload of a generation that comes from the base spec, and whose status says how many pods there are, and are
+// ready, at an image.
 func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, observed int64, replicas, ready int32, image string) metav1.Object {
 	object := kind(base(), metav1.ObjectMeta{Name: "web", UID: setUID, Generation: generation})
 	switch set := object.(type) {
@@ -19,10 +22,23 @@ func counted(kind func(*spec, metav1.ObjectMeta) metav1.Object, generation, obse
 		s := &set.Status
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
 		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas = ready, ready, ready
+		s.CurrentRevision, s.ExpectedUpdatedReplicas, s.LabelSelector = revisionOf("web:1"), *set.Spec.Replicas, "app=web"
 	case *v1beta1.StatefulSet:
 		s := &set.Status
 		s.ObservedGeneration, s.Replicas, s.UpdatedReplicas, s.UpdateRevision = observed, replicas, replicas, revisionOf(image)
 		s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReadyReplicas = ready, ready, ready
+		s.CurrentRevision, s.CurrentReplicas, s.LabelSelector = revisionOf("web:1"), replicas, "app=web"
+	}
+	return object
+}
+
+// current has the status of a workload name a current revision.
+func current(object metav1.Object, revision string) metav1.Object {
+	switch set := object.(type) {
+	case *v1alpha1.CloneSet:
+		set.Status.CurrentRevision = revision
+	case *v1beta1.StatefulSet:
+		set.Status.CurrentRevision = revision
 	}
 	return object
 }
@@ -36,6 +52,7 @@ func TestStatusesAreJudged(t *testing.T) {
 			{"it counts too many", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 4, 3, "web:1"), false, breaks(invariants.Status)},
 			{"it counts the wrong ones as ready", nil, objects(p0, p1, pod("web-2", out)), old, counted(kind, 1, 1, 3, 3, "web:1"), false, breaks(invariants.Status)},
 			{"it counts the wrong ones as updated", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 3, 3, "web:2"), false, breaks(invariants.Status)},
+			{"it says that another revision is current", nil, objects(p0, p1, p2), old, current(counted(kind, 1, 1, 3, 3, "web:1"), "web-0"), false, breaks(invariants.Status)},
 			{"it has not seen its generation", nil, objects(p0, p1, p2), old, counted(kind, 1, 2, 3, 3, "web:1"), false, breaks(invariants.Status)},
 			{"a user changes the spec", nil, objects(p0), old, counted(kind, 2, 1, 3, 3, "web:1"), false, nil},
 			{"it counts too many, in a gap", nil, objects(p0, p1, p2), old, counted(kind, 1, 1, 4, 3, "web:1"), true, nil},
@@ -77,28 +94,88 @@ func TestStatusesOfEarlierPodsAreJudged(t *testing.T) {
 	}
 }
 
+// TestCurrentRevisionsAreJudged makes sure that the current revision moves when the update is complete, and not before.
+func TestCurrentRevisionsAreJudged(t *testing.T) {
+	for name, kind := range map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet} {
+		for _, move := range []struct {
+			name    string
+			updated int32 // of three
+			wrong   []invariants.Invariant
+		}{
+			{"the update is complete", 3, nil},
+			{"the update goes on", 2, breaks(invariants.Status)},
+		} {
+			of := base()
+			of.image = "web:2"
+			version := func(is string, updated, atIt int32) metav1.Object {
+				object := current(kind(of, metav1.ObjectMeta{Name: "web", UID: setUID, Generation: 1}), is)
+				switch set := object.(type) {
+				case *v1alpha1.CloneSet:
+					s := &set.Status
+					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.ExpectedUpdatedReplicas = 1, 3, 3, 3, 3
+					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.LabelSelector = "web-2", updated, updated, "app=web"
+				case *v1beta1.StatefulSet:
+					s := &set.Status
+					s.ObservedGeneration, s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.CurrentReplicas = 1, 3, 3, 3, atIt
+					s.UpdateRevision, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.LabelSelector = "web-2", updated, updated, "app=web"
+				}
+				return object
+			}
+			j, old := NewJudge(), version("web-1", 0, 3)
+			j.See([]Change{{New: base().revision(t)}, {New: of.revision(t)}, {New: old}}, false)
+			for i, name := range []string{"web-2", "web-1", "web-0"} {
+				image := "web:1"
+				if int32(i) < move.updated {
+					image = "web:2"
+				}
+				j.See([]Change{{New: pod(name, at(image))}}, true)
+			}
+			j.Settled()
+			var wrong []invariants.Invariant
+			for _, v := range j.See([]Change{{Old: old, New: version("web-2", move.updated, move.updated)}}, false) {
+				t.Logf("%s: %s: %v", name, move.name, v)
+				wrong = append(wrong, v.Invariant)
+			}
+			if diff := cmp.Diff(move.wrong, wrong); diff != "" {
+				t.Errorf("%s: %s: violated (-want +got):\n%s", name, move.name, diff)
+			}
+		}
+	}
+}
+
 // TestRestIsJudged makes sure that what is settled is as it should be.
 func TestRestIsJudged(t *testing.T) {
-	p0, p1, p2 := pod("web-0"), pod("web-1"), pod("web-2")
+	p0, p1, p2 := pod("web-0", mounting("data-web-0")), pod("web-1", mounting("data-web-1")), pod("web-2", mounting("data-web-2"))
 	for name, kind := range map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet} {
+		owned := func(*corev1.PersistentVolumeClaim) {}
+		if name == "StatefulSet" { // they stay
+			owned = ofNobody
+		}
 		for _, rest := range []struct {
 			name   string
 			status metav1.Object
 			pods   []metav1.Object
-			wrong  bool
+			wrong  []invariants.Invariant
 		}{
-			{"it is at rest", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1, p2), false},
-			{"a pod is missing", counted(kind, 1, 1, 2, 2, "web:1"), objects(p0, p1), true},
-			{"a pod does not serve", counted(kind, 1, 1, 3, 2, "web:1"), objects(p0, p1, pod("web-2", out)), true},
-			{"the status is late", counted(kind, 2, 1, 3, 3, "web:1"), objects(p0, p1, p2), true},
+			{"it is at rest", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1, p2), nil},
+			{"a pod is missing", counted(kind, 1, 1, 2, 2, "web:1"), objects(p0, p1), breaks(invariants.Rest)},
+			{"a pod does not serve", counted(kind, 1, 1, 3, 2, "web:1"), objects(p0, p1, pod("web-2", out, mounting("data-web-2"))), breaks(invariants.Rest)},
+			{"the status is late", counted(kind, 2, 1, 3, 3, "web:1"), objects(p0, p1, p2), breaks(invariants.Status)},
+			{"the status counts too many", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1), breaks(invariants.Rest, invariants.Status)},
 		} {
 			j := NewJudge()
 			j.See([]Change{{New: base().revision(t)}, {New: rest.status}}, true)
-			for _, object := range append(rest.pods, claim("data-web-0"), claim("data-web-1"), claim("data-web-2")) {
+			for _, object := range append(rest.pods, claim("data-web-0", owned), claim("data-web-1", owned), claim("data-web-2", owned)) {
 				j.See([]Change{{New: object}}, true)
 			}
-			if wrong := j.Settled(); (len(wrong) > 0) != rest.wrong {
-				t.Errorf("%s: %s: violated: %v, expected some: %v", name, rest.name, wrong, rest.wrong)
+			var wrong []invariants.Invariant
+			for _, violation := range j.Settled() {
+				t.Logf("%s: %s: %v", name, rest.name, violation)
+				wrong = append(wrong, violation.Invariant)
+			}
+			slices.Sort(wrong)
+			if diff := cmp.Diff(rest.wrong, slices.Compact(wrong)); diff != "" {
+				t.Errorf("%s: %s: violated (-want +got):\n%s", name, rest.name, diff)
 			}
 		}
 	}

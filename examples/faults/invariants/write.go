@@ -133,11 +133,13 @@ func undo[T metav1.Object](all map[string]T, c Change) {
 // holdsInGap tells whether something is wrong also where a change lumps together several: it takes neither their order nor a
 // moment between them to know.
 func holdsInGap(invariant invariants.Invariant, w *invariants.Write) bool {
+	_, cloned := w.Truth.Workload.(*v1alpha1.CloneSet)
 	switch invariant {
-	case invariants.Ownership, invariants.InPlace, invariants.Claims, invariants.Surge:
+	case invariants.Ownership, invariants.InPlace, invariants.Surge:
 		return true
+	case invariants.Claims: // those that a pod came or went with may have changed since
+		return w.Resource != "pods" || w.Verb == "create" && !cloned
 	case invariants.Availability:
-		_, cloned := w.Truth.Workload.(*v1alpha1.CloneSet)
 		return cloned
 	case invariants.Hooks:
 		return w.Verb == "delete"

@@ -38,12 +38,27 @@ func (j *cloneSetJudge) checkNewClaim(claim *corev1.PersistentVolumeClaim) {
 }
 
 // checkClaimDeletion: a claim is deleted when no pod that lives mounts it, whoever
-// owns that pod. One that came after the author looked last is excused: nobody
-// can look and delete at once.
+// owns that pod, nor is of its instance. One that came after the author looked last
+// is excused: nobody can look and delete at once.
 func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) {
 	for _, pod := range j.Truth.Pods {
 		if active(pod) && mounts(pod, claim.Name) && !j.cameSince(pod) {
 			j.add(Claims, "deletes claim %s, which pod %s mounts", claim.Name, pod.Name)
+		}
+	}
+	j.checkUnused(claim, "deletes")
+}
+
+// checkUnused: a claim is let go when the CloneSet has no pod that lives and uses
+// it, neither in fact nor as far as the author knew.
+func (j *cloneSetJudge) checkUnused(claim *corev1.PersistentVolumeClaim, verb string) {
+	if known := j.Known.Claims[claim.Name]; known != nil { // its label may have changed since
+		claim = known
+	}
+	for _, pod := range j.Truth.Pods {
+		known := j.Known.Pods[pod.Name]
+		if known != nil && known.UID == pod.UID && j.owned(known) && uses(known, claim) && j.owned(pod) && active(pod) {
+			j.add(Claims, "%s claim %s, whose pod %s is there", verb, claim.Name, pod.Name)
 		}
 	}
 }
@@ -61,6 +76,9 @@ func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClai
 	rest.OwnerReferences, rest.ResourceVersion = before.OwnerReferences, before.ResourceVersion
 	if !equality.Semantic.DeepEqual(before, rest) {
 		j.add(Claims, "changes more of claim %s than its owners", before.Name)
+	}
+	if owns(j.set.UID, before) && !owns(j.set.UID, after) {
+		j.checkUnused(before, "gives up")
 	}
 	for _, owner := range after.OwnerReferences {
 		if owner.UID == j.set.UID || owns(owner.UID, before) {
