@@ -249,6 +249,8 @@ func TestInPlaceUpdate(t *testing.T) {
 	runPlanCases(t, []planCase{
 		{"rule 18: in place where the change allows it", "B", "A", "0A 1A", with(ifPossible), "UpdateInPlace 1", "MaxUnavailable 0"},
 		{"rule 18: otherwise recreated", "B", "A", "0A 1A", with(ifPossible, moreEnv), "delete 1 Update", "MaxUnavailable 0"},
+		{"rule 20: a prepared pod that cannot go in place any more goes back", "B", "A", "0A",
+			with(only, moreEnv, hooked(), state(0, "PreparingUpdate")), "Refresh 0", "RefreshFirst 0"},
 		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1 0"},
 		{"rule 21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
 		{"edge 24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
