@@ -41,6 +41,8 @@
 //     update revision are the same.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
 //     lets go, although that has taken it and a lower one out of service.
+//   - With OrderedReady pods that are left over and have ended, which never get ready
+//     again, go without waiting for one another.
 //   - A pod whose in-place update cannot begin, since its record is corrupt or it
 //     lacks a container, is recreated with InPlaceIfPossible. With InPlaceOnly it is
 //     passed over and reported, and the update of the others goes on.
@@ -93,7 +95,8 @@
 //   - A v1alpha1 StatefulSet is judged with the fields that only v1beta1 has.
 //   - Pod fields that are newer than Kubernetes 1.22 are part of revisions and pods.
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
-//     holds it back; it would stay unavailable, with markPodNotReady out of service.
+//     holds it back, or when InPlaceOnly does not let it go to a new template; it
+//     would stay unavailable, with markPodNotReady out of service.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the StatefulSet is gone.

@@ -63,6 +63,8 @@ func TestHooks(t *testing.T) {
 			with(ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", "MaxUnavailable 1, NameTaken new"},
 		{"lifecycle rule 19: and where OrderedReady waits for another", "B", "A", "0A- 1A 2A",
 			with(ordered, ifPossible, hooked(), state(2, "PreparingUpdate")), "UpdateInPlace 2", "OrderedReady 1 0"},
+		{"lifecycle rule 19: but not together with the creation of one that waits for it", "B", "A", "0A 1B",
+			with(ordered, ifPossible, hooked(), replicas(3), state(0, "PreparingUpdate")), "create 2B, otherwise UpdateInPlace 0", "OrderedReady 0"},
 		{"lifecycle rule 19: its hook holds it all the same", "B", "A", "0A 1A 2B-",
 			with(ifPossible, hooked(0), state(0, "PreparingUpdate")), "", "InPlaceUpdateHook 0, MaxUnavailable 1"},
 		{"lifecycle rule 19: a pod whose update was undone while it was held", "A", "A", "0A", with(ifPossible, hooked(0), state(0, "PreparingUpdate")), "Refresh 0", ""},

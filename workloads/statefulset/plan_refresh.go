@@ -49,7 +49,7 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) rollout.PatchKind {
 	if pod.inPlaceDone = progress.Complete; !progress.Complete {
 		p.wait(pod.Pod, inPlaceReason(pod, progress))
 	}
-	in := lifecycle.RefreshInput{AtTarget: pod.updated || pod.held || p.rolling == nil, InPlaceComplete: progress.Complete}
+	in := lifecycle.RefreshInput{AtTarget: pod.updated || pod.held || p.rolling == nil || pod.preparedUpdate() && p.stuck(slot{pod: pod}), InPlaceComplete: progress.Complete}
 	if !lifecycle.Refresh(patch, pod.Pod, p.hooks(), in, p.Now) && lifecycle.StateOf(pod.Pod) == lifecyclev1alpha1.StateUpdated {
 		p.wait(pod.Pod, updatedHook)
 	}

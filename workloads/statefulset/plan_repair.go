@@ -15,20 +15,19 @@ import (
 // given to those from one on.
 func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reason) {
 	broken, stage := p.broken(sequence), p.stage
-	if p.finishPrepared(sequence[from:], waiting, broken) {
-		if broken != nil { // those pods show first whether the update works
-			p.wait(broken.Pod, waiting)
-		}
-		return
-	}
-	if len(p.plan.Create) > 0 { // so do pods that are created
+	if len(p.plan.Create) > 0 { // those come while lower pods are available, and show whether the update works
 		p.stage = &p.plan.Otherwise
 	}
-	if broken != nil {
+	defer func() { p.stage = stage }()
+	switch {
+	case p.finishPrepared(sequence[from:], waiting, broken):
+		if broken != nil { // those pods show it as well
+			p.wait(broken.Pod, waiting)
+		}
+	case broken != nil:
 		broken.unserving = true
 		p.update(broken)
 	}
-	p.stage = stage
 }
 
 // finishPrepared updates pods that have been prepared for it, and tells whether
@@ -40,7 +39,12 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 		case !mustMove(s) || s.pod == but:
 		case s.pod.preparedUpdate():
 			p.update(s.pod)
-			some = some || s.pod.deleted || s.pod.kind == rollout.PatchUpdateInPlace
+			if !s.pod.deleted && s.pod.kind != rollout.PatchUpdateInPlace {
+				continue
+			}
+			if some = true; p.stage == &p.plan.Otherwise {
+				p.wait(s.pod.Pod, waiting)
+			}
 		default:
 			p.wait(s.pod.Pod, waiting)
 		}

@@ -47,8 +47,9 @@ func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 
 // haltsScaleIn says why no pod that is left over goes now: one is on its way
 // out, or the highest one is not available and is not the first of all pods that
-// are not ready; hooks are not looked at, as in rule 8. One whose deletion was
-// begun when it was its turn has waited for that already, and may be out of
+// are not ready; hooks are not looked at, as in rule 8. Pods that have ended do
+// not wait for one another, as none of them is ever ready again. One whose deletion
+// was begun when it was its turn has waited for that already, and may be out of
 // service for no other reason. (rule 11)
 func (p *planner) haltsScaleIn() *rollout.Reason {
 	for _, pod := range p.condemned {
@@ -60,7 +61,8 @@ func (p *planner) haltsScaleIn() *rollout.Reason {
 	if highest.available || lifecycle.StateOf(highest.Pod) == lifecyclev1alpha1.StatePreparingDelete {
 		return nil
 	}
-	switch i := slices.IndexFunc(p.pods, func(pod *pod) bool { return !pod.ready() }); {
+	first := func(pod *pod) bool { return !pod.ready() && (pod == highest || !pod.ended || !highest.ended) }
+	switch i := slices.IndexFunc(p.pods, first); {
 	case i < 0:
 		return p.order("pod %s, which is to be deleted, is not available yet", highest.Name)
 	case p.pods[i] != highest:

@@ -196,22 +196,24 @@ func (w *setWorld) comeToRest(image string) {
 }
 
 // halts tells whether OrderedReady keeps pods that are left over: all wanted
-// ones are available, and the highest and a lower one of the others are not. (rule 11)
+// ones are available, and the highest and a lower one of the others are not; nor
+// have all of these ended. (rule 11)
 func (j *judge) halts() bool {
 	if !j.ordered || slices.ContainsFunc(j.wanted, func(n int) bool { return !j.available(j.pods[n]) }) {
 		return false
 	}
 	var broken []int
-	highest := -1
+	highest, alive := -1, false
 	for ordinal, pod := range j.pods {
 		if j.own(pod) && j.condemned(pod) {
 			highest = max(highest, ordinal)
 			if !j.available(pod) {
 				broken = append(broken, ordinal)
+				alive = alive || !ended(pod)
 			}
 		}
 	}
-	return len(broken) > 1 && slices.Max(broken) == highest
+	return alive && len(broken) > 1 && slices.Max(broken) == highest
 }
 
 // rest makes passes until there is nothing to do, and returns the last plan.

@@ -190,7 +190,9 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 func free(u *simulation.User, set *v1beta1.StatefulSet) {
 	window := newWindow(*set.Spec.Replicas, set.Spec.ReserveOrdinals)
 	lower, recreate := false, false
+	known := map[string]bool{}
 	for _, r := range u.Revisions() {
+		known[r.Name] = true
 		lower = lower || r.Name == set.Status.CurrentRevision && bytes.Contains(r.Data.Raw, []byte("bad"))
 	}
 	for _, pod := range u.Pods() {
@@ -204,7 +206,7 @@ func free(u *simulation.User, set *v1beta1.StatefulSet) {
 			u.DeletePod(pod.Name, nil)
 		case own && window.contains(ordinal):
 			lower = lower || !works
-			recreate = recreate || main.Image == "" || len(main.Env) > 0 || pod.Labels[revisionLabel] == "" || pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
+			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[revisionLabel]] || pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
 		}
 	}
 	if lower {

@@ -23,8 +23,10 @@ func TestStatefulSetPast(t *testing.T) {
 		r.UnorderedUpdate = &v1beta1.UnorderedUpdateStrategy{}
 	})
 	paused := rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.Paused = true })
+	minReady := rolling(func(r *v1beta1.RollingUpdateStatefulSetStrategy) { r.MinReadySeconds = ptr.To(int32(90)) })
 	held := labelled(lifecyclev1alpha1.StateLabel, string(lifecyclev1alpha1.StatePreparingDelete))
-	prepared := at(at(testPod("web-1", "a"), labelled(lifecyclev1alpha1.StateLabel, string(lifecyclev1alpha1.StatePreparingUpdate))), notReady)
+	drained := at(testPod("web-1", "a"), labelled(lifecyclev1alpha1.StateLabel, string(lifecyclev1alpha1.StatePreparingUpdate)))
+	prepared := at(drained, notReady)
 	p0, p1, p2 := testPod("web-0", "a"), testPod("web-1", "a"), testPod("web-2", "a")
 	n0, n2 := testPod("web-0", "b"), testPod("web-2", "b")
 	for _, tt := range []struct {
@@ -40,9 +42,16 @@ func TestStatefulSetPast(t *testing.T) {
 		{"outage: within maxUnavailable", statefulSet(3, parallel), pods(p0, p1, at(p2, notReady)), at(p2, notReady), nil, nil},
 		{"outage: to where nothing works", statefulSet(3, parallel), pods(p0, at(p1, notReady), at(n2, notReady)), at(p1, notReady), nil, []Invariant{Contained}},
 		{"outage: one that was prepared before", statefulSet(3, parallel), pods(p0, prepared, at(n2, notReady)), prepared, nil, nil},
+		{"lifecycle rule 22: one that was prepared is out of service, though it is ready", statefulSet(3), pods(n0, drained, at(n2, notReady)), drained, nil, nil},
+		{"lifecycle rule 22: one that was not", statefulSet(3, parallel), pods(n0, p1, at(n2, notReady)), p1, nil, []Invariant{Availability}},
 		{"outage: to where it works", statefulSet(3, parallel), pods(at(p0, notReady), at(p1, notReady), n2), at(p1, notReady), nil, nil},
 		{"rule 11: one that is not available, the lowest", statefulSet(1), pods(p0, at(p1, notReady)), at(p1, notReady), nil, nil},
 		{"rule 11: one that is not available, and neither is a lower one", statefulSet(1), pods(p0, at(p1, notReady), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
+		{"rule 11: one that is not available, and a lower one is ready for too short", statefulSet(0, minReady), pods(p0, at(p1, notReady)), at(p1, notReady), nil, nil},
+		{"rule 11: one that is ready for too short", statefulSet(0, minReady), pods(p0, p1), p1, nil, []Invariant{Order}},
+		{"rule 11: one that has ended, and a lower one is not ready", statefulSet(1), pods(p0, at(p1, notReady), at(p2, failed)), at(p2, failed), nil, []Invariant{Order}},
+		{"rule 11: one that has ended, as the lower ones have", statefulSet(1), pods(p0, at(p1, failed), at(p2, failed)), at(p2, failed), nil, nil},
+		{"rule 11: one that is not available, and a lower one has ended", statefulSet(1), pods(p0, at(p1, failed), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
 		{"rule 8: none is scaled in before the wanted are available", statefulSet(1), pods(at(p0, notReady), at(p1, notReady)), at(p1, notReady), nil, []Invariant{Order}},
 		{"rule 8: OrderedReady, one that ended is replaced in its turn", statefulSet(3), pods(at(p0, notReady), at(p1, failed)), at(p1, failed), nil, []Invariant{Order}},
 		{"a hook let go: in its turn", statefulSet(3), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, nil},

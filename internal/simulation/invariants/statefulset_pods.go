@@ -143,25 +143,29 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 
 // checkScaleIn: with OrderedReady pods that are left over go when all that are
 // wanted are available, one at a time, the highest first; and one that is not
-// available only where it is the lowest that is not. What keeps a pod from being
-// available may be its own hook, which does not count; and pods that the same pass
-// has adopted have their turn in the next. (rules 8 and 11)
+// available only where it is the lowest that is not ready, or where it and the
+// lower ones have ended. What keeps a pod from being available may be its own hook,
+// which does not count; and pods that the same pass has adopted have their turn in
+// the next. (rules 8 and 11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
 	}
-	halts := !j.available(pod) && !ended(pod) && !held(pod)
+	halts := !j.available(pod) && !held(pod)
 	for _, ordinal := range j.wanted {
 		if !j.available(j.at(ordinal)) {
 			j.add(Order, "deletes pod %s, pod %d is not available", pod.Name, ordinal)
 		}
 	}
+	if halts && ready(pod) {
+		j.add(Order, "deletes pod %s, which is not available yet", pod.Name)
+	}
 	for _, other := range j.Known.Pods {
 		if !j.owned(other) || !j.owned(j.Observed.Pods[other.Name]) {
 			continue
 		}
-		if halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !j.available(other) {
-			j.add(Order, "deletes pod %s, which is not available, and neither is the lower pod %s", pod.Name, other.Name)
+		if halts && j.ordinalOf(other.Name) < j.ordinalOf(pod.Name) && !ready(other) && !(ended(pod) && ended(other)) {
+			j.add(Order, "deletes pod %s, which is not available, and the lower pod %s is not ready", pod.Name, other.Name)
 		}
 		if other.Name == pod.Name || j.isWanted(other.Name) || j.ordinalOf(other.Name) < 0 {
 			continue
@@ -186,7 +190,9 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) {
 }
 
 // checkUpdate: a pod moves while the update goes on, where the partition does
-// not hold it back, and ready ones within maxUnavailable. (rules 14 to 18 and 22)
+// not hold it back, and ready ones within maxUnavailable. One that was prepared for
+// it counts as out of service since, and was judged then. (rules 14 to 18 and 22,
+// lifecycle rule 22)
 func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	if shortHash(pod.Labels[revisionLabel]) == j.update {
 		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
@@ -207,7 +213,9 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		}
 		j.checkWalk(pod, verb)
 	}
-	j.checkTurn(pod)
+	if !preparesUpdate(pod) {
+		j.checkTurn(pod)
+	}
 }
 
 // older tells whether a revision was created before another: then to go to it is
@@ -245,7 +253,7 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 		}
 	}
 	j.checkContained(pod, down, verb)
-	if ready(pod) && down > j.unavailable {
+	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods from the highest down to it do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
 }
@@ -323,7 +331,7 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	if most := len(j.wanted) - j.partition; gone > most && current != "" && current != j.update {
 		j.add(Partition, "%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
 	}
-	if ready(pod) && down > j.unavailable {
+	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
 		j.add(Availability, "%s pod %s, %d pods of those that move do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
 }
