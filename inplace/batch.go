@@ -7,8 +7,8 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
-// nextBatch splits a change into what is written now and what waits (rules 15
-// and 16). Now come the containers without a launch priority and, of those
+// nextBatch splits a change into what is written now and what waits (IP-15,
+// IP-16). Now come the containers without a launch priority and, of those
 // with one, the highest present; then those that share a changed label or
 // annotation with them, which cannot be changed for one container alone.
 func nextBatch(pod *corev1.Pod, c change) (batch, rest change) {

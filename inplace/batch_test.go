@@ -22,28 +22,28 @@ func TestBatches(t *testing.T) {
 		changes    []change
 		want       string
 	}{
-		{"rule 15: no priorities", nil, nil, allImages, "c1,c2,c3"},
-		{"edge 10: 20, 10, 0", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")}, nil, allImages, "c1|c2|c3"},
-		{"rule 15: negative ones, as Ordered gives", []func(*corev1.Pod){priority(0, "0"), priority(1, "-1"), priority(2, "-2")}, nil, allImages, "c1|c2|c3"},
-		{"rule 15: equal ones go together", []func(*corev1.Pod){priority(0, "1"), priority(1, "5"), priority(2, "5")}, nil, allImages, "c2,c3|c1"},
-		{"edge 12: only one has a priority", []func(*corev1.Pod){priority(1, "5")}, nil, allImages, "c1,c2,c3"},
-		{"rule 15: those without one go first", []func(*corev1.Pod){priority(0, "1"), priority(1, "5")}, nil, allImages, "c2,c3|c1"},
-		{"rule 15: unchanged containers do not count", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")}, nil, allImages[1:], "c2|c3"},
-		{"edge 17: a priority that is no number is none", []func(*corev1.Pod){priority(0, "high"), priority(1, "5")}, nil, allImages, "c1,c2,c3"},
+		{"IP-15: no priorities", nil, nil, allImages, "c1,c2,c3"},
+		{"IP-E10: 20, 10, 0", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")}, nil, allImages, "c1|c2|c3"},
+		{"IP-15: negative ones, as Ordered gives", []func(*corev1.Pod){priority(0, "0"), priority(1, "-1"), priority(2, "-2")}, nil, allImages, "c1|c2|c3"},
+		{"IP-15: equal ones go together", []func(*corev1.Pod){priority(0, "1"), priority(1, "5"), priority(2, "5")}, nil, allImages, "c2,c3|c1"},
+		{"IP-E12: only one has a priority", []func(*corev1.Pod){priority(1, "5")}, nil, allImages, "c1,c2,c3"},
+		{"IP-15: those without one go first", []func(*corev1.Pod){priority(0, "1"), priority(1, "5")}, nil, allImages, "c2,c3|c1"},
+		{"IP-15: unchanged containers do not count", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")}, nil, allImages[1:], "c2|c3"},
+		{"IP-E17: a priority that is no number is none", []func(*corev1.Pod){priority(0, "high"), priority(1, "5")}, nil, allImages, "c1,c2,c3"},
 		{
-			"edge 11: a shared label", []func(*corev1.Pod){priority(0, "20"), priority(1, "10")},
+			"IP-E11, LP-15: a shared label", []func(*corev1.Pod){priority(0, "20"), priority(1, "10")},
 			[]change{k(0), k(1)}, []change{label("k", "w")}, "c1,c2",
 		},
 		{
-			"rule 16: transitively", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")},
+			"IP-16: transitively", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")},
 			[]change{k(0), k(1), l(1), l(2)}, []change{label("k", "w"), annotate("a", "c")}, "c1,c2,c3",
 		},
 		{
-			"rule 16: a container with an image only shares nothing", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")},
+			"IP-16: a container with an image only shares nothing", []func(*corev1.Pod){priority(0, "20"), priority(1, "10"), priority(2, "0")},
 			[]change{k(1), k(2)}, []change{image(0, "c1:2"), label("k", "w")}, "c1|c2,c3",
 		},
 		{
-			"rule 16: a label and an annotation of one key are two", []func(*corev1.Pod){priority(0, "20"), priority(1, "10")},
+			"IP-16: a label and an annotation of one key are two", []func(*corev1.Pod){priority(0, "20"), priority(1, "10")},
 			[]change{env(0, "K", "metadata.labels['a']"), l(1), label("a", "1")}, []change{label("a", "2"), annotate("a", "c")}, "c1|c2",
 		},
 	} {

@@ -20,8 +20,8 @@ type BeginOptions struct {
 	GracePeriodSeconds int32
 }
 
-// Begin starts an in-place update of a pod (inplace rules 11 to 13, 15 to 17, 19 and
-// 28). It puts into the patch what to write: the pod out of service, then the
+// Begin starts an in-place update of a pod (IP-11 to IP-13, IP-15 to IP-17, IP-19,
+// IP-28). It puts into the patch what to write: the pod out of service, then the
 // record of the update together with the first batch of the change or, with a
 // grace period, with the change that waits. The caller adds the revision labels
 // of its workload, and what its lifecycle asks for, to the same patch.
@@ -60,7 +60,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 	return writeBatch(p, pod, state, wanted, o.Now)
 }
 
-// withdraw takes a pod with the readiness gate out of service (inplace rule 11).
+// withdraw takes a pod with the readiness gate out of service (IP-11).
 func withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	if !readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) {
 		return
@@ -81,7 +81,7 @@ func setCondition(p *podpatch.Patch, pod *corev1.Pod, status corev1.ConditionSta
 	})
 }
 
-// beginGrace records the change instead of making it (inplace rule 19).
+// beginGrace records the change instead of making it (IP-19).
 func beginGrace(p *podpatch.Patch, pod *corev1.Pod, u *Update, state *v1alpha1.State, wanted change, seconds int32) error {
 	if err := writeState(p, pod, state); err != nil {
 		return err

@@ -22,9 +22,9 @@ func TestBeginWrites(t *testing.T) {
 		u        *inplace.Update
 		wantKind []string
 	}{
-		{"rules 11 and 12: status first, then the pod", running(template()), calculate(t, template(), template(image(0, "c1:2"))), []string{"status", ""}},
-		{"rule 11, edge 15: no gate, no status write", running(template(), noGate), calculate(t, template(), template(image(0, "c1:2"))), []string{""}},
-		{"rule 4: only records, which the status write takes along", running(template()), calculate(t, template(), template()), []string{"status"}},
+		{"IP-11, IP-12: status first, then the pod", running(template()), calculate(t, template(), template(image(0, "c1:2"))), []string{"status", ""}},
+		{"IP-11, IP-E15: no gate, no status write", running(template(), noGate), calculate(t, template(), template(image(0, "c1:2"))), []string{""}},
+		{"IP-4: only records, which the status write takes along", running(template()), calculate(t, template(), template()), []string{"status"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var p podpatch.Patch
@@ -57,20 +57,20 @@ func TestBeginConditions(t *testing.T) {
 		pod            *corev1.Pod
 		inPlace, ready string
 	}{
-		{"rule 11: Ready goes with it", running(template()), started, "False ReadinessGatesNotReady " + message},
+		{"IP-11: Ready goes with it", running(template()), started, "False ReadinessGatesNotReady " + message},
 		{
-			"rule 11: every failing gate is named", running(template(), extraGate), started,
+			"IP-11: every failing gate is named", running(template(), extraGate), started,
 			"False ReadinessGatesNotReady " + message + `, corresponding condition of pod readiness gate "Other" does not exist.`,
 		},
 		{
-			"rule 11: containers not ready, Ready is left alone",
+			"IP-11: containers not ready, Ready is left alone",
 			running(template(), func(pod *corev1.Pod) { pod.Status.Conditions[1].Status = "False" }), started, "True",
 		},
 		{
-			"rule 11: no Ready condition, none is made",
+			"IP-11: no Ready condition, none is made",
 			running(template(), func(pod *corev1.Pod) { pod.Status.Conditions = pod.Status.Conditions[1:] }), started, "none",
 		},
-		{"rule 11, edge 15: no gate", running(template(), noGate), "none", "True"},
+		{"IP-11, IP-E15: no gate", running(template(), noGate), "none", "True"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := begin(t, tt.pod, u, 0)
@@ -84,14 +84,14 @@ func TestBeginConditions(t *testing.T) {
 	}
 	first := begin(t, running(template()), u, 0)
 	if since := since(first, v1alpha1.InPlaceUpdateReady); !since.Equal(start()) {
-		t.Errorf("rule 11: the condition is False since %s", since)
+		t.Errorf("IP-11: the condition is False since %s", since)
 	}
 	var p podpatch.Patch
 	if err := inplace.Begin(&p, first, u, inplace.BeginOptions{Now: after(60)}); err != nil {
 		t.Fatal(err)
 	}
 	if since := p.Condition(first, v1alpha1.InPlaceUpdateReady).LastTransitionTime; !since.Time.Equal(start()) {
-		t.Errorf("rule 28: a second update moved the transition to %s", since)
+		t.Errorf("IP-28: a second update moved the transition to %s", since)
 	}
 }
 
@@ -110,48 +110,48 @@ func TestBeginState(t *testing.T) {
 		want  string
 	}{
 		{
-			"rule 13: an image", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0,
+			"IP-13: an image", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0,
 			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},` + batch + `["c1"]}],` + c1Before,
 		},
 		{
-			"rule 13: no container status, no image ID recorded",
+			"IP-13: no container status, no image ID recorded",
 			running(template(), func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), calculate(t, template(), template(image(0, "c1:2"))), 0,
 			head + `"lastContainerStatuses":null,` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"]}}}`,
 		},
 		{
-			"rule 13: no image ID yet",
+			"IP-13: no image ID yet",
 			running(template(), func(pod *corev1.Pod) {
 				pod.Status.ContainerStatuses[0].ImageID, pod.Status.ContainerStatuses[0].ContainerID = "", ""
 			}), calculate(t, template(), template(image(0, "c1:2"))), 0,
 			head + `"lastContainerStatuses":{"c1":{}},` + batch + `["c1"]}],"lastContainers":{"c1":{"images":["c1:1"]}}}`,
 		},
 		{
-			"rule 13: an image that stands already is not recorded",
+			"IP-13: an image that stands already is not recorded",
 			running(template(image(0, "c1:2"))), calculate(t, template(), template(image(0, "c1:2"))), 0,
 			head + `"lastContainerStatuses":null,` + batch + `["c1"]}]}`,
 		},
 		{
-			"rules 4 and 17: nothing changes, a batch of none", running(template()), calculate(t, template(), template()), 0,
+			"IP-4, IP-17: nothing changes, a batch of none", running(template()), calculate(t, template(), template()), 0,
 			head + `"lastContainerStatuses":null,` + batch + `[]}]}`,
 		},
 		{
-			"rule 7: env from metadata", running(template(envK)), calculate(t, template(envK), template(envK, label("k", "w"))), 0,
+			"IP-7: env from metadata", running(template(envK)), calculate(t, template(envK), template(envK, label("k", "w"))), 0,
 			head + `"lastContainerStatuses":null,"updateEnvFromMetadata":true,` + batch + `["c1"]}]}`,
 		},
 		{
-			"rule 17: a batch waits", running(template(), priority(0, "10"), priority(1, "0")), calculate(t, template(), twoImages), 0,
+			"IP-17: a batch waits", running(template(), priority(0, "10"), priority(1, "0")), calculate(t, template(), twoImages), 0,
 			head + `"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"}},"nextContainerImages":{"c2":"c2:2"},` +
 				`"preCheckBeforeNext":{"containersRequiredReady":["c1"]},` + batch + `["c1"]}],` + c1Before,
 		},
 		{
-			"rule 15: metadata waits", running(template(envK), priority(0, "0"), priority(1, "10")),
+			"IP-15: metadata waits", running(template(envK), priority(0, "0"), priority(1, "10")),
 			calculate(t, template(envK), template(envK, label("k", "w"), image(1, "c2:2"))), 0,
 			head + `"lastContainerStatuses":{"c2":{"imageID":"id of c2:1"}},"updateEnvFromMetadata":true,` +
 				`"nextContainerRefMetadata":{"c1":{"labels":{"k":"w"}}},` +
 				`"preCheckBeforeNext":{"containersRequiredReady":["c2"]},` + batch + `["c2"]}],` + strings.ReplaceAll(c1Before, "c1", "c2"),
 		},
 		{
-			"rule 19: grace, nothing is recorded yet", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 30,
+			"IP-19: grace, nothing is recorded yet", running(template()), calculate(t, template(), template(image(0, "c1:2"))), 30,
 			head + `"lastContainerStatuses":null}`,
 		},
 	} {
@@ -170,10 +170,10 @@ func TestBeginPod(t *testing.T) {
 	before := pod.DeepCopy()
 	got := begin(t, pod, calculate(t, template(envK), template(envK, image(1, "c2:2"), label("k", "w"), annotate("a", "c"))), 0)
 	if diff := cmp.Diff("c1:1 c2:2 c3:1", images(got)); diff != "" {
-		t.Errorf("rule 12: images: %s", diff)
+		t.Errorf("IP-12: images: %s", diff)
 	}
 	if got.Labels["k"] != "w" || got.Annotations["a"] != "c" {
-		t.Errorf("rule 12: labels %v, annotations %v", got.Labels, got.Annotations)
+		t.Errorf("IP-12: labels %v, annotations %v", got.Labels, got.Annotations)
 	}
 	if _, found := got.Annotations[v1alpha1.LegacyStateAnnotation]; found {
 		t.Error("the state under its old name was kept")
@@ -189,8 +189,8 @@ func TestBeginIsConditional(t *testing.T) {
 		to   *corev1.PodTemplateSpec
 		want bool
 	}{
-		{"rule 14: image IDs must be those that were read", template(image(0, "c1:2")), true},
-		{"rule 14: labels need no condition", template(label("k", "w")), false},
+		{"IP-14: image IDs must be those that were read", template(image(0, "c1:2")), true},
+		{"IP-14: labels need no condition", template(label("k", "w")), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var p podpatch.Patch
@@ -209,18 +209,18 @@ func TestBeginGrace(t *testing.T) {
 	to := template(envK, image(1, "c2:2"), label("k", "w"), annotate("a", "c"))
 	pod := begin(t, running(template(envK)), calculate(t, template(envK), to), 30)
 	if images(pod) != "c1:1 c2:1 c3:1" || pod.Labels["k"] != "v" || pod.Annotations["a"] != "b" {
-		t.Errorf("rule 19: something changed before its time: %s %v %v", images(pod), pod.Labels, pod.Annotations)
+		t.Errorf("IP-19: something changed before its time: %s %v %v", images(pod), pod.Labels, pod.Annotations)
 	}
 	want := `{"revision":"demo-new","containerImages":{"c2":"c2:2"},"containerRefMetadata":{"c1":{"labels":{"k":"w"}}},` +
 		`"metaDataPatch":"eyJtZXRhZGF0YSI6eyJhbm5vdGF0aW9ucyI6eyJhIjoiYyJ9fX0=","updateEnvFromMetadata":true,"graceSeconds":30}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.GraceAnnotation]); diff != "" {
-		t.Errorf("rule 19: -want +got:\n%s", diff)
+		t.Errorf("IP-19: -want +got:\n%s", diff)
 	}
 	if condition(pod, v1alpha1.InPlaceUpdateReady) != started || pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "demo-new" {
-		t.Errorf("rule 19: condition %s, labels %v", condition(pod, v1alpha1.InPlaceUpdateReady), pod.Labels)
+		t.Errorf("IP-19: condition %s, labels %v", condition(pod, v1alpha1.InPlaceUpdateReady), pod.Labels)
 	}
 	if !inplace.InGrace(pod) {
-		t.Error("rule 23: the pod is not in its grace period")
+		t.Error("IP-23: the pod is not in its grace period")
 	}
 }
 
@@ -236,10 +236,10 @@ func TestBeginErrors(t *testing.T) {
 		want string
 	}{
 		{"no update", running(template()), nil, "Begin needs an update"},
-		{"rule 23, edge 13: in its grace period", note(v1alpha1.GraceAnnotation, `{}`), u, "grace period"},
-		{"rule 23: under the old name", note(v1alpha1.LegacyGraceAnnotation, `{}`), u, "grace period"},
-		{"edge 14: broken state", note(v1alpha1.StateAnnotation, `{`), u, "annotation apps.kruise.io/inplace-update-state is not readable"},
-		{"edge 14: broken state under the old name", note(v1alpha1.LegacyStateAnnotation, `{`), u, "annotation inplace-update-state is not readable"},
+		{"IP-23, IP-E13: in its grace period", note(v1alpha1.GraceAnnotation, `{}`), u, "grace period"},
+		{"IP-23: under the old name", note(v1alpha1.LegacyGraceAnnotation, `{}`), u, "grace period"},
+		{"IP-E14: broken state", note(v1alpha1.StateAnnotation, `{`), u, "annotation apps.kruise.io/inplace-update-state is not readable"},
+		{"IP-E14: broken state under the old name", note(v1alpha1.LegacyStateAnnotation, `{`), u, "annotation inplace-update-state is not readable"},
 		{
 			"a container that the pod does not have",
 			running(template(func(t *corev1.PodTemplateSpec) { t.Spec.Containers = t.Spec.Containers[:2] })), u, `container "c3", which the pod does not have`,

@@ -26,7 +26,7 @@ type CalculateOptions struct {
 
 // Calculate compares the revision that a pod runs with the one it should run.
 // It returns the update where a running pod can take it, and otherwise nil and
-// the reasons why not, at least one (inplace rules 1 to 10). Two revisions with the
+// the reasons why not, at least one (IP-1 to IP-10). Two revisions with the
 // same template give an update that changes nothing but the recorded revision.
 //
 // A nil from, for a pod whose revision no longer exists, is an obstacle. The
@@ -80,7 +80,7 @@ func calculate(from, to *corev1.PodTemplateSpec, o CalculateOptions) (*Update, [
 }
 
 // imageChanges returns the new images of the containers that have an image
-// before and after (inplace rules 3 and 5). Containers are paired by index.
+// before and after (IP-3, IP-5). Containers are paired by index.
 func imageChanges(from, to *corev1.PodSpec) map[string]string {
 	images := map[string]string{}
 	for i := range min(len(from.Containers), len(to.Containers)) {
@@ -107,7 +107,7 @@ func sameButImages(from, to *corev1.PodSpec, images map[string]string) bool {
 	return equality.Semantic.DeepEqual(&spec, to)
 }
 
-// findObstacles names what differs beside images (inplace rules 2 and 3).
+// findObstacles names what differs beside images (IP-2, IP-3).
 func findObstacles(from, to *corev1.PodTemplateSpec) ([]Obstacle, error) {
 	before, err := specTree(from)
 	if err != nil {

@@ -25,49 +25,49 @@ func TestObstacles(t *testing.T) {
 		from, to *corev1.PodTemplateSpec
 		want     []string
 	}{
-		{"rule 3: nothing changes", template(), template(), nil},
-		{"rule 3: metadata", template(), template(label("k", "w"), annotate("x", "y")), nil},
-		{"rule 3: finalizers", template(), template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"f"} }), nil},
-		{"rule 3, edge 1: an image", template(), template(image(0, "c1:2")), nil},
-		{"rule 3: several images", template(), template(image(0, "c1:2"), image(2, "c3:2")), nil},
+		{"IP-3: nothing changes", template(), template(), nil},
+		{"IP-3: metadata", template(), template(label("k", "w"), annotate("x", "y")), nil},
+		{"IP-3: finalizers", template(), template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"f"} }), nil},
+		{"IP-3, IP-E1: an image", template(), template(image(0, "c1:2")), nil},
+		{"IP-3: several images", template(), template(image(0, "c1:2"), image(2, "c3:2")), nil},
 		{
-			"rule 3: env", template(), template(func(t *corev1.PodTemplateSpec) {
+			"IP-3: env", template(), template(func(t *corev1.PodTemplateSpec) {
 				t.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: "secret"}}
 			}),
 			[]string{`add /spec/containers/0/env (container "c1"): ` + onlyImage},
 		},
 		{
-			"rule 3: resources", template(),
+			"IP-3: resources", template(),
 			template(func(t *corev1.PodTemplateSpec) {
 				t.Spec.Containers[1].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse("1")}
 			}),
 			[]string{`add /spec/containers/1/resources/limits (container "c2"): ` + onlyImage},
 		},
 		{
-			"rule 3: pull policy", template(), template(func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ImagePullPolicy = "Always" }),
+			"IP-3: pull policy", template(), template(func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].ImagePullPolicy = "Always" }),
 			[]string{`add /spec/containers/0/imagePullPolicy (container "c1"): ` + onlyImage},
 		},
 		{
-			"rule 3: an image where there was none", template(image(0, "")), template(),
+			"IP-3: an image where there was none", template(image(0, "")), template(),
 			[]string{`add /spec/containers/0/image (container "c1"): ` + onlyImage},
 		},
 		{
-			"rule 3, edge 2: image of an init container", template(sidecar), template(sidecar, func(t *corev1.PodTemplateSpec) { t.Spec.InitContainers[0].Image = "s:2" }),
+			"IP-3, IP-E2: image of an init container", template(sidecar), template(sidecar, func(t *corev1.PodTemplateSpec) { t.Spec.InitContainers[0].Image = "s:2" }),
 			[]string{"replace /spec/initContainers/0/image: init containers run before the others, when the pod is created"},
 		},
 		{
-			"rule 3: a container less", template(), template(func(t *corev1.PodTemplateSpec) { t.Spec.Containers = t.Spec.Containers[:2] }),
+			"IP-3: a container less", template(), template(func(t *corev1.PodTemplateSpec) { t.Spec.Containers = t.Spec.Containers[:2] }),
 			[]string{`remove /spec/containers/2 (container "c3"): a container cannot be removed from a running pod`},
 		},
 		{
-			"rule 3, edge 20: an image and a container more", template(),
+			"IP-3, IP-E20: an image and a container more", template(),
 			template(image(0, "c1:2"), func(t *corev1.PodTemplateSpec) {
 				t.Spec.Containers = append(t.Spec.Containers, corev1.Container{Name: "c4", Image: "c4:1"})
 			}),
 			[]string{`add /spec/containers/3: a container cannot be added to a running pod`},
 		},
 		{
-			"rule 3: reordered", template(),
+			"IP-3: reordered", template(),
 			template(func(t *corev1.PodTemplateSpec) {
 				c := t.Spec.Containers
 				c[0], c[1] = c[1], c[0]
@@ -78,7 +78,7 @@ func TestObstacles(t *testing.T) {
 			},
 		},
 		{
-			"rule 3: tolerations and volumes", template(),
+			"IP-3: tolerations and volumes", template(),
 			template(func(t *corev1.PodTemplateSpec) {
 				t.Spec.Tolerations = []corev1.Toleration{{Key: "x"}}
 				t.Spec.Volumes = []corev1.Volume{{Name: "v"}}
@@ -138,25 +138,25 @@ func TestUpdate(t *testing.T) {
 		want     inplace.Update
 		patch    string
 	}{
-		{"rule 4: nothing changes", false, template(), template(), inplace.Update{}, ""},
+		{"IP-4: nothing changes", false, template(), template(), inplace.Update{}, ""},
 		{
-			"rule 5: images by the names of the old template", false, template(), template(image(0, "c1:2"), image(2, "c3:2")),
+			"IP-5: images by the names of the old template", false, template(), template(image(0, "c1:2"), image(2, "c3:2")),
 			inplace.Update{Images: map[string]string{"c1": "c1:2", "c3": "c3:2"}}, "",
 		},
 		{
-			"rule 7: a label that an environment refers to", false, template(env(0, "K", labelK)), template(env(0, "K", labelK), label("k", "w")),
+			"IP-7: a label that an environment refers to", false, template(env(0, "K", labelK)), template(env(0, "K", labelK), label("k", "w")),
 			inplace.Update{EnvFromMetadata: true, RefMetadata: map[string]metav1.ObjectMeta{"c1": {Labels: map[string]string{"k": "w"}}}}, "",
 		},
 		{
-			"rule 7: a label added", false, template(env(0, "N", "metadata.labels['n']")), template(env(0, "N", "metadata.labels['n']"), label("n", "1")),
+			"IP-7: a label added", false, template(env(0, "N", "metadata.labels['n']")), template(env(0, "N", "metadata.labels['n']"), label("n", "1")),
 			inplace.Update{EnvFromMetadata: true, RefMetadata: map[string]metav1.ObjectMeta{"c1": {Labels: map[string]string{"n": "1"}}}}, "",
 		},
 		{
-			"rule 7: an unescaped key", false, template(slash, label("x.io/s~t", "1")), template(slash, label("x.io/s~t", "2")),
+			"IP-7: an unescaped key", false, template(slash, label("x.io/s~t", "1")), template(slash, label("x.io/s~t", "2")),
 			inplace.Update{EnvFromMetadata: true, RefMetadata: map[string]metav1.ObjectMeta{"c1": {Labels: map[string]string{"x.io/s~t": "2"}}}}, "",
 		},
 		{
-			"rule 7: every container that refers to it, others keep the general patch", false,
+			"IP-7: every container that refers to it, others keep the general patch", false,
 			template(env(0, "A", annotationA), env(1, "A", annotationA)),
 			template(env(0, "A", annotationA), env(1, "A", annotationA), annotate("a", "c"), label("k", "w"), image(1, "c2:2")),
 			inplace.Update{
@@ -168,53 +168,53 @@ func TestUpdate(t *testing.T) {
 			`{"metadata":{"labels":{"k":"w"}}}`,
 		},
 		{
-			"rule 7: a label and an annotation of the same key", false,
+			"IP-7: a label and an annotation of the same key", false,
 			template(env(0, "A", annotationA), label("a", "1")), template(env(0, "A", annotationA), label("a", "2")),
 			inplace.Update{}, `{"metadata":{"labels":{"a":"2"}}}`,
 		},
 		{
-			"rule 7: only single keys count", false,
+			"IP-7: only single keys count", false,
 			template(env(0, "A", "metadata.labels"), env(1, "B", "metadata.name")),
 			template(env(0, "A", "metadata.labels"), env(1, "B", "metadata.name"), label("k", "w")),
 			inplace.Update{}, `{"metadata":{"labels":{"k":"w"}}}`,
 		},
 		{
-			"rule 8: a label removed", false, template(env(0, "K", labelK)), template(env(0, "K", labelK), remove("k")),
+			"IP-8: a label removed", false, template(env(0, "K", labelK)), template(env(0, "K", labelK), remove("k")),
 			inplace.Update{}, `{"metadata":{"labels":{"k":null}}}`,
 		},
 		{
-			"rule 8, edge 5: the first annotation", false, template(env(0, "A", annotationA), noAnnotations), template(env(0, "A", annotationA)),
+			"IP-8, IP-E5: the first annotation", false, template(env(0, "A", annotationA), noAnnotations), template(env(0, "A", annotationA)),
 			inplace.Update{}, `{"metadata":{"annotations":{"a":"b"}}}`,
 		},
 		{
-			"rule 8, edge 6: the last annotation removed", false, template(env(0, "A", annotationA)), template(env(0, "A", annotationA), noAnnotations),
+			"IP-8, IP-E6: the last annotation removed", false, template(env(0, "A", annotationA)), template(env(0, "A", annotationA), noAnnotations),
 			inplace.Update{}, `{"metadata":{"annotations":{"a":null}}}`,
 		},
 		{
-			"rule 8, edge 6: an annotation removed", false,
+			"IP-8, IP-E6: an annotation removed", false,
 			template(env(0, "A", annotationA), annotate("z", "z")), template(env(0, "A", annotationA), noAnnotations, annotate("z", "z")),
 			inplace.Update{}, `{"metadata":{"annotations":{"a":null}}}`,
 		},
-		{"rule 9: a label removed", false, template(), template(remove("k")), inplace.Update{}, `{"metadata":{"labels":{"k":null}}}`},
+		{"IP-9: a label removed", false, template(), template(remove("k")), inplace.Update{}, `{"metadata":{"labels":{"k":null}}}`},
 		{
-			"rule 9: finalizers", false,
+			"IP-9: finalizers", false,
 			template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"f", "g"} }),
 			template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"g", "h"} }),
 			inplace.Update{},
 			`{"metadata":{"$deleteFromPrimitiveList/finalizers":["f"],"$setElementOrder/finalizers":["g","h"],"finalizers":["h"]}}`,
 		},
 		{
-			"rule 9: the last finalizer", false,
+			"IP-9: the last finalizer", false,
 			template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"f"} }), template(), inplace.Update{},
 			`{"metadata":{"$deleteFromPrimitiveList/finalizers":["f"]}}`,
 		},
 		{
-			"rule 9: finalizers in another order", false,
+			"IP-9: finalizers in another order", false,
 			template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"f", "g"} }),
 			template(func(t *corev1.PodTemplateSpec) { t.Finalizers = []string{"g", "f"} }), inplace.Update{}, "",
 		},
 		{
-			"rule 10: gate off", true, template(env(0, "K", labelK)), template(env(0, "K", labelK), label("k", "w")),
+			"IP-10: gate off", true, template(env(0, "K", labelK)), template(env(0, "K", labelK), label("k", "w")),
 			inplace.Update{}, `{"metadata":{"labels":{"k":"w"}}}`,
 		},
 		{
@@ -246,7 +246,7 @@ func TestCalculateInputs(t *testing.T) {
 	bad.Data.Raw = []byte("{")
 	u, obstacles, err := inplace.Calculate(nil, good, inplace.CalculateOptions{})
 	if u != nil || len(obstacles) != 1 || err != nil || !strings.Contains(obstacles[0].String(), "does not exist any more") {
-		t.Errorf("rule 1: no revision of the pod: %v, %v, %v", u, obstacles, err)
+		t.Errorf("IP-1: no revision of the pod: %v, %v, %v", u, obstacles, err)
 	}
 	if _, _, err := inplace.Calculate(good, nil, inplace.CalculateOptions{}); err == nil {
 		t.Error("a nil target is no error")
@@ -268,9 +268,9 @@ func TestCalculateAcrossEncoders(t *testing.T) {
 		return r
 	}
 	for name, from := range map[string]*appsv1.ControllerRevision{
-		"rule 2: creationTimestamp and resources written": data("a", "i:1", `"$patch":"replace","metadata":{"creationTimestamp":null},`, `,"resources":{}`),
-		"rule 2: neither of them":                         data("a", "i:1", `"metadata":{},`, ``),
-		"rule 6: no metadata at all":                      data("a", "i:1", ``, `,"resources":{}`),
+		"IP-2: creationTimestamp and resources written": data("a", "i:1", `"$patch":"replace","metadata":{"creationTimestamp":null},`, `,"resources":{}`),
+		"IP-2: neither of them":                         data("a", "i:1", `"metadata":{},`, ``),
+		"IP-6: no metadata at all":                      data("a", "i:1", ``, `,"resources":{}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := rev(t, "b", &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "i:2"}}}})
@@ -296,9 +296,9 @@ func TestMetadataPatchOnPod(t *testing.T) {
 	})
 	got := begin(t, pod, calculate(t, from, to), 0)
 	if _, found := got.Annotations["a"]; found || got.Annotations["other"] != "stays" {
-		t.Errorf("rule 9: annotations %v", got.Annotations)
+		t.Errorf("IP-9: annotations %v", got.Annotations)
 	}
 	if diff := cmp.Diff([]string{"other/stays"}, got.Finalizers); diff != "" {
-		t.Errorf("rule 9: finalizers: -want +got:\n%s", diff)
+		t.Errorf("IP-9: finalizers: -want +got:\n%s", diff)
 	}
 }

@@ -21,9 +21,9 @@ func TestCalculator(t *testing.T) {
 		images      map[string]string // nil: no update
 		obstacle    string
 	}{
-		{"rule 3: another image", "demo-a", map[string]string{"c1": "c1:2"}, ""},
+		{"IP-3: another image", "demo-a", map[string]string{"c1": "c1:2"}, ""},
 		{"the label is the hash alone", "a", map[string]string{"c1": "c1:2"}, ""},
-		{"rule 3: more than the image", "demo-b", nil, "only the image can be replaced"},
+		{"IP-3: more than the image", "demo-b", nil, "only the image can be replaced"},
 		{"at the revision already", "demo-c", map[string]string{}, ""},
 		{"a revision that is gone", "demo-z", nil, "does not exist any more"},
 		{"a pod without the label", "", nil, "does not exist any more"},

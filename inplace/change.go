@@ -58,8 +58,8 @@ func (c change) take(from change, container string) {
 }
 
 // writeBatch adds to the patch the first batch of the change, and to the state
-// the rest, what the batch is waited for with, and what it replaces (rules 13
-// and 15 to 17). The state is written too. The change names containers of the
+// the rest, what the batch is waited for with, and what it replaces (IP-13,
+// IP-15 to IP-17). The state is written too. The change names containers of the
 // pod only.
 func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c change, now time.Time) error {
 	batch, rest := nextBatch(pod, c)
@@ -90,7 +90,7 @@ func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c cha
 }
 
 // recordImages stores what the containers run whose image is about to change
-// (rule 13), and which containers these are. That was read from the pod, so the
+// (IP-13), and which containers these are. That was read from the pod, so the
 // write is refused when the pod has changed since.
 func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, images map[string]string) {
 	for name, image := range images {

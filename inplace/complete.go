@@ -12,7 +12,7 @@ import (
 )
 
 // Complete tells whether the pod has taken the whole of its last in-place
-// update (inplace rule 25), and if not, what it waits for. A pod that was never
+// update (IP-25), and if not, what it waits for. A pod that was never
 // updated in place is complete. The error says which record of the pod cannot
 // be read.
 //
@@ -37,7 +37,7 @@ func Complete(pod *corev1.Pod) (bool, string, error) {
 }
 
 // containersWaiting says what keeps the containers changed so far from being
-// complete (inplace rule 24); empty when nothing does.
+// complete (IP-24); empty when nothing does.
 func containersWaiting(pod *corev1.Pod, state *v1alpha1.State) (string, error) {
 	meta, err := readMeta(pod)
 	if err != nil {

@@ -51,28 +51,28 @@ func TestCompleteByImage(t *testing.T) {
 	}
 	next := template(image(0, "c1:2"))
 	testComplete(t, []completeCase{
-		{"rule 24: a new image ID", template(), next, restarted, ""},
-		{"rule 24: the old image ID", template(), next, nothing, waits},
-		{"rule 24, edge 7: the same image ID under the new name", template(), next, reports("c1:2"), ""},
-		{"edge 8: no tag", template(), template(image(0, "busybox")), reports("busybox:latest"), ""},
-		{"edge 8: no tag, with registry", template(), template(image(0, "localhost:5000/busybox")), reports("localhost:5000/busybox:latest"), ""},
-		{"edge 7: the runtime names the registry", template(), template(image(0, "nginx:2")), reports("docker.io/library/nginx:2"), ""},
-		{"edge 8: another tag", template(), template(image(0, "busybox")), reports("busybox:1"), "container c1: still runs image busybox:1"},
+		{"IP-24: a new image ID", template(), next, restarted, ""},
+		{"IP-24: the old image ID", template(), next, nothing, waits},
+		{"IP-24, IP-E7: the same image ID under the new name", template(), next, reports("c1:2"), ""},
+		{"IP-E8: no tag", template(), template(image(0, "busybox")), reports("busybox:latest"), ""},
+		{"IP-E8: no tag, with registry", template(), template(image(0, "localhost:5000/busybox")), reports("localhost:5000/busybox:latest"), ""},
+		{"IP-E7: the runtime names the registry", template(), template(image(0, "nginx:2")), reports("docker.io/library/nginx:2"), ""},
+		{"IP-E8: another tag", template(), template(image(0, "busybox")), reports("busybox:1"), "container c1: still runs image busybox:1"},
 		{
-			"rule 24, edge 9: no container status", template(), next,
+			"IP-24, IP-E9: no container status", template(), next,
 			func(_ *testing.T, pod *corev1.Pod) { pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[1:] },
 			"container c1: no status is reported",
 		},
 		{
-			"rule 24: unchanged containers are not looked at", template(), next,
+			"IP-24: unchanged containers are not looked at", template(), next,
 			func(_ *testing.T, pod *corev1.Pod) {
 				kubelet(pod)
 				pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1]
 			}, "",
 		},
-		{"rule 24: several, one at a time", template(), template(image(1, "c2:2"), image(0, "c1:2")), nothing, waits},
-		{"edge 3: only a label", template(), template(label("k", "w")), nothing, ""},
-		{"rule 4: nothing", template(), template(), nothing, ""},
+		{"IP-24: several, one at a time", template(), template(image(1, "c2:2"), image(0, "c1:2")), nothing, waits},
+		{"IP-E3: only a label", template(), template(label("k", "w")), nothing, ""},
+		{"IP-4: nothing", template(), template(), nothing, ""},
 	})
 }
 
@@ -107,24 +107,24 @@ func TestCompleteByPlainHash(t *testing.T) {
 	}
 	const waits = "container c1: still runs image c1:1"
 	testComplete(t, []completeCase{
-		{"rule 24: all hashes equal, image IDs are not looked at", template(), next, hash(0), ""},
-		{"rule 24: hashes over name and image", template(), next, hash(1), ""},
-		{"rule 24: hashes differ and so do image IDs", template(), next, restarted, ""},
-		{"rule 24: hashes differ, image IDs are equal", template(), next, nothing, waits},
+		{"IP-24: all hashes equal, image IDs are not looked at", template(), next, hash(0), ""},
+		{"IP-24: hashes over name and image", template(), next, hash(1), ""},
+		{"IP-24: hashes differ and so do image IDs", template(), next, restarted, ""},
+		{"IP-24: hashes differ, image IDs are equal", template(), next, nothing, waits},
 		{
-			"rule 24: one hash differs", template(), next,
+			"IP-24: one hash differs", template(), next,
 			then(hash(0), edit(func(m *v1alpha1.RuntimeContainersMeta) { m.Containers[2].Hashes.PlainHash++ })), waits,
 		},
 		{
-			"rule 24: a container is not in the report", template(), next,
+			"IP-24: a container is not in the report", template(), next,
 			then(hash(0), edit(func(m *v1alpha1.RuntimeContainersMeta) { m.Containers = m.Containers[:2] })), waits,
 		},
 		{
-			"rule 24: the report is of another container", template(), next,
+			"IP-24: the report is of another container", template(), next,
 			then(hash(0), edit(func(m *v1alpha1.RuntimeContainersMeta) { m.Containers[1].ContainerID = "containerd://old" })), waits,
 		},
 		{
-			"rule 24: a container has no status", template(), next,
+			"IP-24: a container has no status", template(), next,
 			then(hash(0), func(_ *testing.T, pod *corev1.Pod) { pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:2] }), waits,
 		},
 	})
@@ -136,34 +136,34 @@ func TestCompleteEnv(t *testing.T) {
 	byAgent := func(t *testing.T, pod *corev1.Pod) { agent(t, pod) }
 	both := template(envK, label("k", "w"), image(1, "c2:2"))
 	testComplete(t, []completeCase{
-		{"rule 24, edge 4: the agent has still to restart", template(envK), template(envK, label("k", "w")), nothing, waits},
-		{"rule 24, edge 4: the agent reports the new environment", template(envK), template(envK, label("k", "w")), byAgent, ""},
+		{"IP-24, IP-E4: the agent has still to restart", template(envK), template(envK, label("k", "w")), nothing, waits},
+		{"IP-24, IP-E4: the agent reports the new environment", template(envK), template(envK, label("k", "w")), byAgent, ""},
 		{
-			"edge 4: no report", template(envK), template(envK, label("k", "w")),
+			"IP-E4: no report", template(envK), template(envK, label("k", "w")),
 			func(_ *testing.T, pod *corev1.Pod) {
 				delete(pod.Annotations, v1alpha1.RuntimeContainersMetaAnnotation)
 			},
 			"the environment changes with labels or annotations, and no node agent has reported on the containers",
 		},
 		{
-			"edge 4: no hash of the environment in the report", template(envK), template(envK, label("k", "w")),
+			"IP-E4: no hash of the environment in the report", template(envK), template(envK, label("k", "w")),
 			func(t *testing.T, pod *corev1.Pod) {
 				meta := readMeta(t, pod)
 				meta.Containers[0].Hashes.ExtractedEnvFromMetadataHash = 0
 				report(t, pod, meta)
 			}, waits,
 		},
-		{"rule 24: the environment first, then images", template(envK), both, byAgent, "container c2: still runs image c2:1"},
-		{"rule 24: images without the environment", template(envK), both, restarted, waits},
+		{"IP-24: the environment first, then images", template(envK), both, byAgent, "container c2: still runs image c2:1"},
+		{"IP-24: images without the environment", template(envK), both, restarted, waits},
 		{
-			"rule 24: both", template(envK), both,
+			"IP-24: both", template(envK), both,
 			func(t *testing.T, pod *corev1.Pod) {
 				kubelet(pod)
 				agent(t, pod)
 			}, "",
 		},
 		{
-			"edge 5: the first annotation is not waited for",
+			"IP-E5: the first annotation is not waited for",
 			template(env(0, "A", "metadata.annotations['a']"), noAnnotations), template(env(0, "A", "metadata.annotations['a']")), nothing, "",
 		},
 	})
@@ -175,7 +175,7 @@ func TestCompleteRollback(t *testing.T) {
 	pod = begin(t, pod, calculate(t, next, template()), 0)
 	pod, progress := refresh(t, pod, after(5))
 	if !progress.Complete || images(pod) != "c1:1 c2:1 c3:1" || condition(pod, v1alpha1.InPlaceUpdateReady) != "True" {
-		t.Errorf("edge 16: %v, %s, %s", progress, images(pod), condition(pod, v1alpha1.InPlaceUpdateReady))
+		t.Errorf("IP-E16: %v, %s, %s", progress, images(pod), condition(pod, v1alpha1.InPlaceUpdateReady))
 	}
 }
 
@@ -189,13 +189,13 @@ func TestCompleteRecords(t *testing.T) {
 		complete bool
 		want     string
 	}{
-		{"rule 25: no state", running(template()), true, ""},
-		{"rule 25: grace", with(v1alpha1.GraceAnnotation, `{}`), false, "grace period"},
-		{"rule 25: grace under the old name", with(v1alpha1.LegacyGraceAnnotation, `{}`), false, "grace period"},
-		{"rule 25: images wait", with(v1alpha1.StateAnnotation, `{"nextContainerImages":{"c2":"x"}}`), false, "later batch: c2"},
-		{"rule 25: metadata waits", with(v1alpha1.StateAnnotation, `{"nextContainerRefMetadata":{"c1":{}}}`), false, "later batch: c1"},
-		{"rule 25: the state under its old name", with(v1alpha1.LegacyStateAnnotation, `{"nextContainerImages":{"c2":"x"}}`), false, "later batch: c2"},
-		{"edge 14: broken state", with(v1alpha1.StateAnnotation, `x`), false, "is not readable"},
+		{"IP-25: no state", running(template()), true, ""},
+		{"IP-25: grace", with(v1alpha1.GraceAnnotation, `{}`), false, "grace period"},
+		{"IP-25: grace under the old name", with(v1alpha1.LegacyGraceAnnotation, `{}`), false, "grace period"},
+		{"IP-25: images wait", with(v1alpha1.StateAnnotation, `{"nextContainerImages":{"c2":"x"}}`), false, "later batch: c2"},
+		{"IP-25: metadata waits", with(v1alpha1.StateAnnotation, `{"nextContainerRefMetadata":{"c1":{}}}`), false, "later batch: c1"},
+		{"IP-25: the state under its old name", with(v1alpha1.LegacyStateAnnotation, `{"nextContainerImages":{"c2":"x"}}`), false, "later batch: c2"},
+		{"IP-E14: broken state", with(v1alpha1.StateAnnotation, `x`), false, "is not readable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			complete, waiting, err := inplace.Complete(tt.pod)

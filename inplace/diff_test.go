@@ -10,16 +10,16 @@ import (
 
 func TestDiff(t *testing.T) {
 	for _, tt := range []struct{ name, from, to, want string }{
-		{"rule 2: equal", `{"a":[1,"x",null,{"b":true}]}`, `{"a":[1,"x",null,{"b":true}]}`, ""},
-		{"rule 2: values", `{"a":1,"b":"x","c":null,"d":true}`, `{"a":2,"b":"y","c":0,"d":false}`, "replace /a; replace /b; replace /c; replace /d"},
-		{"rule 2: keys", `{"a":1,"b":2}`, `{"b":2,"c":3}`, "remove /a; add /c"},
-		{"rule 2: deep", `{"a":{"b":{"c":1}}}`, `{"a":{"b":{"c":2,"d":1}}}`, "replace /a/b/c; add /a/b/d"},
-		{"rule 2: lists by index", `[1,2,3]`, `[2,3]`, "replace /0; replace /1; remove /2"},
-		{"rule 2: lists grow", `[1]`, `[1,2,3]`, "add /1; add /2"},
-		{"rule 2: another type", `{"a":{},"b":[],"c":1,"d":{}}`, `{"a":[],"b":{},"c":{},"d":1}`, "replace /a; replace /b; replace /c; replace /d"},
-		{"rule 2: null and absent differ", `{"a":null}`, `{}`, "remove /a"},
-		{"rule 2: pointers are escaped", `{"x/y~z":1}`, `{"x/y~z":2}`, "replace /x~1y~0z"},
-		{"rule 2: the whole document", `1`, `"1"`, "replace "},
+		{"IP-2: equal", `{"a":[1,"x",null,{"b":true}]}`, `{"a":[1,"x",null,{"b":true}]}`, ""},
+		{"IP-2: values", `{"a":1,"b":"x","c":null,"d":true}`, `{"a":2,"b":"y","c":0,"d":false}`, "replace /a; replace /b; replace /c; replace /d"},
+		{"IP-2: keys", `{"a":1,"b":2}`, `{"b":2,"c":3}`, "remove /a; add /c"},
+		{"IP-2: deep", `{"a":{"b":{"c":1}}}`, `{"a":{"b":{"c":2,"d":1}}}`, "replace /a/b/c; add /a/b/d"},
+		{"IP-2: lists by index", `[1,2,3]`, `[2,3]`, "replace /0; replace /1; remove /2"},
+		{"IP-2: lists grow", `[1]`, `[1,2,3]`, "add /1; add /2"},
+		{"IP-2: another type", `{"a":{},"b":[],"c":1,"d":{}}`, `{"a":[],"b":{},"c":{},"d":1}`, "replace /a; replace /b; replace /c; replace /d"},
+		{"IP-2: null and absent differ", `{"a":null}`, `{}`, "remove /a"},
+		{"IP-2: pointers are escaped", `{"x/y~z":1}`, `{"x/y~z":2}`, "replace /x~1y~0z"},
+		{"IP-2: the whole document", `1`, `"1"`, "replace "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var from, to any

@@ -39,7 +39,7 @@ func FuzzCalculate(f *testing.F) {
 		o := inplace.CalculateOptions{}
 		if same, obstacles, err := inplace.Calculate(from, from, o); err == nil {
 			if diff := cmp.Diff(&inplace.Update{Revision: "a", Images: map[string]string{}}, same); diff != "" {
-				t.Fatalf("rule 4: a template differs from itself: %s\n%v", diff, obstacles)
+				t.Fatalf("IP-4: a template differs from itself: %s\n%v", diff, obstacles)
 			}
 		}
 		u, obstacles, err := inplace.Calculate(from, to, o)

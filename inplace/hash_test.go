@@ -17,13 +17,13 @@ func TestEnvHash(t *testing.T) {
 		env  []inplace.EnvValue
 		want uint64
 	}{
-		{"containermeta 4.1: none", nil, 86995377},
-		{"containermeta 4.1: an empty list", []inplace.EnvValue{}, 86995377},
-		{"containermeta 4.1: A=1", []inplace.EnvValue{{"A", "1"}}, 143497458},
-		{"containermeta 4.1: A is empty", []inplace.EnvValue{{"A", ""}}, 3524302846},
-		{"containermeta 4.1: A=v1, B=x", []inplace.EnvValue{{"A", "v1"}, {"B", "x"}}, 3138158569},
-		{"containermeta 4.1: sorted by name", []inplace.EnvValue{{"B", "x"}, {"A", "v1"}}, 3138158569},
-		{"containermeta 4.1: escaped", []inplace.EnvValue{{"A", "<a>&"}}, 3331336951},
+		{"CM-4.1: none", nil, 86995377},
+		{"CM-4.1: an empty list", []inplace.EnvValue{}, 86995377},
+		{"CM-4.1: A=1", []inplace.EnvValue{{"A", "1"}}, 143497458},
+		{"CM-4.1: A is empty", []inplace.EnvValue{{"A", ""}}, 3524302846},
+		{"CM-4.1: A=v1, B=x", []inplace.EnvValue{{"A", "v1"}, {"B", "x"}}, 3138158569},
+		{"CM-4.1: sorted by name", []inplace.EnvValue{{"B", "x"}, {"A", "v1"}}, 3138158569},
+		{"CM-4.1: escaped", []inplace.EnvValue{{"A", "<a>&"}}, 3331336951},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := inplace.EnvHash(tt.env)
@@ -59,7 +59,7 @@ func TestExpectedEnv(t *testing.T) {
 	}})
 	want := []inplace.EnvValue{{"Z", "v"}, {"ANNOTATION", "a"}, {"ABSENT", ""}, {"SLASH", "z"}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("containermeta 4.1: -want +got:\n%s", diff)
+		t.Errorf("CM-4.1: -want +got:\n%s", diff)
 	}
 }
 
@@ -69,6 +69,6 @@ func TestPlainHashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Contains(got, 877854714) {
-		t.Errorf("containermeta 4.2: got %v, want 877854714 among them", got)
+		t.Errorf("CM-4.2: got %v, want 877854714 among them", got)
 	}
 }

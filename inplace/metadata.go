@@ -26,7 +26,7 @@ type metadataKey struct {
 }
 
 // addMetadata sorts the changes of metadata into those that a container's
-// environment follows, and the others (rules 7 to 10).
+// environment follows, and the others (IP-7 to IP-10).
 func (u *Update) addMetadata(from, to *corev1.PodTemplateSpec, o CalculateOptions) error {
 	old := metav1.ObjectMeta{Labels: from.Labels, Annotations: from.Annotations, Finalizers: from.Finalizers}
 	wanted := metav1.ObjectMeta{
@@ -75,7 +75,7 @@ func (u *Update) addReferences(c *corev1.Container, from, to *corev1.PodTemplate
 
 // setOrReplaced returns the new value of a key that was added to a map or got
 // another value. A key that comes with the map itself does not count, nor does
-// one that goes away (rule 8).
+// one that goes away (IP-8).
 func setOrReplaced(before, after map[string]string, key string) (string, bool) {
 	value, ok := after[key]
 	if !ok || len(before) == 0 {
@@ -133,7 +133,7 @@ func restore(wanted, old, elsewhere map[string]string) {
 }
 
 // metadataPatch returns the strategic-merge patch between the metadata of two
-// templates, nil where they are the same (rule 9). Every key and finalizer is
+// templates, nil where they are the same (IP-9). Every key and finalizer is
 // named by itself, for a pod has others that are none of the template's.
 func metadataPatch(from, to metav1.ObjectMeta) ([]byte, error) {
 	meta := map[string]any{}

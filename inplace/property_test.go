@@ -139,7 +139,7 @@ func (w *world) inService() {
 
 // A pod that is sent through several templates, each before or after the last
 // one is reached, ends up as the last template, whatever the priorities, grace
-// periods and the order in which its node works (rules 12 to 28). Meanwhile it
+// periods and the order in which its node works (IP-12 to IP-28). Meanwhile it
 // is never in service with a container that has still to restart.
 func TestManyUpdates(t *testing.T) {
 	for seed := range uint64(300) {

@@ -26,8 +26,8 @@ type Progress struct {
 	Waiting string
 }
 
-// Refresh carries an in-place update on (inplace rules 18, 20 to 22 and 24 to
-// 26): it makes the change when the grace period is over, starts the next batch
+// Refresh carries an in-place update on (IP-18, IP-20 to IP-22, IP-24 to
+// IP-26): it makes the change when the grace period is over, starts the next batch
 // of containers when the batch before it is done, and puts the pod back into
 // service at the end; what is to be written goes into the patch. It is called
 // for every pod in every pass, and costs nothing for a pod that has nothing to do.
@@ -94,7 +94,7 @@ func inService(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue && c.Reason == "" && c.Message == ""
 }
 
-// refreshGrace makes the waiting change when its time has come (inplace rules 20 to 22).
+// refreshGrace makes the waiting change when its time has come (IP-20 to IP-22).
 func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	if err := checkGraceState(pod, state); err != nil {
 		return Progress{}, err
@@ -126,7 +126,7 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 }
 
 // checkGraceState says that the state is missing that tells when the grace
-// period began. (inplace rule 22)
+// period began. (IP-22)
 func checkGraceState(pod *corev1.Pod, state *v1alpha1.State) error {
 	if state != nil {
 		return nil
@@ -149,7 +149,7 @@ func wholeSeconds(d time.Duration) time.Duration {
 }
 
 // refreshBatch starts the next batch when the containers of the one before it
-// are ready (inplace rule 18).
+// are ready (IP-18).
 func refreshBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, rest change, now time.Time) (Progress, error) {
 	next := strings.Join(rest.containers(), ", ")
 	if state.PreCheckBeforeNext != nil {

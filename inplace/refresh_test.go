@@ -25,18 +25,18 @@ func TestRefreshConditions(t *testing.T) {
 		want     string
 		ready    string
 	}{
-		{"rule 26: complete", done, true, "True", "False ReadinessGatesNotReady"},
-		{"rule 26: not complete", begin(t, running(template()), u, 0), false, started, "False ReadinessGatesNotReady"},
+		{"IP-26: complete", done, true, "True", "False ReadinessGatesNotReady"},
+		{"IP-26: not complete", begin(t, running(template()), u, 0), false, started, "False ReadinessGatesNotReady"},
 		{
-			"rule 26: a new pod without the condition",
+			"IP-26: a new pod without the condition",
 			running(template(), func(pod *corev1.Pod) { pod.Status.Conditions = pod.Status.Conditions[:2] }), true, "True", "True",
 		},
 		{
-			"rule 26: another reason is cleared",
+			"IP-26: another reason is cleared",
 			running(template(), func(pod *corev1.Pod) { pod.Status.Conditions[2].Reason = "Strange" }), true, "True", "True",
 		},
-		{"rule 26: what stands is not written", running(template()), true, "True", "True"},
-		{"edge 15: no gate, no condition", running(template(), noGate), true, "none", "True"},
+		{"IP-26: what stands is not written", running(template()), true, "True", "True"},
+		{"IP-E15: no gate, no condition", running(template(), noGate), true, "none", "True"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, progress := refresh(t, tt.pod, after(60))
@@ -47,7 +47,7 @@ func TestRefreshConditions(t *testing.T) {
 				t.Errorf("InPlaceUpdateReady: got %s, want %s", c, tt.want)
 			}
 			if c := condition(got, corev1.PodReady); !strings.HasPrefix(c, tt.ready) {
-				t.Errorf("rule 26: Ready is the kubelet's: got %s, want %s", c, tt.ready)
+				t.Errorf("IP-26: Ready is the kubelet's: got %s, want %s", c, tt.ready)
 			}
 			var again podpatch.Patch
 			if _, err := inplace.Refresh(&again, got, after(61)); err != nil || tt.complete && len(again.Conditions) > 0 {
@@ -57,10 +57,10 @@ func TestRefreshConditions(t *testing.T) {
 	}
 	got, _ := refresh(t, done, after(60))
 	if _, found := got.Annotations[v1alpha1.StateAnnotation]; !found {
-		t.Error("rule 27: the state is gone")
+		t.Error("IP-27: the state is gone")
 	}
 	if since := since(got, v1alpha1.InPlaceUpdateReady); !since.Equal(after(60)) {
-		t.Errorf("rule 26: True since %s", since)
+		t.Errorf("IP-26: True since %s", since)
 	}
 }
 
@@ -70,41 +70,41 @@ func TestRefreshBatches(t *testing.T) {
 
 	pod, progress := refresh(t, pod, after(10))
 	if images(pod) != "c1:2 c2:1 c3:1" || progress.Waiting != "container c1: still runs image c1:1" {
-		t.Errorf("rule 18: the batch is not complete: %s, %s", images(pod), progress.Waiting)
+		t.Errorf("IP-18: the batch is not complete: %s, %s", images(pod), progress.Waiting)
 	}
 	kubelet(pod)
 	pod.Status.ContainerStatuses[0].Ready = false
 	pod, progress = refresh(t, pod, after(20))
 	if images(pod) != "c1:2 c2:1 c3:1" || progress.Waiting != "c2: waits for container c1 to be ready" {
-		t.Errorf("rule 18: the batch is not ready: %s, %s", images(pod), progress.Waiting)
+		t.Errorf("IP-18: the batch is not ready: %s, %s", images(pod), progress.Waiting)
 	}
 	if condition(pod, v1alpha1.InPlaceUpdateReady) != started {
-		t.Errorf("rule 18: the condition became %s", condition(pod, v1alpha1.InPlaceUpdateReady))
+		t.Errorf("IP-18: the condition became %s", condition(pod, v1alpha1.InPlaceUpdateReady))
 	}
 	pod.Status.ContainerStatuses[0].Ready = true
 	pod.Status.ContainerStatuses[2].Ready = false
 	var next podpatch.Patch
 	if progress, err := inplace.Refresh(&next, pod, after(30)); err != nil || progress.Complete || !next.IfUnchanged {
-		t.Errorf("rule 18: the next batch is written only to the pod as it was read: %v, %v, %v", progress, next, err)
+		t.Errorf("IP-18: the next batch is written only to the pod as it was read: %v, %v, %v", progress, next, err)
 	}
 	pod = apply(t, pod, next)
 	if images(pod) != "c1:2 c2:2 c3:1" {
-		t.Errorf("rule 18: the next batch, edge 10: whatever the others do: %s", images(pod))
+		t.Errorf("IP-18: the next batch, IP-E10: whatever the others do: %s", images(pod))
 	}
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z",` +
 		`"lastContainerStatuses":{"c1":{"imageID":"id of c1:1"},"c2":{"imageID":"id of c2:1"}},` +
 		`"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:09Z","containers":["c1"]},{"timestamp":"2024-05-06T07:08:39Z","containers":["c2"]}],` +
 		`"lastContainers":{"c1":{"containerID":"containerd://c1:1","images":["c1:1"]},"c2":{"containerID":"containerd://c2:1","images":["c2:1"]}}}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.StateAnnotation]); diff != "" {
-		t.Errorf("rules 17 and 18: -want +got:\n%s", diff)
+		t.Errorf("IP-17, IP-18: -want +got:\n%s", diff)
 	}
 	if condition(pod, v1alpha1.InPlaceUpdateReady) != started {
-		t.Errorf("rule 18: the condition became %s", condition(pod, v1alpha1.InPlaceUpdateReady))
+		t.Errorf("IP-18: the condition became %s", condition(pod, v1alpha1.InPlaceUpdateReady))
 	}
 	kubelet(pod)
 	pod, progress = refresh(t, pod, after(40))
 	if !progress.Complete || condition(pod, v1alpha1.InPlaceUpdateReady) != "True" {
-		t.Errorf("rule 26: complete %t, condition %s", progress.Complete, condition(pod, v1alpha1.InPlaceUpdateReady))
+		t.Errorf("IP-26: complete %t, condition %s", progress.Complete, condition(pod, v1alpha1.InPlaceUpdateReady))
 	}
 }
 
@@ -117,11 +117,11 @@ func TestRefreshWaitingContainers(t *testing.T) {
 		name, rest, images string
 		complete           bool
 	}{
-		{"rule 18: no check beforehand", `"nextContainerImages":{"c2":"c2:2"}}`, "c1:1 c2:2 c3:1", false},
-		{"rule 18: a container without status is not ready", `"nextContainerImages":{"c2":"c2:2"},"preCheckBeforeNext":{"containersRequiredReady":["cx"]}}`, "c1:1 c2:1 c3:1", false},
-		{"rule 18: no container of the pod waits", `"nextContainerImages":{"cx":"c2:2"}}`, "c1:1 c2:1 c3:1", true},
+		{"IP-18: no check beforehand", `"nextContainerImages":{"c2":"c2:2"}}`, "c1:1 c2:2 c3:1", false},
+		{"IP-18: a container without status is not ready", `"nextContainerImages":{"c2":"c2:2"},"preCheckBeforeNext":{"containersRequiredReady":["cx"]}}`, "c1:1 c2:1 c3:1", false},
+		{"IP-18: no container of the pod waits", `"nextContainerImages":{"cx":"c2:2"}}`, "c1:1 c2:1 c3:1", true},
 		{
-			"rule 18: metadata with null creationTimestamp, as 1.4 writes it",
+			"IP-18: metadata with null creationTimestamp, as 1.4 writes it",
 			`"nextContainerRefMetadata":{"c2":{"creationTimestamp":null,"labels":{"k":"w"}}}}`, "c1:1 c2:1 c3:1", false,
 		},
 	} {
@@ -165,21 +165,21 @@ func TestRefreshGrace(t *testing.T) {
 		images  string
 		inGrace bool
 	}{
-		{"rule 20: at once", inGrace(), after(0), 30 * time.Second, "c1:1 c2:1 c3:1", true},
-		{"rule 20: rounded up", inGrace(), after(0).Add(100 * time.Millisecond), 30 * time.Second, "c1:1 c2:1 c3:1", true},
-		{"rule 20: whole seconds", inGrace(), after(10), 20 * time.Second, "c1:1 c2:1 c3:1", true},
-		{"rule 20: just before", inGrace(), after(30).Add(-time.Nanosecond), time.Second, "c1:1 c2:1 c3:1", true},
-		{"rule 20: over", inGrace(), after(30), 0, "c1:1 c2:2 c3:1", false},
-		{"rule 20: the label holds the short hash", inGrace(relabel("new")), after(30), 0, "c1:1 c2:2 c3:1", false},
-		{"rule 20: under the old names", inGrace(legacy), after(30), 0, "c1:1 c2:2 c3:1", false},
-		{"rule 21: another revision", inGrace(relabel("demo-other")), after(30), 0, "c1:1 c2:1 c3:1", false},
-		{"rule 21: another revision, before the end", inGrace(relabel("demo-other")), after(10), 0, "c1:1 c2:1 c3:1", false},
-		{"rule 21: no revision", inGrace(relabel("")), after(10), 0, "c1:1 c2:1 c3:1", false},
+		{"IP-20: at once", inGrace(), after(0), 30 * time.Second, "c1:1 c2:1 c3:1", true},
+		{"IP-20: rounded up", inGrace(), after(0).Add(100 * time.Millisecond), 30 * time.Second, "c1:1 c2:1 c3:1", true},
+		{"IP-20: whole seconds", inGrace(), after(10), 20 * time.Second, "c1:1 c2:1 c3:1", true},
+		{"IP-20: just before", inGrace(), after(30).Add(-time.Nanosecond), time.Second, "c1:1 c2:1 c3:1", true},
+		{"IP-20: over", inGrace(), after(30), 0, "c1:1 c2:2 c3:1", false},
+		{"IP-20: the label holds the short hash", inGrace(relabel("new")), after(30), 0, "c1:1 c2:2 c3:1", false},
+		{"IP-20: under the old names", inGrace(legacy), after(30), 0, "c1:1 c2:2 c3:1", false},
+		{"IP-21: another revision", inGrace(relabel("demo-other")), after(30), 0, "c1:1 c2:1 c3:1", false},
+		{"IP-21: another revision, before the end", inGrace(relabel("demo-other")), after(10), 0, "c1:1 c2:1 c3:1", false},
+		{"IP-21: no revision", inGrace(relabel("")), after(10), 0, "c1:1 c2:1 c3:1", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, progress := refresh(t, tt.pod, tt.now)
 			if progress.Complete || progress.Waiting == "" {
-				t.Errorf("rule 25: complete %t, waiting %q", progress.Complete, progress.Waiting)
+				t.Errorf("IP-25: complete %t, waiting %q", progress.Complete, progress.Waiting)
 			}
 			if progress.RequeueAfter != tt.requeue {
 				t.Errorf("looks again after %s, want %s", progress.RequeueAfter, tt.requeue)
@@ -188,25 +188,25 @@ func TestRefreshGrace(t *testing.T) {
 				t.Errorf("images %s, in grace %t", images(got), inplace.InGrace(got))
 			}
 			if condition(got, v1alpha1.InPlaceUpdateReady) != started {
-				t.Errorf("rule 26: the condition became %s", condition(got, v1alpha1.InPlaceUpdateReady))
+				t.Errorf("IP-26: the condition became %s", condition(got, v1alpha1.InPlaceUpdateReady))
 			}
 		})
 	}
 
 	pod, _ := refresh(t, inGrace(), after(35))
 	if pod.Labels["k"] != "w" || pod.Annotations["a"] != "c" {
-		t.Errorf("rule 20: labels %v, annotations %v", pod.Labels, pod.Annotations)
+		t.Errorf("IP-20: labels %v, annotations %v", pod.Labels, pod.Annotations)
 	}
 	want := `{"revision":"demo-new","updateTimestamp":"2024-05-06T07:08:09Z","lastContainerStatuses":{"c2":{"imageID":"id of c2:1"}},` +
 		`"updateEnvFromMetadata":true,"containerBatchesRecord":[{"timestamp":"2024-05-06T07:08:44Z","containers":["c1","c2"]}],` +
 		`"lastContainers":{"c2":{"containerID":"containerd://c2:1","images":["c2:1"]}}}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.StateAnnotation]); diff != "" {
-		t.Errorf("rules 12 and 20: -want +got:\n%s", diff)
+		t.Errorf("IP-12, IP-20: -want +got:\n%s", diff)
 	}
 	kubelet(pod)
 	agent(t, pod)
 	if _, progress := refresh(t, pod, after(60)); !progress.Complete {
-		t.Errorf("edge 13: the next update cannot begin: %s", progress.Waiting)
+		t.Errorf("IP-E13: the next update cannot begin: %s", progress.Waiting)
 	}
 }
 
@@ -224,8 +224,8 @@ func TestRefreshErrors(t *testing.T) {
 		pod  *corev1.Pod
 		want string
 	}{
-		{"rule 22: grace without state", pod(v1alpha1.GraceAnnotation, `{"revision":"demo-old"}`), "needs annotation apps.kruise.io/inplace-update-state"},
-		{"edge 14: broken state", pod(v1alpha1.StateAnnotation, `{"revision":1}`), "annotation apps.kruise.io/inplace-update-state is not readable"},
+		{"IP-22: grace without state", pod(v1alpha1.GraceAnnotation, `{"revision":"demo-old"}`), "needs annotation apps.kruise.io/inplace-update-state"},
+		{"IP-E14: broken state", pod(v1alpha1.StateAnnotation, `{"revision":1}`), "annotation apps.kruise.io/inplace-update-state is not readable"},
 		{"broken grace", pod(v1alpha1.StateAnnotation, `{}`, v1alpha1.GraceAnnotation, ``), "annotation apps.kruise.io/inplace-update-grace is not readable"},
 		{
 			"broken report of the agent", pod(v1alpha1.StateAnnotation, `{}`, v1alpha1.RuntimeContainersMetaAnnotation, `[]`),
@@ -250,7 +250,7 @@ func TestRefreshErrors(t *testing.T) {
 }
 
 // A new pod whose record cannot be read, as one that came with its template, is
-// put into service all the same: no update has taken it out. (edge 14)
+// put into service all the same: no update has taken it out. (IP-E14)
 func TestRefreshPutsANewPodIntoServiceWhateverItsRecord(t *testing.T) {
 	fresh := running(template(), func(pod *corev1.Pod) {
 		pod.Status.Conditions = pod.Status.Conditions[:2]

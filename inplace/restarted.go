@@ -11,7 +11,7 @@ import (
 )
 
 // imageWaiting says why a container does not run its new image yet; empty when
-// it does. (inplace rule 24) What is known is weighed in this order:
+// it does. (IP-24) What is known is weighed in this order:
 //
 //   - Without a status, or before it was started for the first time, the
 //     container runs nothing.

@@ -94,7 +94,7 @@ func TestCompleteRestarted(t *testing.T) {
 			"pinned to its digest, restarted", digest, steps{reports("c1:1", "c1@sha256:77", was)},
 			steps{reports("c1:1", "c1@sha256:77", now)}, "",
 		},
-		{"edge 7: the same container under the new name", "c1:2", nil, steps{reports("c1:2", id, was)}, ""},
+		{"IP-E7: the same container under the new name", "c1:2", nil, steps{reports("c1:2", id, was)}, ""},
 
 		// The generation that the kubelet reports on.
 		{"retagged, restarted, the kubelet has seen the change", "c1:2", nil, steps{reports("c1:1", id, now), generations(2, 2)}, ""},
@@ -222,13 +222,13 @@ func TestCompleteSecondUpdate(t *testing.T) {
 			"the third is a digest", "c1:3", "c1@sha256:77",
 			[]func(*testing.T, *corev1.Pod){reports("c1:3", "id of c1:3", first)}, "container c1: still runs image c1:3",
 		},
-		{"edge 16: back before the kubelet has acted", "c1:1", "", nil, ""},
+		{"IP-E16: back before the kubelet has acted", "c1:1", "", nil, ""},
 		{
-			"edge 16: back, the kubelet works on the first", "c1:1", "",
+			"IP-E16: back, the kubelet works on the first", "c1:1", "",
 			[]func(*testing.T, *corev1.Pod){generations(3, 2)}, "container c1: the kubelet has not taken note of image c1:1",
 		},
-		{"edge 16: back, the image of the first", "c1:1", "", []func(*testing.T, *corev1.Pod){reports("c1:2", "id of c1:2", first)}, "container c1: still runs image c1:2"},
-		{"edge 16: back, restarted", "c1:1", "", []func(*testing.T, *corev1.Pod){reports("c1:1", "id of c1:1", second)}, ""},
+		{"IP-E16: back, the image of the first", "c1:1", "", []func(*testing.T, *corev1.Pod){reports("c1:2", "id of c1:2", first)}, "container c1: still runs image c1:2"},
+		{"IP-E16: back, restarted", "c1:1", "", []func(*testing.T, *corev1.Pod){reports("c1:1", "id of c1:1", second)}, ""},
 		{"the image of the first of three", "c1:3", "c1:4", []func(*testing.T, *corev1.Pod){reports("c1:2", "id of c1:2", first)}, "container c1: still runs image c1:2"},
 		{"the image of the second of three", "c1:3", "c1:4", []func(*testing.T, *corev1.Pod){reports("c1:3", "id of c1:3", first)}, "container c1: still runs image c1:3"},
 		{"the image of the third", "c1:3", "c1:4", []func(*testing.T, *corev1.Pod){reports("c1:4", "id of c1:4", first)}, ""},

@@ -15,7 +15,7 @@ func TestBeginTakesOver(t *testing.T) {
 	first := template(image(0, "c1:2"), image(1, "c2:2"))
 	ordered := []func(*corev1.Pod){priority(0, "10"), priority(1, "0")}
 
-	t.Run("rule 28: the state is new, image IDs are those reported now", func(t *testing.T) {
+	t.Run("IP-28: the state is new, image IDs are those reported now", func(t *testing.T) {
 		pod := begin(t, running(template()), calculate(t, template(), first), 0)
 		kubelet(pod)
 		pod = begin(t, pod, calculate(t, first, template(image(0, "c1:3"), image(1, "c2:2"))), 0)
@@ -24,21 +24,21 @@ func TestBeginTakesOver(t *testing.T) {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
-	t.Run("rule 28: an image that waits is not forgotten", func(t *testing.T) {
+	t.Run("IP-28: an image that waits is not forgotten", func(t *testing.T) {
 		pod := begin(t, running(template(), ordered...), calculate(t, template(), first), 0)
 		pod = begin(t, pod, calculate(t, first, template(image(0, "c1:3"), image(1, "c2:2"))), 0)
 		if diff := cmp.Diff(map[string]string{"c2": "c2:2"}, state(t, pod).NextContainerImages); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
-	t.Run("rule 28: an image that waits gives way to a newer one", func(t *testing.T) {
+	t.Run("IP-28: an image that waits gives way to a newer one", func(t *testing.T) {
 		pod := begin(t, running(template(), ordered...), calculate(t, template(), first), 0)
 		pod = begin(t, pod, calculate(t, first, template(image(0, "c1:3"), image(1, "c2:3"))), 0)
 		if diff := cmp.Diff(map[string]string{"c2": "c2:3"}, state(t, pod).NextContainerImages); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
-	t.Run("rule 28: a container that has still to restart is waited for", func(t *testing.T) {
+	t.Run("IP-28: a container that has still to restart is waited for", func(t *testing.T) {
 		pod := begin(t, running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0)
 		pod = begin(t, pod, calculate(t, template(image(0, "c1:2")), first), 0)
 		want := map[string]v1alpha1.ContainerStatus{"c1": {ImageID: "id of c1:1"}, "c2": {ImageID: "id of c2:1"}}
@@ -46,7 +46,7 @@ func TestBeginTakesOver(t *testing.T) {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})
-	t.Run("rule 28: a container that waits for its batch does not hold up the first one", func(t *testing.T) {
+	t.Run("IP-28: a container that waits for its batch does not hold up the first one", func(t *testing.T) {
 		pod := begin(t, running(template(), ordered...), calculate(t, template(), template(image(1, "c2:bad"))), 0)
 		pod = begin(t, pod, calculate(t, template(image(1, "c2:bad")), first), 0)
 		pod.Status.ContainerStatuses[0].Image, pod.Status.ContainerStatuses[0].ImageID = "c1:2", "id of c1:2"
@@ -54,7 +54,7 @@ func TestBeginTakesOver(t *testing.T) {
 			t.Errorf("the second batch was not written: %s", images(pod))
 		}
 	})
-	t.Run("rule 28: the state of another revision says nothing", func(t *testing.T) {
+	t.Run("IP-28: the state of another revision says nothing", func(t *testing.T) {
 		pod := begin(t, running(template(), ordered...), calculate(t, template(), first), 0)
 		pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "demo-other"
 		pod = begin(t, pod, calculate(t, first, template(image(0, "c1:3"), image(1, "c2:2"))), 0)
@@ -78,15 +78,15 @@ func TestBeginTakesOverMetadata(t *testing.T) {
 		want map[string]metav1.ObjectMeta
 	}{
 		{
-			"rule 28: metadata that waits is not forgotten", with(image(0, "c1:3"), label("k", "w"), annotate("a", "c")),
+			"IP-28: metadata that waits is not forgotten", with(image(0, "c1:3"), label("k", "w"), annotate("a", "c")),
 			map[string]metav1.ObjectMeta{"c2": {Labels: map[string]string{"k": "w"}, Annotations: map[string]string{"a": "c"}}},
 		},
 		{
-			"rule 28: metadata that waits gives way to newer", with(image(0, "c1:3"), label("k", "x"), annotate("a", "c")),
+			"IP-28: metadata that waits gives way to newer", with(image(0, "c1:3"), label("k", "x"), annotate("a", "c")),
 			map[string]metav1.ObjectMeta{"c2": {Labels: map[string]string{"k": "x"}, Annotations: map[string]string{"a": "c"}}},
 		},
 		{
-			"rule 28: metadata that waits gives way to a removal",
+			"IP-28: metadata that waits gives way to a removal",
 			with(image(0, "c1:3"), annotate("a", "c"), func(t *corev1.PodTemplateSpec) { delete(t.Labels, "k") }),
 			map[string]metav1.ObjectMeta{"c2": {Annotations: map[string]string{"a": "c"}}},
 		},
@@ -118,9 +118,9 @@ func TestBeginTakesOverEnv(t *testing.T) {
 		agent func(*testing.T, *corev1.Pod)
 		want  bool
 	}{
-		{"rule 28: the agent has still to restart a container", func(*testing.T, *corev1.Pod) {}, true},
-		{"rule 28: the agent is done", func(t *testing.T, pod *corev1.Pod) { agent(t, pod) }, false},
-		{"rule 28: no agent", func(_ *testing.T, pod *corev1.Pod) {
+		{"IP-28: the agent has still to restart a container", func(*testing.T, *corev1.Pod) {}, true},
+		{"IP-28: the agent is done", func(t *testing.T, pod *corev1.Pod) { agent(t, pod) }, false},
+		{"IP-28: no agent", func(_ *testing.T, pod *corev1.Pod) {
 			delete(pod.Annotations, v1alpha1.RuntimeContainersMetaAnnotation)
 		}, false},
 	} {

@@ -150,7 +150,7 @@ func changed(t *testing.T, p *podpatch.Patch) change {
 		want = "2024-05-01T12:00:00+02:00"
 	}
 	if timestamp != want {
-		t.Errorf("rule 4: state %q is set with the time %q, want %q", c.State, timestamp, want)
+		t.Errorf("LC-4: state %q is set with the time %q, want %q", c.State, timestamp, want)
 	}
 	for _, condition := range p.Conditions {
 		if condition.Type == v1alpha1.KruisePodReady {

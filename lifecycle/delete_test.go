@@ -31,28 +31,28 @@ func TestBeginDelete(t *testing.T) {
 		want   change
 		reason string
 	}{
-		{"rule 13: held", newPod(normal, held), l, false, toHold, waits},
-		{"rule 13: no state, held", newPod("", held), l, false, toHold, waits},
-		{"rule 13: Updating, held", newPod(updating, held), l, false, toHold, waits},
-		{"rule 13: not held", newPod(normal), l, true, change{}, ""},
-		{"rule 13: lifecycle nil", newPod(normal, held), nil, true, change{}, ""},
-		{"rule 13: hook nil", newPod(normal, held), &v1alpha1.Lifecycle{InPlaceUpdate: two}, true, change{}, ""},
-		{"rule 13: hook empty", newPod(normal, held), &v1alpha1.Lifecycle{PreDelete: hook(nil)}, true, change{}, ""},
-		{"rule 13: PreparingDelete, still held", newPod(preparingDelete, held), l, false, change{}, waits},
-		{"rule 13: PreparingDelete, released", newPod(preparingDelete), l, true, change{}, ""},
-		{"edge 1: two labels, one removed", newPod(preparingDelete, label("b", "true")), l, false, change{}, `label "b=true"`},
-		{"edge 7: PreparingNormal, held", newPod(preparingNormal, held), l, false, toHold, waits},
-		{"edge 7: PreparingNormal, not held", newPod(preparingNormal), l, true, change{}, ""},
-		{"edge 9: hook removed", newPod(preparingDelete, held), &v1alpha1.Lifecycle{}, true, change{}, ""},
-		{"edge 14: deleted by a user", newPod(normal, held, terminating), l, false, change{}, "being deleted already"},
-		{"edge 15: deleted, finalizer left", newPod(preparingDelete, finalizer("f"), terminating), byFin, false, change{}, "being deleted already"},
-		{"rule 13: held by a finalizer", newPod(normal, finalizer("f")), byFin, false, toHold, `loses finalizer "f"`},
-		{"rule 25: entering PreparingDelete", newPod(normal, held, gate), marking, false, change{State: preparingDelete, InService: closed}, waits},
-		{"rule 25: staying in PreparingDelete", newPod(preparingDelete, held, gate), marking, false, change{InService: closed}, waits},
-		{"rule 26: the key is there already", newPod(preparingDelete, held, outOfService(deleteKey)), marking, false, change{}, waits},
-		{"rule 26: beside preUpdateHook", newPod(preparingUpdate, held, outOfService(updateKey)), marking, false, change{State: preparingDelete, InService: "False [" + deleteKey + "," + updateKey + "]"}, waits},
-		{"rule 28: the key is not removed on deletion", newPod(preparingDelete, outOfService(deleteKey)), marking, true, change{}, ""},
-		{"edge 19: no gate", newPod(normal, held), marking, false, toHold, waits},
+		{"LC-13: held", newPod(normal, held), l, false, toHold, waits},
+		{"LC-13: no state, held", newPod("", held), l, false, toHold, waits},
+		{"LC-13: Updating, held", newPod(updating, held), l, false, toHold, waits},
+		{"LC-13: not held", newPod(normal), l, true, change{}, ""},
+		{"LC-13: lifecycle nil", newPod(normal, held), nil, true, change{}, ""},
+		{"LC-13: hook nil", newPod(normal, held), &v1alpha1.Lifecycle{InPlaceUpdate: two}, true, change{}, ""},
+		{"LC-13: hook empty", newPod(normal, held), &v1alpha1.Lifecycle{PreDelete: hook(nil)}, true, change{}, ""},
+		{"LC-13: PreparingDelete, still held", newPod(preparingDelete, held), l, false, change{}, waits},
+		{"LC-13: PreparingDelete, released", newPod(preparingDelete), l, true, change{}, ""},
+		{"LC-E1: two labels, one removed", newPod(preparingDelete, label("b", "true")), l, false, change{}, `label "b=true"`},
+		{"LC-E7: PreparingNormal, held", newPod(preparingNormal, held), l, false, toHold, waits},
+		{"LC-E7: PreparingNormal, not held", newPod(preparingNormal), l, true, change{}, ""},
+		{"LC-E9: hook removed", newPod(preparingDelete, held), &v1alpha1.Lifecycle{}, true, change{}, ""},
+		{"LC-E14: deleted by a user", newPod(normal, held, terminating), l, false, change{}, "being deleted already"},
+		{"LC-E15: deleted, finalizer left", newPod(preparingDelete, finalizer("f"), terminating), byFin, false, change{}, "being deleted already"},
+		{"LC-13: held by a finalizer", newPod(normal, finalizer("f")), byFin, false, toHold, `loses finalizer "f"`},
+		{"LC-25, PR-14: entering PreparingDelete", newPod(normal, held, gate), marking, false, change{State: preparingDelete, InService: closed}, waits},
+		{"LC-25, PR-15: staying in PreparingDelete", newPod(preparingDelete, held, gate), marking, false, change{InService: closed}, waits},
+		{"LC-26: the key is there already", newPod(preparingDelete, held, outOfService(deleteKey)), marking, false, change{}, waits},
+		{"LC-26: beside preUpdateHook", newPod(preparingUpdate, held, outOfService(updateKey)), marking, false, change{State: preparingDelete, InService: "False [" + deleteKey + "," + updateKey + "]"}, waits},
+		{"LC-28: the key is not removed on deletion", newPod(preparingDelete, outOfService(deleteKey)), marking, true, change{}, ""},
+		{"LC-E19: no gate", newPod(normal, held), marking, false, toHold, waits},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,15 +86,15 @@ func TestCancelDelete(t *testing.T) {
 		l    *v1alpha1.Lifecycle
 		want change
 	}{
-		{"rule 14: PreparingDelete, held", newPod(preparingDelete, label("a", "true")), plain, back},
-		{"rule 14: lifecycle nil", newPod(preparingDelete), nil, back},
-		{"rule 14: specified-delete is skipped", newPod(preparingDelete, specified), plain, change{}},
-		{"rule 14: not in another state", newPod(normal), plain, change{}},
-		{"rule 14: not when being deleted", newPod(preparingDelete, terminating), plain, change{}},
-		{"rule 14: markPodNotReady on preDelete", newPod(preparingDelete), marking, change{}},
-		{"edge 12: markPodNotReady on inPlaceUpdate only", newPod(preparingDelete), updates, change{}},
-		{"rule 14: markPodNotReady switched off meanwhile, key removed", newPod(preparingDelete, outOfService(deleteKey)), plain, change{State: preparingNormal, InService: "True []"}},
-		{"rule 14: keys of both hooks removed, others kept", newPod(preparingDelete, outOfService(otherKey+","+deleteKey+","+updateKey)), plain, change{State: preparingNormal, InService: "False [" + otherKey + "]"}},
+		{"LC-14: PreparingDelete, held", newPod(preparingDelete, label("a", "true")), plain, back},
+		{"LC-14: lifecycle nil", newPod(preparingDelete), nil, back},
+		{"LC-14: specified-delete is skipped", newPod(preparingDelete, specified), plain, change{}},
+		{"LC-14: not in another state", newPod(normal), plain, change{}},
+		{"LC-14: not when being deleted", newPod(preparingDelete, terminating), plain, change{}},
+		{"LC-14: markPodNotReady on preDelete", newPod(preparingDelete), marking, change{}},
+		{"LC-E12: markPodNotReady on inPlaceUpdate only", newPod(preparingDelete), updates, change{}},
+		{"LC-14: markPodNotReady switched off meanwhile, key removed", newPod(preparingDelete, outOfService(deleteKey)), plain, change{State: preparingNormal, InService: "True []"}},
+		{"LC-14: keys of both hooks removed, others kept", newPod(preparingDelete, outOfService(otherKey+","+deleteKey+","+updateKey)), plain, change{State: preparingNormal, InService: "False [" + otherKey + "]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestCancelDelete(t *testing.T) {
 			var refresh podpatch.Patch
 			lifecycle.Refresh(&refresh, pod, tt.l, lifecycle.RefreshInput{}, now)
 			if lifecycle.StateOf(apply(t, &refresh, pod)) != normal {
-				t.Error("rule 14: the pod reaches Normal through rule 8")
+				t.Error("LC-14: the pod reaches Normal through LC-8")
 			}
 		})
 	}
@@ -124,10 +124,10 @@ func TestCancelNeeded(t *testing.T) {
 		name                             string
 		replicas, owned, specified, want int
 	}{
-		{"rule 14: 3 to 2 with one PreparingDelete, then 3 again", 3, 3, 1, 1},
-		{"rule 14: still 2", 2, 3, 1, 0},
-		{"rule 14: the one was named in podsToDelete (CancelDelete skips it)", 3, 3, 1, 1},
-		{"edge 13: PreparingDelete counts as owned, also beside its replacement", 3, 4, 1, 0},
+		{"LC-14: 3 to 2 with one PreparingDelete, then 3 again", 3, 3, 1, 1},
+		{"LC-14: still 2", 2, 3, 1, 0},
+		{"LC-14: the one was named in podsToDelete (CancelDelete skips it)", 3, 3, 1, 1},
+		{"LC-E13: PreparingDelete counts as owned, also beside its replacement", 3, 4, 1, 0},
 		{"never negative", 0, 5, 2, 0},
 		{"all of them", 5, 5, 5, 5},
 	}

@@ -80,7 +80,7 @@ func (w *world) pass(wantDelete, together bool) {
 		held := w.lifecycle != nil && lifecycle.HookedAny(w.lifecycle.PreDelete, w.pod)
 		w.deleted, _ = lifecycle.BeginDelete(&p, w.pod, w.lifecycle, now)
 		if w.deleted == held {
-			w.t.Fatalf("rule 13: delete now is %v for a pod that preDelete holds: %v", w.deleted, held)
+			w.t.Fatalf("LC-13: delete now is %v for a pod that preDelete holds: %v", w.deleted, held)
 		}
 	case w.refresh(&p) && !together:
 	case !w.atTarget:
@@ -100,7 +100,7 @@ func (w *world) update(p *podpatch.Patch) {
 		return
 	}
 	if held && !running {
-		w.t.Fatal("rule 3: the update starts while the hook holds the pod")
+		w.t.Fatal("LC-3: the update starts while the hook holds the pod")
 	}
 	w.atTarget, w.complete = true, false
 }
@@ -191,7 +191,7 @@ func TestReachesTheEnd(t *testing.T) {
 		}
 		for _, key := range readiness.Keys(w.pod) {
 			if key.UserAgent == "Lifecycle" {
-				t.Fatalf("edge 11: the pod is kept out of service by %v", key)
+				t.Fatalf("LC-E11: the pod is kept out of service by %v", key)
 			}
 		}
 	})

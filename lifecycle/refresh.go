@@ -50,7 +50,7 @@ func Refresh(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, in Refre
 	return changed
 }
 
-// nextState is the state that Refresh moves a pod to (rules 8, 10, 11 and 12).
+// nextState is the state that Refresh moves a pod to (LC-8, LC-10, LC-11, LC-12).
 func nextState(state v1alpha1.StateType, pod *corev1.Pod, l *v1alpha1.Lifecycle, in RefreshInput) v1alpha1.StateType {
 	switch state {
 	case v1alpha1.StatePreparingNormal:

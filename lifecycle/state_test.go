@@ -21,14 +21,14 @@ func TestSetState(t *testing.T) {
 		to      v1alpha1.StateType
 		want    []string // the data of the requests
 	}{
-		{"rule 4: label and time in one patch", newPod(normal), "", preparingDelete,
+		{"LC-4: label and time in one patch", newPod(normal), "", preparingDelete,
 			[]string{`{"metadata":{"annotations":{"lifecycle.apps.kruise.io/timestamp":"2024-05-01T12:00:00+02:00"},"labels":{"lifecycle.apps.kruise.io/state":"PreparingDelete"},"uid":"u"}}`}},
-		{"rule 4: a pod without state", newPod(""), "", updating,
+		{"LC-4: a pod without state", newPod(""), "", updating,
 			[]string{`{"metadata":{"annotations":{"lifecycle.apps.kruise.io/timestamp":"2024-05-01T12:00:00+02:00"},"labels":{"lifecycle.apps.kruise.io/state":"Updating"},"uid":"u"}}`}},
-		{"rule 4: the label stands, the time is kept", newPod(normal), "", normal, nil},
-		{"rule 4: the state of the patch counts", newPod(normal), updating, preparingUpdate,
+		{"LC-4: the label stands, the time is kept", newPod(normal), "", normal, nil},
+		{"LC-4: the state of the patch counts", newPod(normal), updating, preparingUpdate,
 			[]string{`{"metadata":{"annotations":{"lifecycle.apps.kruise.io/timestamp":"2024-05-01T12:00:00+02:00"},"labels":{"lifecycle.apps.kruise.io/state":"PreparingUpdate"},"uid":"u"}}`}},
-		{"rule 4: back to where the pod is", newPod(normal), updating, normal, nil},
+		{"LC-4: back to where the pod is", newPod(normal), updating, normal, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestSetState(t *testing.T) {
 }
 
 func TestSetInitialState(t *testing.T) {
-	t.Run("rules 5, 7: a new pod is created with its state", func(t *testing.T) {
+	t.Run("LC-5, LC-7: a new pod is created with its state", func(t *testing.T) {
 		var pod corev1.Pod
 		lifecycle.SetInitialState(&pod.ObjectMeta, preparingNormal, now)
 		if got := lifecycle.StateOf(&pod); got != preparingNormal {
@@ -63,7 +63,7 @@ func TestSetInitialState(t *testing.T) {
 			t.Errorf("time %q", got)
 		}
 	})
-	t.Run("rule 5: labels and annotations of the template stay", func(t *testing.T) {
+	t.Run("LC-5: labels and annotations of the template stay", func(t *testing.T) {
 		pod := newPod("")
 		pod.Annotations = map[string]string{"note": "x"}
 		lifecycle.SetInitialState(&pod.ObjectMeta, normal, now)
@@ -85,24 +85,24 @@ func TestAvailable(t *testing.T) {
 		waits     bool
 		ready     bool
 	}{
-		{"rule 15: Normal", newPod(normal), 0, true, 0, true, true},
-		{"rule 15: no state", newPod(""), 0, true, 0, true, true},
-		{"rule 15: PreparingNormal", newPod(preparingNormal), 0, false, 0, false, true},
-		{"rule 15: PreparingUpdate", newPod(preparingUpdate), 0, false, 0, false, true},
-		{"rule 15: Updating", newPod(updating), 0, false, 0, false, true},
-		{"rule 15: Updated", newPod(updated), 0, false, 0, false, true},
-		{"rule 15: PreparingDelete", newPod(preparingDelete), 0, false, 0, false, true},
-		{"rule 15: a state nobody knows", newPod("Odd"), 0, false, 0, false, true},
-		{"rule 15: not Running", newPod(normal, phase(corev1.PodPending)), 0, false, 0, false, false},
-		{"rule 15: not Ready", newPod(normal, condition(corev1.PodReady, "False")), 0, false, 0, false, false},
-		{"rule 15: InPlaceUpdateReady False", newPod(normal, condition(inPlace, "False")), 0, false, 0, false, false},
-		{"rule 15: InPlaceUpdateReady True", newPod(normal, condition(inPlace, "True")), 0, true, 0, true, true},
-		{"rule 15: InPlaceUpdateReady Unknown is not False", newPod(normal, condition(inPlace, "Unknown")), 0, true, 0, true, true},
-		{"rule 15: ready long enough", newPod(normal), 3600, true, 0, true, true},
-		{"rule 15: not ready long enough", newPod(normal), 3610, false, 10 * time.Second, true, true},
-		{"edge 5: preNormal open, Ready but unavailable", newPod(preparingNormal), 0, false, 0, false, true},
+		{"LC-15: Normal", newPod(normal), 0, true, 0, true, true},
+		{"LC-15: no state", newPod(""), 0, true, 0, true, true},
+		{"LC-15: PreparingNormal", newPod(preparingNormal), 0, false, 0, false, true},
+		{"LC-15: PreparingUpdate", newPod(preparingUpdate), 0, false, 0, false, true},
+		{"LC-15: Updating", newPod(updating), 0, false, 0, false, true},
+		{"LC-15: Updated", newPod(updated), 0, false, 0, false, true},
+		{"LC-15: PreparingDelete", newPod(preparingDelete), 0, false, 0, false, true},
+		{"LC-15: a state nobody knows", newPod("Odd"), 0, false, 0, false, true},
+		{"LC-15: not Running", newPod(normal, phase(corev1.PodPending)), 0, false, 0, false, false},
+		{"LC-15: not Ready", newPod(normal, condition(corev1.PodReady, "False")), 0, false, 0, false, false},
+		{"LC-15: InPlaceUpdateReady False", newPod(normal, condition(inPlace, "False")), 0, false, 0, false, false},
+		{"LC-15: InPlaceUpdateReady True", newPod(normal, condition(inPlace, "True")), 0, true, 0, true, true},
+		{"LC-15: InPlaceUpdateReady Unknown is not False", newPod(normal, condition(inPlace, "Unknown")), 0, true, 0, true, true},
+		{"LC-15: ready long enough", newPod(normal), 3600, true, 0, true, true},
+		{"LC-15: not ready long enough", newPod(normal), 3610, false, 10 * time.Second, true, true},
+		{"LC-E5: preNormal open, Ready but unavailable", newPod(preparingNormal), 0, false, 0, false, true},
 		{"CS-E18: a label that only budgets read", newPod(normal, label("unavailable-pod.kruise.io/drain", "true")), 0, true, 0, true, true},
-		{"edge 18: state removed by a user", newPod(""), 3600, true, 0, true, true},
+		{"LC-E18: state removed by a user", newPod(""), 3600, true, 0, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

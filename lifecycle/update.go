@@ -93,7 +93,7 @@ func BeginUpdate(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, atTa
 	return UpdateStart, ""
 }
 
-// prepareUpdate lets the hook's owner prepare the pod (rules 9 and 25).
+// prepareUpdate lets the hook's owner prepare the pod (LC-9, LC-25).
 func prepareUpdate(p *podpatch.Patch, pod *corev1.Pod, hook *v1alpha1.LifecycleHook, now time.Time) {
 	if hook.MarkPodNotReady {
 		readiness.Add(p, pod, preUpdateKey, now)
@@ -101,7 +101,7 @@ func prepareUpdate(p *podpatch.Patch, pod *corev1.Pod, hook *v1alpha1.LifecycleH
 	SetState(p, pod, v1alpha1.StatePreparingUpdate, now)
 }
 
-// rearm also gives the pod back what its owner had taken off (rule 17).
+// rearm also gives the pod back what its owner had taken off (LC-17).
 func rearm(p *podpatch.Patch, pod *corev1.Pod, hook *v1alpha1.LifecycleHook, now time.Time) {
 	prepareUpdate(p, pod, hook, now)
 	for k, v := range hook.LabelsHandler {

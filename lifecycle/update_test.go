@@ -35,36 +35,36 @@ func TestBeginUpdate(t *testing.T) {
 		want   change
 		reason string // contained in the reason; empty: no reason
 	}{
-		{"rule 9: Normal, held", newPod(normal, held), l, lifecycle.UpdateHold, toHold, waitsA},
-		{"rule 9: no state, held", newPod("", held), l, lifecycle.UpdateHold, toHold, waitsA},
-		{"rule 9: PreparingNormal, held", newPod(preparingNormal, held), l, lifecycle.UpdateHold, toHold, waitsA},
-		{"rule 9: held by a finalizer and a label", newPod(normal, finalizer("f"), held), l, lifecycle.UpdateHold, toHold, `loses finalizer "f" and label "a=true"`},
-		{"rule 9: Normal, not held", newPod(normal), l, lifecycle.UpdateStart, start, ""},
-		{"rule 9: no state, not held", newPod(""), l, lifecycle.UpdateStart, start, ""},
-		{"rule 9: lifecycle nil", newPod(normal, held), nil, lifecycle.UpdateStart, start, ""},
-		{"rule 9: hook nil", newPod(normal, held), noHook, lifecycle.UpdateStart, start, ""},
-		{"rule 9: PreparingUpdate, held, waits", newPod(preparingUpdate, held), l, lifecycle.UpdateHold, change{}, waitsA},
-		{"rule 9: PreparingUpdate, released", newPod(preparingUpdate), l, lifecycle.UpdateStart, start, ""},
-		{"rule 9: Updating, again with the newer revision", newPod(updating, held), l, lifecycle.UpdateStart, change{}, ""},
-		{"rule 9: PreparingDelete is never updated", newPod(preparingDelete), l, lifecycle.UpdateNone, change{}, "PreparingDelete"},
-		{"rule 3: half held blocks the update", newPod(normal, label("b", "true")), l, lifecycle.UpdateHold, toHold, `label "b=true"`},
+		{"LC-9: Normal, held", newPod(normal, held), l, lifecycle.UpdateHold, toHold, waitsA},
+		{"LC-9: no state, held", newPod("", held), l, lifecycle.UpdateHold, toHold, waitsA},
+		{"LC-9: PreparingNormal, held", newPod(preparingNormal, held), l, lifecycle.UpdateHold, toHold, waitsA},
+		{"LC-9: held by a finalizer and a label", newPod(normal, finalizer("f"), held), l, lifecycle.UpdateHold, toHold, `loses finalizer "f" and label "a=true"`},
+		{"LC-9: Normal, not held", newPod(normal), l, lifecycle.UpdateStart, start, ""},
+		{"LC-9: no state, not held", newPod(""), l, lifecycle.UpdateStart, start, ""},
+		{"LC-9: lifecycle nil", newPod(normal, held), nil, lifecycle.UpdateStart, start, ""},
+		{"LC-9: hook nil", newPod(normal, held), noHook, lifecycle.UpdateStart, start, ""},
+		{"LC-9: PreparingUpdate, held, waits", newPod(preparingUpdate, held), l, lifecycle.UpdateHold, change{}, waitsA},
+		{"LC-9: PreparingUpdate, released", newPod(preparingUpdate), l, lifecycle.UpdateStart, start, ""},
+		{"LC-9: Updating, again with the newer revision", newPod(updating, held), l, lifecycle.UpdateStart, change{}, ""},
+		{"LC-9: PreparingDelete is never updated", newPod(preparingDelete), l, lifecycle.UpdateNone, change{}, "PreparingDelete"},
+		{"LC-3: half held blocks the update", newPod(normal, label("b", "true")), l, lifecycle.UpdateHold, toHold, `label "b=true"`},
 		{"a state nobody knows", newPod("Odd"), l, lifecycle.UpdateNone, change{}, `unknown value "Odd"`},
 
-		{"rule 17: Updated arms the hook again", newPod(updated), l, lifecycle.UpdateRearm, armed, "inPlaceUpdate hook"},
-		{"rule 17: with markPodNotReady", newPod(updated, gate), marking, lifecycle.UpdateRearm,
+		{"LC-17: Updated arms the hook again", newPod(updated), l, lifecycle.UpdateRearm, armed, "inPlaceUpdate hook"},
+		{"LC-17: with markPodNotReady", newPod(updated, gate), marking, lifecycle.UpdateRearm,
 			change{State: preparingUpdate, InService: closed, Labels: armed.Labels, Finalizers: armed.Finalizers}, "inPlaceUpdate hook"},
-		{"rule 17: hook nil, nothing", newPod(updated), noHook, lifecycle.UpdateNone, change{}, "Updated"},
-		{"rule 17: lifecycle nil, nothing", newPod(updated), nil, lifecycle.UpdateNone, change{}, "Updated"},
+		{"LC-17: hook nil, nothing", newPod(updated), noHook, lifecycle.UpdateNone, change{}, "Updated"},
+		{"LC-17: lifecycle nil, nothing", newPod(updated), nil, lifecycle.UpdateNone, change{}, "Updated"},
 
-		{"rule 25: entering PreparingUpdate", newPod(normal, held, gate), marking, lifecycle.UpdateHold, change{State: preparingUpdate, InService: closed}, waitsA},
-		{"rule 25: staying in PreparingUpdate", newPod(preparingUpdate, held, gate), marking, lifecycle.UpdateHold, change{InService: closed}, waitsA},
-		{"rule 26: the key is there already", newPod(preparingUpdate, held, outOfService(updateKey)), marking, lifecycle.UpdateHold, change{}, waitsA},
-		{"rule 26: beside another writer's key", newPod(normal, held, outOfService(otherKey)), marking, lifecycle.UpdateHold, change{State: preparingUpdate, InService: "False [" + otherKey + "," + updateKey + "]"}, waitsA},
-		{"rule 25: an update that starts keeps the key", newPod(preparingUpdate, outOfService(updateKey)), marking, lifecycle.UpdateStart, start, ""},
-		{"edge 6: PreparingNormal with preNormal open can be updated", newPod(preparingNormal), noHook, lifecycle.UpdateStart, start, ""},
-		{"edge 10: hook removed while PreparingUpdate", newPod(preparingUpdate, held), noHook, lifecycle.UpdateStart, start, ""},
-		{"edge 18: state removed by a user", newPod("", held), noHook, lifecycle.UpdateStart, start, ""},
-		{"edge 19: markPodNotReady without the gate", newPod(normal, held), marking, lifecycle.UpdateHold, toHold, waitsA},
+		{"LC-25: entering PreparingUpdate", newPod(normal, held, gate), marking, lifecycle.UpdateHold, change{State: preparingUpdate, InService: closed}, waitsA},
+		{"LC-25: staying in PreparingUpdate", newPod(preparingUpdate, held, gate), marking, lifecycle.UpdateHold, change{InService: closed}, waitsA},
+		{"LC-26: the key is there already", newPod(preparingUpdate, held, outOfService(updateKey)), marking, lifecycle.UpdateHold, change{}, waitsA},
+		{"LC-26: beside another writer's key", newPod(normal, held, outOfService(otherKey)), marking, lifecycle.UpdateHold, change{State: preparingUpdate, InService: "False [" + otherKey + "," + updateKey + "]"}, waitsA},
+		{"LC-25: an update that starts keeps the key", newPod(preparingUpdate, outOfService(updateKey)), marking, lifecycle.UpdateStart, start, ""},
+		{"LC-E6: PreparingNormal with preNormal open can be updated", newPod(preparingNormal), noHook, lifecycle.UpdateStart, start, ""},
+		{"LC-E10: hook removed while PreparingUpdate", newPod(preparingUpdate, held), noHook, lifecycle.UpdateStart, start, ""},
+		{"LC-E18: state removed by a user", newPod("", held), noHook, lifecycle.UpdateStart, start, ""},
+		{"LC-E19: markPodNotReady without the gate", newPod(normal, held), marking, lifecycle.UpdateHold, toHold, waitsA},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestBeginUpdateAtTarget(t *testing.T) {
 	}
 }
 
-// Rule 17: after the hook is armed again, the pod is held, then updated.
+// LC-17: after the hook is armed again, the pod is held, then updated.
 func TestRearm(t *testing.T) {
 	l := &v1alpha1.Lifecycle{InPlaceUpdate: hook([]string{"a"}, "f")}
 	pod := newPod(updated, finalizer("own"))

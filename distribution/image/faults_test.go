@@ -68,10 +68,10 @@ func TestLostAnswers(t *testing.T) {
 				c.begin(2)
 				c.addJob("pull", "parallelism: 2\ncompletionPolicy: {ttlSecondsAfterFinished: 5}")
 				c.pause(time.Second)
-				c.expectTasks("§1.4", "n0000 nginx:1 v1 pull", "n0001 nginx:1 v1 pull")
+				c.expectTasks("IMG-1.4", "n0000 nginx:1 v1 pull", "n0001 nginx:1 v1 pull")
 				c.agents(always(succeeded))
 				c.pause(time.Minute)
-				c.expectTasks("§2.3")
+				c.expectTasks("IMG-2.3")
 				if list, err := c.jobs.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
 					t.Errorf("the job is still there: %+v, %v", list, err)
 				}
@@ -115,7 +115,7 @@ func TestRestart(t *testing.T) {
 		c.share()
 		c.start()
 		c.pause(time.Second)
-		c.expectTasks("§2.3: at once", "n0000 nginx:1 v2 stays", "n0001 nginx:1 v2 stays")
+		c.expectTasks("IMG-2.3: at once", "n0000 nginx:1 v2 stays", "n0001 nginx:1 v2 stays")
 	})
 }
 

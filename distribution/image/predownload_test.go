@@ -143,17 +143,17 @@ func (c *cluster) preDownload(w workload) {
 		c.pause(time.Second)
 	}
 	if diff := cmp.Diff(order[1:], pulled); diff != "" {
-		c.Errorf("§1.3: the order of the update, without the pod that is at the new revision (-want +got):\n%s", diff)
+		c.Errorf("IMG-1.3: the order of the update, without the pod that is at the new revision (-want +got):\n%s", diff)
 	}
 	if status := c.job(list.Items[0].Name).Status; status.Message != "job has completed" || status.Desired != 4 {
 		c.Errorf("status: %+v", status)
 	}
 	c.steps(kubelet, 60)
 	if left, err := c.jobs.List(c.Context(), metav1.ListOptions{}); err != nil || len(left.Items) > 0 {
-		c.Errorf("§4: the update is over, and the jobs stay: %+v, %v", left, err)
+		c.Errorf("IP-32: the update is over, and the jobs stay: %+v, %v", left, err)
 	}
 	c.pause(time.Second)
-	c.expectTasks("§2.3: and so do the tasks")
+	c.expectTasks("IMG-2.3: and so do the tasks")
 }
 
 // steps has the kubelets work.

@@ -85,7 +85,7 @@ func TestOneLookPerJobThatIsGone(t *testing.T) {
 				})
 				c.must(c.jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}))
 				c.pause(time.Minute)
-				c.expectTasks("§2.3")
+				c.expectTasks("IMG-2.3")
 				c.expectSent("a job is gone", nil, []string{fmt.Sprint(1+fails, " get imagepulljobs"), "9 patch nodeimages"})
 			})
 		})

@@ -51,11 +51,11 @@ func TestJobFromBeginningToEnd(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.begin(3)
 		c.addJob("pull", "pullSecrets: [s]\ncompletionPolicy: {ttlSecondsAfterFinished: 30}")
-		c.expectTasks("§1.4: parallelism 1", "n0000 nginx:1 v1 pull")
+		c.expectTasks("IMG-1.4: parallelism 1", "n0000 nginx:1 v1 pull")
 		c.expectMessage("pull", "job is running, progress 0.0%")
 		c.agents(always(succeeded))
 		c.pause(6 * time.Second)
-		c.expectTasks("§1.4: the next one", "n0000 nginx:1 v1 pull", "n0001 nginx:1 v1 pull")
+		c.expectTasks("IMG-1.4: the next one", "n0000 nginx:1 v1 pull", "n0001 nginx:1 v1 pull")
 		c.expectMessage("pull", "job is running, progress 33.3%")
 		c.agents(always(failed))
 		c.pause(time.Second)
@@ -65,18 +65,18 @@ func TestJobFromBeginningToEnd(t *testing.T) {
 		got := c.job("pull").Status
 		got.StartTime, got.CompletionTime = nil, nil
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("§1.5: status (-want +got):\n%s", diff)
+			t.Errorf("IMG-1.5: status (-want +got):\n%s", diff)
 		}
 		secrets := c.nodeImage("n0000").Spec.Images["nginx"].PullSecrets
 		if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: namespace, Name: "s"}}, secrets); diff != "" {
-			t.Errorf("§1.4: secrets (-want +got):\n%s", diff)
+			t.Errorf("IMG-1.4: secrets (-want +got):\n%s", diff)
 		}
 		c.pause(30 * time.Second)
 		if list, err := c.jobs.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
-			t.Errorf("§1.5: the job is there after its TTL: %+v, %v", list, err)
+			t.Errorf("IMG-1.5: the job is there after its TTL: %+v, %v", list, err)
 		}
 		c.pause(time.Second)
-		c.expectTasks("§2.3: nobody needs the tasks any more")
+		c.expectTasks("IMG-2.3: nobody needs the tasks any more")
 	})
 }
 
@@ -102,9 +102,9 @@ func TestJobServesNewNodes(t *testing.T) {
 				c.pause(time.Minute)
 				c.addNode("new", map[string]string{"new": "yes"})
 				c.pause(29 * time.Second)
-				c.expectTasks("§2.1: the node has been ready for less than 30 s")
+				c.expectTasks("IMG-2.1: the node has been ready for less than 30 s")
 				c.pause(2 * time.Second)
-				c.expectTasks("§1.3: the node set is evaluated anew", "new nginx:1 v1 pull")
+				c.expectTasks("IMG-1.3: the node set is evaluated anew", "new nginx:1 v1 pull")
 				c.agents(always(succeeded))
 				c.pause(time.Minute)
 				c.expectMessage("pull", "job is running, progress 100.0%")
@@ -119,7 +119,7 @@ func TestJobFollowsLabels(t *testing.T) {
 		c.addJob("pull", "completionPolicy: {type: Never}\nselector: {matchLabels: {gpu: 'yes'}}")
 		c.expectTasks("no node matches")
 		c.label("n0001", `{"gpu":"yes"}`)
-		c.expectTasks("§1.3: the label of a node reaches its NodeImage, and the job", "n0001 nginx:1 v1 pull")
+		c.expectTasks("IMG-1.3: the label of a node reaches its NodeImage, and the job", "n0001 nginx:1 v1 pull")
 		c.label("n0001", `{"gpu":null}`)
 		c.pause(6 * time.Second)
 		c.expectMessage("pull", "job is running, no progress")
@@ -147,9 +147,9 @@ func TestJobFollowsPods(t *testing.T) {
 		web := map[string]string{"app": "web"}
 		add("a", "n0002", web)
 		c.addJob("pull", "parallelism: 9\npodSelector: {matchLabels: {app: web}}\ncompletionPolicy: {type: Never}")
-		c.expectTasks("§1.3: the nodes of pods", "n0002 nginx:1 v1 pull")
+		c.expectTasks("IMG-1.3: the nodes of pods", "n0002 nginx:1 v1 pull")
 		add("b", "n0001", web)
-		c.expectTasks("§1.3: a pod that appears later", "n0001 nginx:1 v1 pull", "n0002 nginx:1 v1 pull")
+		c.expectTasks("IMG-1.3: a pod that appears later", "n0001 nginx:1 v1 pull", "n0002 nginx:1 v1 pull")
 		add("c", "n0000", map[string]string{"app": "db"})
 		jobPasses := c.jobPasses.Count()
 		_, err := pods.Patch(t.Context(), "b", types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`), metav1.PatchOptions{}, "status")
@@ -162,12 +162,12 @@ func TestJobFollowsPods(t *testing.T) {
 		c.must(err)
 		c.pause(6 * time.Second)
 		if status := c.job("pull").Status; status.Desired != 3 {
-			t.Errorf("§1.5: a label that matches now: %+v", status)
+			t.Errorf("IMG-1.5: a label that matches now: %+v", status)
 		}
 		c.must(pods.Delete(t.Context(), "c", metav1.DeleteOptions{}))
 		c.pause(6 * time.Second)
 		if status := c.job("pull").Status; status.Desired != 2 {
-			t.Errorf("§1.5: a pod that is gone: %+v", status)
+			t.Errorf("IMG-1.5: a pod that is gone: %+v", status)
 		}
 	})
 }
@@ -183,9 +183,9 @@ func TestDeadline(t *testing.T) {
 		c.pause(2 * time.Second)
 		c.expectMessage("pull", "job exceeds activeDeadlineSeconds")
 		if diff := cmp.Diff([]string{"n0001", "n0002"}, c.job("pull").Status.FailedNodes); diff != "" {
-			t.Errorf("§1.5: failed nodes (-want +got):\n%s", diff)
+			t.Errorf("IMG-1.5: failed nodes (-want +got):\n%s", diff)
 		}
-		c.expectSent("§1.5: one write at the deadline", []string{"1 patch imagepulljobs/status"}, nil)
+		c.expectSent("IMG-1.5: one write at the deadline", []string{"1 patch imagepulljobs/status"}, nil)
 	})
 }
 
@@ -202,10 +202,10 @@ func TestLongJobEnds(t *testing.T) {
 		}
 		c.expectMessage("pull", "job has completed")
 		if status := c.job("pull").Status; status.Succeeded != 3 {
-			t.Errorf("§2.3 difference: %+v", status)
+			t.Errorf("IMG-2.3 difference: %+v", status)
 		}
 		c.pause(10 * time.Minute)
-		c.expectTasks("§2.3: the TTL counts once the job is over")
+		c.expectTasks("IMG-2.3: the TTL counts once the job is over")
 	})
 }
 
@@ -215,15 +215,15 @@ func TestJobsShareNodes(t *testing.T) {
 		c.addJob("a", "parallelism: 2")
 		c.agents(always(pulling))
 		c.addJob("b", "parallelism: 2\nsandboxConfig: {labels: {x: y}}")
-		c.expectTasks("§1.4: the version rises with another owner", "n0000 nginx:1 v2 a b", "n0001 nginx:1 v2 a b")
+		c.expectTasks("IMG-1.4: the version rises with another owner", "n0000 nginx:1 v2 a b", "n0001 nginx:1 v2 a b")
 		c.agents(always(succeeded))
 		c.pause(time.Second)
 		c.expectMessage("a", "job has completed")
 		c.expectMessage("b", "job has completed")
 		c.deleteJob("a")
-		c.expectTasks("§2.3: owner lists are trimmed", "n0000 nginx:1 v2 b", "n0001 nginx:1 v2 b")
+		c.expectTasks("IMG-2.3: owner lists are trimmed", "n0000 nginx:1 v2 b", "n0001 nginx:1 v2 b")
 		c.deleteJob("b")
-		c.expectTasks("§2.3: all owners are gone")
+		c.expectTasks("IMG-2.3: all owners are gone")
 	})
 }
 
@@ -234,7 +234,7 @@ func TestImageChanges(t *testing.T) {
 		_, err := c.jobs.Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"spec":{"image":"nginx:2"}}`), metav1.PatchOptions{})
 		c.must(err)
 		c.pause(time.Second)
-		c.expectTasks("§1.1: the old task stays", "n0000 nginx:1 v1 pull", "n0000 nginx:2 v1 pull")
+		c.expectTasks("IMG-1.1: the old task stays", "n0000 nginx:1 v1 pull", "n0000 nginx:2 v1 pull")
 		c.agents(always(succeeded))
 		c.pause(time.Second)
 		c.expectMessage("pull", "job has completed")
@@ -261,11 +261,11 @@ func TestNodeIsFull(t *testing.T) {
 		c.addJob("pull", "")
 		c.pause(time.Second)
 		if n := len(c.tasks()); n != v1alpha1.MaxNodeImageImages {
-			t.Errorf("§2.2: the node has %d tasks", n)
+			t.Errorf("IMG-2.2: the node has %d tasks", n)
 		}
 		patch([]byte(`{"spec":{"images":{"image7":null}}}`))
 		if task := c.nodeImage("n0000").Spec.Images["nginx"]; len(task.Tags) != 1 {
-			t.Error("§2.2: the node has room, and has not got the task")
+			t.Error("IMG-2.2: the node has room, and has not got the task")
 		}
 	})
 }
@@ -285,17 +285,17 @@ func TestWatchdog(t *testing.T) {
 		c.ForgetRequests()
 		c.pause(2 * time.Second)
 		c.expectMessage("pull", "job is running, progress 50.0%")
-		c.expectSent("§2.4: one write", nil, []string{"1 patch nodeimages/status"})
+		c.expectSent("IMG-2.4: one write", nil, []string{"1 patch nodeimages/status"})
 		want := []string{
 			"Warning PullImageFailed: Image nginx:1, node has not responded for a long time",
 			"Warning PullImageFailed: Image nginx:1, node has not responded for a long time on node n0000",
 		}
 		if diff := cmp.Diff(want, c.events.All()); diff != "" {
-			t.Errorf("§2.4: events (-want +got):\n%s", diff)
+			t.Errorf("IMG-2.4: events (-want +got):\n%s", diff)
 		}
 		status := c.nodeImage("n0000").Status
 		if status.Desired != 1 || status.Failed != 1 || status.ImageStatuses["nginx"].Tags[0].Phase != failed {
-			t.Errorf("§2.4, §2.5: status %+v", status)
+			t.Errorf("IMG-2.4, IMG-2.5: status %+v", status)
 		}
 	})
 }
@@ -310,7 +310,7 @@ func TestLateReport(t *testing.T) {
 		c.agents(always(succeeded))
 		c.pause(time.Second)
 		if status := c.job("pull").Status; status.Succeeded != 1 {
-			t.Errorf("§2.4: a pull that took less than Timing.ResponseTimeout has failed: %+v", status)
+			t.Errorf("IMG-2.4: a pull that took less than Timing.ResponseTimeout has failed: %+v", status)
 		}
 	})
 }
@@ -347,7 +347,7 @@ func TestNodesComeAndGo(t *testing.T) {
 			names = append(names, n.Name)
 		}
 		if diff := cmp.Diff([]string{"fake", "n0000"}, names); diff != "" {
-			t.Errorf("§2.1: NodeImages (-want +got):\n%s", diff)
+			t.Errorf("IMG-2.1: NodeImages (-want +got):\n%s", diff)
 		}
 		if errs := append(c.jobPasses.Errors(), c.nodePasses.Errors()...); len(errs) > 0 {
 			t.Errorf("errors: %v", errs)

@@ -25,25 +25,25 @@ func TestContainerRecreateRequest(t *testing.T) {
 		name, spec, want string // no want: accepted
 	}{
 		{"the least", "", ""},
-		{"section 2: an empty strategy", "strategy: {}", ""},
-		{"section 2: everything", "activeDeadlineSeconds: 300\nttlSecondsAfterFinished: 600\nstrategy: {failurePolicy: Ignore, orderedRecreate: true, forceRecreate: true, terminationGracePeriodSeconds: 10, unreadyGracePeriodSeconds: 5, minStartedSeconds: 5}", ""},
-		{"section 2: minStartedSeconds and the TTL are not validated", "ttlSecondsAfterFinished: -1\nstrategy: {minStartedSeconds: -1}", ""},
-		{"section 3.3: what the webhook fills in", "containers: [{name: main, preStop: {httpGet: {port: http, path: /bye}}, ports: [{name: http, containerPort: 80}], statusContext: {containerID: 'containerd://1', restartCount: 0}}]", ""},
+		{"CRR-2: an empty strategy", "strategy: {}", ""},
+		{"CRR-2: everything", "activeDeadlineSeconds: 300\nttlSecondsAfterFinished: 600\nstrategy: {failurePolicy: Ignore, orderedRecreate: true, forceRecreate: true, terminationGracePeriodSeconds: 10, unreadyGracePeriodSeconds: 5, minStartedSeconds: 5}", ""},
+		{"CRR-2: minStartedSeconds and the TTL are not validated", "ttlSecondsAfterFinished: -1\nstrategy: {minStartedSeconds: -1}", ""},
+		{"CRR-3.3: what the webhook fills in", "containers: [{name: main, preStop: {httpGet: {port: http, path: /bye}}, ports: [{name: http, containerPort: 80}], statusContext: {containerID: 'containerd://1', restartCount: 0}}]", ""},
 		{"a preStop hook that 1.4 did not know", "containers: [{name: main, preStop: {sleep: {seconds: 3}}}]", ""},
 
-		{"rule 3.2.1: podName missing", "podName: null", `spec.podName: spec.podName in body must be of type string: "null"`},
-		{"rule 3.2.1: podName empty", "podName: ''", "spec.podName: must name a pod"},
-		{"rule 3.2.2: no containers", "containers: []", "spec.containers: must name at least one container of the pod"},
-		{"rule 3.2.3: activeDeadlineSeconds 3", "activeDeadlineSeconds: 3", ""},
-		{"rule 3.2.3: activeDeadlineSeconds 2", "activeDeadlineSeconds: 2", "spec.activeDeadlineSeconds: must be 3 or more"},
-		{"rule 3.2.4: terminationGracePeriodSeconds 0", "strategy: {terminationGracePeriodSeconds: 0}", ""},
-		{"rule 3.2.4: terminationGracePeriodSeconds negative", "strategy: {terminationGracePeriodSeconds: -1}", "spec.strategy.terminationGracePeriodSeconds: must be 0 or more"},
-		{"rule 3.2.4: unreadyGracePeriodSeconds 0", "strategy: {unreadyGracePeriodSeconds: 0}", ""},
-		{"rule 3.2.4: unreadyGracePeriodSeconds negative", "strategy: {unreadyGracePeriodSeconds: -1}", "spec.strategy.unreadyGracePeriodSeconds: must be 0 or more"},
-		{"rule 3.2.5: failurePolicy Fail", "strategy: {failurePolicy: Fail}", ""},
-		{"rule 3.2.5: failurePolicy empty is the default", "strategy: {failurePolicy: ''}", ""},
-		{"rule 3.2.5: failurePolicy unknown", "strategy: {failurePolicy: fail}", "spec.strategy.failurePolicy: must be Fail or Ignore, is fail"},
-		{"rule 3.2.9: a container without a name", "containers: [{name: main}, {name: ''}]", "spec.containers: every name must name a container of the pod"},
+		{"CRR-3.2.1: podName missing", "podName: null", `spec.podName: spec.podName in body must be of type string: "null"`},
+		{"CRR-3.2.1: podName empty", "podName: ''", "spec.podName: must name a pod"},
+		{"CRR-3.2.2: no containers", "containers: []", "spec.containers: must name at least one container of the pod"},
+		{"CRR-3.2.3: activeDeadlineSeconds 3", "activeDeadlineSeconds: 3", ""},
+		{"CRR-3.2.3: activeDeadlineSeconds 2", "activeDeadlineSeconds: 2", "spec.activeDeadlineSeconds: must be 3 or more"},
+		{"CRR-3.2.4: terminationGracePeriodSeconds 0", "strategy: {terminationGracePeriodSeconds: 0}", ""},
+		{"CRR-3.2.4: terminationGracePeriodSeconds negative", "strategy: {terminationGracePeriodSeconds: -1}", "spec.strategy.terminationGracePeriodSeconds: must be 0 or more"},
+		{"CRR-3.2.4: unreadyGracePeriodSeconds 0", "strategy: {unreadyGracePeriodSeconds: 0}", ""},
+		{"CRR-3.2.4: unreadyGracePeriodSeconds negative", "strategy: {unreadyGracePeriodSeconds: -1}", "spec.strategy.unreadyGracePeriodSeconds: must be 0 or more"},
+		{"CRR-3.2.5: failurePolicy Fail", "strategy: {failurePolicy: Fail}", ""},
+		{"CRR-3.2.5: failurePolicy empty is the default", "strategy: {failurePolicy: ''}", ""},
+		{"CRR-3.2.5: failurePolicy unknown", "strategy: {failurePolicy: fail}", "spec.strategy.failurePolicy: must be Fail or Ignore, is fail"},
+		{"CRR-3.2.9: a container without a name", "containers: [{name: main}, {name: ''}]", "spec.containers: every name must name a container of the pod"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var want []string
@@ -61,7 +61,7 @@ func TestContainerRecreateRequestWithoutSpec(t *testing.T) {
 		v.judge(t, "{apiVersion: apps.kruise.io/v1alpha1, kind: ContainerRecreateRequest, metadata: {name: restart}}", ""))
 }
 
-// Section 3.1. A client that has read a request writes it back without the zero
+// CRR-3.1. A client that has read a request writes it back without the zero
 // values that were spelled out, and without the hooks that it does not know: to
 // it nothing has changed.
 func TestContainerRecreateRequestIsImmutable(t *testing.T) {

@@ -129,6 +129,6 @@ func TestContainerRecreateRequestMetadata(t *testing.T) {
 	}
 	check(t, nil, v.judge(t, labelled("b"), labelled("a")))
 	if errs := askRecreateWebhook(t, labelled("b"), labelled("a")); len(errs) != 1 {
-		t.Errorf("section 3.1: errors %v, want one about the label", errs)
+		t.Errorf("CRR-3.1: errors %v, want one about the label", errs)
 	}
 }

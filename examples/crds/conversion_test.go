@@ -74,7 +74,7 @@ func statefulSetObject(t *testing.T, version, metadata, lines string) *unstructu
 	return &unstructured.Unstructured{Object: object}
 }
 
-// edge 23: a client that knows v1alpha1 only reads an object and writes it back.
+// STS-E23: a client that knows v1alpha1 only reads an object and writes it back.
 // The API server drops in each version what that one does not have.
 func TestTheAPIServerConvertsWithoutLoss(t *testing.T) {
 	crd := statefulSetDefinition(t)

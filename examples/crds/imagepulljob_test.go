@@ -32,26 +32,26 @@ func TestImagePullJob(t *testing.T) {
 		{"the least", "", ""},
 		{"everything", "pullSecrets: [a]\nparallelism: 10%\npullPolicy: {timeoutSeconds: 300, backoffLimit: 1}\ncompletionPolicy: {type: Always, activeDeadlineSeconds: 60, ttlSecondsAfterFinished: 0}\nsandboxConfig: {annotations: {a: b}}", ""},
 
-		{"section 1.1: selector by name", "selector: {names: [node-1]}", ""},
-		{"section 1.1: selector by label", "selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: In, values: [b]}]}", ""},
-		{"section 1.1: selector empty", "selector: {}", ""},
-		{"section 1.1: names and nothing else", "selector: {names: [node-1], matchLabels: {}, matchExpressions: []}", ""},
-		{"section 1.1: names and matchLabels", "selector: {names: [node-1], matchLabels: {a: b}}", names},
-		{"section 1.1: names and matchExpressions", "selector: {names: [node-1], matchExpressions: [{key: a, operator: Exists}]}", names},
-		{"section 1.1: selector with an unknown operator", "selector: {matchExpressions: [{key: a, operator: Is}]}", nodeRules},
-		{"section 1.1: selector without values", "selector: {matchExpressions: [{key: a, operator: In}]}", nodeRules},
+		{"IMG-1.1: selector by name", "selector: {names: [node-1]}", ""},
+		{"IMG-1.1: selector by label", "selector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: In, values: [b]}]}", ""},
+		{"IMG-1.1: selector empty", "selector: {}", ""},
+		{"IMG-1.1: names and nothing else", "selector: {names: [node-1], matchLabels: {}, matchExpressions: []}", ""},
+		{"IMG-1.1: names and matchLabels", "selector: {names: [node-1], matchLabels: {a: b}}", names},
+		{"IMG-1.1: names and matchExpressions", "selector: {names: [node-1], matchExpressions: [{key: a, operator: Exists}]}", names},
+		{"IMG-1.1: selector with an unknown operator", "selector: {matchExpressions: [{key: a, operator: Is}]}", nodeRules},
+		{"IMG-1.1: selector without values", "selector: {matchExpressions: [{key: a, operator: In}]}", nodeRules},
 
-		{"section 1.1: podSelector", "podSelector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}", ""},
-		{"section 1.1: podSelector with too many values", "podSelector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}", podRules},
-		{"section 1.1: selector and podSelector", "selector: {}\npodSelector: {matchLabels: {a: b}}", "spec.podSelector: must be absent where selector is given: keep one of the two"},
+		{"IMG-1.1: podSelector", "podSelector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: DoesNotExist}]}", ""},
+		{"IMG-1.1: podSelector with too many values", "podSelector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}", podRules},
+		{"IMG-1.1: selector and podSelector", "selector: {}\npodSelector: {matchLabels: {a: b}}", "spec.podSelector: must be absent where selector is given: keep one of the two"},
 
-		{"section 1.1: image empty", "image: ''", "spec.image: must name an image"},
+		{"IMG-1.1: image empty", "image: ''", "spec.image: must name an image"},
 
-		{"section 1.1: type Never", "completionPolicy: {type: Never}", ""},
-		{"section 1.1: type empty is the default", "completionPolicy: {type: '', ttlSecondsAfterFinished: 1}", ""},
-		{"section 1.1: type unknown", "completionPolicy: {type: Sometimes}", "spec.completionPolicy.type: must be Always or Never, is Sometimes"},
-		{"section 1.1: type Never with a deadline", "completionPolicy: {type: Never, activeDeadlineSeconds: 1}", "spec.completionPolicy.activeDeadlineSeconds" + never},
-		{"section 1.1: type Never with a TTL", "completionPolicy: {type: Never, ttlSecondsAfterFinished: 1}", "spec.completionPolicy.ttlSecondsAfterFinished" + never},
+		{"IMG-1.1: type Never", "completionPolicy: {type: Never}", ""},
+		{"IMG-1.1: type empty is the default", "completionPolicy: {type: '', ttlSecondsAfterFinished: 1}", ""},
+		{"IMG-1.1: type unknown", "completionPolicy: {type: Sometimes}", "spec.completionPolicy.type: must be Always or Never, is Sometimes"},
+		{"IMG-1.1: type Never with a deadline", "completionPolicy: {type: Never, activeDeadlineSeconds: 1}", "spec.completionPolicy.activeDeadlineSeconds" + never},
+		{"IMG-1.1: type Never with a TTL", "completionPolicy: {type: Never, ttlSecondsAfterFinished: 1}", "spec.completionPolicy.ttlSecondsAfterFinished" + never},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var want []string
@@ -69,7 +69,7 @@ func TestImagePullJobWithoutSpec(t *testing.T) {
 		v.judge(t, "{apiVersion: apps.kruise.io/v1alpha1, kind: ImagePullJob, metadata: {name: pull}}", ""))
 }
 
-// Section 1.1: the spec can be changed, the image included.
+// IMG-1.1: the spec can be changed, the image included.
 func TestImagePullJobIsMutable(t *testing.T) {
 	v := newValidator(t, "imagepulljobs.apps.kruise.io", "v1alpha1")
 	check(t, nil, v.judge(t, imagePullJob("image: nginx:2\nselector: {names: [node-1]}"), imagePullJob("image: nginx:1")))

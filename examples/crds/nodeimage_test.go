@@ -31,13 +31,13 @@ func TestNodeImage(t *testing.T) {
 	for _, test := range []struct {
 		name, object, want string // no want: accepted
 	}{
-		{"section 2.1: nothing to do", "{apiVersion: apps.kruise.io/v1alpha1, kind: NodeImage, metadata: {name: node-1}}", ""},
-		{"section 2.1: an empty spec", "{apiVersion: apps.kruise.io/v1alpha1, kind: NodeImage, metadata: {name: node-1}, spec: {}}", ""},
+		{"IMG-2.1: nothing to do", "{apiVersion: apps.kruise.io/v1alpha1, kind: NodeImage, metadata: {name: node-1}}", ""},
+		{"IMG-2.1: an empty spec", "{apiVersion: apps.kruise.io/v1alpha1, kind: NodeImage, metadata: {name: node-1}, spec: {}}", ""},
 		{"a task", nodeImage("nginx: {pullSecrets: [{namespace: shop, name: registry}], sandboxConfig: {labels: {a: b}}, tags: [{tag: v1, version: 2, createdAt: '2023-01-01T00:00:00Z', pullPolicy: {timeoutSeconds: 600, backoffLimit: 3, ttlSecondsAfterFinished: 60, activeDeadlineSeconds: 1800}, ownerReferences: [{kind: ImagePullJob, name: pull}]}]}"), ""},
-		{"section 2.2: a task before it is defaulted", nodeImage("nginx: {tags: [{tag: v1, pullPolicy: {ttlSecondsAfterFinished: 60}}]}"), ""},
-		{"section 2.2: 256 images", nodeImage(manyImages(256, 1)), ""},
-		{"section 2.2: 257 images", nodeImage(manyImages(257, 1)), tooMany},
-		{"section 2.2: an image without a name", nodeImage("nginx: {tags: []}\n'': {tags: []}"), "spec.images: every key must name an image"},
+		{"IMG-2.2: a task before it is defaulted", nodeImage("nginx: {tags: [{tag: v1, pullPolicy: {ttlSecondsAfterFinished: 60}}]}"), ""},
+		{"IMG-2.2: 256 images", nodeImage(manyImages(256, 1)), ""},
+		{"IMG-2.2: 257 images", nodeImage(manyImages(257, 1)), tooMany},
+		{"IMG-2.2: an image without a name", nodeImage("nginx: {tags: []}\n'': {tags: []}"), "spec.images: every key must name an image"},
 		{"tags missing (without a text, it is the schema that requires them)", nodeImage("nginx: {}"), "spec.images.nginx.tags: "},
 		{"a great size is affordable", nodeImage(manyImages(256, 50)), ""},
 	} {

@@ -59,7 +59,7 @@ func TestStatefulSet(t *testing.T) {
 			{"type: unknown", "updateStrategy: {type: InPlace}", "spec.updateStrategy.type: must be RollingUpdate or OnDelete, is InPlace"},
 
 			{"partition: 0", rolling("partition: 0"), ""},
-			{"edge 7: partition beyond the replicas", "replicas: 3\n" + rolling("partition: 7"), ""},
+			{"STS-E7: partition beyond the replicas", "replicas: 3\n" + rolling("partition: 7"), ""},
 			{"partition: negative", rolling("partition: -1"), rollingUpdate + ".partition: must be 0 or more"},
 			{"partition: no percentage", rolling("partition: 10%"), rollingUpdate + `.partition: ` + rollingUpdate + `.partition in body must be of type integer: "string"`},
 
@@ -67,14 +67,14 @@ func TestStatefulSet(t *testing.T) {
 			{"maxUnavailable: a percentage", rolling("maxUnavailable: 30%"), ""},
 			{"maxUnavailable: the least percentage", rolling("maxUnavailable: 1%"), ""},
 			{"maxUnavailable: a number as a string", rolling("maxUnavailable: '30'"), ""},
-			{"edge 2: maxUnavailable 0", rolling("maxUnavailable: 0"), rollingUpdate + wantUnavailable + "0"},
-			{"edge 2: maxUnavailable 0%", rolling("maxUnavailable: 0%"), rollingUpdate + wantUnavailable + "0%"},
+			{"STS-E2: maxUnavailable 0", rolling("maxUnavailable: 0"), rollingUpdate + wantUnavailable + "0"},
+			{"STS-E2: maxUnavailable 0%", rolling("maxUnavailable: 0%"), rollingUpdate + wantUnavailable + "0%"},
 			{"maxUnavailable: negative", rolling("maxUnavailable: -1"), rollingUpdate + wantUnavailable + "-1"},
 			{"maxUnavailable: a negative percentage", rolling("maxUnavailable: -1%"), rollingUpdate + wantUnavailable + "-1%"},
 			{"maxUnavailable: no number", rolling("maxUnavailable: few"), rollingUpdate + wantUnavailable + "few"},
-			{"edge 1: maxUnavailable 1 in order", "updateStrategy: {rollingUpdate: {maxUnavailable: 1}}", ""},
-			{"edge 1: maxUnavailable 2 in order", "podManagementPolicy: OrderedReady\nupdateStrategy: {rollingUpdate: {maxUnavailable: 2}}", rollingUpdate + wantParallel},
-			{"edge 1: maxUnavailable 10% in order", "updateStrategy: {rollingUpdate: {maxUnavailable: 10%}}", rollingUpdate + wantParallel},
+			{"STS-E1: maxUnavailable 1 in order", "updateStrategy: {rollingUpdate: {maxUnavailable: 1}}", ""},
+			{"STS-E1: maxUnavailable 2 in order", "podManagementPolicy: OrderedReady\nupdateStrategy: {rollingUpdate: {maxUnavailable: 2}}", rollingUpdate + wantParallel},
+			{"STS-E1: maxUnavailable 10% in order", "updateStrategy: {rollingUpdate: {maxUnavailable: 10%}}", rollingUpdate + wantParallel},
 
 			{"podUpdatePolicy: ReCreate", rolling("podUpdatePolicy: ReCreate"), ""},
 			{"podUpdatePolicy: InPlaceIfPossible", rolling("podUpdatePolicy: InPlaceIfPossible"), ""},
@@ -99,7 +99,7 @@ func TestStatefulSet(t *testing.T) {
 
 			{"minReadySeconds: 0", rolling("minReadySeconds: 0"), ""},
 			{"minReadySeconds: 300", rolling("minReadySeconds: 300"), ""},
-			{"edge 5: minReadySeconds 301", rolling("minReadySeconds: 301"), readySeconds},
+			{"STS-E5: minReadySeconds 301", rolling("minReadySeconds: 301"), readySeconds},
 			{"minReadySeconds: negative", rolling("minReadySeconds: -1"), readySeconds},
 
 			{"revisionHistoryLimit: not validated", "revisionHistoryLimit: -1", ""},

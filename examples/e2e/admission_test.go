@@ -96,7 +96,7 @@ func TestWrongCloneSetsAreRefused(t *testing.T) {
 		name, field string
 		wrong       func(*v1alpha1.CloneSet)
 	}{
-		{"edge 17: partition without %", "spec.updateStrategy.partition", func(set *v1alpha1.CloneSet) {
+		{"CS-E17: partition without %", "spec.updateStrategy.partition", func(set *v1alpha1.CloneSet) {
 			set.Spec.UpdateStrategy.Partition = new(intstr.FromString("50"))
 		}},
 		{"negative partition", "spec.updateStrategy.partition", partition("-1")},
@@ -155,7 +155,7 @@ func TestWrongChangesAreRefused(t *testing.T) {
 		}},
 		{"podsToDelete: a pod of another CloneSet", "spec.scaleStrategy.podsToDelete[0]", podsToDelete(foreign)},
 		{"podsToDelete: a pod without owner", "spec.scaleStrategy.podsToDelete[0]", podsToDelete(orphan)},
-		{"edge 9: podsToDelete: no pod", "spec.scaleStrategy.podsToDelete[0]", podsToDelete("none")},
+		{"CS-E9: podsToDelete: no pod", "spec.scaleStrategy.podsToDelete[0]", podsToDelete("none")},
 		{"podsToDelete: twice the same", "spec.scaleStrategy.podsToDelete[1]", podsToDelete(own, own)},
 		{"InPlaceOnly: a changed env", "spec.template.spec", func(set *v1alpha1.CloneSet) {
 			set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "MODE", Value: "fast"}}

@@ -60,7 +60,7 @@ func (s *cloneSetScene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 		}
 		id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]
 		if want := "data-" + set.Name + "-" + id; name != want || claim.Labels[v1alpha1.CloneSetInstanceIDLabel] != id || claim.Labels["app"] != set.Name {
-			s.Errorf("rule 20: expected the claim %s with the id and the selector's labels, observed %s with %v", want, name, claim.Labels)
+			s.Errorf("CS-20: expected the claim %s with the id and the selector's labels, observed %s with %v", want, name, claim.Labels)
 		}
 		uids[name] = claim.UID
 	}
@@ -85,19 +85,19 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 	set := s.run(cloneSet("web", 3, claimTemplate("data")))
 	before := s.claimUIDs(set)
 	if len(before) != 3 {
-		s.Fatalf("rule 20: expected 3 claims, observed %v", before)
+		s.Fatalf("CS-20: expected 3 claims, observed %v", before)
 	}
 
 	// Scale in: the claim goes with its pod.
 	s.edit("web", replicas(2))
 	s.awaitSettled("web")
 	left := s.owned("web")
-	s.awaitClaims("rule 24: after scaling in", []string{claimOf(left[0]), claimOf(left[1])})
+	s.awaitClaims("CS-24: after scaling in", []string{claimOf(left[0]), claimOf(left[1])})
 
 	// A user deletes a pod: the next one takes over the name and the claim.
 	victim := left[0]
 	s.DeletePod(victim.Name)
-	s.Await("rule 35: another pod of the name "+victim.Name, func() string {
+	s.Await("CS-35: another pod of the name "+victim.Name, func() string {
 		for _, pod := range s.owned("web") {
 			if pod.Name == victim.Name && pod.UID != victim.UID {
 				return ""
@@ -108,7 +108,7 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 	s.awaitSettled("web")
 	after := s.claimUIDs(set)
 	if after[claimOf(victim)] != before[claimOf(victim)] {
-		s.Errorf("rule 35: expected the claim %s of before, UID %s, observed UID %s", claimOf(victim), before[claimOf(victim)], after[claimOf(victim)])
+		s.Errorf("CS-35: expected the claim %s of before, UID %s, observed UID %s", claimOf(victim), before[claimOf(victim)], after[claimOf(victim)])
 	}
 
 	// A changed claim template alone rolls nothing.
@@ -117,14 +117,14 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 	}, replicas(3))
 	s.awaitSettled("web")
 	if revisions := s.Revisions.All(); len(revisions) != 1 {
-		s.Errorf("edge 14: expected one revision, observed %v", testbed.Names(revisions))
+		s.Errorf("CS-E14: expected one revision, observed %v", testbed.Names(revisions))
 	}
 	sizes := map[string]int{}
 	for _, claim := range s.Claims.All() {
 		sizes[claim.Spec.Resources.Requests.Storage().String()]++
 	}
 	if sizes["1Gi"] != 2 || sizes["2Gi"] != 1 {
-		s.Errorf("edge 14: expected two claims of 1Gi and a new one of 2Gi, observed %v", sizes)
+		s.Errorf("CS-E14: expected two claims of 1Gi and a new one of 2Gi, observed %v", sizes)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestClaimsAreNotReused(t *testing.T) {
 	set := s.run(cloneSet("web", 2, claimTemplate("data"), disablePVCReuse))
 	victim, other := s.owned("web")[0], s.owned("web")[1]
 	s.DeletePod(victim.Name)
-	s.Await("rule 36: the claim of a pod that a user deleted goes", func() string {
+	s.Await("CS-36: the claim of a pod that a user deleted goes", func() string {
 		if claim, found := s.Claims.Named(claimOf(victim)); found {
 			return fmt.Sprintf("claim %s, owners %v, finalizers %v", claim.Name, claim.OwnerReferences, claim.Finalizers)
 		}
@@ -143,13 +143,13 @@ func TestClaimsAreNotReused(t *testing.T) {
 	s.awaitSettled("web")
 	for _, pod := range s.owned("web") {
 		if pod.Name == victim.Name {
-			s.Errorf("rule 36: expected a pod of another name than %s, observed that name again", victim.Name)
+			s.Errorf("CS-36: expected a pod of another name than %s, observed that name again", victim.Name)
 		}
 	}
 
 	// The claim of a pod that has failed goes over to that pod, and goes with it.
 	s.SetPhase(other.Name, corev1.PodFailed)
-	s.Await("rule 36: the claim of a failed pod is handed over to it", func() string {
+	s.Await("CS-36: the claim of a failed pod is handed over to it", func() string {
 		claim, found := s.Claims.Named(claimOf(other))
 		if !found {
 			return "there is no claim " + claimOf(other)
@@ -166,7 +166,7 @@ func TestClaimsAreNotReused(t *testing.T) {
 	for _, pod := range s.owned("web") {
 		wanted = append(wanted, claimOf(pod))
 	}
-	s.awaitClaims("rule 36: the garbage collector removes the claim with its pod", wanted)
+	s.awaitClaims("CS-36: the garbage collector removes the claim with its pod", wanted)
 }
 
 // A recreated pod gets a claim of its own; the old one is not left behind.
@@ -184,5 +184,5 @@ func TestClaimsOfRecreatedPods(t *testing.T) {
 	for name := range s.claimUIDs(set) {
 		wanted = append(wanted, name)
 	}
-	s.awaitClaims("rule 24: after a rollout", wanted)
+	s.awaitClaims("CS-24: after a rollout", wanted)
 }

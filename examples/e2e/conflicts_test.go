@@ -124,7 +124,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 
 	victim := s.owned("web")[0]
 	s.merge(`{"spec":{"scaleStrategy":{"podsToDelete":["` + victim.Name + `"]}}}`)
-	s.AwaitGone(victim, "rule 4: picked by name")
+	s.AwaitGone(victim, "CS-4: picked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keepsUnknownFields("pruned", 1)
@@ -133,7 +133,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	s.merge(`{"spec":{"template":{"spec":{"futureMode":"hyper"}}}}`)
 	s.awaitSettled("web")
 	if len(s.Revisions.All()) != 1 {
-		s.Errorf("edge 19: expected an unknown field to roll nothing, observed the revisions %v", testbed.Names(s.Revisions.All()))
+		s.Errorf("CS-E19: expected an unknown field to roll nothing, observed the revisions %v", testbed.Names(s.Revisions.All()))
 	}
 	if _, err := sets.Patch(s.Context(), "web", types.JSONPatchType,
 		[]byte(`[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"web:2"}]`), metav1.PatchOptions{}); err != nil {

@@ -110,7 +110,7 @@ func TestImagePullJob(t *testing.T) {
 	_, err = jobs.Create(t.Context(), job, metav1.CreateOptions{})
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "spec.selector.names[1]") {
-		s.Errorf("§1.1: a name that stands twice is answered with %v, want code 422 and the field", err)
+		s.Errorf("IMG-1.1: a name that stands twice is answered with %v, want code 422 and the field", err)
 	}
 
 	half := intstr.FromString("50%")
@@ -120,9 +120,9 @@ func TestImagePullJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if policy := created.Spec.PullPolicy; policy == nil || policy.TimeoutSeconds == nil || *policy.TimeoutSeconds != 600 {
-		s.Errorf("§1.1: no defaults: %+v", created.Spec)
+		s.Errorf("IMG-1.1: no defaults: %+v", created.Spec)
 	}
-	s.AwaitAsking("§1.5: the job is over, and one node has failed", func() string {
+	s.AwaitAsking("IMG-1.5: the job is over, and one node has failed", func() string {
 		job, err := jobs.Get(t.Context(), "pull", metav1.GetOptions{})
 		if err != nil {
 			return err.Error()
@@ -135,7 +135,7 @@ func TestImagePullJob(t *testing.T) {
 	if err := jobs.Delete(t.Context(), "pull", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.AwaitAsking("§2.3: nobody needs the tasks any more", func() string {
+	s.AwaitAsking("IMG-2.3: nobody needs the tasks any more", func() string {
 		list, err := s.client.List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
@@ -159,7 +159,7 @@ type images struct {
 // awaitNodeImages waits until all nodes have NodeImages, and returns their names.
 func (s *images) awaitNodeImages() (names []string) {
 	s.Helper()
-	s.AwaitAsking("§2.1: every node has a NodeImage", func() string {
+	s.AwaitAsking("IMG-2.1: every node has a NodeImage", func() string {
 		nodes, err := core.CoreV1().Nodes().List(s.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
@@ -188,7 +188,7 @@ func (s *images) labelsAreMirrored(node string) {
 	}
 	label(`"yes"`)
 	defer label("null")
-	s.AwaitAsking("§2.1: the NodeImage has the labels of its node", func() string {
+	s.AwaitAsking("IMG-2.1: the NodeImage has the labels of its node", func() string {
 		n, err := s.client.Get(s.Context(), node, metav1.GetOptions{})
 		if err != nil {
 			return err.Error()

@@ -81,20 +81,20 @@ func TestContainersStartInOrder(t *testing.T) {
 	s := newCloneSetScene(t)
 	pod := s.createPod(prioritised(metav1.ObjectMeta{GenerateName: "web-"}, "main=0 proxy=100 log=100 agent=-5"))
 	if len(pod.Name) != len("web-")+5 {
-		s.Errorf("rule 6: expected a name of web- and five characters, observed %s", pod.Name)
+		s.Errorf("LP-6: expected a name of web- and five characters, observed %s", pod.Name)
 	}
 	for i, key := range []string{"p_0", "p_100", "p_100", "p_-5"} {
 		if got := barrier.Of(&pod.Spec.Containers[i]); len(got) != 1 || got[0].ConfigMap != pod.Name+"-barrier" || got[0].Key != key {
-			s.Errorf("rule 5: expected that container %d waits for %s, observed %v", i, key, got)
+			s.Errorf("LP-5: expected that container %d waits for %s, observed %v", i, key, got)
 		}
 	}
-	s.awaitKeys("rule 9", pod, "p_100")
+	s.awaitKeys("LP-9", pod, "p_100")
 	s.becomesReady(pod.Name, "proxy")
-	s.awaitKeys("rule 10: log is not ready", pod, "p_100")
+	s.awaitKeys("LP-10: log is not ready", pod, "p_100")
 	s.becomesReady(pod.Name, "log")
-	s.awaitKeys("rule 11", pod, "p_0", "p_100")
+	s.awaitKeys("LP-11", pod, "p_0", "p_100")
 	s.becomesReady(pod.Name, "main")
-	s.awaitKeys("rule 11", pod, "p_-5", "p_0", "p_100")
+	s.awaitKeys("LP-11", pod, "p_-5", "p_0", "p_100")
 	s.becomesReady(pod.Name, "agent")
 	s.AwaitPod(pod.Name, "it is ready", func(pod *corev1.Pod) string {
 		if !testbed.InService(pod) {
@@ -103,7 +103,7 @@ func TestContainersStartInOrder(t *testing.T) {
 		return ""
 	})
 	s.DeletePod(pod.Name)
-	s.AwaitAsking("rule 12: the ConfigMap goes with its pod", func() string {
+	s.AwaitAsking("LP-12: the ConfigMap goes with its pod", func() string {
 		_, err := core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return ""
@@ -117,9 +117,9 @@ func TestKeysAreOfOnePod(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
 	first := s.createPod(prioritised(metav1.ObjectMeta{Name: "web-0"}, "main=0 proxy=100"))
-	s.awaitKeys("rule 9", first, "p_100")
+	s.awaitKeys("LP-9", first, "p_100")
 	s.becomesReady(first.Name, "proxy")
-	s.awaitKeys("rule 11", first, "p_0", "p_100")
+	s.awaitKeys("LP-11", first, "p_0", "p_100")
 	s.DeletePod(first.Name)
 	s.AwaitGone(first, "deletion")
 	second := s.createPod(prioritised(metav1.ObjectMeta{Name: "web-0"}, "main=0 proxy=100"))
@@ -168,18 +168,18 @@ func TestPriorityThatIsNone(t *testing.T) {
 	_, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=abc"), metav1.CreateOptions{})
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || status.Status().Code != http.StatusInternalServerError || !strings.Contains(err.Error(), "spec.containers[proxy].env[KRUISE_CONTAINER_PRIORITY].value") {
-		s.Errorf("edge 3: expected code 500 and the field, observed %v", err)
+		s.Errorf("LP-E3: expected code 500 and the field, observed %v", err)
 	}
 	if _, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "single"}, "main=abc"), metav1.CreateOptions{}); err != nil {
-		s.Errorf("rule 2: expected that nothing is said of a pod of one container, observed %v", err)
+		s.Errorf("LP-2: expected that nothing is said of a pod of one container, observed %v", err)
 	}
 	ordered := prioritised(metav1.ObjectMeta{Name: "ordered", Annotations: map[string]string{"apps.kruise.io/container-launch-priority": "Ordered"}}, "main=abc proxy=")
 	stored, err := pods.Create(s.Context(), ordered, metav1.CreateOptions{})
 	if err != nil {
-		s.Fatalf("edge 8: expected no error, observed %v", err)
+		s.Fatalf("LP-E8: expected no error, observed %v", err)
 	}
 	if priority, ok := barrier.Priority(&stored.Spec.Containers[1]); !ok || priority != -1 {
-		s.Errorf("rule 3: expected the priority -1, observed %d, %t", priority, ok)
+		s.Errorf("LP-3: expected the priority -1, observed %d, %t", priority, ok)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 	for _, pod := range s.owned("web") {
 		for i, want := range []string{"p_0", "p_7"} {
 			if got := barrier.Of(&pod.Spec.Containers[i]); len(got) != 1 || got[0].ConfigMap != pod.Name+"-barrier" || got[0].Key != want {
-				s.Errorf("rule 5: expected that container %d of pod %s waits for %s, observed %v", i, pod.Name, want, got)
+				s.Errorf("LP-5: expected that container %d of pod %s waits for %s, observed %v", i, pod.Name, want, got)
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func (s *scene[T]) takesBack(in, out func(T)) {
 	s.edit("web", in)
 	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 	s.edit("web", out)
-	s.AwaitPod(leaving.Name, "rule 14: it is taken back", func(pod *corev1.Pod) string {
+	s.AwaitPod(leaving.Name, "LC-14: it is taken back", func(pod *corev1.Pod) string {
 		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !testbed.InService(pod) {
 			return testbed.Describe(pod, false)
 		}
@@ -71,21 +71,21 @@ func TestPreDeleteHook(t *testing.T) {
 
 	s.edit("web", replicas(2))
 	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
-	s.awaitStatus("web", "rule 13: the pod is kept, and is not available", func(set *v1alpha1.CloneSet) string {
+	s.awaitStatus("web", "LC-13: the pod is kept, and is not available", func(set *v1alpha1.CloneSet) string {
 		if set.Status.Replicas != 3 || set.Status.ReadyReplicas != 3 || set.Status.AvailableReplicas != 2 {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
 		return ""
 	})
 	s.Label(leaving.Name, hold, nil)
-	s.AwaitGone(leaving, "rule 13: no longer held")
+	s.AwaitGone(leaving, "LC-13: no longer held")
 	s.awaitSettled("web")
 	s.deletedOnly(leaving.Name)
 
 	s.edit("web", replicas(1))
 	leaving = s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 	s.edit("web", func(set *v1alpha1.CloneSet) { set.Spec.Lifecycle = nil })
-	s.AwaitGone(leaving, "edge 9: the hook is gone from the spec")
+	s.AwaitGone(leaving, "LC-E9: the hook is gone from the spec")
 }
 
 func TestPreNormalHook(t *testing.T) {
@@ -93,7 +93,7 @@ func TestPreNormalHook(t *testing.T) {
 	s := newCloneSetScene(t)
 	s.create(cloneSet("web", 2,
 		hooks(lifecyclev1alpha1.Lifecycle{PreNormal: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"example.com/registered": "yes"}}})))
-	s.awaitStatus("web", "edge 5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
+	s.awaitStatus("web", "LC-E5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
 		if set.Status.ReadyReplicas != 2 || set.Status.AvailableReplicas != 0 {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
@@ -101,10 +101,10 @@ func TestPreNormalHook(t *testing.T) {
 	})
 	for i, pod := range s.owned("web") {
 		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StatePreparingNormal) {
-			s.Errorf("rule 8: pod %s: expected PreparingNormal, observed %q", pod.Name, state)
+			s.Errorf("LC-8: pod %s: expected PreparingNormal, observed %q", pod.Name, state)
 		}
 		s.Label(pod.Name, "example.com/registered", "yes")
-		s.awaitStatus("web", fmt.Sprintf("rule 8: %d available pods", i+1), func(set *v1alpha1.CloneSet) string {
+		s.awaitStatus("web", fmt.Sprintf("LC-8: %d available pods", i+1), func(set *v1alpha1.CloneSet) string {
 			if int(set.Status.AvailableReplicas) != i+1 {
 				return fmt.Sprintf("status %+v", set.Status)
 			}
@@ -144,25 +144,25 @@ func (s *scene[T]) updatesNotReady(update func(T)) {
 	before := s.owned("web")
 	name := before[0].Name
 	s.edit("web", update)
-	out := s.AwaitPod(name, "rule 25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
+	out := s.AwaitPod(name, "LC-25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
 		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || testbed.InService(pod) {
 			return testbed.Describe(pod, false)
 		}
 		return ""
 	})
 	if image := out.Spec.Containers[0].Image; image != "web:1" {
-		s.Errorf("rule 3: expected the old image while the hook holds, observed %s", image)
+		s.Errorf("LC-3: expected the old image while the hook holds, observed %s", image)
 	}
 	gate, ready := testbed.Condition(out, lifecyclev1alpha1.KruisePodReady), testbed.Condition(out, corev1.PodReady)
 	if want := `[{"userAgent":"Lifecycle","key":"preUpdateHook"}]`; gate.Status != corev1.ConditionFalse || gate.Message != want {
-		s.Errorf("readiness rule 5: expected KruisePodReady False with %s, observed %+v", want, gate)
+		s.Errorf("PR-5: expected KruisePodReady False with %s, observed %+v", want, gate)
 	}
 	if want := `the status of pod readiness gate "KruisePodReady" is not "True", but False`; ready.Reason != "ReadinessGatesNotReady" || ready.Message != want {
-		s.Errorf("readiness rule 6: expected Ready False with %s, observed %+v", want, ready)
+		s.Errorf("PR-6: expected Ready False with %s, observed %+v", want, ready)
 	}
 
 	s.PatchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
-	s.AwaitPod(name, "rules 11 and 25: updated, waiting for its hook, and in service again", func(pod *corev1.Pod) string {
+	s.AwaitPod(name, "LC-11, LC-25: updated, waiting for its hook, and in service again", func(pod *corev1.Pod) string {
 		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateUpdated) || !testbed.InService(pod) {
 			return testbed.Describe(pod, false)
 		}
@@ -172,7 +172,7 @@ func (s *scene[T]) updatesNotReady(update func(T)) {
 	s.awaitSettled("web")
 	after := s.awaitState("web", lifecyclev1alpha1.StateNormal)
 	if gate := testbed.Condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
-		s.Errorf("readiness rule 9: expected KruisePodReady True with [], observed %+v", gate)
+		s.Errorf("PR-9: expected KruisePodReady True with [], observed %+v", gate)
 	}
 	s.updatedInPlace(before)
 	s.PatchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
@@ -202,6 +202,6 @@ func TestReadinessIsShared(t *testing.T) {
 		return ""
 	})
 	if diff := cmp.Diff([]readiness.Key{{UserAgent: "Drill", Key: "one"}}, readiness.Keys(updated)); diff != "" || testbed.InService(updated) {
-		s.Errorf("readiness rule 3: expected the key of the other writer and no traffic, observed %s\n%s", testbed.Describe(updated, false), diff)
+		s.Errorf("PR-3: expected the key of the other writer and no traffic, observed %s\n%s", testbed.Describe(updated, false), diff)
 	}
 }

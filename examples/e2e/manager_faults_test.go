@@ -30,7 +30,7 @@ func TestManagerIsKilledInMidRollout(t *testing.T) {
 			for _, pod := range s.owned("web") {
 				claims = append(claims, claimOf(pod))
 			}
-			s.awaitClaims("rule 24: a claim for every pod, and none without", claims)
+			s.awaitClaims("CS-24: a claim for every pod, and none without", claims)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func TestNodeWithoutAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := s.bareNode()
-	s.AwaitAsking("§2.1: the node has a NodeImage", func() string {
+	s.AwaitAsking("IMG-2.1: the node has a NodeImage", func() string {
 		if _, err := distribution.NodeImages().Get(t.Context(), node, metav1.GetOptions{}); err != nil {
 			return err.Error()
 		}
@@ -64,7 +64,7 @@ func TestNodeWithoutAgent(t *testing.T) {
 		if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		s.Await("§2.4: the task fails without an answer", func() string {
+		s.Await("IMG-2.4: the task fails without an answer", func() string {
 			over, found := last.Load(job.Name)
 			if !found {
 				return "the job is not over"
@@ -75,7 +75,7 @@ func TestNodeWithoutAgent(t *testing.T) {
 			return ""
 		})
 		s.awaitFailures(node, round+1)
-		s.Await("§1.5: the job goes when its time is over", func() string {
+		s.Await("IMG-1.5: the job goes when its time is over", func() string {
 			if job, found := mirror.Named(job.Name); found {
 				return fmt.Sprintf("%+v", job.Status)
 			}
@@ -86,7 +86,7 @@ func TestNodeWithoutAgent(t *testing.T) {
 	if err := core.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.AwaitAsking("§2.1: the NodeImage goes with its node", func() string {
+	s.AwaitAsking("IMG-2.1: the NodeImage goes with its node", func() string {
 		n, err := distribution.NodeImages().Get(t.Context(), node, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return ""
@@ -121,7 +121,7 @@ func (s *scene[T]) bareNode() string {
 // awaitFailures waits until it is told so often of a node that a pull has failed.
 func (s *scene[T]) awaitFailures(node string, times int32) {
 	s.Helper()
-	s.AwaitAsking(fmt.Sprintf("§2.4: it is told %d times", times), func() string {
+	s.AwaitAsking(fmt.Sprintf("IMG-2.4: it is told %d times", times), func() string {
 		events, err := core.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{
 			FieldSelector: "reason=" + v1alpha1.ImagePullEventFailed + ",involvedObject.kind=NodeImage,involvedObject.name=" + node,
 		})

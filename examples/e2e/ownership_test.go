@@ -19,7 +19,7 @@ func TestOrphansAreNotAdopted(t *testing.T) {
 	s.run(cloneSet("web", 2))
 	s.edit("web", replicas(0))
 	s.awaitSettled("web")
-	s.AwaitPod("orphan", "rule 1: in service, without an owner", func(pod *corev1.Pod) string {
+	s.AwaitPod("orphan", "CS-1: in service, without an owner", func(pod *corev1.Pod) string {
 		if len(pod.OwnerReferences) > 0 || !testbed.InService(pod) {
 			return fmt.Sprintf("%s, owners %v", testbed.Describe(pod, false), pod.OwnerReferences)
 		}
@@ -34,13 +34,13 @@ func TestPodsAreReleased(t *testing.T) {
 	s.run(cloneSet("web", 2))
 	pod := s.owned("web")[0]
 	s.Label(pod.Name, "app", "debugged")
-	s.AwaitPod(pod.Name, "rule 1: released", func(pod *corev1.Pod) string {
+	s.AwaitPod(pod.Name, "CS-1: released", func(pod *corev1.Pod) string {
 		if len(pod.OwnerReferences) > 0 {
 			return fmt.Sprintf("owners %v", pod.OwnerReferences)
 		}
 		return ""
 	})
-	s.Await("rule 1: another pod in its place", func() string {
+	s.Await("CS-1: another pod in its place", func() string {
 		if pods := s.owned("web"); len(pods) != 2 {
 			return fmt.Sprintf("%v", testbed.Names(pods))
 		}
@@ -50,7 +50,7 @@ func TestPodsAreReleased(t *testing.T) {
 	s.edit("web", replicas(0))
 	s.awaitSettled("web")
 	if released, found := s.Pods.Named(pod.Name); !found || !testbed.InService(released) {
-		s.Errorf("rule 1: expected the released pod %s to stay in service, observed found=%v", pod.Name, found)
+		s.Errorf("CS-1: expected the released pod %s to stay in service, observed found=%v", pod.Name, found)
 	}
 	s.created(3)
 }
@@ -70,12 +70,12 @@ func TestOverlappingSelectors(t *testing.T) {
 	s.awaitSettled("two")
 	for _, pod := range s.owned("two") {
 		if pod.Spec.Containers[0].Image != "web:9" {
-			s.Errorf("edge 21: expected web:9 in pod %s, observed %s", pod.Name, pod.Spec.Containers[0].Image)
+			s.Errorf("CS-E21: expected web:9 in pod %s, observed %s", pod.Name, pod.Spec.Containers[0].Image)
 		}
 	}
 	for _, name := range s.history.deleted() {
 		if name[:4] != "one-" {
-			s.Errorf("edge 21: expected no pod of two to be deleted, observed %s", name)
+			s.Errorf("CS-E21: expected no pod of two to be deleted, observed %s", name)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestFailedPodIsReplaced(t *testing.T) {
 	s.SetPhase(failed.Name, corev1.PodFailed)
 	s.awaitSettled("web")
 	if pod, found := s.Pods.Named(failed.Name); !found || pod.DeletionTimestamp != nil {
-		s.Errorf("edge 12: expected the failed pod %s to be left as it is, observed found=%v", failed.Name, found)
+		s.Errorf("CS-E12: expected the failed pod %s to be left as it is, observed found=%v", failed.Name, found)
 	}
 	s.deletedOnly()
 	s.created(3)
@@ -141,7 +141,7 @@ func TestOrphaningDeletion(t *testing.T) {
 	for _, old := range left {
 		pod, err := core.CoreV1().Pods(s.Namespace).Get(s.Context(), old.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && (len(pod.OwnerReferences) > 0 || !testbed.InService(pod)) {
-			s.Errorf("rule 1: expected pod %s in service without an owner, observed %+v, %v", old.Name, pod.OwnerReferences, err)
+			s.Errorf("CS-1: expected pod %s in service without an owner, observed %+v, %v", old.Name, pod.OwnerReferences, err)
 		}
 	}
 	s.deletedOnly()

@@ -46,7 +46,7 @@ func (s *cloneSetScene) awaitPodInService(name string) {
 	})
 }
 
-// Section 4.3: pods of a controller of the group get the gate, whatever its kind, and others do not.
+// CRR-4.3: pods of a controller of the group get the gate, whatever its kind, and others do not.
 func TestReadinessGateOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
@@ -100,7 +100,7 @@ func TestReadinessGateOfAllPods(t *testing.T) {
 	s.awaitPodInService("lone")
 	s.run(cloneSet("web", 1))
 	if pod := s.owned("web")[0]; gated(pod) != 1 {
-		t.Errorf("rule 2: gates of a pod of a CloneSet: %v", pod.Spec.ReadinessGates)
+		t.Errorf("PR-2: gates of a pod of a CloneSet: %v", pod.Spec.ReadinessGates)
 	}
 
 	a := s.startAgent()

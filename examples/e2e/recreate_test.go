@@ -102,10 +102,10 @@ func TestContainerRecreateRequest(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{
 		"crr.apps.kruise.io/active": "true", "crr.apps.kruise.io/node-name": pod.Spec.NodeName, "crr.apps.kruise.io/pod-uid": string(pod.UID),
 	}, stored.Labels); diff != "" {
-		t.Errorf("section 3.3: labels (-want +got):\n%s", diff)
+		t.Errorf("CRR-3.3: labels (-want +got):\n%s", diff)
 	}
 	if c := stored.Spec.Containers[0].StatusContext; c == nil || c.ContainerID != testbed.ContainerStatus(pod, "main").ContainerID {
-		t.Errorf("section 3.3: status context %+v of %+v", c, testbed.ContainerStatus(pod, "main"))
+		t.Errorf("CRR-3.3: status context %+v of %+v", c, testbed.ContainerStatus(pod, "main"))
 	}
 	s.awaitOutOfService(pod.Name, "first")
 	first := a.awaitEnd("first")
@@ -146,7 +146,7 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 	a.ask(recreateRequest("restart", "lone", new(int64(3600)), "main"))
 	s.DeletePod("lone")
 	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
-		t.Errorf("step 2: status %+v", r.Status)
+		t.Errorf("CRR-M2: status %+v", r.Status)
 	}
 }
 
@@ -168,11 +168,11 @@ func TestContainerRecreateRequestOfAPodThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
-		t.Errorf("step 2: status %+v", r.Status)
+		t.Errorf("CRR-M2: status %+v", r.Status)
 	}
 }
 
-// Section 3: what the API server answers.
+// CRR-3: what the API server answers.
 func TestContainerRecreateRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
@@ -200,9 +200,9 @@ func TestContainerRecreateRequestIsRefused(t *testing.T) {
 	}
 	soon := recreateRequest("soon", pod, nil, "main")
 	soon.Spec.ActiveDeadlineSeconds = new(int64(1))
-	refused("check 3", create(soon), apierrors.IsBadRequest, "spec.activeDeadlineSeconds")
-	refused("check 6", create(recreateRequest("x", "none", nil, "main")), apierrors.IsBadRequest, `there is no pod "none"`)
-	refused("check 9", create(recreateRequest("x", pod, nil, "other")), apierrors.IsBadRequest, "spec.containers[0].name")
+	refused("CRR-3.2.3", create(soon), apierrors.IsBadRequest, "spec.activeDeadlineSeconds")
+	refused("CRR-3.2.6", create(recreateRequest("x", "none", nil, "main")), apierrors.IsBadRequest, `there is no pod "none"`)
+	refused("CRR-3.2.9", create(recreateRequest("x", pod, nil, "other")), apierrors.IsBadRequest, "spec.containers[0].name")
 	refused("3.1: the spec", patch(map[string]any{"spec": map[string]any{"activeDeadlineSeconds": 60}}), apierrors.IsForbidden, "spec of ContainerRecreateRequest is immutable")
 	refused("3.1: a label", patch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"crr.apps.kruise.io/pod-uid": "x"}}}), apierrors.IsForbidden, "pod-uid")
 	s.AwaitAsking("the unready step is made", func() string {
@@ -216,7 +216,7 @@ func TestContainerRecreateRequestIsRefused(t *testing.T) {
 		apierrors.IsForbidden, "immutable once set")
 }
 
-// Podreadiness rule 3: a pod that no workload of ours has made.
+// PR-3: a pod that no workload of ours has made.
 func TestReadinessGateOfAPodOnItsOwn(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
@@ -238,7 +238,7 @@ func TestManagerIsKilledWhileAPodIsOutOfService(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.requests.Get(s.Context(), "long", metav1.GetOptions{}); err != nil {
-		t.Errorf("section 4.2: the finalizer keeps the request until the pod is back: observed %v", err)
+		t.Errorf("CRR-4.2: the finalizer keeps the request until the pod is back: observed %v", err)
 	}
 	if err := manager.Start(); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/examples/testbed"
 )
 
-// Platform section 5: what others write into the webhook configurations is taken back.
+// PF-5: what others write into the webhook configurations is taken back.
 func TestWebhookConfigurationsAreEdited(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
@@ -53,7 +53,7 @@ func TestCertificatesAreLost(t *testing.T) {
 	if _, err := secrets.Patch(t.Context(), before.Name, types.MergePatchType, emptied, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	s.AwaitAsking("section 5: other certificates", func() string {
+	s.AwaitAsking("PF-5: other certificates", func() string {
 		now, err := secrets.Get(t.Context(), before.Name, metav1.GetOptions{})
 		if err != nil {
 			return err.Error()

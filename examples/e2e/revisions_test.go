@@ -42,13 +42,13 @@ func takeName[T metav1.Object](s *scene[T], workload func() T, collisions func(T
 	}
 	s.run(workload())
 	if count := collisions(s.set("web")); count == nil || *count != 1 {
-		s.Errorf("CR5: expected one collision of names, observed %v", count)
+		s.Errorf("CS-CR5: expected one collision of names, observed %v", count)
 	}
 	if taken, found := s.Revisions.Named(name); !found || len(taken.OwnerReferences) > 0 || string(taken.Data.Raw) != `{"of":"another"}` {
-		s.Errorf("CR5: expected that %s is left alone, observed found=%t %+v", name, found, taken)
+		s.Errorf("CS-CR5: expected that %s is left alone, observed found=%t %+v", name, found, taken)
 	}
 	if all := testbed.Names(s.Revisions.All()); len(all) != 2 {
-		s.Errorf("CR5: expected a revision of another name beside %s, observed %v", name, all)
+		s.Errorf("CS-CR5: expected a revision of another name beside %s, observed %v", name, all)
 	}
 	s.created(2) // one of each workload
 }
@@ -62,7 +62,7 @@ func TestHistoryOfStatefulSetIsLimited(t *testing.T) {
 		s.edit("web", mainImage(fmt.Sprintf("web:%d", i)))
 		s.awaitSettled("web")
 	}
-	s.Await("CR7: two revisions are left", func() string {
+	s.Await("CS-CR7: two revisions are left", func() string {
 		if all := s.Revisions.All(); len(all) != 2 {
 			return fmt.Sprint(testbed.Names(all))
 		}

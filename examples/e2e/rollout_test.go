@@ -36,16 +36,16 @@ func TestPartition(t *testing.T) {
 			before, old := s.owned("web"), s.set("web").Status.UpdateRevision
 			s.expect("web", 3, 5)
 			s.edit("web", image("web:2"))
-			s.awaitUpdated("rule 5: 50% of 5 stay", "web", 2)
+			s.awaitUpdated("CS-5: 50% of 5 stay", "web", 2)
 			status := s.set("web").Status
 			if status.CurrentRevision != old || status.UpdateRevision == old || status.ExpectedUpdatedReplicas != 2 ||
 				status.UpdatedReadyReplicas != 2 || status.LabelSelector != "app=web" {
 				s.Errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
 			}
 			s.edit("web", partition("4"))
-			s.awaitUpdated("edge 6: a raised partition moves nothing back", "web", 2)
+			s.awaitUpdated("CS-E6: a raised partition moves nothing back", "web", 2)
 			s.edit("web", replicas(6))
-			s.awaitUpdated("edge 7: a new pod fills up the old share", "web", 2)
+			s.awaitUpdated("CS-E7: a new pod fills up the old share", "web", 2)
 			s.expect("web", 4, 6)
 			s.edit("web", partition("0"))
 			s.awaitUpdated("without partition", "web", 6)
@@ -100,9 +100,9 @@ func TestSurge(t *testing.T) {
 			s.expect("web", 4, 5)
 			s.edit("web", image("web:2"))
 			s.awaitSettled("web")
-			s.keptBudget("web") // edge 4: nobody is missed
+			s.keptBudget("web") // CS-E4: nobody is missed
 			if n := s.updated("web"); n != 4 {
-				s.Errorf("edge 4: expected 4 updated pods, observed %d", n)
+				s.Errorf("CS-E4: expected 4 updated pods, observed %d", n)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestBadImageIsContained(t *testing.T) {
 			})
 			s.edit("web", image("web:2"))
 			s.awaitSettled("web")
-			s.keptBudget("web") // rule 31: broken pods first, and never more than two
+			s.keptBudget("web") // CS-31: broken pods first, and never more than two
 			if n := s.updated("web"); n != 6 {
 				s.Errorf("expected 6 updated pods, observed %d", n)
 			}
@@ -148,21 +148,21 @@ func TestPausedUpdate(t *testing.T) {
 	s.run(cloneSet("web", 2, strategy(inPlace, 1), paused(true)))
 	before := s.owned("web")
 	s.edit("web", image("web:2"))
-	s.awaitStatus("web", "rule 26: the update waits", func(set *v1alpha1.CloneSet) string {
+	s.awaitStatus("web", "CS-26: the update waits", func(set *v1alpha1.CloneSet) string {
 		if set.Status.UpdatedReplicas != 0 || set.Status.UpdateRevision == set.Status.CurrentRevision {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
 		return ""
 	})
 	s.edit("web", replicas(3))
-	s.awaitStatus("web", "rule 26: a paused set is scaled", func(set *v1alpha1.CloneSet) string {
+	s.awaitStatus("web", "CS-26: a paused set is scaled", func(set *v1alpha1.CloneSet) string {
 		if set.Status.AvailableReplicas != 3 {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
 		return ""
 	})
 	if n := s.updated("web"); n > 1 {
-		s.Errorf("rule 26: expected no old pod to be updated, observed %d updated ones", n)
+		s.Errorf("CS-26: expected no old pod to be updated, observed %d updated ones", n)
 	}
 	s.edit("web", paused(false))
 	s.awaitSettled("web")
@@ -180,7 +180,7 @@ func TestGracePeriod(t *testing.T) {
 	before := s.owned("web")
 	s.expect("web", 1, 2)
 	s.edit("web", image("web:2"))
-	s.Await("rule 19: a pod in its grace period", func() string {
+	s.Await("CS-19: a pod in its grace period", func() string {
 		for _, pod := range s.owned("web") {
 			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !testbed.InService(pod) {
 				return ""
@@ -204,13 +204,13 @@ func TestRevisions(t *testing.T) {
 	s.awaitSettled("web")
 	revision, _ := s.Revisions.Named(first)
 	if got := s.set("web").Status.UpdateRevision; got != first || revision == nil || revision.Revision != 3 {
-		s.Errorf("edge 8: expected revision %s again, with the number 3, observed %s, %+v", first, got, revision)
+		s.Errorf("CS-E8: expected revision %s again, with the number 3, observed %s, %+v", first, got, revision)
 	}
 	for i := 3; i <= 6; i++ {
 		s.edit("web", image(fmt.Sprintf("web:%d", i)))
 		s.awaitSettled("web")
 	}
-	s.Await("CR7: the present revision and 2 old ones", func() string {
+	s.Await("CS-CR7: the present revision and 2 old ones", func() string {
 		if n := len(s.Revisions.All()); n != 3 {
 			return fmt.Sprintf("%d: %v", n, testbed.Names(s.Revisions.All()))
 		}
@@ -218,7 +218,7 @@ func TestRevisions(t *testing.T) {
 	})
 	last := s.set("web").Status.UpdateRevision
 	if revision, found := s.Revisions.Named(last); !found || revision.Revision != 7 {
-		s.Errorf("CR3: expected revision %s with the number 7, observed %+v", last, revision)
+		s.Errorf("CS-CR3: expected revision %s with the number 7, observed %+v", last, revision)
 	}
 	s.deletedOnly()
 }

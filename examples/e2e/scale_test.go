@@ -51,15 +51,15 @@ func TestSpecifiedDelete(t *testing.T) {
 	s.expect("web", 3, 4)
 	s.Label(pods[0].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	s.Label(pods[1].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "")
-	s.AwaitGone(pods[0], "rule 4: picked by label")
-	s.AwaitGone(pods[1], "rule 4: picked by label, with any value")
+	s.AwaitGone(pods[0], "CS-4: picked by label")
+	s.AwaitGone(pods[1], "CS-4: picked by label, with any value")
 	s.awaitSettled("web")
-	s.keptBudget("web") // rule 22
+	s.keptBudget("web") // CS-22
 
 	s.expect("web", 3, 4)
 	s.edit("web", podsToDelete(pods[2].Name, pods[3].Name))
-	s.AwaitGone(pods[2], "rule 4: picked by name")
-	s.AwaitGone(pods[3], "rule 4: picked by name")
+	s.AwaitGone(pods[2], "CS-4: picked by name")
+	s.AwaitGone(pods[3], "CS-4: picked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keptBudget("web")
@@ -67,7 +67,7 @@ func TestSpecifiedDelete(t *testing.T) {
 
 	victim := s.owned("web")[1]
 	s.edit("web", podsToDelete(victim.Name), replicas(3))
-	s.AwaitGone(victim, "edge 10: picked by name, not replaced")
+	s.AwaitGone(victim, "CS-E10: picked by name, not replaced")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.created(8)
@@ -76,7 +76,7 @@ func TestSpecifiedDelete(t *testing.T) {
 // awaitPruned waits until podsToDelete is empty.
 func (s *cloneSetScene) awaitPruned(set string) {
 	s.Helper()
-	s.Await("rule 3g: podsToDelete is pruned", func() string {
+	s.Await("CS-3(g): podsToDelete is pruned", func() string {
 		stored, _ := s.sets.Named(set)
 		if names := stored.Spec.ScaleStrategy.PodsToDelete; len(names) > 0 {
 			return fmt.Sprintf("%v", names)
@@ -115,7 +115,7 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
 	s.edit("web", image("web:1"), partition("0"))
 	s.awaitSettled("web")
-	s.deletedOnly() // edge 16
+	s.deletedOnly() // CS-E16
 	s.created(len(pods) + 1)
 }
 

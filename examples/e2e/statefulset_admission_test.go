@@ -52,7 +52,7 @@ func TestClientsOfV1alpha1(t *testing.T) {
 	s.unmoved(before, "web")
 	s.deletedOnly("web-3")
 	if diff := cmp.Diff(stored.Spec, s.set("web").Spec); diff != "" {
-		s.Errorf("edge 23: spec in v1beta1 after the writes in v1alpha1 (-before +after):\n%s", diff)
+		s.Errorf("STS-E23: spec in v1beta1 after the writes in v1alpha1 (-before +after):\n%s", diff)
 	}
 }
 
@@ -65,12 +65,12 @@ func TestWrongStatefulSetsAreRefused(t *testing.T) {
 		name, field, spec string
 		onlyV1beta1       bool
 	}{
-		{name: "edge 1: OrderedReady with 2", field: rolling + "maxUnavailable", spec: `{updateStrategy: {rollingUpdate: {maxUnavailable: 2}}}`},
-		{name: "edge 1: OrderedReady with 10%", field: rolling + "maxUnavailable", spec: `{updateStrategy: {rollingUpdate: {maxUnavailable: "10%"}}}`},
-		{name: "edge 2: 0%", field: rolling + "maxUnavailable", spec: `{podManagementPolicy: Parallel, updateStrategy: {rollingUpdate: {maxUnavailable: "0%"}}}`},
-		{name: "edge 3: in place without the gate", field: rolling + "podUpdatePolicy",
+		{name: "STS-E1: OrderedReady with 2", field: rolling + "maxUnavailable", spec: `{updateStrategy: {rollingUpdate: {maxUnavailable: 2}}}`},
+		{name: "STS-E1: OrderedReady with 10%", field: rolling + "maxUnavailable", spec: `{updateStrategy: {rollingUpdate: {maxUnavailable: "10%"}}}`},
+		{name: "STS-E2: 0%", field: rolling + "maxUnavailable", spec: `{podManagementPolicy: Parallel, updateStrategy: {rollingUpdate: {maxUnavailable: "0%"}}}`},
+		{name: "STS-E3: in place without the gate", field: rolling + "podUpdatePolicy",
 			spec: `{template: {spec: {readinessGates: []}}, updateStrategy: {rollingUpdate: {podUpdatePolicy: InPlaceIfPossible}}}`},
-		{name: "edge 5", field: rolling + "minReadySeconds", spec: `{updateStrategy: {rollingUpdate: {minReadySeconds: 301}}}`},
+		{name: "STS-E5", field: rolling + "minReadySeconds", spec: `{updateStrategy: {rollingUpdate: {minReadySeconds: 301}}}`},
 		{name: "a negative partition", field: rolling + "partition", spec: `{updateStrategy: {rollingUpdate: {partition: -1}}}`},
 		{name: "unordered in order", field: rolling + "unorderedUpdate", spec: `{updateStrategy: {rollingUpdate: {unorderedUpdate: {}}}}`},
 		{name: "OnDelete and a rolling update", field: "spec.updateStrategy.rollingUpdate", spec: `{updateStrategy: {type: OnDelete, rollingUpdate: {partition: 1}}}`},

@@ -18,8 +18,8 @@ func TestManagerIsKilledInMidStart(t *testing.T) {
 		wanted = append(wanted, fmt.Sprintf("create web-%d", i), fmt.Sprintf("serve web-%d", i))
 		claims = append(claims, fmt.Sprintf("data-web-%d", i))
 	}
-	s.acted("rule 8", 0, wanted...)
-	s.awaitClaims("rule 5: one for every pod", claims)
+	s.acted("STS-8", 0, wanted...)
+	s.awaitClaims("STS-5: one for every pod", claims)
 }
 
 func TestManagerIsKilledInMidUpdateOfAStatefulSet(t *testing.T) {

@@ -29,10 +29,10 @@ func TestStatefulSetPreDeleteHook(t *testing.T) {
 			s.deletedOnly()
 			leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 			if leaving.Name != "web-3" {
-				s.Errorf("edge 14: expected web-3 to leave when ordinal 2 is wanted again, observed %s", leaving.Name)
+				s.Errorf("STS-E14: expected web-3 to leave when ordinal 2 is wanted again, observed %s", leaving.Name)
 			}
 			s.Label(leaving.Name, hold, nil)
-			s.AwaitGone(leaving, "rule 13: no longer held")
+			s.AwaitGone(leaving, "STS-13: no longer held")
 			s.awaitSettled("web")
 			s.deletedOnly("web-3")
 			s.created(4)
@@ -49,18 +49,18 @@ func TestStatefulSetInPlaceUpdateHook(t *testing.T) {
 	s.expect("web", 1, 2)
 	s.edit("web", mainImage("web:2"))
 	for _, name := range []string{"web-1", "web-0"} {
-		s.AwaitPod(name, "lifecycle rule 9: prepared, and serving the old image", inState(lifecyclev1alpha1.StatePreparingUpdate, "web:1"))
+		s.AwaitPod(name, "LC-9: prepared, and serving the old image", inState(lifecyclev1alpha1.StatePreparingUpdate, "web:1"))
 		s.Label(name, hold, nil)
-		s.AwaitPod(name, "lifecycle rule 11: updated, and its hook not met", inState(lifecyclev1alpha1.StateUpdated, "web:2"))
+		s.AwaitPod(name, "LC-11: updated, and its hook not met", inState(lifecyclev1alpha1.StateUpdated, "web:2"))
 		if name == "web-1" {
-			s.AwaitPod("web-0", "rule 18: it waits for the pod above", inState(lifecyclev1alpha1.StateNormal, "web:1"))
+			s.AwaitPod("web-0", "STS-18: it waits for the pod above", inState(lifecyclev1alpha1.StateNormal, "web:1"))
 		}
 		s.Label(name, hold, "yes")
-		s.AwaitPod(name, "lifecycle rule 12: met", inState(lifecyclev1alpha1.StateNormal, "web:2"))
+		s.AwaitPod(name, "LC-12: met", inState(lifecyclev1alpha1.StateNormal, "web:2"))
 	}
 	s.awaitSettled("web")
 	s.keptBudget("web")
-	s.acted("rule 17", done, "update web-1", "serve web-1", "update web-0", "serve web-0")
+	s.acted("STS-17", done, "update web-1", "serve web-1", "update web-0", "serve web-0")
 	s.updatedInPlace(before)
 }
 

@@ -16,17 +16,17 @@ func TestReserveOrdinals(t *testing.T) {
 	t.Parallel()
 	s := newStatefulSetScene(t)
 	s.run(statefulSet(3, s.spec(`{reserveOrdinals: [1]}`)))
-	s.acted("rule 1: in order, without the reserved ordinal", 0,
+	s.acted("STS-1: in order, without the reserved ordinal", 0,
 		"create web-0", "serve web-0", "create web-2", "serve web-2", "create web-3", "serve web-3")
 	s.edit("web", s.spec(`{reserveOrdinals: [1, 2]}`))
 	s.awaitSettled("web")
-	s.acted("edge 15: the next ordinal first, then the reserved pod goes", 6, "create web-4", "serve web-4", "delete web-2")
+	s.acted("STS-E15: the next ordinal first, then the reserved pod goes", 6, "create web-4", "serve web-4", "delete web-2")
 	s.edit("web", s.spec(`{reserveOrdinals: [2]}`))
 	s.awaitSettled("web")
-	s.acted("edge 14: an ordinal that is free again is used, and the highest one goes", 9, "create web-1", "serve web-1", "delete web-4")
+	s.acted("STS-E14: an ordinal that is free again is used, and the highest one goes", 9, "create web-1", "serve web-1", "delete web-4")
 	s.edit("web", s.spec(`{replicas: 2}`))
 	s.awaitSettled("web")
-	s.acted("rule 1: the highest goes", 12, "delete web-3")
+	s.acted("STS-1: the highest goes", 12, "delete web-3")
 }
 
 // With scaleStrategy.maxUnavailable, a parallel start holds back while so many pods are not available.
@@ -46,7 +46,7 @@ func TestScaleStrategy(t *testing.T) {
 		most = max(most, out)
 	}
 	if most != 2 {
-		s.Errorf("rule 9: expected two pods to start at a time, observed %d in %v", most, s.history.acted())
+		s.Errorf("STS-9: expected two pods to start at a time, observed %d in %v", most, s.history.acted())
 	}
 	s.created(6)
 	s.deletedOnly()
@@ -63,7 +63,7 @@ func (s *statefulSetScene) retained(whenDeleted, whenScaled string) func(*v1beta
 // awaitLasting waits until these claims are bound and go with no pod.
 func (s *statefulSetScene) awaitLasting(names ...string) {
 	s.Helper()
-	s.Await(fmt.Sprintf("rules 23 and 24: the claims %v are Bound and without owners", names), func() string {
+	s.Await(fmt.Sprintf("STS-23, STS-24: the claims %v are Bound and without owners", names), func() string {
 		for _, name := range names {
 			claim, found := s.Claims.Named(name)
 			if !found || claim.Status.Phase != corev1.ClaimBound || claim.DeletionTimestamp != nil || len(claim.OwnerReferences) > 0 {
@@ -84,14 +84,14 @@ func TestClaimsOfReservedOrdinals(t *testing.T) {
 	s.DeletePod("web-3")
 	s.AwaitGone(old, "deleted by a user")
 	s.awaitSettled("web")
-	s.keptClaims(claims) // rule 24
+	s.keptClaims(claims) // STS-24
 	// A pod whose ordinal is reserved is not scaled down: its claim is kept.
 	s.edit("web", s.spec(`{reserveOrdinals: [1, 2]}`))
 	s.awaitSettled("web")
-	s.awaitClaims("rule 24: that of the reserved ordinal stays", []string{"data-web-0", "data-web-2", "data-web-3", "data-web-4"})
+	s.awaitClaims("STS-24: that of the reserved ordinal stays", []string{"data-web-0", "data-web-2", "data-web-3", "data-web-4"})
 	s.edit("web", s.spec(`{replicas: 2}`))
 	s.awaitSettled("web")
-	s.awaitClaims("rule 23: that of the pod that is left over goes", testbed.Names(claims))
+	s.awaitClaims("STS-23: that of the pod that is left over goes", testbed.Names(claims))
 	s.keptClaims(claims)
 	s.awaitLasting(testbed.Names(claims)...)
 }
@@ -112,15 +112,15 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	held(`{"metadata":{"finalizers":["` + holdFinalizer + `"]}}`)
 	gone, _ := s.Pods.Named("web-2")
 	s.edit("web", s.spec(`{replicas: 2}`))
-	s.AwaitGone(gone, "rule 12: scaled away")
+	s.AwaitGone(gone, "STS-12: scaled away")
 	s.edit("web", s.spec(`{replicas: 3}`))
-	s.Await("rule 23: the garbage collector deletes the claim", func() string {
+	s.Await("STS-23: the garbage collector deletes the claim", func() string {
 		if claim, found := s.Claims.Named("data-web-2"); found && claim.DeletionTimestamp == nil {
 			return fmt.Sprintf("owners %v", claim.OwnerReferences)
 		}
 		return ""
 	})
-	s.awaitStatus("web", "edge 17: the status says what is waited for", func(set *v1beta1.StatefulSet) string {
+	s.awaitStatus("web", "STS-E17: the status says what is waited for", func(set *v1beta1.StatefulSet) string {
 		for _, c := range set.Status.Conditions {
 			if c.Type == v1beta1.StatefulSetConditionFailedCreatePod && c.Status == corev1.ConditionTrue {
 				return ""
@@ -131,7 +131,7 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	held(`{"metadata":{"$deleteFromPrimitiveList/finalizers":["` + holdFinalizer + `"]}}`)
 	s.awaitSettled("web")
 	if claim, found := s.Claims.Named("data-web-2"); !found || claim.UID == old.UID {
-		s.Errorf("edge 17: expected another claim than %s, observed found=%v: %+v", old.UID, found, claim)
+		s.Errorf("STS-E17: expected another claim than %s, observed found=%v: %+v", old.UID, found, claim)
 	}
 	s.created(4)
 
@@ -154,9 +154,9 @@ func TestClaimsOfDeletedStatefulSets(t *testing.T) {
 			s.run(statefulSet(3, s.retained("Delete", "Retain"), s.spec(parallelInPlace), s.spec(`{reserveOrdinals: [0]}`)))
 			s.edit("web", s.spec(`{replicas: 2}`))
 			s.awaitSettled("web")
-			s.awaitClaims("rule 23: whenScaled Retain", []string{"data-web-1", "data-web-2", "data-web-3"})
+			s.awaitClaims("STS-23: whenScaled Retain", []string{"data-web-1", "data-web-2", "data-web-3"})
 			s.deleteSet("web", how)
-			s.Await("edge 16: no pods, claims and revisions", s.anythingLeft)
+			s.Await("STS-E16: no pods, claims and revisions", s.anythingLeft)
 			s.created(3)
 		})
 	}

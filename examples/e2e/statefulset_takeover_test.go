@@ -72,7 +72,7 @@ func TestStatefulSetTakeOver(t *testing.T) {
 	s := newStatefulSetScene(t)
 	s.Cleanup(s.revive)
 	if hash := revision.Hash([]byte(takenOverStatefulRevision), nil); hash != takenOverStatefulHash {
-		s.Errorf("CR2: expected the hash %s, observed %s", takenOverStatefulHash, hash)
+		s.Errorf("CS-CR2: expected the hash %s, observed %s", takenOverStatefulHash, hash)
 	}
 	manager.Kill()
 	s.withoutWebhooks()
@@ -91,9 +91,9 @@ func TestStatefulSetTakeOver(t *testing.T) {
 	saved := map[string]int{"patch persistentvolumeclaims": 1}
 	s.wroteToPods(nil, saved)
 	if diff := cmp.Diff(saved, s.Writes()); diff != "" {
-		s.Errorf("rule 24: expected that a take-over saves the claim of pod demo-3, and writes nothing else (-expected +observed):\n%s", diff)
+		s.Errorf("STS-24: expected that a take-over saves the claim of pod demo-3, and writes nothing else (-expected +observed):\n%s", diff)
 	}
-	s.Await("rule 23: the StatefulSet owns the claim of pod demo-3", func() string {
+	s.Await("STS-23: the StatefulSet owns the claim of pod demo-3", func() string {
 		claim, _ := s.Claims.Named("data-demo-3")
 		return cmp.Diff([]metav1.OwnerReference{ownerOfClaim(owner)}, claim.OwnerReferences)
 	})
@@ -106,7 +106,7 @@ func TestStatefulSetTakeOver(t *testing.T) {
 	s.wroteToPods(nil, map[string]int{
 		"create pods": 1, "patch pods/status": 1, "create persistentvolumeclaims": 1, "patch persistentvolumeclaims": 1})
 	if status := s.set("demo").Status; status.CurrentRevision != "demo-"+takenOverStatefulHash || status.UpdateRevision != status.CurrentRevision || len(s.Revisions.All()) != 1 {
-		s.Errorf("CR6: expected the revision demo-%s alone, observed %+v and %v", takenOverStatefulHash, status, testbed.Names(s.Revisions.All()))
+		s.Errorf("CS-CR6: expected the revision demo-%s alone, observed %+v and %v", takenOverStatefulHash, status, testbed.Names(s.Revisions.All()))
 	}
 	s.updatedAfterTakeOver(before, mainImage("nginx:1.22"))
 	s.keptClaims(claims)

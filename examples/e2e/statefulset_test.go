@@ -99,7 +99,7 @@ func (s *statefulSetScene) acted(rule string, since int, wanted ...string) {
 func (s *statefulSetScene) startedInOrder(replicas, maxUnavailable int) {
 	s.Helper()
 	if wrong := outOfOrder(s.history.acted(), replicas, maxUnavailable); wrong != "" {
-		s.Errorf("rule 17: %s", wrong)
+		s.Errorf("STS-17: %s", wrong)
 	}
 }
 

@@ -59,14 +59,14 @@ func TestStatefulSetUnorderedUpdate(t *testing.T) {
 	before, done := s.owned("web"), len(s.history.acted())
 	s.expect("web", 4, 5)
 	s.edit("web", mainImage("web:2"))
-	s.awaitStatus("web", "edge 6: two of five pods are updated", s.updatedAndServing(2))
-	s.acted("rule 17", done, "update web-1", "serve web-1", "update web-3", "serve web-3")
+	s.awaitStatus("web", "STS-E6: two of five pods are updated", s.updatedAndServing(2))
+	s.acted("STS-17", done, "update web-1", "serve web-1", "update web-3", "serve web-3")
 
 	s.edit("web", s.spec(`{updateStrategy: {rollingUpdate: {partition: 2}}}`))
 	s.awaitStatus("web", "one more", s.updatedAndServing(3))
 	s.edit("web", s.spec(`{updateStrategy: {rollingUpdate: {partition: 0}}}`))
 	s.awaitSettled("web")
-	s.acted("rule 17", done+4, "update web-4", "serve web-4", "update web-2", "serve web-2", "update web-0", "serve web-0")
+	s.acted("STS-17", done+4, "update web-4", "serve web-4", "update web-2", "serve web-2", "update web-0", "serve web-0")
 	s.keptBudget("web")
 	s.updatedInPlace(before)
 }

@@ -78,7 +78,7 @@ func TestTakeOver(t *testing.T) {
 		s.Fatalf("start the manager: %v", err)
 	}
 
-	s.AwaitPod(oldPod, "rule 26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
+	s.AwaitPod(oldPod, "CS-26: the label that is missing is written, so the manager has seen all", func(pod *corev1.Pod) string {
 		if got := pod.Labels["pod-template-hash"]; got != "75d46fb977" {
 			return fmt.Sprintf("pod-template-hash is %q", got)
 		}
@@ -91,7 +91,7 @@ func TestTakeOver(t *testing.T) {
 	s.deletedOnly()
 	s.created(4)
 	if status := s.set("demo").Status; status.CurrentRevision != "demo-75d46fb977" || status.UpdateRevision != "demo-75d46fb977" || len(s.Revisions.All()) != 1 {
-		s.Errorf("CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, testbed.Names(s.Revisions.All()))
+		s.Errorf("CS-CR6: expected the revision demo-75d46fb977 alone, observed %+v and %v", status, testbed.Names(s.Revisions.All()))
 	}
 
 	s.updatedAfterTakeOver(before, image("nginx:1.22"))

@@ -127,7 +127,7 @@ func (s *story) statefulSetUnsettled(set *v1beta1.StatefulSet) string {
 
 // claimsUnsettled says which pods of a CloneSet have no claim, and which claims are
 // about to go. One without a pod may be there: a manager that is killed between
-// the deletion of a pod and that of its claim leaves it to the next pod. (rules 18 and 35)
+// the deletion of a pod and that of its claim leaves it to the next pod. (CS-18, CS-35)
 func (s *story) claimsUnsettled(name string) string {
 	found := map[string]bool{}
 	for _, claim := range s.claims.All() {

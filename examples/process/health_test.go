@@ -17,14 +17,14 @@ func TestHealth(t *testing.T) {
 		code int
 		body string
 	}{
-		"§4: alive":                     {"/healthz", 200, "ok"},
-		"§4: not ready, which check":    {"/readyz", 503, "failed: webhook-ready"},
-		"§4: not ready, why":            {"/readyz?verbose", 503, "[+] ping\n[+] waiting: for a CRD\n[-] webhook-ready: on fire\nfailed: webhook-ready"},
-		"§4: one check in order":        {"/readyz/ping", 200, "ok"},
-		"a note is no fault":            {"/readyz/waiting", 200, "ok"},
-		"a note is told":                {"/readyz/waiting?verbose", 200, "[+] waiting: for a CRD\nok"},
-		"§4: one check not in order":    {"/readyz/webhook-ready", 503, "failed: webhook-ready"},
-		"§4: a check that is not there": {"/healthz/webhook-ready", 404, "404 page not found"},
+		"PF-4: alive":                     {"/healthz", 200, "ok"},
+		"PF-4: not ready, which check":    {"/readyz", 503, "failed: webhook-ready"},
+		"PF-4: not ready, why":            {"/readyz?verbose", 503, "[+] ping\n[+] waiting: for a CRD\n[-] webhook-ready: on fire\nfailed: webhook-ready"},
+		"PF-4: one check in order":        {"/readyz/ping", 200, "ok"},
+		"a note is no fault":              {"/readyz/waiting", 200, "ok"},
+		"a note is told":                  {"/readyz/waiting?verbose", 200, "[+] waiting: for a CRD\nok"},
+		"PF-4: one check not in order":    {"/readyz/webhook-ready", 503, "failed: webhook-ready"},
+		"PF-4: a check that is not there": {"/healthz/webhook-ready", 404, "404 page not found"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -88,7 +88,7 @@ func (c *Changes) findCurrent(history []*appsv1.ControllerRevision, name string,
 
 // Prune plans to delete the revisions beyond the limit (nil: DefaultHistoryLimit)
 // that nothing uses: neither Current nor Update, nor one that a pod comes from,
-// by the values of the pods' revision labels. (CR7)
+// by the values of the pods' revision labels. (CS-CR7)
 //
 // It does nothing where Current or Update is nil.
 func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podLabels iter.Seq[string]) {

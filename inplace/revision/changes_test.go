@@ -47,13 +47,13 @@ func TestPlan(t *testing.T) {
 		pods    []string
 		want    string
 	}{
-		{"CR5: the first revision is created", nil, "one", "", nil, "current=wanted update=wanted create=wanted"},
-		{"CR5: nothing is rolled out", history, "two", "web-2", nil, "current=web-2 update=web-2"},
-		{"CR5: an update under way", history, "two", "web-1", nil, "current=web-1 update=web-2"},
-		{"CR5: an update begins", history, "three", "web-2", nil, "current=web-2 update=wanted create=wanted"},
-		{"CR5: a rollback", history, "one", "web-2", nil, "current=web-2 update=web-1 raise=web-1 to=3"},
-		{"CR5: a rollback where the status names the revision already", history, "one", "web-1", nil, "current=web-1 update=web-1 raise=web-1 to=3"},
-		{"CR5: pods of another revision, which the status does not name", history, "one", "web-1", []string{"web-2"}, "current=web-1 update=web-1 raise=web-1 to=3"},
+		{"CS-CR5: the first revision is created", nil, "one", "", nil, "current=wanted update=wanted create=wanted"},
+		{"CS-CR5: nothing is rolled out", history, "two", "web-2", nil, "current=web-2 update=web-2"},
+		{"CS-CR5: an update under way", history, "two", "web-1", nil, "current=web-1 update=web-2"},
+		{"CS-CR5: an update begins", history, "three", "web-2", nil, "current=web-2 update=wanted create=wanted"},
+		{"CS-CR5: a rollback", history, "one", "web-2", nil, "current=web-2 update=web-1 raise=web-1 to=3"},
+		{"CS-CR5: a rollback where the status names the revision already", history, "one", "web-1", nil, "current=web-1 update=web-1 raise=web-1 to=3"},
+		{"CS-CR5: pods of another revision, which the status does not name", history, "one", "web-1", []string{"web-2"}, "current=web-1 update=web-1 raise=web-1 to=3"},
 		{"a current revision that is gone", history, "two", "web-0", nil, "current=web-2 missing=web-0 update=web-2"},
 		{"a status that names none", history, "two", "", nil, "current=web-2 update=web-2"},
 		{"a current revision that is gone, and pods of an older one", history, "three", "web-0", []string{"web-1"}, "current=web-1 missing=web-0 update=wanted create=wanted"},
@@ -115,14 +115,14 @@ func TestPrune(t *testing.T) {
 		pods  []string
 		want  string
 	}{
-		{"CR7: 10 by default", nil, nil, "web-b web-c"},
-		{"CR7: those that pods come from do not count", nil, []string{"web-b"}, "web-c"},
-		{"CR7: a label may be the hash alone", nil, []string{"b", "c"}, ""},
-		{"CR7: labels of no revision, and none, keep nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
-		{"CR7: the limit", new(int32(11)), nil, "web-b"},
-		{"CR7: a limit that is not reached", new(int32(14)), nil, ""},
-		{"CR7: a limit of 0 keeps what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
-		{"CR7: a negative limit is 0", new(int32(-3)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
+		{"CS-CR7: 10 by default", nil, nil, "web-b web-c"},
+		{"CS-CR7: those that pods come from do not count", nil, []string{"web-b"}, "web-c"},
+		{"CS-CR7: a label may be the hash alone", nil, []string{"b", "c"}, ""},
+		{"CS-CR7: labels of no revision, and none, keep nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
+		{"CS-CR7: the limit", new(int32(11)), nil, "web-b"},
+		{"CS-CR7: a limit that is not reached", new(int32(14)), nil, ""},
+		{"CS-CR7: a limit of 0 keeps what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
+		{"CS-CR7: a negative limit is 0", new(int32(-3)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := revision.Changes{Current: current, Update: update}

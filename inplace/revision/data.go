@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/inplace/internal/stablejson"
 )
 
-// Data returns the data of a revision for a pod template (CR1). The same
+// Data returns the data of a revision for a pod template (CS-CR1). The same
 // template always gives the same bytes. A nil template is an error.
 func Data(template *corev1.PodTemplateSpec) ([]byte, error) {
 	if template == nil {

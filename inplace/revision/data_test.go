@@ -57,9 +57,9 @@ func TestDataGolden(t *testing.T) {
 		template *corev1.PodTemplateSpec
 		want     string
 	}{
-		{"CR1: the example with defaults", demo(true), "demo-defaults.json"},
-		{"CR1: the example without defaults", demo(false), "demo.json"},
-		{"CR1: an empty template", &corev1.PodTemplateSpec{}, "kubernetes-1.22-empty.json"},
+		{"CS-CR1: the example with defaults", demo(true), "demo-defaults.json"},
+		{"CS-CR1: the example without defaults", demo(false), "demo.json"},
+		{"CS-CR1: an empty template", &corev1.PodTemplateSpec{}, "kubernetes-1.22-empty.json"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := revision.Data(tt.template)
@@ -78,7 +78,7 @@ func TestDataOfKubernetes122(t *testing.T) {
 	for _, name := range []string{
 		"demo.json", "demo-defaults.json", "kubernetes-1.22-empty.json", "kubernetes-1.22-zero.json", "kubernetes-1.22-full.json",
 	} {
-		t.Run("CR1 and CR6: "+name, func(t *testing.T) {
+		t.Run("CS-CR1, CS-CR6: "+name, func(t *testing.T) {
 			want := golden(t, name)
 			got, err := revision.Data(template(t, want))
 			if err != nil {
@@ -110,17 +110,17 @@ func TestDataDetails(t *testing.T) {
 		change     func(*corev1.PodTemplateSpec)
 	}{
 		{
-			"CR1: <, > and & are escaped",
+			"CS-CR1: <, > and & are escaped",
 			`{"spec":{"template":{"$patch":"replace","metadata":{"annotations":{"a":"\u003cb\u003e\u0026"},"creationTimestamp":null},"spec":{"containers":null}}}}`,
 			func(t *corev1.PodTemplateSpec) { t.Annotations = map[string]string{"a": "<b>&"} },
 		},
 		{
-			"CR1: backspace and form feed keep the escapes of old encoders",
+			"CS-CR1: backspace and form feed keep the escapes of old encoders",
 			`{"spec":{"template":{"$patch":"replace","metadata":{"annotations":{"a":"\u0008\u000c\\b"},"creationTimestamp":null},"spec":{"containers":null}}}}`,
 			func(t *corev1.PodTemplateSpec) { t.Annotations = map[string]string{"a": "\b\f\\b"} },
 		},
 		{
-			"CR1: the claim of an ephemeral volume has metadata too",
+			"CS-CR1: the claim of an ephemeral volume has metadata too",
 			`{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null},"spec":{"containers":null,"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"creationTimestamp":null},"spec":{"resources":{}}}},"name":"v"}]}}}}`,
 			func(t *corev1.PodTemplateSpec) {
 				t.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{

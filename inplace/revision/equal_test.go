@@ -28,7 +28,7 @@ func TestEqual(t *testing.T) {
 		name, a, b string
 		want       bool
 	}{
-		{"CR5: equal bytes", wrap(`{"spec":{}}`), wrap(`{"spec":{}}`), true},
+		{"CS-CR5: equal bytes", wrap(`{"spec":{}}`), wrap(`{"spec":{}}`), true},
 		{"with and without $patch", wrap(`{"$patch":"replace","spec":{}}`), wrap(`{"spec":{}}`), true},
 		{"with and without creationTimestamp", wrap(`{"metadata":{"creationTimestamp":null},"spec":{}}`), wrap(`{"metadata":{},"spec":{}}`), true},
 		{"with and without metadata", wrap(`{"metadata":{},"spec":{}}`), wrap(`{"spec":{}}`), true},

@@ -19,7 +19,7 @@ import (
 // HashLabel holds the hash of a ControllerRevision.
 const HashLabel = "controller.kubernetes.io/hash"
 
-// New returns the revision of a workload for a pod template (CR3), to be
+// New returns the revision of a workload for a pod template (CS-CR3), to be
 // created in the workload's namespace: labelled as the template's pods plus
 // HashLabel, annotated and owned as the workload, with the given number (see
 // NextNumber). A nil collisionCount counts as 0.
@@ -74,7 +74,7 @@ func Usable(history []*appsv1.ControllerRevision) []*appsv1.ControllerRevision {
 }
 
 // Sort orders revisions from the oldest to the newest: by number, then by
-// creation time, then by name (CR4). None of them may be nil.
+// creation time, then by name (CS-CR4). None of them may be nil.
 func Sort(revisions []*appsv1.ControllerRevision) {
 	slices.SortStableFunc(revisions, func(a, b *appsv1.ControllerRevision) int {
 		return cmp.Or(
@@ -120,7 +120,7 @@ type Decision struct {
 }
 
 // Next decides how the wanted revision, made by New from today's template with
-// the next number, enters the history (CR5). Of several revisions that are
+// the next number, enters the history (CS-CR5). Of several revisions that are
 // equal to it, the newest one counts. The history may come in any order and is
 // not changed.
 //
@@ -183,7 +183,7 @@ func (f *finder) equal(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision
 }
 
 // Surplus returns the revisions to delete, oldest first, so that at most limit
-// of those that nothing uses remain (CR7). A revision is in use when live says
+// of those that nothing uses remain (CS-CR7). A revision is in use when live says
 // so for its name: the current and the update revision, and those of existing
 // pods. A negative limit counts as 0. The given slice is not changed.
 func Surplus(revisions []*appsv1.ControllerRevision, live func(name string) bool, limit int32) []*appsv1.ControllerRevision {

@@ -38,12 +38,12 @@ func TestNew(t *testing.T) {
 	}
 	want.Data.Raw = golden(t, "demo-defaults.json")
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("CR3: -want +got:\n%s", diff)
+		t.Errorf("CS-CR3: -want +got:\n%s", diff)
 	}
 
 	got.Annotations["note"], got.Labels["app"] = "y", "y"
 	if owner.Annotations["note"] != "x" || demo(true).Labels["app"] != "demo" {
-		t.Error("CR3: labels and annotations are not copies")
+		t.Error("CS-CR3: labels and annotations are not copies")
 	}
 	if _, err := revision.New(owner, cloneSet, nil, 1, nil); err == nil || !strings.Contains(err.Error(), "CloneSet default/demo") {
 		t.Errorf("the error of a nil template does not name the workload: %v", err)
@@ -53,7 +53,7 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(bare.Labels) != 1 || bare.Annotations != nil {
-		t.Errorf("CR3: nothing to copy gives labels %v, annotations %v", bare.Labels, bare.Annotations)
+		t.Errorf("CS-CR3: nothing to copy gives labels %v, annotations %v", bare.Labels, bare.Annotations)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestSort(t *testing.T) {
 	revisions := []*appsv1.ControllerRevision{numbered("last", 3, ""), young, old, twin, numbered("first", 1, "")}
 	revision.Sort(revisions)
 	if got, want := names(revisions), "first y-old z-old a-young last"; got != want {
-		t.Errorf("CR4: by number, creation time, name: got %s, want %s", got, want)
+		t.Errorf("CS-CR4: by number, creation time, name: got %s, want %s", got, want)
 	}
 }
 
@@ -100,8 +100,8 @@ func TestNextNumber(t *testing.T) {
 		have []*appsv1.ControllerRevision
 		want int64
 	}{
-		{"CR3: the first is 1", nil, 1},
-		{"CR3: highest plus one, in any order", []*appsv1.ControllerRevision{numbered("a", 7, ""), numbered("b", 2, "")}, 8},
+		{"CS-CR3: the first is 1", nil, 1},
+		{"CS-CR3: highest plus one, in any order", []*appsv1.ControllerRevision{numbered("a", 7, ""), numbered("b", 2, "")}, 8},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := revision.NextNumber(tt.have); got != tt.want {
@@ -125,12 +125,12 @@ func TestNext(t *testing.T) {
 		image   string
 		want    string
 	}{
-		{"CR5: no history", nil, "one", "Create wanted 1"},
-		{"CR5: latest is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "two", "Use b 2"},
-		{"CR5: latest is equal by meaning", []*appsv1.ControllerRevision{byMeaning}, "one", "Use a 1"},
-		{"CR5: an older one is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "one", "Raise a 3"},
-		{"CR5: the newest of several equal ones", []*appsv1.ControllerRevision{numbered("a", 1, "one"), numbered("c", 2, "one"), numbered("b", 3, "two")}, "one", "Raise c 4"},
-		{"CR5: none is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "three", "Create wanted 3"},
+		{"CS-CR5: no history", nil, "one", "Create wanted 1"},
+		{"CS-CR5: latest is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "two", "Use b 2"},
+		{"CS-CR5: latest is equal by meaning", []*appsv1.ControllerRevision{byMeaning}, "one", "Use a 1"},
+		{"CS-CR5: an older one is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "one", "Raise a 3"},
+		{"CS-CR5: the newest of several equal ones", []*appsv1.ControllerRevision{numbered("a", 1, "one"), numbered("c", 2, "one"), numbered("b", 3, "two")}, "one", "Raise c 4"},
+		{"CS-CR5: none is equal", []*appsv1.ControllerRevision{numbered("b", 2, "two"), numbered("a", 1, "one")}, "three", "Create wanted 3"},
 		{"an unreadable one is passed over", []*appsv1.ControllerRevision{broken("bad", 1), numbered("a", 2, "one")}, "one", "Use a 2"},
 		{"an unreadable latest one is passed over", []*appsv1.ControllerRevision{own(broken("bad", 2)), numbered("a", 1, "one")}, "one", "Raise a 3"},
 		{"an unreadable one and none equal", []*appsv1.ControllerRevision{own(broken("bad", 1)), numbered("a", 2, "one")}, "two", "Create wanted 3"},
@@ -165,7 +165,7 @@ func TestNext(t *testing.T) {
 	}
 	old := numbered("a", 1, "one")
 	if _, err := revision.Next([]*appsv1.ControllerRevision{old, numbered("b", 2, "two")}, numbered("w", 3, "one")); err != nil || old.Revision != 1 {
-		t.Errorf("CR5: the stored revision was changed to number %d (%v)", old.Revision, err)
+		t.Errorf("CS-CR5: the stored revision was changed to number %d (%v)", old.Revision, err)
 	}
 	if _, err := revision.Next([]*appsv1.ControllerRevision{old}, broken("wanted", 2)); err == nil {
 		t.Error("an unreadable wanted revision was taken")
@@ -182,12 +182,12 @@ func TestSurplus(t *testing.T) {
 		limit int32
 		want  string
 	}{
-		{"CR7: oldest first until the limit", "e", 2, "a b"},
-		{"CR7: live ones do not count", "a e", 2, "b"},
-		{"CR7: limit 0", "a e", 0, "b c d"},
-		{"CR7: a negative limit is 0", "a e", -3, "b c d"},
-		{"CR7: fewer than the limit", "", 10, ""},
-		{"CR7: exactly the limit", "", 5, ""},
+		{"CS-CR7: oldest first until the limit", "e", 2, "a b"},
+		{"CS-CR7: live ones do not count", "a e", 2, "b"},
+		{"CS-CR7: limit 0", "a e", 0, "b c d"},
+		{"CS-CR7: a negative limit is 0", "a e", -3, "b c d"},
+		{"CS-CR7: fewer than the limit", "", 10, ""},
+		{"CS-CR7: exactly the limit", "", 5, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			live := func(name string) bool { return strings.Contains(tt.live, name) }

@@ -11,7 +11,7 @@ import (
 // maxParentLength leaves room in an object name for a dash and a hash.
 const maxParentLength = 223
 
-// Hash returns the hash of revision data (CR2). A nil collisionCount counts as 0.
+// Hash returns the hash of revision data (CS-CR2). A nil collisionCount counts as 0.
 func Hash(data []byte, collisionCount *int32) string {
 	var count int32
 	if collisionCount != nil {

@@ -14,10 +14,10 @@ func TestHash(t *testing.T) {
 		count      *int32
 		want       string
 	}{
-		{"CR2: defaults, collision count 0", "demo-defaults.json", new(int32(0)), "75d46fb977"},
-		{"CR2: no collision count is 0", "demo-defaults.json", nil, "75d46fb977"},
-		{"CR2: defaults, collision count 1", "demo-defaults.json", new(int32(1)), "75d46fb976"},
-		{"CR2: no defaults", "demo.json", nil, "7cb569c9cc"},
+		{"CS-CR2: defaults, collision count 0", "demo-defaults.json", new(int32(0)), "75d46fb977"},
+		{"CS-CR2: no collision count is 0", "demo-defaults.json", nil, "75d46fb977"},
+		{"CS-CR2: defaults, collision count 1", "demo-defaults.json", new(int32(1)), "75d46fb976"},
+		{"CS-CR2: no defaults", "demo.json", nil, "7cb569c9cc"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := revision.Hash(golden(t, tt.data), tt.count); got != tt.want {
@@ -29,9 +29,9 @@ func TestHash(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for _, tt := range []struct{ name, parent, want string }{
-		{"CR2: name and hash", "demo", "demo-75d46fb977"},
-		{"CR2: 223 bytes are kept", strings.Repeat("a", 223), strings.Repeat("a", 223) + "-75d46fb977"},
-		{"CR2: more is cut", strings.Repeat("a", 224), strings.Repeat("a", 223) + "-75d46fb977"},
+		{"CS-CR2: name and hash", "demo", "demo-75d46fb977"},
+		{"CS-CR2: 223 bytes are kept", strings.Repeat("a", 223), strings.Repeat("a", 223) + "-75d46fb977"},
+		{"CS-CR2: more is cut", strings.Repeat("a", 224), strings.Repeat("a", 223) + "-75d46fb977"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := revision.Name(tt.parent, "75d46fb977"); got != tt.want {

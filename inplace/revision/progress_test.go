@@ -6,6 +6,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 )
 
+// CS-S1, STS-S1: when the update revision becomes the current one.
 func TestMayAdvance(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

@@ -33,7 +33,7 @@ type DeletionOptions struct {
 //
 // The places are judged by the given pods alone: give the pods of one
 // revision, all of them that may be deleted. The pods and the list stay as they
-// are. (cloneset rule 25)
+// are. (CS-25)
 func SortForDeletion(pods []*corev1.Pod, o DeletionOptions) []*corev1.Pod {
 	keys := newSortKeys(pods)
 	for i := range keys {

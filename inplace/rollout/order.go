@@ -68,7 +68,7 @@ func newSortKeys(pods []*corev1.Pod) []*sortKey {
 }
 
 // compare orders pods by how little they would be missed, the least first.
-// (cloneset rules 25, 28)
+// (CS-25, CS-28)
 func (k *sortKey) compare(other *sortKey) int {
 	if k.stage != other.stage {
 		return cmp.Compare(k.stage, other.stage)

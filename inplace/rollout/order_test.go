@@ -111,61 +111,61 @@ func TestSortForDeletion(t *testing.T) {
 		options DeletionOptions
 		pods    []*corev1.Pod // in the order wanted
 	}{
-		{name: "rule 25: no node first, whatever else",
+		{name: "CS-25: no node first, whatever else",
 			pods: []*corev1.Pod{newPod("b", onNode("")), newPod("a", inPhase(corev1.PodPending), notReady)}},
-		{name: "rule 25: Pending, Unknown, Running",
+		{name: "CS-25: Pending, Unknown, Running",
 			pods: []*corev1.Pod{newPod("c", inPhase(corev1.PodPending)), newPod("b", inPhase(corev1.PodUnknown)), newPod("a")}},
-		{name: "rule 25: unavailable before not Ready", options: DeletionOptions{Available: allButBroken},
+		{name: "CS-25: unavailable before not Ready", options: DeletionOptions{Available: allButBroken},
 			pods: []*corev1.Pod{newPod("broken"), newPod("a", notReady), newPod("b")}},
-		{name: "rule 25: not Ready before cost",
+		{name: "CS-25: not Ready before cost",
 			pods: []*corev1.Pod{newPod("b", notReady, cost("100")), newPod("a", cost("-100"))}},
-		{name: "rule 25: lower deletion cost",
+		{name: "CS-25: lower deletion cost",
 			pods: []*corev1.Pod{newPod("d", cost("-2147483648")), newPod("c", cost("-1")), newPod("b"), newPod("a", cost("10"))}},
-		{name: "rule 25: a cost that is not valid is 0",
+		{name: "CS-25: a cost that is not valid is 0",
 			pods: []*corev1.Pod{newPod("z", cost("-1")), newPod("a", cost("+5")), newPod("b", cost("05")), newPod("c", cost("0")),
 				newPod("d", cost("2147483648")), newPod("e", cost("many")), newPod("f", cost("")), newPod("g", cost("1.5")), newPod("0", cost("1"))}},
-		{name: "rule 25: cost before rank",
+		{name: "CS-25: cost before rank",
 			pods: []*corev1.Pod{newPod("c", cost("-1")), newPod("a", onNode("n")), newPod("b", onNode("n"))}},
-		{name: "rule 25: rank before ready time",
+		{name: "CS-25: rank before ready time",
 			pods: []*corev1.Pod{newPod("b", onNode("n")), newPod("a", onNode("m"), readySince(60)), newPod("c", onNode("n"))}},
-		{name: "rule 25: ready for the shorter time",
+		{name: "CS-25: ready for the shorter time",
 			pods: []*corev1.Pod{newPod("d", readySinceUnknown), newPod("c", readySince(60)), newPod("b", readySince(30), restarts(9, 9)), newPod("a")}},
-		{name: "rule 25: ready time of a pod that is not Ready does not count",
+		{name: "CS-25: ready time of a pod that is not Ready does not count",
 			pods: []*corev1.Pod{newPod("a", notReady), newPod("b", readySince(60), notReady)}},
-		{name: "rule 25: more restarts, of the worst container",
+		{name: "CS-25: more restarts, of the worst container",
 			pods: []*corev1.Pod{newPod("c", restarts(0, 5)), newPod("b", restarts(4, 4)), newPod("a", restarts(3, 0), created(60))}},
-		{name: "rule 25: younger",
+		{name: "CS-25: younger",
 			pods: []*corev1.Pod{newPod("c", created(60)), newPod("b", created(30)), newPod("a")}},
 		{name: "difference: the name at last",
 			pods: []*corev1.Pod{newPod("a"), newPod("b"), newPod("c")}},
 
-		{name: "rule 25: same node, ranks 2 1 0 and 1 0 and 0",
+		{name: "CS-25: same node, ranks 2 1 0 and 1 0 and 0",
 			pods: []*corev1.Pod{
 				newPod("a1", onNode("a")), // rank 2
 				newPod("a2", onNode("a")), // rank 1
 				newPod("b1", onNode("b")), // rank 1
 				newPod("a3", onNode("a")), newPod("b2", onNode("b")), newPod("c1", onNode("c")),
 			}},
-		{name: "rule 25: with constraints the crowded zone, not the crowded node",
+		{name: "CS-25: with constraints the crowded zone, not the crowded node",
 			options: DeletionOptions{Constraints: byZone, Topology: zones},
 			pods: []*corev1.Pod{
 				newPod("a1", onNode("x-1")), newPod("a2", onNode("x-2")),
 				newPod("b1", onNode("y-1")),
 				newPod("a3", onNode("x-3")), newPod("b2", onNode("y-1")),
 			}},
-		{name: "rule 25: within a zone the crowded node first",
+		{name: "CS-25: within a zone the crowded node first",
 			options: DeletionOptions{Constraints: byZone, Topology: zones},
 			pods: []*corev1.Pod{
 				newPod("c", onNode("x-2")), // rank 1 on its node
 				newPod("a", onNode("x-1")), newPod("b", onNode("x-3")), newPod("d", onNode("x-2")),
 			}},
-		{name: "rule 25: constraint on the host name",
+		{name: "CS-25: constraint on the host name",
 			options: DeletionOptions{Constraints: byHost},
 			pods: []*corev1.Pod{
 				newPod("c", onNode("n")), newPod("d", onNode("n")),
 				newPod("a", onNode("l")), newPod("b", onNode("m")), newPod("e", onNode("n")),
 			}},
-		{name: "rule 25: constraints add up",
+		{name: "CS-25: constraints add up",
 			options: DeletionOptions{Constraints: both, Topology: zones},
 			pods: []*corev1.Pod{
 				// Zone x has 3 pods, y has 2: weight ln 4. Three hosts: weight ln 5.
@@ -174,7 +174,7 @@ func TestSortForDeletion(t *testing.T) {
 				newPod("b", onNode("y-1")), // 1 ln 4 + 0
 				newPod("d", onNode("x-2")), newPod("e", onNode("y-2")),
 			}},
-		{name: "rule 25: a constraint over more places weighs more",
+		{name: "CS-25: a constraint over more places weighs more",
 			options: DeletionOptions{Constraints: both, Topology: zones},
 			pods: []*corev1.Pod{
 				// Two zones: weight ln 4. Four hosts: weight ln 6.
@@ -182,7 +182,7 @@ func TestSortForDeletion(t *testing.T) {
 				newPod("a1", onNode("x-1")), // 2 ln 4
 				newPod("a2", onNode("x-2")), newPod("a3", onNode("x-3")), newPod("b2", onNode("y-1")),
 			}},
-		{name: "rule 25: but only by the logarithm of the places and 2",
+		{name: "CS-25: but only by the logarithm of the places and 2",
 			options: DeletionOptions{Constraints: both, Topology: zones},
 			pods: []*corev1.Pod{
 				// Two zones: weight ln 4. Nine hosts: weight ln 11.
@@ -192,13 +192,13 @@ func TestSortForDeletion(t *testing.T) {
 				newPod("b1", onNode("y-1")), newPod("a5", onNode("x-5")), newPod("b2", onNode("y-2")),
 				newPod("a6", onNode("x-6")), newPod("b9", onNode("y-0")),
 			}},
-		{name: "rule 25: a node without the label belongs to no place",
+		{name: "CS-25: a node without the label belongs to no place",
 			options: DeletionOptions{Constraints: byZone, Topology: zones},
 			pods: []*corev1.Pod{
 				newPod("c", onNode("x-1")),
 				newPod("a", onNode("lost-1")), newPod("b", onNode("lost-1")), newPod("d", onNode("x-2")),
 			}},
-		{name: "rule 25: constraints without a topology function leave only the host name",
+		{name: "CS-25: constraints without a topology function leave only the host name",
 			options: DeletionOptions{Constraints: byZone},
 			pods:    []*corev1.Pod{newPod("a", onNode("n")), newPod("b", onNode("m")), newPod("c", onNode("n"))}},
 		{name: "no pods"},

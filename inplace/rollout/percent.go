@@ -28,7 +28,7 @@ const defaultMaxUnavailable = 20
 // A number counts pods. A percentage, which may have a fraction ("12.5%"), is
 // rounded up; but unless it is written exactly "100%", one of several replicas
 // is always left to move. Nil means 0. A string without "%" is an error.
-// (cloneset rule 5)
+// (CS-5)
 func Partition(partition *intstr.IntOrString, replicas int32) (int32, error) {
 	replicas = max(replicas, 0)
 	if partition == nil {
@@ -50,7 +50,7 @@ func Partition(partition *intstr.IntOrString, replicas int32) (int32, error) {
 }
 
 // MaxSurge returns how many pods there may be beyond replicas. A percentage is
-// rounded up. Nil means 0. (cloneset rule 6)
+// rounded up. Nil means 0. (CS-6)
 func MaxSurge(maxSurge *intstr.IntOrString, replicas int32) (int32, error) {
 	if maxSurge == nil {
 		return 0, nil
@@ -61,7 +61,7 @@ func MaxSurge(maxSurge *intstr.IntOrString, replicas int32) (int32, error) {
 // MaxUnavailable returns how many of the replicas may be unavailable during an
 // update. A percentage is rounded up where maxSurge (in pods) is 0, so that
 // there is always one that can move, and down otherwise. Nil means 20%.
-// (cloneset rule 6)
+// (CS-6)
 func MaxUnavailable(maxUnavailable *intstr.IntOrString, replicas, maxSurge int32) (int32, error) {
 	rounding := Rounding(maxSurge <= 0)
 	if maxUnavailable == nil {
@@ -72,7 +72,7 @@ func MaxUnavailable(maxUnavailable *intstr.IntOrString, replicas, maxSurge int32
 
 // ScaleMaxUnavailable returns how many pods may be unavailable while pods are
 // created. A percentage is rounded up. Nil means no limit, [math.MaxInt32].
-// (cloneset rule 6)
+// (CS-6)
 func ScaleMaxUnavailable(maxUnavailable *intstr.IntOrString, replicas int32) (int32, error) {
 	if maxUnavailable == nil {
 		return math.MaxInt32, nil

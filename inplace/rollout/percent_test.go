@@ -28,24 +28,24 @@ func TestPartition(t *testing.T) {
 		partition any
 		want      int32
 	}{
-		{"rule 5: percent rounds up, one is left to move", 8, "90%", 7},
-		{"rule 5: exactly 100% keeps all", 8, "100%", 8},
-		{"rule 5: 100.0% is not exactly 100%", 8, "100.0%", 7},
-		{"rule 5: more than 100%", 8, "150%", 8},
-		{"rule 5: a small fraction is a pod", 8, "0.1%", 1},
-		{"rule 5: the only replica", 1, "50%", 1},
-		{"rule 5: 99% of two", 2, "99%", 1},
-		{"rule 5: fraction of a percent", 100, "12.5%", 13},
-		{"rule 5: fraction of a percent of many", 1000, "99.95%", 999},
-		{"rule 5: number above replicas", 8, 9, 8},
-		{"rule 5: number equal to replicas", 8, 8, 8},
-		{"rule 5: number below 0", 8, -1, 0},
-		{"rule 5: percent below 0", 8, "-50%", 0},
-		{"rule 5: 0%", 8, "0%", 0},
-		{"rule 5: huge percent", 8, "1e300%", 8},
-		{"rule 5: no replicas", 0, "50%", 0},
-		{"rule 5: negative replicas", -3, 2, 0},
-		{"rule 5: nil", 8, nil, 0},
+		{"CS-5: percent rounds up, one is left to move", 8, "90%", 7},
+		{"CS-5: exactly 100% keeps all", 8, "100%", 8},
+		{"CS-5: 100.0% is not exactly 100%", 8, "100.0%", 7},
+		{"CS-5: more than 100%", 8, "150%", 8},
+		{"CS-5: a small fraction is a pod", 8, "0.1%", 1},
+		{"CS-5: the only replica", 1, "50%", 1},
+		{"CS-5: 99% of two", 2, "99%", 1},
+		{"CS-5: fraction of a percent", 100, "12.5%", 13},
+		{"CS-5: fraction of a percent of many", 1000, "99.95%", 999},
+		{"CS-5: number above replicas", 8, 9, 8},
+		{"CS-5: number equal to replicas", 8, 8, 8},
+		{"CS-5: number below 0", 8, -1, 0},
+		{"CS-5: percent below 0", 8, "-50%", 0},
+		{"CS-5: 0%", 8, "0%", 0},
+		{"CS-5: huge percent", 8, "1e300%", 8},
+		{"CS-5: no replicas", 0, "50%", 0},
+		{"CS-5: negative replicas", -3, 2, 0},
+		{"CS-5: nil", 8, nil, 0},
 		{"example m: 99% of five", 5, "99%", 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,13 +59,13 @@ func TestPartition(t *testing.T) {
 
 func TestPartitionErrors(t *testing.T) {
 	for _, tt := range []struct{ name, partition string }{
-		{"edge 17: no percent sign", "50"},
-		{"rule 5: empty", ""},
-		{"rule 5: only the sign", "%"},
-		{"rule 5: no number", "half%"},
-		{"rule 5: two signs", "50%%"},
-		{"rule 5: not a number", "NaN%"},
-		{"rule 5: infinite", "Inf%"},
+		{"CS-E17: no percent sign", "50"},
+		{"CS-5: empty", ""},
+		{"CS-5: only the sign", "%"},
+		{"CS-5: no number", "half%"},
+		{"CS-5: two signs", "50%%"},
+		{"CS-5: not a number", "NaN%"},
+		{"CS-5: infinite", "Inf%"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Partition(value(tt.partition), 8)
@@ -90,22 +90,22 @@ func TestCounts(t *testing.T) {
 		replicas int32
 		want     int32
 	}{
-		{"rule 6: maxSurge percent rounds up", MaxSurge, "30%", 5, 2},
-		{"rule 6: maxSurge number", MaxSurge, 3, 5, 3},
-		{"rule 6: maxSurge nil", MaxSurge, nil, 5, 0},
-		{"rule 6: maxSurge below 0 is 0", MaxSurge, -2, 5, 0},
-		{"rule 6: maxUnavailable rounds up without surge", maxUnavailable(0), "30%", 5, 2},
-		{"rule 6: maxUnavailable rounds down with surge", maxUnavailable(2), "30%", 5, 1},
-		{"rule 6: maxUnavailable nil is 20% up", maxUnavailable(0), nil, 6, 2},
-		{"rule 6: maxUnavailable nil is 20% down with surge", maxUnavailable(1), nil, 6, 1},
-		{"rule 6: maxUnavailable number above replicas stays", maxUnavailable(0), 9, 5, 9},
-		{"rule 6: maxUnavailable huge percent", maxUnavailable(0), "9999999999%", 5, 500000000},
-		{"rule 6: maxUnavailable below 0 is 0", maxUnavailable(0), "-30%", 5, 0},
-		{"edge 17: maxUnavailable without percent sign", maxUnavailable(0), "30", 5, 2},
-		{"rule 6: scale maxUnavailable rounds up", ScaleMaxUnavailable, "10%", 11, 2},
-		{"rule 6: scale maxUnavailable nil is no limit", ScaleMaxUnavailable, nil, 5, math.MaxInt32},
-		{"rule 6: scale maxUnavailable 0", ScaleMaxUnavailable, 0, 5, 0},
-		{"rule 6: exact percent does not round", MaxSurge, "7%", 100, 7},
+		{"CS-6: maxSurge percent rounds up", MaxSurge, "30%", 5, 2},
+		{"CS-6: maxSurge number", MaxSurge, 3, 5, 3},
+		{"CS-6: maxSurge nil", MaxSurge, nil, 5, 0},
+		{"CS-6: maxSurge below 0 is 0", MaxSurge, -2, 5, 0},
+		{"CS-6: maxUnavailable rounds up without surge", maxUnavailable(0), "30%", 5, 2},
+		{"CS-6: maxUnavailable rounds down with surge", maxUnavailable(2), "30%", 5, 1},
+		{"CS-6: maxUnavailable nil is 20% up", maxUnavailable(0), nil, 6, 2},
+		{"CS-6: maxUnavailable nil is 20% down with surge", maxUnavailable(1), nil, 6, 1},
+		{"CS-6: maxUnavailable number above replicas stays", maxUnavailable(0), 9, 5, 9},
+		{"CS-6: maxUnavailable huge percent", maxUnavailable(0), "9999999999%", 5, 500000000},
+		{"CS-6: maxUnavailable below 0 is 0", maxUnavailable(0), "-30%", 5, 0},
+		{"CS-E17: maxUnavailable without percent sign", maxUnavailable(0), "30", 5, 2},
+		{"CS-6: scale maxUnavailable rounds up", ScaleMaxUnavailable, "10%", 11, 2},
+		{"CS-6: scale maxUnavailable nil is no limit", ScaleMaxUnavailable, nil, 5, math.MaxInt32},
+		{"CS-6: scale maxUnavailable 0", ScaleMaxUnavailable, 0, 5, 0},
+		{"CS-6: exact percent does not round", MaxSurge, "7%", 100, 7},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.count(value(tt.value), tt.replicas)
@@ -118,10 +118,10 @@ func TestCounts(t *testing.T) {
 
 func TestCountErrors(t *testing.T) {
 	for _, tt := range []struct{ name, value string }{
-		{"rule 6: fraction of a percent", "12.5%"},
-		{"rule 6: no number", "half"},
-		{"rule 6: empty", ""},
-		{"rule 6: beyond 64 bits", "99999999999999999999%"},
+		{"CS-6: fraction of a percent", "12.5%"},
+		{"CS-6: no number", "half"},
+		{"CS-6: empty", ""},
+		{"CS-6: beyond 64 bits", "99999999999999999999%"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := MaxUnavailable(value(tt.value), 8, 0)

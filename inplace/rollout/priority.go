@@ -27,7 +27,7 @@ import (
 // workload by ascending ordinal, and others by name.
 //
 // A selector that is not valid is an error. The pods and the list stay as they
-// are. (cloneset rule 29)
+// are. (CS-29)
 func SortByPriority(pods []*corev1.Pod, strategy *inplacev1alpha1.UpdatePriorityStrategy) ([]*corev1.Pod, error) {
 	keys := make([]priorityKey, len(pods))
 	for i := range keys {

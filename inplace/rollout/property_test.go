@@ -49,20 +49,20 @@ func TestMovesKeepTheLimits(t *testing.T) {
 		}{
 			{"nothing is negative", min(m.Surge, m.SurgeOld, m.ScaleUp, m.Create, m.CreateOld, m.ScaleDown,
 				m.ScaleDownOld, m.DeleteReadyBudget, m.UpdateMaxUnavailable) >= 0},
-			{"rule 10: surge within maxSurge", m.Surge <= tally.MaxSurge && m.SurgeOld <= m.Surge},
-			{"rule 12: create within what is missing", m.Create <= m.ScaleUp && m.CreateOld <= m.Create},
-			{"rule 12: never more than replicas and surge", m.Create == 0 || total+int64(m.Create) <= int64(tally.Replicas)+int64(m.Surge)},
-			{"rule 12: never fewer than replicas", m.ScaleDown == 0 || total-tally.specified()-int64(m.ScaleDown) >= int64(tally.Replicas)},
-			{"rule 12: create within scale maxUnavailable", m.Create == 0 || tally.unavailable()+int64(m.Create) <= int64(tally.ScaleMaxUnavailable)},
-			{"rule 12: never up and down at once", m.ScaleUp == 0 || m.ScaleDown == 0},
-			{"rule 23: as many pods of a revision as there are", m.ScaleDownOld <= tally.Old.Total && (tally.ScaleDownBlocked() != nil || m.ScaleDown-m.ScaleDownOld <= tally.New.Total)},
-			{"rule 12: ready deletions within maxUnavailable", m.DeleteReadyBudget == 0 ||
+			{"CS-10: surge within maxSurge", m.Surge <= tally.MaxSurge && m.SurgeOld <= m.Surge},
+			{"CS-12: create within what is missing", m.Create <= m.ScaleUp && m.CreateOld <= m.Create},
+			{"CS-12: never more than replicas and surge", m.Create == 0 || total+int64(m.Create) <= int64(tally.Replicas)+int64(m.Surge)},
+			{"CS-12: never fewer than replicas", m.ScaleDown == 0 || total-tally.specified()-int64(m.ScaleDown) >= int64(tally.Replicas)},
+			{"CS-12: create within scale maxUnavailable", m.Create == 0 || tally.unavailable()+int64(m.Create) <= int64(tally.ScaleMaxUnavailable)},
+			{"CS-12: never up and down at once", m.ScaleUp == 0 || m.ScaleDown == 0},
+			{"CS-23: as many pods of a revision as there are", m.ScaleDownOld <= tally.Old.Total && (tally.ScaleDownBlocked() != nil || m.ScaleDown-m.ScaleDownOld <= tally.New.Total)},
+			{"CS-12: ready deletions within maxUnavailable", m.DeleteReadyBudget == 0 ||
 				tally.unavailable()+int64(m.DeleteReadyBudget) <= int64(tally.MaxUnavailable)+tally.extra()},
-			{"rule 13: as many updates as there are pods", m.Update <= tally.Old.Total && -m.Update <= tally.New.Total},
-			{"rule 13: never past the partition", m.Update <= 0 || tally.Old.Total-m.Update >= tally.Partition},
-			{"rule 8: no rollback with the gate off", m.Update >= 0 || tally.RollBack && !tally.SameRevision},
-			{"rule 13: moving back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
-			{"rule 16: a limit on creation has a reason", (tally.CreateBlocked() != nil) == (m.Create < m.ScaleUp)},
+			{"CS-13: as many updates as there are pods", m.Update <= tally.Old.Total && -m.Update <= tally.New.Total},
+			{"CS-13: never past the partition", m.Update <= 0 || tally.Old.Total-m.Update >= tally.Partition},
+			{"CS-8: no rollback with the gate off", m.Update >= 0 || tally.RollBack && !tally.SameRevision},
+			{"CS-13: moving back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
+			{"CS-16: a limit on creation has a reason", (tally.CreateBlocked() != nil) == (m.Create < m.ScaleUp)},
 		} {
 			if !check.ok {
 				t.Errorf("%s: %+v gives %+v", check.what, tally, m)

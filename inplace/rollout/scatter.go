@@ -12,7 +12,7 @@ import (
 // after term, so that they are updated neither all at first nor all at last.
 // The terms that most pods match come first; of equal ones the first in the
 // strategy. It may return the list as given, and never changes it.
-// (cloneset rule 30)
+// (CS-30)
 func scatter(pods, all []*corev1.Pod, strategy inplacev1alpha1.UpdateScatterStrategy) []*corev1.Pod {
 	type countedTerm struct {
 		inplacev1alpha1.UpdateScatterTerm

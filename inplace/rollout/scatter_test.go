@@ -44,26 +44,26 @@ func TestScatter(t *testing.T) {
 		strategy inplacev1alpha1.UpdateScatterStrategy
 		want     string
 	}{
-		{"rule 30: two of six", "....AA", "", terms("A"), "4 0 1 2 3 5"},
-		{"rule 30: three of nine", "......AAA", "", terms("A"), "6 0 1 2 7 3 4 5 8"},
-		{"rule 30: no term", "....AA", "", nil, "0 1 2 3 4 5"},
-		{"rule 30: another value", "....AA", "", inplacev1alpha1.UpdateScatterStrategy{{Key: "A", Value: "no"}}, "0 1 2 3 4 5"},
-		{"rule 30: one matched", ".....A", "", terms("A"), "0 1 2 3 4 5"},
-		{"rule 30: one unmatched", "AAAAA.", "", terms("A"), "0 1 2 3 4 5"},
-		{"rule 30: more matched than unmatched", "AAAAA..", "", terms("A"), "0 1 5 2 3 6 4"},
-		{"rule 30: sizes that round up beyond the pods", ".....AAAA", "", terms("A"), "5 0 1 6 2 3 7 4 8"},
-		{"rule 30: sizes that round down leave some over", "..AAAAAA", "", terms("A"), "2 3 4 0 5 6 1 7"},
+		{"CS-30: two of six", "....AA", "", terms("A"), "4 0 1 2 3 5"},
+		{"CS-30: three of nine", "......AAA", "", terms("A"), "6 0 1 2 7 3 4 5 8"},
+		{"CS-30: no term", "....AA", "", nil, "0 1 2 3 4 5"},
+		{"CS-30: another value", "....AA", "", inplacev1alpha1.UpdateScatterStrategy{{Key: "A", Value: "no"}}, "0 1 2 3 4 5"},
+		{"CS-30: one matched", ".....A", "", terms("A"), "0 1 2 3 4 5"},
+		{"CS-30: one unmatched", "AAAAA.", "", terms("A"), "0 1 2 3 4 5"},
+		{"CS-30: more matched than unmatched", "AAAAA..", "", terms("A"), "0 1 5 2 3 6 4"},
+		{"CS-30: sizes that round up beyond the pods", ".....AAAA", "", terms("A"), "5 0 1 6 2 3 7 4 8"},
+		{"CS-30: sizes that round down leave some over", "..AAAAAA", "", terms("A"), "2 3 4 0 5 6 1 7"},
 		// The whole has one matched pod (beside the last) to one unmatched: so
 		// do the turns, after the unmatched ones that are too many.
-		{"rule 30: matched pods were rarer before", "......AAA", "AAAA", terms("A"), "0 1 2 3 6 4 7 5 8"},
+		{"CS-30: matched pods were rarer before", "......AAA", "AAAA", terms("A"), "0 1 2 3 6 4 7 5 8"},
 		// Here it has two matched ones to one unmatched.
-		{"rule 30: the whole decides the sizes", "....AAAAA", "AAAA", terms("A"), "0 1 4 5 2 6 7 3 8"},
-		{"rule 30: the whole has more unmatched", "....AA", "....", terms("A"), "4 0 1 2 3 5"},
-		{"rule 30: the term with most matches first", "....AABBB", "", terms("A", "B"), "4 6 0 1 2 7 3 8 5"},
-		{"rule 30: equal matches: the first in the strategy", "....AABB", "", terms("A", "B"), "6 4 0 1 2 3 5 7"},
-		{"rule 30: equal matches: the first in the strategy, turned round", "....AABB", "", terms("B", "A"), "4 6 0 1 2 3 7 5"},
-		{"rule 30: a term that matches nothing is left out", "....AA", "", terms("B", "A"), "4 0 1 2 3 5"},
-		{"rule 30: pods that match both", "....CC", "", terms("A", "B"), "4 0 1 2 3 5"},
+		{"CS-30: the whole decides the sizes", "....AAAAA", "AAAA", terms("A"), "0 1 4 5 2 6 7 3 8"},
+		{"CS-30: the whole has more unmatched", "....AA", "....", terms("A"), "4 0 1 2 3 5"},
+		{"CS-30: the term with most matches first", "....AABBB", "", terms("A", "B"), "4 6 0 1 2 7 3 8 5"},
+		{"CS-30: equal matches: the first in the strategy", "....AABB", "", terms("A", "B"), "6 4 0 1 2 3 5 7"},
+		{"CS-30: equal matches: the first in the strategy, turned round", "....AABB", "", terms("B", "A"), "4 6 0 1 2 3 7 5"},
+		{"CS-30: a term that matches nothing is left out", "....AA", "", terms("B", "A"), "4 0 1 2 3 5"},
+		{"CS-30: pods that match both", "....CC", "", terms("A", "B"), "4 0 1 2 3 5"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			pods := scene(tt.pods)
@@ -88,7 +88,7 @@ func TestScatterKeepsPods(t *testing.T) {
 		gotMatched, gotUnmatched := split(got, terms("A")[0])
 		wantMatched, wantUnmatched := split(pods, terms("A")[0])
 		if names(gotMatched) != names(wantMatched) || names(gotUnmatched) != names(wantUnmatched) {
-			t.Errorf("rule 30: %s becomes %s", names(pods), names(got))
+			t.Errorf("CS-30: %s becomes %s", names(pods), names(got))
 		}
 	})
 }

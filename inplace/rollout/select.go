@@ -42,7 +42,7 @@ type Unavailable struct {
 // moves where so many pods of any revision are unavailable. Pods that are
 // missing narrow that limit, but not for a pod that is unavailable already: the
 // missing ones may wait for it. A prepared pod is not held back. A pod that is
-// held back is passed over, and holds back nobody. (cloneset rule 31)
+// held back is passed over, and holds back nobody. (CS-31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
 	w := walk{Tally: t, moves: t.Moves(),
 		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
@@ -139,7 +139,7 @@ func (w *walk) reason(why hold) *Reason {
 // Moves.DeleteReadyBudget. Chosen are either all pods picked for deletion that
 // are not in the state PreparingDelete or, where there are none of both,
 // surplus pods; in the order in which they are to be deleted.
-// (cloneset rules 22, 23)
+// (CS-22, CS-23)
 //
 // Pods picked for deletion do not count as unavailable in a [Tally]. Those of
 // them that are not ready, or are settling, take their share of the budget here,
@@ -186,7 +186,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 // ScaleDownBlocked returns why surplus pods are not deleted although
 // Moves.ScaleDown asks for it: pods that were picked for deletion, or that are
 // in the state PreparingDelete, go first. Nil where nothing is in the way.
-// (cloneset rule 23)
+// (CS-23)
 func (t Tally) ScaleDownBlocked() *Reason {
 	t = t.counts()
 	n := t.specified() + t.preparingDelete()
@@ -200,7 +200,7 @@ func (t Tally) ScaleDownBlocked() *Reason {
 
 // CreateBlocked returns why fewer pods are created than are missing: the limit
 // of scaleStrategy.maxUnavailable. Nil where all are created.
-// (cloneset rules 12, 16)
+// (CS-12, CS-16)
 func (t Tally) CreateBlocked() *Reason {
 	t = t.counts()
 	m := t.Moves()

@@ -3,7 +3,7 @@ package rollout
 import "math"
 
 // Class counts pods of one revision. A pod is counted in Total and in at most
-// one of the others: the first that fits. (cloneset rule 7)
+// one of the others: the first that fits. (CS-7)
 type Class struct {
 	// Total is the number of owned active pods.
 	Total int32
@@ -56,7 +56,7 @@ type Tally struct {
 	RollBack bool
 	// ExcludePreparingDelete does not count pods in the lifecycle state
 	// PreparingDelete as replicas, so that they are replaced while they wait.
-	// (cloneset rule 14)
+	// (CS-14)
 	ExcludePreparingDelete bool
 }
 
@@ -64,13 +64,13 @@ type Tally struct {
 // workload at rest.
 type Moves struct {
 	// Surge is the number of pods wanted beyond replicas, at most maxSurge;
-	// SurgeOld of them belong at the old revision. (cloneset rule 10)
+	// SurgeOld of them belong at the old revision. (CS-10)
 	Surge, SurgeOld int32
 
 	// ScaleUp is the number of pods that are missing.
 	ScaleUp int32
 	// Create is how many of them scaleStrategy.maxUnavailable lets be created
-	// now. While ScaleUp is not 0 no pod is deleted. (cloneset rules 12, 17)
+	// now. While ScaleUp is not 0 no pod is deleted. (CS-12, CS-17)
 	Create int32
 	// CreateOld is how many of Create belong at the old revision.
 	CreateOld int32
@@ -86,7 +86,7 @@ type Moves struct {
 	DeleteReadyBudget int32
 
 	// Update is the number of pods to move to the update revision or, if
-	// negative, back to the current one. (cloneset rule 13)
+	// negative, back to the current one. (CS-13)
 	Update int32
 	// UpdateMaxUnavailable is how many pods may be unavailable while they
 	// move: maxUnavailable, and the pods beyond replicas. 0 where Update is 0.
@@ -95,7 +95,7 @@ type Moves struct {
 
 // Moves computes how many pods to create, to delete and to update. It never
 // asks to create and to scale down at once. Negative numbers of the tally count
-// as 0. (cloneset rules 8 to 14)
+// as 0. (CS-8 to CS-14)
 func (t Tally) Moves() Moves {
 	t = t.counts()
 	var m Moves
@@ -108,7 +108,7 @@ func (t Tally) Moves() Moves {
 }
 
 // revisionDiff returns by how many pods each revision is over (positive) or
-// under its share. (cloneset rule 8)
+// under its share. (CS-8)
 func (t Tally) revisionDiff() (diffOld, diffNew int64) {
 	activeOld := int64(t.Old.Total) - int64(t.Old.PreparingDelete)
 	activeNew := int64(t.New.Total) - int64(t.New.PreparingDelete)
@@ -122,7 +122,7 @@ func (t Tally) revisionDiff() (diffOld, diffNew int64) {
 
 // surge returns the number of pods wanted beyond replicas: enough for the pods
 // picked for deletion to be replaced before they go, or for the update to have
-// room, whichever is more. (cloneset rule 10)
+// room, whichever is more. (CS-10)
 func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	if t.MaxSurge <= 0 {
 		return 0, 0
@@ -142,7 +142,7 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	return surge, min(surge, surgeOld)
 }
 
-// scale fills in what to create and what to delete. (cloneset rules 11, 12)
+// scale fills in what to create and what to delete. (CS-11, CS-12)
 func (t Tally) scale(m *Moves, surge, surgeOld int64) {
 	total, totalOld := t.owned(), int64(t.Old.Total)
 	if t.ExcludePreparingDelete {
@@ -163,7 +163,7 @@ func (t Tally) scale(m *Moves, surge, surgeOld int64) {
 }
 
 // update fills in what to update: pods move only from a revision that has too
-// many to one that has too few. (cloneset rule 13)
+// many to one that has too few. (CS-13)
 func (t Tally) update(m *Moves, diffOld, diffNew int64) {
 	n := exchange(diffOld, diffNew)
 	if n == 0 {
@@ -199,7 +199,7 @@ func (t Tally) preparingDelete() int64 {
 }
 
 // unavailable is the number of pods that serve nobody, beside those picked for
-// deletion. (cloneset rule 9)
+// deletion. (CS-9)
 func (t Tally) unavailable() int64 {
 	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)
 }

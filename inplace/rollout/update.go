@@ -29,7 +29,7 @@ type UpdateOptions struct {
 // the lifecycle state PreparingUpdate always go first.
 //
 // The pods and the list stay as they are. The error is that of
-// [SortByPriority]. (cloneset rules 28 to 30, lifecycle rule 16)
+// [SortByPriority]. (CS-28 to CS-30, LC-16)
 func SortForUpdate(pods []*corev1.Pod, o UpdateOptions) ([]*corev1.Pod, error) {
 	var sorted []*corev1.Pod
 	if hasPriority(o.Priority) {

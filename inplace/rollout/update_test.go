@@ -40,14 +40,14 @@ func TestSortForUpdateWithoutPriority(t *testing.T) {
 		name string
 		pods []*corev1.Pod // in the order wanted
 	}{
-		{"rule 28: not scheduled, Pending, Unknown, not Ready", []*corev1.Pod{
+		{"CS-28: not scheduled, Pending, Unknown, not Ready", []*corev1.Pod{
 			newPod("e", onNode("")), newPod("d", inPhase(corev1.PodPending)), newPod("c", inPhase(corev1.PodUnknown)),
 			newPod("b", notReady), newPod("a")}},
-		{"rule 28: ready time, restarts, younger", []*corev1.Pod{
+		{"CS-28: ready time, restarts, younger", []*corev1.Pod{
 			newPod("d", readySince(60)), newPod("c", restarts(1, 0)), newPod("b", created(60)), newPod("a")}},
-		{"rule 28: neither deletion cost nor the node count", []*corev1.Pod{
+		{"CS-28: neither deletion cost nor the node count", []*corev1.Pod{
 			newPod("a", cost("5"), onNode("m")), newPod("b", cost("-5"), onNode("n")), newPod("c", onNode("n"))}},
-		{"rule 28, lifecycle rule 16: PreparingUpdate to the front, in order", []*corev1.Pod{
+		{"CS-28, LC-16: PreparingUpdate to the front, in order", []*corev1.Pod{
 			newPod("y", preparingUpdateState, notReady), newPod("z", preparingUpdateState), newPod("a", notReady), newPod("b")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,33 +71,33 @@ func TestSortForUpdateWithPriority(t *testing.T) {
 		pods    []*corev1.Pod
 		want    string
 	}{
-		{"rule 29: larger sum of weights first",
+		{"CS-29: larger sum of weights first",
 			UpdateOptions{Priority: byWeight(weight(20, "tier", "canary"), weight(10, "zone", "x"), weight(15, "zone", "y"))},
 			[]*corev1.Pod{newPod("none"), newPod("x", label("zone", "x")), newPod("y", label("zone", "y")),
 				newPod("canary", label("tier", "canary")), newPod("canary-x", label("tier", "canary"), label("zone", "x"))},
 			"canary-x canary y x none"},
-		{"rule 29: without a key first, then by key, then by number",
+		{"CS-29: without a key first, then by key, then by number",
 			UpdateOptions{Priority: byKeys("order", "other")},
 			[]*corev1.Pod{newPod("o9", label("order", "sts-9")), newPod("o10", label("order", "sts-10")), newPod("none"),
 				newPod("other", label("other", "99")), newPod("both", label("order", "2"), label("other", "100")), newPod("word", label("order", "last"))},
 			"none o10 o9 both word other"},
-		{"rule 29: ties go to the higher index, not by rule 28",
+		{"CS-29: ties go to the higher index, not by CS-28",
 			UpdateOptions{Priority: byKeys("order")},
 			[]*corev1.Pod{newPod("first", notReady), newPod("second"), newPod("third", onNode(""))},
 			"third second first"},
-		{"rule 29: weight ties go to the higher index",
+		{"CS-29: weight ties go to the higher index",
 			UpdateOptions{Priority: byWeight(weight(1, "a", "b"))},
 			[]*corev1.Pod{newPod("0"), newPod("1"), newPod("2", label("a", "b")), newPod("3", label("a", "b"))},
 			"3 2 1 0"},
-		{"rule 29: weights count where both are set",
+		{"CS-29: weights count where both are set",
 			UpdateOptions{Priority: &inplacev1alpha1.UpdatePriorityStrategy{WeightPriority: byWeight(weight(1, "a", "b")).WeightPriority, OrderPriority: byKeys("a").OrderPriority}},
 			[]*corev1.Pod{newPod("0", label("a", "b")), newPod("1")},
 			"0 1"},
-		{"rule 28: PreparingUpdate before priority",
+		{"CS-28: PreparingUpdate before priority",
 			UpdateOptions{Priority: byWeight(weight(1, "a", "b"))},
 			[]*corev1.Pod{newPod("hooked", preparingUpdateState), newPod("heavy", label("a", "b"))},
 			"hooked heavy"},
-		{"rule 28: priority, then scatter",
+		{"CS-28: priority, then scatter",
 			UpdateOptions{Priority: byKeys("n"), Scatter: inplacev1alpha1.UpdateScatterStrategy{{Key: "a", Value: "b"}}},
 			[]*corev1.Pod{newPod("1", label("n", "1"), label("a", "b")), newPod("2", label("n", "2"), label("a", "b")),
 				newPod("3", label("n", "3")), newPod("4", label("n", "4")), newPod("5", label("n", "5")), newPod("6", label("n", "6"))},
@@ -125,14 +125,14 @@ func TestSortByPriorityErrors(t *testing.T) {
 	}})
 	_, err := SortForUpdate([]*corev1.Pod{newPod("a")}, UpdateOptions{Priority: strategy})
 	if err == nil || !strings.Contains(err.Error(), "priorityStrategy.weightPriority[1].matchSelector") {
-		t.Errorf("rule 29: error %v does not name the selector that is not valid", err)
+		t.Errorf("CS-29: error %v does not name the selector that is not valid", err)
 	}
 }
 
 func TestSortByPriorityWithoutStrategy(t *testing.T) {
 	got, err := SortByPriority([]*corev1.Pod{newPod("0"), newPod("1"), newPod("2")}, nil)
 	if err != nil || names(got) != "2 1 0" {
-		t.Errorf("statefulset rule 17: got %s, %v; want descending ordinals", names(got), err)
+		t.Errorf("STS-17: got %s, %v; want descending ordinals", names(got), err)
 	}
 }
 
@@ -141,15 +141,15 @@ func TestTrailingInteger(t *testing.T) {
 		name, value string
 		want        int64
 	}{
-		{"rule 29: after a word", "sts-10", 10},
-		{"rule 29: only a number", "007", 7},
-		{"rule 29: no number", "sts", 0},
-		{"rule 29: a number that is not at the end", "10-sts", 0},
-		{"rule 29: empty", "", 0},
-		{"rule 29: the sign does not belong to it", "a-5", 5},
-		{"rule 29: largest", "a9223372036854775807", math.MaxInt64},
-		{"rule 29: larger than that", "a9223372036854775808", math.MaxInt64},
-		{"rule 29: much larger", "99999999999999999999999999", math.MaxInt64},
+		{"CS-29: after a word", "sts-10", 10},
+		{"CS-29: only a number", "007", 7},
+		{"CS-29: no number", "sts", 0},
+		{"CS-29: a number that is not at the end", "10-sts", 0},
+		{"CS-29: empty", "", 0},
+		{"CS-29: the sign does not belong to it", "a-5", 5},
+		{"CS-29: largest", "a9223372036854775807", math.MaxInt64},
+		{"CS-29: larger than that", "a9223372036854775808", math.MaxInt64},
+		{"CS-29: much larger", "99999999999999999999999999", math.MaxInt64},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := trailingInteger(tt.value); got != tt.want {

@@ -101,40 +101,40 @@ func TestPrepareRevisions(t *testing.T) {
 		collided bool
 		fails    bool
 	}{
-		{"CR5: the revision is created", selector, nil, []string{"create controllerrevisions"}, true, false, false},
-		{"CR5: a failure", selector, func(s *scene) { s.fail("create controllerrevisions", errQuota) },
+		{"CS-CR5: the revision is created", selector, nil, []string{"create controllerrevisions"}, true, false, false},
+		{"CS-CR5: a failure", selector, func(s *scene) { s.fail("create controllerrevisions", errQuota) },
 			[]string{"create controllerrevisions"}, false, false, true},
-		{"CR5: other data of that name collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: other data of that name collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
 			r.Data = history("", "other").Data
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CR5: equal data of nobody is found", selector, taken(func(*scene, *appsv1.ControllerRevision) {}),
+		{"CS-CR5: equal data of nobody is found", selector, taken(func(*scene, *appsv1.ControllerRevision) {}),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CR5: equal data of its own is found", nil, taken(func(s *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: equal data of its own is found", nil, taken(func(s *scene, r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = []metav1.OwnerReference{owner(s.set.UID)}, nil
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CR4: equal data that another one controls collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR4: equal data that another one controls collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 			r.OwnerReferences[0].Controller = ptr.To(true)
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CR4: equal data that is not selected collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) { r.Labels = nil }),
+		{"CS-CR4: equal data that is not selected collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) { r.Labels = nil }),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CR4: equal data without a selector collides", nil, taken(func(*scene, *appsv1.ControllerRevision) {}),
+		{"CS-CR4: equal data without a selector collides", nil, taken(func(*scene, *appsv1.ControllerRevision) {}),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
 			r.Labels, r.Data = nil, runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CR5: an unreadable one of nobody collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: an unreadable one of nobody collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CR5: an unreadable one of its own is found", selector, taken(func(s *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: an unreadable one of its own is found", selector, taken(func(s *scene, r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 			r.OwnerReferences = []metav1.OwnerReference{owner(s.set.UID)}
 			r.OwnerReferences[0].Controller = ptr.To(true)
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CR5: it is gone again", selector, func(s *scene) {
+		{"CS-CR5: it is gone again", selector, func(s *scene) {
 			taken(func(*scene, *appsv1.ControllerRevision) {})(s)
 			s.fail("get controllerrevisions", errInternal)
 		}, []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, true},
@@ -158,7 +158,7 @@ func TestPrepareRevisions(t *testing.T) {
 			}
 		})
 	}
-	t.Run("CR5: an older revision is raised", func(t *testing.T) {
+	t.Run("CS-CR5: an older revision is raised", func(t *testing.T) {
 		s := newScene(t)
 		changes := &revision.Changes{Raise: s.stored(history("web-1", "nginx:1")), RaiseTo: 7}
 		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); !settled || err != nil || s.waitsFor() == "" {
@@ -253,6 +253,6 @@ func TestDeleteRevisions(t *testing.T) {
 		names = append(names, r.Name)
 	}
 	if diff := cmp.Diff([]string{"web-3", "web-4"}, names); diff != "" {
-		t.Errorf("CR7: what has changed or cannot be deleted stays (-want +got):\n%s", diff)
+		t.Errorf("CS-CR7: what has changed or cannot be deleted stays (-want +got):\n%s", diff)
 	}
 }

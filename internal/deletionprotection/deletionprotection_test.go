@@ -20,12 +20,12 @@ func TestWorkload(t *testing.T) {
 		want     string
 	}{
 		{name: "no label", replicas: new(int32(3))},
-		{name: "rule 5: Always", label: "Always", want: always},
-		{name: "rule 5: Cascading", label: "Cascading", replicas: new(int32(3)), want: cascading},
-		{name: "edge 8: Cascading without replicas", label: "Cascading", replicas: new(int32(0))},
-		{name: "rule 8: Cascading with replicas nil", label: "Cascading"},
-		{name: "edge 4: lower case", label: "always", replicas: new(int32(3))},
-		{name: "rule 4, edge 6: being deleted", object: deleting, label: "Always", replicas: new(int32(3))},
+		{name: "DP-5: Always", label: "Always", want: always},
+		{name: "DP-5: Cascading", label: "Cascading", replicas: new(int32(3)), want: cascading},
+		{name: "DP-E8: Cascading without replicas", label: "Cascading", replicas: new(int32(0))},
+		{name: "DP-8: Cascading with replicas nil", label: "Cascading"},
+		{name: "DP-E4: lower case", label: "always", replicas: new(int32(3))},
+		{name: "DP-4, DP-E6: being deleted", object: deleting, label: "Always", replicas: new(int32(3))},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.label != "" {

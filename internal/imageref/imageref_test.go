@@ -13,23 +13,23 @@ func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		name, image, wantName, wantVersion string
 	}{
-		{"§1.2: the tag latest is meant", "nginx", "nginx", "latest"},
-		{"§1.2: a tag", "nginx:1.27", "nginx", "1.27"},
-		{"§1.2: familiar, without registry and library", "docker.io/library/nginx:1", "nginx", "1"},
-		{"§1.2: the former name of the registry", "index.docker.io/library/nginx", "nginx", "latest"},
-		{"§1.2: library alone is dropped", "library/nginx", "nginx", "latest"},
-		{"§1.2: no official image", "docker.io/grafana/grafana:9", "grafana/grafana", "9"},
-		{"§1.2: library with a deeper name stays", "library/a/b", "library/a/b", "latest"},
-		{"§1.2: another registry", "quay.io/team/web:v1", "quay.io/team/web", "v1"},
-		{"§1.2: a registry without a namespace", "quay.io/web", "quay.io/web", "latest"},
-		{"§1.2: a port is no tag", "registry:5000/web", "registry:5000/web", "latest"},
-		{"§1.2: a port and a tag", "registry:5000/web:2", "registry:5000/web", "2"},
-		{"§1.2: localhost is a registry", "localhost/web", "localhost/web", "latest"},
-		{"§1.2: an upper-case registry", "HOST/web", "HOST/web", "latest"},
-		{"§1.2: an address", "[fd00::1]:5000/web:2", "[fd00::1]:5000/web", "2"},
+		{"IMG-1.2: the tag latest is meant", "nginx", "nginx", "latest"},
+		{"IMG-1.2: a tag", "nginx:1.27", "nginx", "1.27"},
+		{"IMG-1.2: familiar, without registry and library", "docker.io/library/nginx:1", "nginx", "1"},
+		{"IMG-1.2: the former name of the registry", "index.docker.io/library/nginx", "nginx", "latest"},
+		{"IMG-1.2: library alone is dropped", "library/nginx", "nginx", "latest"},
+		{"IMG-1.2: no official image", "docker.io/grafana/grafana:9", "grafana/grafana", "9"},
+		{"IMG-1.2: library with a deeper name stays", "library/a/b", "library/a/b", "latest"},
+		{"IMG-1.2: another registry", "quay.io/team/web:v1", "quay.io/team/web", "v1"},
+		{"IMG-1.2: a registry without a namespace", "quay.io/web", "quay.io/web", "latest"},
+		{"IMG-1.2: a port is no tag", "registry:5000/web", "registry:5000/web", "latest"},
+		{"IMG-1.2: a port and a tag", "registry:5000/web:2", "registry:5000/web", "2"},
+		{"IMG-1.2: localhost is a registry", "localhost/web", "localhost/web", "latest"},
+		{"IMG-1.2: an upper-case registry", "HOST/web", "HOST/web", "latest"},
+		{"IMG-1.2: an address", "[fd00::1]:5000/web:2", "[fd00::1]:5000/web", "2"},
 		{"a registry that is no host name", "my_registry.local/web", "my_registry.local/web", "latest"},
-		{"§1.2: the digest takes the place of the tag", "nginx@" + digest, "nginx", digest},
-		{"§1.2: a tag beside a digest is dropped", "quay.io/team/web:v1@" + digest, "quay.io/team/web", digest},
+		{"IMG-1.2: the digest takes the place of the tag", "nginx@" + digest, "nginx", digest},
+		{"IMG-1.2: a tag beside a digest is dropped", "quay.io/team/web:v1@" + digest, "quay.io/team/web", digest},
 		{"separators", "a.b/c__d/e-f--g.h_i:A_b.c-d", "a.b/c__d/e-f--g.h_i", "A_b.c-d"},
 		{"a tag as long as it may be", "a:" + strings.Repeat("x", 128), "a", strings.Repeat("x", 128)},
 	} {
@@ -47,7 +47,7 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for _, test := range []struct{ name, image, want string }{
-		{"§1.1: empty", "", "image: is empty"},
+		{"IMG-1.1: empty", "", "image: is empty"},
 		{"an image ID", digest[len("sha256:"):], "is the ID of an image"},
 		{"upper case", "Nginx", `the name is "library/Nginx"`},
 		{"upper case behind a registry", "quay.io/Web", `the name is "Web"`},

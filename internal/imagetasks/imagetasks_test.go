@@ -47,7 +47,7 @@ func TestOwners(t *testing.T) {
 	n := nodeImage()
 	want := corev1.ObjectReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImagePullJob", Namespace: "default", Name: "pull", UID: "uid"}
 	if diff := cmp.Diff([]corev1.ObjectReference{want}, Jobs(n)); diff != "" {
-		t.Errorf("§1.4: references to jobs (-want +got):\n%s", diff)
+		t.Errorf("IMG-1.4: references to jobs (-want +got):\n%s", diff)
 	}
 	task := &n.Spec.Images["nginx"].Tags[0]
 	if !IsOwner(task, "uid") || !IsOwner(task, "other") || IsOwner(task, "nobody") {

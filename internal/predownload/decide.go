@@ -66,7 +66,7 @@ type Decision struct {
 // minReplicas is the largest number of replicas for which it is not worth while.
 const minReplicas = 3
 
-// Decide decides about a workload. (inplace rules 29 to 32)
+// Decide decides about a workload. (IP-29 to IP-32)
 func Decide(in *Input) Decision {
 	if !in.Updating {
 		return Decision{Delete: in.Jobs}
@@ -87,7 +87,7 @@ func Decide(in *Input) Decision {
 	return Decision{Create: jobs, Label: inplacev1alpha1.PreDownloadCreatedLabel}
 }
 
-// decided tells whether a revision carries the outcome already. (rule 29)
+// decided tells whether a revision carries the outcome already. (IP-29)
 func decided(r *appsv1.ControllerRevision) bool {
 	_, created := r.Labels[inplacev1alpha1.PreDownloadCreatedLabel]
 	_, ignored := r.Labels[inplacev1alpha1.PreDownloadIgnoredLabel]
@@ -95,7 +95,7 @@ func decided(r *appsv1.ControllerRevision) bool {
 }
 
 // wait says which updated pods have to be ready first. An annotation that
-// cannot be read counts as missing. (rule 31)
+// cannot be read counts as missing. (IP-31)
 func (in *Input) wait() string {
 	const key = inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation
 	value, given := in.Workload.GetAnnotations()[key]
@@ -110,7 +110,7 @@ func (in *Input) wait() string {
 		key, need, value, in.UpdatedReady)
 }
 
-// needless says why pulling images ahead would not help. (rule 29)
+// needless says why pulling images ahead would not help. (IP-29)
 func (in *Input) needless() string {
 	if !in.PodPerNode {
 		if !in.InPlace {

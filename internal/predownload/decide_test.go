@@ -69,65 +69,65 @@ func TestDecide(t *testing.T) {
 		set  func(*Input)
 		want outcome
 	}{
-		{"rule 29: an update in place", func(*Input) {}, pulls},
-		{"rule 29: decided already, jobs created", func(in *Input) { in.To.Labels[created] = "true" }, outcome{}},
-		{"rule 29: decided already, ignored", func(in *Input) { in.To.Labels[ignored] = "" }, outcome{}},
-		{"rule 29: ReCreate", func(in *Input) { in.InPlace = false },
+		{"IP-29: an update in place", func(*Input) {}, pulls},
+		{"IP-29: decided already, jobs created", func(in *Input) { in.To.Labels[created] = "true" }, outcome{}},
+		{"IP-29: decided already, ignored", func(in *Input) { in.To.Labels[ignored] = "" }, outcome{}},
+		{"IP-29: ReCreate", func(in *Input) { in.InPlace = false },
 			ignores("the update strategy recreates pods instead of updating them in place")},
-		{"rule 29: 3 replicas", func(in *Input) { in.Replicas = 3 },
+		{"IP-29: 3 replicas", func(in *Input) { in.Replicas = 3 },
 			ignores("there are only 3 replicas, and images are pulled ahead for more than 3")},
-		{"rule 29: 4 replicas", func(in *Input) { in.Replicas = 4 }, pulls},
-		{"rule 29: maxUnavailable reaches the replicas", func(in *Input) { in.MaxUnavailable = intstr.FromInt32(10) },
+		{"IP-29: 4 replicas", func(in *Input) { in.Replicas = 4 }, pulls},
+		{"IP-29: maxUnavailable reaches the replicas", func(in *Input) { in.MaxUnavailable = intstr.FromInt32(10) },
 			ignores("all 10 pods are updated at once: partition is 0 and maxUnavailable is 10")},
-		{"rule 29: maxUnavailable 100%", func(in *Input) { in.MaxUnavailable = intstr.FromString("100%") },
+		{"IP-29: maxUnavailable 100%", func(in *Input) { in.MaxUnavailable = intstr.FromString("100%") },
 			ignores("all 10 pods are updated at once: partition is 0 and maxUnavailable is 100%")},
-		{"rule 29: maxUnavailable 99% is rounded down", func(in *Input) { in.MaxUnavailable = intstr.FromString("99%") }, pulls},
-		{"rule 29: maxUnavailable reaches the replicas, with a partition",
+		{"IP-29: maxUnavailable 99% is rounded down", func(in *Input) { in.MaxUnavailable = intstr.FromString("99%") }, pulls},
+		{"IP-29: maxUnavailable reaches the replicas, with a partition",
 			func(in *Input) { in.MaxUnavailable, in.Partition = intstr.FromInt32(10), 1 }, pulls},
-		{"rule 29: maxUnavailable cannot be read", func(in *Input) { in.MaxUnavailable = intstr.FromString("all") }, pulls},
-		{"rule 29: not possible in place", from(added),
+		{"IP-29: maxUnavailable cannot be read", func(in *Input) { in.MaxUnavailable = intstr.FromString("all") }, pulls},
+		{"IP-29: not possible in place", from(added),
 			ignores("the pods cannot be updated in place: add /spec/containers/1: a container cannot be added to a running pod")},
-		{"rule 29: the old revision cannot be read", func(in *Input) { in.From[0].Data.Raw = []byte("{") },
+		{"IP-29: the old revision cannot be read", func(in *Input) { in.From[0].Data.Raw = []byte("{") },
 			ignores("whether the pods can be updated in place is unknown: ControllerRevision shop/web-old: revision data is not a pod template: unexpected end of JSON input")},
-		{"rule 29: a DaemonSet that recreates 2 pods", with(daemon, func(in *Input) { in.Replicas = 2; in.MaxUnavailable = intstr.FromInt32(1) }), pulls},
-		{"rule 29: a DaemonSet that updates all pods at once", with(daemon, func(in *Input) { in.MaxUnavailable = intstr.FromInt32(10) }),
+		{"IP-29: a DaemonSet that recreates 2 pods", with(daemon, func(in *Input) { in.Replicas = 2; in.MaxUnavailable = intstr.FromInt32(1) }), pulls},
+		{"IP-29: a DaemonSet that updates all pods at once", with(daemon, func(in *Input) { in.MaxUnavailable = intstr.FromInt32(10) }),
 			ignores("all 10 pods are updated at once: partition is 0 and maxUnavailable is 10")},
 
-		{"rule 30: both images differ", from(template("nginx:1", "log:0")),
+		{"IP-30: both images differ", from(template("nginx:1", "log:0")),
 			outcome{Create: []string{"web-new-main=nginx:2", "web-new-log=log:1"}, Label: created}},
-		{"rule 30: no image differs", from(template("nginx:2", "log:1")), outcome{Label: created}},
-		{"rule 30: no selector", func(in *Input) { in.Selector = nil },
+		{"IP-30: no image differs", from(template("nginx:2", "log:1")), outcome{Label: created}},
+		{"IP-30: no selector", func(in *Input) { in.Selector = nil },
 			ignores("spec.selector: is missing; the nodes to pull to are those of the pods that it selects")},
-		{"rule 30: a DaemonSet, a new container", with(daemon, from(added)),
+		{"IP-30: a DaemonSet, a new container", with(daemon, from(added)),
 			outcome{Create: []string{"web-new-log=log:1"}, Label: created}},
-		{"rule 30: a DaemonSet, images that differ from any old revision",
+		{"IP-30: a DaemonSet, images that differ from any old revision",
 			with(daemon, from(template("nginx:2", "log:1"), template("nginx:2", "log:0"), template("nginx:1", "log:1"))),
 			outcome{Create: []string{"web-new-main=nginx:2", "web-new-log=log:1"}, Label: created}},
-		{"rule 30: a DaemonSet, init containers are not covered", with(daemon, from(init)), outcome{Label: created}},
-		{"edge 2: an init container changes", from(init),
+		{"IP-30: a DaemonSet, init containers are not covered", with(daemon, from(init)), outcome{Label: created}},
+		{"IP-E2: an init container changes", from(init),
 			ignores("the pods cannot be updated in place: replace /spec/initContainers/0/image: init containers run before the others, when the pod is created")},
-		{"rule 30: a DaemonSet, an old revision that cannot be read is passed over",
+		{"IP-30: a DaemonSet, an old revision that cannot be read is passed over",
 			with(daemon, func(in *Input) { in.From = append(in.From, &appsv1.ControllerRevision{}) }), pulls},
-		{"rule 30: a DaemonSet, the new revision cannot be read",
+		{"IP-30: a DaemonSet, the new revision cannot be read",
 			with(daemon, func(in *Input) { in.To.Data.Raw = nil }),
 			ignores(`ControllerRevision shop/web-new: revision data is empty, want {"spec":{"template":...}}`)},
 
-		{"rule 31: too few updated pods", with(annotate("3"), updated(2)), waits("3 pods (3) are updated and ready; there are 2")},
-		{"rule 31: enough updated pods", with(annotate("3"), updated(3)), pulls},
-		{"rule 31: a percentage is rounded up", with(annotate("21%"), updated(2)), waits("3 pods (21%) are updated and ready; there are 2")},
-		{"rule 31: a percentage is reached", with(annotate("20%"), updated(2)), pulls},
-		{"rule 31: zero", annotate("0"), pulls},
-		{"rule 31: unparsable is the default", annotate("many"), pulls},
-		{"rule 31: negative is the default", annotate("-1"), pulls},
-		{"rule 31: empty is the default", annotate(""), pulls},
-		{"rule 31: the wait comes before a reason to ignore", with(annotate("1"), func(in *Input) { in.InPlace = false }),
+		{"IP-31: too few updated pods", with(annotate("3"), updated(2)), waits("3 pods (3) are updated and ready; there are 2")},
+		{"IP-31: enough updated pods", with(annotate("3"), updated(3)), pulls},
+		{"IP-31: a percentage is rounded up", with(annotate("21%"), updated(2)), waits("3 pods (21%) are updated and ready; there are 2")},
+		{"IP-31: a percentage is reached", with(annotate("20%"), updated(2)), pulls},
+		{"IP-31: zero", annotate("0"), pulls},
+		{"IP-31: unparsable is the default", annotate("many"), pulls},
+		{"IP-31: negative is the default", annotate("-1"), pulls},
+		{"IP-31: empty is the default", annotate(""), pulls},
+		{"IP-31: the wait comes before a reason to ignore", with(annotate("1"), func(in *Input) { in.InPlace = false }),
 			waits("1 pods (1) are updated and ready; there are 0")},
-		{"rule 31: no effect on a DaemonSet", with(daemon, annotate("3")), pulls},
+		{"IP-31: no effect on a DaemonSet", with(daemon, annotate("3")), pulls},
 
-		{"rule 32: no update, no jobs", func(in *Input) { in.Updating = false }, outcome{}},
-		{"rule 32: no update, all jobs are deleted", func(in *Input) { in.Updating, in.Jobs = false, []string{"a", "b"} },
+		{"IP-32: no update, no jobs", func(in *Input) { in.Updating = false }, outcome{}},
+		{"IP-32: no update, all jobs are deleted", func(in *Input) { in.Updating, in.Jobs = false, []string{"a", "b"} },
 			outcome{Delete: []string{"a", "b"}}},
-		{"rule 32: jobs stay during an update", func(in *Input) { in.To.Labels[created] = "true"; in.Jobs = []string{"a"} }, outcome{}},
+		{"IP-32: jobs stay during an update", func(in *Input) { in.To.Labels[created] = "true"; in.Jobs = []string{"a"} }, outcome{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := input(t)
@@ -141,7 +141,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// checkDecidedOnce decides again after a decision was carried out. (rule 29)
+// checkDecidedOnce decides again after a decision was carried out. (IP-29)
 func checkDecidedOnce(t *testing.T, in *Input, d Decision) {
 	t.Helper()
 	if d.Label == "" {
@@ -149,7 +149,7 @@ func checkDecidedOnce(t *testing.T, in *Input, d Decision) {
 	}
 	in.To.Labels[d.Label] = "true"
 	if diff := cmp.Diff(outcome{}, outcomeOf(Decide(in))); diff != "" {
-		t.Errorf("rule 29: with the label %s there is more to do (-want +got):\n%s", d.Label, diff)
+		t.Errorf("IP-29: with the label %s there is more to do (-want +got):\n%s", d.Label, diff)
 	}
 }
 

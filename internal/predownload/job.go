@@ -19,7 +19,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// What rule 30 says about every job.
+// What IP-30 says about every job.
 const (
 	defaultParallelism    = 1
 	defaultTimeoutSeconds = 300
@@ -28,7 +28,7 @@ const (
 )
 
 // jobs makes a job per container whose image some pods do not have yet. The
-// error says that the selector is missing or the revision cannot be read. (rule 30)
+// error says that the selector is missing or the revision cannot be read. (IP-30)
 func (in *Input) jobs() ([]*distributionv1alpha1.ImagePullJob, error) {
 	if in.Selector == nil {
 		return nil, errors.New("spec.selector: is missing; the nodes to pull to are those of the pods that it selects")

@@ -33,7 +33,7 @@ func TestGoldenJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(bytes.TrimSpace(want)), string(got)); diff != "" {
-		t.Errorf("rule 30: jobs (-want +got):\n%s", diff)
+		t.Errorf("IP-30: jobs (-want +got):\n%s", diff)
 	}
 }
 
@@ -42,13 +42,13 @@ func TestAnnotationNumbers(t *testing.T) {
 		name, parallelism, timeout string
 		want                       [2]int32
 	}{
-		{"rule 30: defaults", "", "", [2]int32{1, 300}},
-		{"rule 30: given", "10", "60", [2]int32{10, 60}},
-		{"rule 30: parallelism 0 pauses", "0", "60", [2]int32{0, 60}},
-		{"rule 30: percentages are no integers", "10%", "10%", [2]int32{1, 300}},
-		{"rule 30: no numbers", "many", "5m", [2]int32{1, 300}},
-		{"rule 30: out of range", "99999999999", "99999999999", [2]int32{1, 300}},
-		{"rule 30: less than makes sense", "-1", "0", [2]int32{1, 300}},
+		{"IP-30: defaults", "", "", [2]int32{1, 300}},
+		{"IP-30: given", "10", "60", [2]int32{10, 60}},
+		{"IP-30: parallelism 0 pauses", "0", "60", [2]int32{0, 60}},
+		{"IP-30: percentages are no integers", "10%", "10%", [2]int32{1, 300}},
+		{"IP-30: no numbers", "many", "5m", [2]int32{1, 300}},
+		{"IP-30: out of range", "99999999999", "99999999999", [2]int32{1, 300}},
+		{"IP-30: less than makes sense", "-1", "0", [2]int32{1, 300}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := input(t)
@@ -68,10 +68,10 @@ func TestAnnotationNumbers(t *testing.T) {
 func TestJobName(t *testing.T) {
 	long := strings.Repeat("w", 222) + "."
 	for _, test := range []struct{ name, revision, container, want string }{
-		{"rule 30", "web-abc", "main", "web-abc-main"},
-		{"rule 30: the longest that fits", long + "-abcdefghij", strings.Repeat("c", 18), long + "-abcdefghij-" + strings.Repeat("c", 18)},
-		{"rule 30: too long", long + "-abcdefghij", strings.Repeat("c", 19), strings.Repeat("w", 222) + "-abcdefghij-" + strings.Repeat("c", 19)},
-		{"rule 30: much too long", long + "-abcdefghij", strings.Repeat("c", 63), strings.Repeat("w", 178) + "-abcdefghij-" + strings.Repeat("c", 63)},
+		{"IP-30", "web-abc", "main", "web-abc-main"},
+		{"IP-30: the longest that fits", long + "-abcdefghij", strings.Repeat("c", 18), long + "-abcdefghij-" + strings.Repeat("c", 18)},
+		{"IP-30: too long", long + "-abcdefghij", strings.Repeat("c", 19), strings.Repeat("w", 222) + "-abcdefghij-" + strings.Repeat("c", 19)},
+		{"IP-30: much too long", long + "-abcdefghij", strings.Repeat("c", 63), strings.Repeat("w", 178) + "-abcdefghij-" + strings.Repeat("c", 63)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, jobName(test.revision, test.container)); diff != "" {
@@ -82,14 +82,14 @@ func TestJobName(t *testing.T) {
 }
 
 func TestJobDetails(t *testing.T) {
-	t.Run("rule 30: without a hash label, the hash of the name", func(t *testing.T) {
+	t.Run("IP-30: without a hash label, the hash of the name", func(t *testing.T) {
 		in := input(t)
 		delete(in.To.Labels, revision.HashLabel)
 		if got := Decide(in).Create[0].Labels[revision.HashLabel]; got != "new" {
 			t.Errorf("hash %q, want new", got)
 		}
 	})
-	t.Run("rule 30: the selector's own expressions stay", func(t *testing.T) {
+	t.Run("IP-30: the selector's own expressions stay", func(t *testing.T) {
 		in := input(t)
 		own := metav1.LabelSelectorRequirement{Key: "a", Operator: metav1.LabelSelectorOpExists}
 		in.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{own}
@@ -99,7 +99,7 @@ func TestJobDetails(t *testing.T) {
 			t.Errorf("expressions (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("rule 30: a name too long for a label is not selected by", func(t *testing.T) {
+	t.Run("IP-30: a name too long for a label is not selected by", func(t *testing.T) {
 		in := input(t)
 		in.To.Name = strings.Repeat("w", 60) + "-new"
 		selector := Decide(in).Create[0].Spec.PodSelector
@@ -110,7 +110,7 @@ func TestJobDetails(t *testing.T) {
 			t.Errorf("the API server would refuse the selector: %v", err)
 		}
 	})
-	t.Run("rule 30: neither pull secrets nor labels", func(t *testing.T) {
+	t.Run("IP-30: neither pull secrets nor labels", func(t *testing.T) {
 		in := input(t)
 		bare := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:2"}}}}
 		in.From[0], in.To = rev(t, "old", bare), rev(t, "new", bare)
@@ -121,7 +121,7 @@ func TestJobDetails(t *testing.T) {
 			t.Errorf("pull secrets %v, labels (-want +got):\n%s", job.Spec.PullSecrets, diff)
 		}
 	})
-	t.Run("rule 30: a container without an image is left out", func(t *testing.T) {
+	t.Run("IP-30: a container without an image is left out", func(t *testing.T) {
 		in := input(t)
 		in.To, in.PodPerNode = rev(t, "new", template("", "log:2")), true
 		if diff := cmp.Diff([]string{"web-new-log=log:2"}, outcomeOf(Decide(in)).Create); diff != "" {

@@ -104,7 +104,7 @@ func TestInPlaceOnly(t *testing.T) {
 		want           []string
 	}{
 		{"image", `{"spec":{"nodeSelector":{"example.com/zone":"a"},"containers":[{"name":"main","image":"a:2"}]}}`, nil},
-		{"environment", `{"spec":{"nodeSelector":{"example.com/zone":"a"},"containers":[{"name":"main","image":"a:1","env":[{"name":"A"}]}]}}`,
+		{"CS-V2, STS-V2: environment", `{"spec":{"nodeSelector":{"example.com/zone":"a"},"containers":[{"name":"main","image":"a:1","env":[{"name":"A"}]}]}}`,
 			[]string{"spec.template.spec.containers[0].env: Forbidden: of a running container only the image can be replaced: " + rest}},
 		{"a key with a slash", `{"spec":{"nodeSelector":{"example.com/zone":"b"},"containers":[{"name":"main","image":"a:1"}]}}`,
 			[]string{"spec.template.spec.nodeSelector[example.com/zone]: Forbidden: of a running pod only container images, labels, annotations and finalizers can be changed: " + rest}},

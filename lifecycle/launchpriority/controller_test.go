@@ -30,23 +30,23 @@ func TestController(t *testing.T) {
 		steps      steps
 	}{
 		{"the example", "main=0 proxy=100 log=100 agent=-5", steps{
-			{"edge 4: they wait", func(*cluster) {}, "proxy:created log:created", "p_100"},
-			{"edge 4: for both", repair("proxy"), "proxy:ready log:created", "p_100"},
-			{"rule 10: both are ready", repair("log"), "main:created proxy:ready log:ready", "p_0 p_100"},
-			{"rule 10: main is ready", repair("main"), "main:ready proxy:ready log:ready agent:created", "p_-5 p_0 p_100"},
-			{"rule 12: all are ready", repair("agent"), "main:ready proxy:ready log:ready agent:ready", "p_-5 p_0 p_100"},
+			{"LP-E4: they wait", func(*cluster) {}, "proxy:created log:created", "p_100"},
+			{"LP-E4: for both", repair("proxy"), "proxy:ready log:created", "p_100"},
+			{"LP-10: both are ready", repair("log"), "main:created proxy:ready log:ready", "p_0 p_100"},
+			{"LP-10: main is ready", repair("main"), "main:ready proxy:ready log:ready agent:created", "p_-5 p_0 p_100"},
+			{"LP-12: all are ready", repair("agent"), "main:ready proxy:ready log:ready agent:ready", "p_-5 p_0 p_100"},
 		}},
-		{"edge 5: one fails after the others have started", "main=0 proxy=100", steps{
+		{"LP-E5: one fails after the others have started", "main=0 proxy=100", steps{
 			{"proxy is ready", repair("proxy"), "main:created proxy:ready", "p_0 p_100"},
 			{"proxy fails", spoil("proxy"), "main:created proxy:created", "p_0 p_100"},
 			{"main does not mind", repair("main"), "main:ready proxy:created", "p_0 p_100"},
 		}},
-		{"edge 9: somebody deletes the ConfigMap", "main=0 proxy=100 agent=-5", steps{
+		{"LP-E9: somebody deletes the ConfigMap", "main=0 proxy=100 agent=-5", steps{
 			{"proxy is ready", repair("proxy"), "main:created proxy:ready", "p_0 p_100"},
 			{"it is made again at the next event, for main", func(c *cluster) { c.deleteConfigMap(); c.spoil("proxy"); c.KubeletStep(); c.repair("proxy") }, "main:created proxy:ready", "p_0 p_100"},
 			{"main is ready", repair("main"), "main:ready proxy:ready agent:created", "p_-5 p_0 p_100"},
 		}},
-		{"edge 9: somebody deletes the ConfigMap before a container has started", "main=0 proxy=100", steps{
+		{"LP-E9: somebody deletes the ConfigMap before a container has started", "main=0 proxy=100", steps{
 			{"the kubelet refuses proxy, and tells", func(c *cluster) { c.deleteConfigMapOnceCreated() }, "proxy:created", "p_100"},
 		}},
 	} {
@@ -171,7 +171,7 @@ func TestFormerPod(t *testing.T) {
 		c.RemovePod("web")
 		c.CollectGarbage()
 		if c.configMap() != nil {
-			t.Error("rule 12: the ConfigMap has stayed after its pod")
+			t.Error("LP-12: the ConfigMap has stayed after its pod")
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestPassesThatFail(t *testing.T) {
 		passes func(error) bool // what the pass gives
 		after  string           // the keys then
 	}{
-		{"rule 9: created by somebody else meanwhile", nil, "create configmaps", apierrors.NewAlreadyExists(corev1.Resource("configmaps"), "web-barrier"), noError, "-"},
+		{"LP-9: created by somebody else meanwhile", nil, "create configmaps", apierrors.NewAlreadyExists(corev1.Resource("configmaps"), "web-barrier"), noError, "-"},
 		{"the answer to the creation is lost", nil, "create configmaps", scene.ErrLost, anError, "-"},
 		{"a creation is refused", nil, "create configmaps", scene.ErrQuota, anError, "-"},
 		{"deleted by somebody else meanwhile", spoiled, "patch configmaps", apierrors.NewNotFound(corev1.Resource("configmaps"), "web-barrier"), noError, "p_100"},

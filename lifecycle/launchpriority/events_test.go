@@ -58,17 +58,17 @@ func TestMoves(t *testing.T) {
 		before, after string // before is empty for a new pod
 		want          bool
 	}{
-		{"rule 8: a new pod that the kubelet has not seen", "", "main=0 log=5", false},
-		{"rule 8: a new pod that is starting", "", "main=0:waiting log=5:waiting", true},
-		{"rule 8: a new pod whose containers are all ready", "", "main=0:ready log=5:ready", false},
-		{"rule 8: a pod without barriers", "", "main:waiting log:waiting", false},
-		{"rule 12: the kubelet reports", "main=0 log=5", "main=0:waiting log=5:waiting", true},
-		{"rule 12: one is ready", "main=0:waiting log=5:waiting", "main=0:waiting log=5:ready", true},
-		{"rule 12: all are ready", "main=0:running log=5:ready", "main=0:ready log=5:ready", false},
-		{"rule 12: one fails", "main=0:running log=5:ready", "main=0:running log=5:failed", true},
+		{"LP-8: a new pod that the kubelet has not seen", "", "main=0 log=5", false},
+		{"LP-8: a new pod that is starting", "", "main=0:waiting log=5:waiting", true},
+		{"LP-8: a new pod whose containers are all ready", "", "main=0:ready log=5:ready", false},
+		{"LP-8: a pod without barriers", "", "main:waiting log:waiting", false},
+		{"LP-12: the kubelet reports", "main=0 log=5", "main=0:waiting log=5:waiting", true},
+		{"LP-12: one is ready", "main=0:waiting log=5:waiting", "main=0:waiting log=5:ready", true},
+		{"LP-12: all are ready", "main=0:running log=5:ready", "main=0:ready log=5:ready", false},
+		{"LP-12: one fails", "main=0:running log=5:ready", "main=0:running log=5:failed", true},
 		{"it starts, and that is all", "main=0:waiting log=5:waiting", "main=0:waiting log=5:running", false},
 		{"the others are refused, as they must be", "main=0:waiting log=5:running", "main=0:refused log=5:running", false},
-		{"edge 9: one whose turn it is, is refused", "main=0:waiting log=5:waiting", "main=0:waiting log=5:refused", true},
+		{"LP-E9: one whose turn it is, is refused", "main=0:waiting log=5:waiting", "main=0:waiting log=5:refused", true},
 		{"nothing moves", "main=0:waiting log=5:waiting", "main=0:waiting log=5:waiting", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

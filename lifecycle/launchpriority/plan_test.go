@@ -52,41 +52,41 @@ func TestPlan(t *testing.T) {
 		keys    string
 		want    string
 	}{
-		{"rule 8: no barriers", "main:waiting log:waiting", nil, none, "", "nothing"},
-		{"rule 8: the condition ContainersReady is missing", "main=0:waiting log=5:waiting", []change{condition()}, none, "", "nothing"},
-		{"rule 8: it is True", "main=0:ready log=5:ready", nil, none, "", "nothing"},
-		{"rule 8: it is True, whatever containers say", "main=0:waiting log=5:ready",
+		{"LP-8: no barriers", "main:waiting log:waiting", nil, none, "", "nothing"},
+		{"LP-8: the condition ContainersReady is missing", "main=0:waiting log=5:waiting", []change{condition()}, none, "", "nothing"},
+		{"LP-8: it is True", "main=0:ready log=5:ready", nil, none, "", "nothing"},
+		{"LP-8: it is True, whatever containers say", "main=0:waiting log=5:ready",
 			[]change{condition(corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionTrue})}, none, "", "nothing"},
-		{"rule 8: it is Unknown", "main=0:waiting log=5:waiting",
+		{"LP-8: it is Unknown", "main=0:waiting log=5:waiting",
 			[]change{condition(corev1.PodCondition{Type: corev1.ContainersReady, Status: corev1.ConditionUnknown})}, none, "", "create p_5"},
-		{"rule 9: no ConfigMap, which is created with its first key", "main=0:waiting log=5:waiting", nil, none, "", "create p_5"},
-		{"rule 10: the highest of those not ready", "main=0:waiting log=5:ready side=3:waiting", nil, "uid", "p_5", "add p_3"},
-		{"rule 10: a running one is not ready", "main=0:waiting log=5:running", nil, "uid", "", "add p_5"},
-		{"rule 10: none with a barrier", "main=0:ready side:waiting", nil, "uid", "p_0", "nothing"},
-		{"rule 10: none, without a ConfigMap", "main=0:ready side:waiting", nil, none, "", "nothing"},
-		{"rule 11: the key is missing", "main=0:waiting log=5:ready", nil, "uid", "p_5", "add p_0"},
-		{"rule 11: the key stands", "main=0:waiting log=5:running", nil, "uid", "p_5", "nothing"},
-		{"rule 11: one key per pass", "a=3:waiting b=2:waiting c=1:waiting", nil, "uid", "", "add p_3"},
-		{"rule 12: keys are never removed", "main=0:running log=5:ready", nil, "uid", "p_5 p_0 p_77", "nothing"},
+		{"LP-9: no ConfigMap, which is created with its first key", "main=0:waiting log=5:waiting", nil, none, "", "create p_5"},
+		{"LP-10: the highest of those not ready", "main=0:waiting log=5:ready side=3:waiting", nil, "uid", "p_5", "add p_3"},
+		{"LP-10: a running one is not ready", "main=0:waiting log=5:running", nil, "uid", "", "add p_5"},
+		{"LP-10: none with a barrier", "main=0:ready side:waiting", nil, "uid", "p_0", "nothing"},
+		{"LP-10: none, without a ConfigMap", "main=0:ready side:waiting", nil, none, "", "nothing"},
+		{"LP-11: the key is missing", "main=0:waiting log=5:ready", nil, "uid", "p_5", "add p_0"},
+		{"LP-11: the key stands", "main=0:waiting log=5:running", nil, "uid", "p_5", "nothing"},
+		{"LP-11: one key per pass", "a=3:waiting b=2:waiting c=1:waiting", nil, "uid", "", "add p_3"},
+		{"LP-12: keys are never removed", "main=0:running log=5:ready", nil, "uid", "p_5 p_0 p_77", "nothing"},
 		{"the example, pass 1", "main=0:waiting proxy=100:waiting log=100:waiting agent=-5:waiting", nil, none, "", "create p_100"},
 		{"the example, one of two is ready", "main=0:waiting proxy=100:ready log=100:running agent=-5:waiting", nil, "uid", "p_100", "nothing"},
 		{"the example, pass 2", "main=0:waiting proxy=100:ready log=100:ready agent=-5:waiting", nil, "uid", "p_100", "add p_0"},
 		{"the example, pass 3", "main=0:ready proxy=100:ready log=100:ready agent=-5:waiting", nil, "uid", "p_100 p_0", "add p_-5"},
-		{"edge 4: one that never becomes ready holds the others back", "main=0:waiting log=5:failed", nil, "uid", "p_5", "nothing"},
-		{"edge 5: one that fails later", "main=0:running log=5:failed", nil, "uid", "p_5 p_0", "nothing"},
-		{"edge 6: no statuses yet", "main=0 log=5", nil, none, "", "nothing"},
-		{"edge 6: no statuses yet, but a ConfigMap", "main=0 log=5", nil, "uid", "", "nothing"},
-		{"edge 7: negative priorities", "main=-3:waiting log=-1:ready", nil, "uid", "p_-1", "add p_-3"},
-		{"edge 9: the ConfigMap has been deleted", "main=0:refused log=5:ready", nil, none, "", "create p_0"},
-		{"edge 12: by hand, the key that is waited for", "main=0:waiting log=007:waiting", nil, "uid", "", "add p_007"},
-		{"edge 12: by hand, two keys of one number", "main=7:waiting log=007:waiting", nil, "uid", "p_7", "add p_007"},
-		{"edge 12: by hand, a barrier that is none", "main=0:waiting log=high:waiting", nil, "uid", "", "add p_0"},
+		{"LP-E4: one that never becomes ready holds the others back", "main=0:waiting log=5:failed", nil, "uid", "p_5", "nothing"},
+		{"LP-E5: one that fails later", "main=0:running log=5:failed", nil, "uid", "p_5 p_0", "nothing"},
+		{"LP-E6: no statuses yet", "main=0 log=5", nil, none, "", "nothing"},
+		{"LP-E6: no statuses yet, but a ConfigMap", "main=0 log=5", nil, "uid", "", "nothing"},
+		{"LP-E7: negative priorities", "main=-3:waiting log=-1:ready", nil, "uid", "p_-1", "add p_-3"},
+		{"LP-E9: the ConfigMap has been deleted", "main=0:refused log=5:ready", nil, none, "", "create p_0"},
+		{"LP-E12: by hand, the key that is waited for", "main=0:waiting log=007:waiting", nil, "uid", "", "add p_007"},
+		{"LP-E12: by hand, two keys of one number", "main=7:waiting log=007:waiting", nil, "uid", "p_7", "add p_007"},
+		{"LP-E12: by hand, a barrier that is none", "main=0:waiting log=high:waiting", nil, "uid", "", "add p_0"},
 		{"a barrier of another pod holds nobody back", "main:waiting log=5:waiting", []change{also("old-barrier", "p_9")}, "uid", "", "add p_5"},
 		{"two barriers: the last one is the priority", "main=0:waiting log=5:waiting", []change{also("web-barrier", "p_9")}, "uid", "", "add p_5"},
 		{"two barriers: both keys are needed", "main=0:waiting log=5:ready", []change{also("web-barrier", "p_9")}, "uid", "p_5", "add p_9 p_0"},
 
-		{"rule 7: native sidecars and their barriers do not count", "main=0:ready log=5:ready", []change{native}, "uid", "p_5 p_0", "nothing"},
-		{"rule 7: native sidecars come before all others", "main=0:waiting log=5:waiting", []change{native}, "uid", "", "add p_5"},
+		{"LP-7: native sidecars and their barriers do not count", "main=0:ready log=5:ready", []change{native}, "uid", "p_5 p_0", "nothing"},
+		{"LP-7: native sidecars come before all others", "main=0:waiting log=5:waiting", []change{native}, "uid", "", "add p_5"},
 		{"ephemeral containers do not count", "main=0:waiting log=5:waiting", []change{debug}, "uid", "", "add p_5"},
 
 		{"a pod that is being deleted", "main=0:waiting log=5:waiting", []change{deleted}, none, "", "nothing"},
@@ -130,7 +130,7 @@ func TestPlanCreates(t *testing.T) {
 		Data: map[string]string{"p_5": "true"},
 	}
 	if diff := cmp.Diff(want, plan.Create); diff != "" {
-		t.Errorf("rule 9: ConfigMap (-want +got):\n%s", diff)
+		t.Errorf("LP-9: ConfigMap (-want +got):\n%s", diff)
 	}
 }
 
@@ -184,13 +184,13 @@ func TestPlanWaiting(t *testing.T) {
 		want  []Wait
 	}{
 		{"nobody", "main=0:waiting log=0:waiting", none, "", nil},
-		{"rule 10: the lower ones wait for those whose turn it is", "main=0:waiting a=5:waiting b=5:running side:waiting", none, "", []Wait{
+		{"LP-10: the lower ones wait for those whose turn it is", "main=0:waiting a=5:waiting b=5:running side:waiting", none, "", []Wait{
 			{"main", 0, "not ready yet, with priority 5: a, b"},
 		}},
-		{"rule 10: and not for those that are ready", "main=0:waiting a=5:ready b=5:running c=-1:waiting", "uid", "p_5", []Wait{
+		{"LP-10: and not for those that are ready", "main=0:waiting a=5:ready b=5:running c=-1:waiting", "uid", "p_5", []Wait{
 			{"main", 0, "not ready yet, with priority 5: b"}, {"c", -1, "not ready yet, with priority 5: b"},
 		}},
-		{"edge 5: one that has started does not wait", "main=0:running a=5:failed", "uid", "p_5 p_0", nil},
+		{"LP-E5: one that has started does not wait", "main=0:running a=5:failed", "uid", "p_5 p_0", nil},
 		{"a ConfigMap of a former pod", "main=0:waiting a=5:waiting", "former", "p_5", []Wait{
 			{"main", 0, "ConfigMap web-barrier of a former pod has yet to go"},
 		}},

@@ -27,7 +27,7 @@ const reasonRefused = "CreateContainerConfigError"
 
 // turnOf finds out whose turn it is; false where it is nobody's: the pod has no
 // barriers, all containers behind them are ready, or the kubelet has not
-// reported on them. (rules 8 and 10)
+// reported on them. (LP-8, LP-10)
 func turnOf(pod *corev1.Pod) (t turn, found bool) {
 	if !starting(pod) {
 		return turn{}, false

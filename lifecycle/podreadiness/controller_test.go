@@ -74,7 +74,7 @@ func TestOneWrite(t *testing.T) {
 	})
 }
 
-// Rule 3: also where a running pod loses it.
+// PR-3: also where a running pod loses it.
 func TestConditionDisappears(t *testing.T) {
 	play(t, func(c *scene.Cluster) {
 		create(c)
@@ -103,7 +103,7 @@ func TestLeftToOwner(t *testing.T) {
 	})
 }
 
-// Rule 3: another writer is faster.
+// PR-3: another writer is faster.
 func TestConflict(t *testing.T) {
 	play(t, func(c *scene.Cluster) {
 		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))

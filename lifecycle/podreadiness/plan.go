@@ -34,7 +34,7 @@ type Plan struct {
 }
 
 // NewPlan decides whether to set the condition of a pod to True: where it has
-// the gate, has no such condition and is not being deleted. (rule 3)
+// the gate, has no such condition and is not being deleted. (PR-3)
 func NewPlan(s *Snapshot) *Plan {
 	var patch podpatch.Patch
 	if !readiness.Initial(&patch, s.Pod, s.Now) {

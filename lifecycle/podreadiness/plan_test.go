@@ -49,14 +49,14 @@ func TestPlan(t *testing.T) {
 		set  bool
 		wait time.Duration
 	}{
-		{"rule 3: the gate without the condition", gated(), true, 0},
-		{"rule 3: of a workload of Kubernetes", gated(ownedBy("apps/v1", "StatefulSet")), true, 0},
-		{"rule 3: of another workload of the group", gated(ownedBy("apps.kruise.io/v1alpha1", "BroadcastJob")), true, 0},
-		{"rule 3: the condition is True", gated(condition("True")), false, 0},
-		{"rule 3: the condition is False", gated(condition("False")), false, 0},
-		{"rule 3: the condition has no status", gated(condition("")), false, 0},
-		{"edge 6: being deleted", gated(terminating), false, 0},
-		{"edge 7: no gate", gated(func(pod *corev1.Pod) { pod.Spec.ReadinessGates = nil }), false, 0},
+		{"PR-3: the gate without the condition", gated(), true, 0},
+		{"PR-3: of a workload of Kubernetes", gated(ownedBy("apps/v1", "StatefulSet")), true, 0},
+		{"PR-3: of another workload of the group", gated(ownedBy("apps.kruise.io/v1alpha1", "BroadcastJob")), true, 0},
+		{"PR-3: the condition is True", gated(condition("True")), false, 0},
+		{"PR-3: the condition is False", gated(condition("False")), false, 0},
+		{"PR-3: the condition has no status", gated(condition("")), false, 0},
+		{"DP-E6: being deleted", gated(terminating), false, 0},
+		{"PR-E7: no gate", gated(func(pod *corev1.Pod) { pod.Spec.ReadinessGates = nil }), false, 0},
 		{"a CloneSet does it itself", gated(ownedBy("apps.kruise.io/v1alpha1", "CloneSet")), false, 9 * time.Second},
 		{"a StatefulSet does it itself", gated(ownedBy("apps.kruise.io/v1beta1", "StatefulSet")), false, 9 * time.Second},
 		{"a CloneSet has not done it", gated(ownedBy("apps.kruise.io/v1alpha1", "CloneSet"), old), true, 0},

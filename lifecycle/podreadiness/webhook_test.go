@@ -23,9 +23,9 @@ func TestMutate(t *testing.T) {
 		pod       *corev1.Pod
 		some, all bool
 	}{
-		{"rule 1: the controller is of the group", owned("apps.kruise.io/v1alpha1"), true, true},
-		{"rule 1: a controller of another group", owned("batch/v1"), false, true},
-		{"rule 1: a pod on its own", &corev1.Pod{}, false, true},
+		{"PR-1: the controller is of the group", owned("apps.kruise.io/v1alpha1"), true, true},
+		{"PR-1: a controller of another group", owned("batch/v1"), false, true},
+		{"PR-1: a pod on its own", &corev1.Pod{}, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, mutate := range []struct {
@@ -41,7 +41,7 @@ func TestMutate(t *testing.T) {
 				}, test.all},
 			} {
 				pod := test.pod.DeepCopy()
-				for range 2 { // rule 2: once
+				for range 2 { // PR-2: once
 					if err := mutate.do(pod); err != nil {
 						t.Fatal(err)
 					}

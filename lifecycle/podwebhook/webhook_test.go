@@ -43,12 +43,12 @@ func TestLaunchPriority(t *testing.T) {
 		name, pod string
 		want      string // the patch
 	}{
-		{"rule 5: a barrier for each, and nothing else", prioritised, `[` +
+		{"LP-5: a barrier for each, and nothing else", prioritised, `[` +
 			`{"op":"add","path":"/spec/containers/0/env","value":[` + barrierJSON("web-barrier", "p_0") + `]},` +
 			`{"op":"replace","path":"/spec/containers/1/env","value":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"100"},` + barrierJSON("web-barrier", "p_100") + `]}]`},
-		{"rule 2: one container", `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main","env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"abc"}]}]}}`, ""},
-		{"rule 4: no order is asked for", `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main"},{"name":"proxy"}]}}`, ""},
-		{"rule 6: the name stays empty where nothing is injected", `{"metadata":{"generateName":"web-"},"spec":{"containers":[{"name":"main"},{"name":"proxy"}]}}`, ""},
+		{"LP-2: one container", `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main","env":[{"name":"KRUISE_CONTAINER_PRIORITY","value":"abc"}]}]}}`, ""},
+		{"LP-4: no order is asked for", `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"main"},{"name":"proxy"}]}}`, ""},
+		{"LP-6: the name stays empty where nothing is injected", `{"metadata":{"generateName":"web-"},"spec":{"containers":[{"name":"main"},{"name":"proxy"}]}}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			response := webhook.Default(t.Context(), create(test.pod))
@@ -71,9 +71,9 @@ func TestReadiness(t *testing.T) {
 		readiness podwebhook.Mutator
 		pod, want string // the patch
 	}{
-		{"rule 1: the controller is of the group", podreadiness.Mutate, owned, gate},
-		{"rule 1: no controller of the group", podreadiness.Mutate, alone, ""},
-		{"rule 1: all pods", podreadiness.MutateAll, alone,
+		{"PR-1: the controller is of the group", podreadiness.Mutate, owned, gate},
+		{"PR-1: no controller of the group", podreadiness.Mutate, alone, ""},
+		{"PR-1: all pods", podreadiness.MutateAll, alone,
 			`[{"op":"replace","path":"/spec/readinessGates","value":[{"conditionType":"a"},{"conditionType":"KruisePodReady"}]}]`},
 		{"nobody adds gates", nil, owned, ""},
 	} {
@@ -93,12 +93,12 @@ func TestGeneratedName(t *testing.T) {
 		patch := string(webhook.Default(t.Context(), create(strings.Replace(prioritised, `"name":"web"`, `"generateName":"web-"`, 1))).Patch)
 		name := regexp.MustCompile(`"path":"/metadata/name","value":"(web-[a-z0-9]{5})"`).FindStringSubmatch(patch)
 		if name == nil || strings.Count(patch, `"name":"`+name[1]+`-barrier"`) != 2 {
-			t.Fatalf("rule 6: no name in %s", patch)
+			t.Fatalf("LP-6: no name in %s", patch)
 		}
 		names[name[1]] = true
 	}
 	if len(names) < 2 {
-		t.Errorf("rule 6: the names are the same: %v", names)
+		t.Errorf("LP-6: the names are the same: %v", names)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestRefused(t *testing.T) {
 		code    int32
 		message string
 	}{
-		{"edge 3: no integer", podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}, bad, http.StatusInternalServerError,
+		{"LP-E3: no integer", podwebhook.Webhook{LaunchPriority: launchpriority.Mutate}, bad, http.StatusInternalServerError,
 			`spec.containers[proxy].env[KRUISE_CONTAINER_PRIORITY].value: Invalid value: "abc": the launch priority must be a decimal integer`},
 		{"the code of a step", podwebhook.Webhook{Sidecars: forbids, LaunchPriority: launchpriority.Mutate}, bad, http.StatusForbidden, "step: pods"},
 		{"no pod", podwebhook.Webhook{}, `{"spec":[]}`, http.StatusBadRequest, "object"},
@@ -157,7 +157,7 @@ func TestSteps(t *testing.T) {
 	webhook := &podwebhook.Webhook{LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Readiness: step("readiness")}
 	webhook.Default(t.Context(), create(prioritised))
 	if diff := cmp.Diff([]string{"readiness", "sidecars", "launch priority"}, called); diff != "" {
-		t.Errorf("rule 1: steps (-want +got):\n%s", diff)
+		t.Errorf("LP-1: steps (-want +got):\n%s", diff)
 	}
 }
 
@@ -176,13 +176,13 @@ func TestOrder(t *testing.T) {
 		sidecars podwebhook.Mutator
 		want     string // the keys
 	}{
-		{"rule 1: the priority of a sidecar", inject(func(pod *corev1.Pod) {
+		{"LP-1: the priority of a sidecar", inject(func(pod *corev1.Pod) {
 			pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: "9"}}
 		}), "p_0 p_9"},
-		{"edge 11: the annotation that a sidecar brings", inject(func(pod *corev1.Pod) {
+		{"LP-E11: the annotation that a sidecar brings", inject(func(pod *corev1.Pod) {
 			pod.Annotations = map[string]string{"apps.kruise.io/container-launch-priority": "Ordered"}
 		}), "p_0 p_-1"},
-		{"edge 2: two containers by injection, and no order", inject(func(*corev1.Pod) {}), ""},
+		{"LP-E2: two containers by injection, and no order", inject(func(*corev1.Pod) {}), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			webhook := &podwebhook.Webhook{Sidecars: test.sidecars, LaunchPriority: launchpriority.Mutate}

@@ -12,7 +12,7 @@ import (
 // be created, so that it can be taken out of service later. Pods whose controller
 // is of the group apps.kruise.io get it; with all, every pod does. It returns
 // whether it changed the pod: not where the gate is there already. Other gates
-// stay. (rules 1 and 2)
+// stay. (PR-1, PR-2)
 //
 // A pod with the gate is not ready before it has the condition, see Initial.
 func InjectGate(pod *corev1.Pod, all bool) bool {

@@ -23,17 +23,17 @@ func TestInjectGate(t *testing.T) {
 		gates  []string
 		want   []string
 	}{
-		{"rule 1: the controller is of the group", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", true)}, false, nil, []string{own}},
-		{"rule 1: in any version", []metav1.OwnerReference{owner("apps.kruise.io/v2", true)}, false, nil, []string{own}},
-		{"rule 1: an owner of the group that is not the controller", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", false)}, false, nil, nil},
-		{"rule 1: a controller of another group", []metav1.OwnerReference{owner("apps/v1", true)}, false, nil, nil},
-		{"rule 1: a controller of the core group", []metav1.OwnerReference{owner("v1", true)}, false, nil, nil},
-		{"rule 1: a controller of no group", []metav1.OwnerReference{owner("a/b/c", true)}, false, nil, nil},
-		{"rule 1: all pods", []metav1.OwnerReference{owner("apps/v1", true)}, true, nil, []string{own}},
-		{"rule 1: appended", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", true)}, false, []string{other}, []string{other, own}},
-		{"rule 2: no duplicates", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", true)}, true, []string{own, other}, []string{own, other}},
-		{"edge 8: a pod without an owner", nil, false, []string{other}, []string{other}},
-		{"edge 8: a pod without an owner, all pods", nil, true, nil, []string{own}},
+		{"PR-1: the controller is of the group", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", true)}, false, nil, []string{own}},
+		{"PR-1: in any version", []metav1.OwnerReference{owner("apps.kruise.io/v2", true)}, false, nil, []string{own}},
+		{"PR-1: an owner of the group that is not the controller", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", false)}, false, nil, nil},
+		{"PR-1: a controller of another group", []metav1.OwnerReference{owner("apps/v1", true)}, false, nil, nil},
+		{"PR-1: a controller of the core group", []metav1.OwnerReference{owner("v1", true)}, false, nil, nil},
+		{"PR-1: a controller of no group", []metav1.OwnerReference{owner("a/b/c", true)}, false, nil, nil},
+		{"PR-1: all pods", []metav1.OwnerReference{owner("apps/v1", true)}, true, nil, []string{own}},
+		{"PR-1: appended", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", true)}, false, []string{other}, []string{other, own}},
+		{"PR-2: no duplicates", []metav1.OwnerReference{owner("apps.kruise.io/v1alpha1", true)}, true, []string{own, other}, []string{own, other}},
+		{"PR-E8: a pod without an owner", nil, false, []string{other}, []string{other}},
+		{"PR-E8: a pod without an owner, all pods", nil, true, nil, []string{own}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}

@@ -101,20 +101,20 @@ func TestAdd(t *testing.T) {
 		pod  *corev1.Pod
 		want change
 	}{
-		{"rule 4: no gate", ungated(gated("True", "")), change{}},
-		{"rule 4: listed and in force", gated("False", "["+keyC+"]"), change{}},
-		{"rule 5: condition missing", gated("-", ""), closed("[" + keyC + "]")},
-		{"rule 5: first key", gated("True", ""), closed("[" + keyC + "]")},
-		{"rule 5: first key after the last was removed", gated("True", "[]"), closed("[" + keyC + "]")},
-		{"rule 5: sorted by userAgent, then key", gated("False", "["+other+","+keyB+","+keyA+"]"), closed("[" + keyA + "," + keyB + "," + keyC + "," + other + "]")},
-		{"rule 5: listed, but somebody set True", gated("True", "["+keyC+"]"), closed("[" + keyC + "]")},
-		{"rule 5: status empty, as OpenKruise 1.4 leaves it, and listed", gated("", "["+keyC+"]"), change{}},
-		{"edge 3: once listed twice, now once", gated("False", "["+keyB+","+keyB+"]"), closed("[" + keyB + "," + keyC + "]")},
-		{"edge 4: message is no JSON", gated("False", "closed by hand"), closed("[" + keyC + "]")},
-		{"edge 4: message is other JSON", gated("True", `{"userAgent":"x"}`), closed("[" + keyC + "]")},
-		{"edge 4: message is partly a list of keys", gated("True", `[`+keyA+`,5]`), closed("[" + keyC + "]")},
-		{"edge 5: False by hand, no message", gated("False", ""), closed("[" + keyC + "]")},
-		{"edge 9: ContainersReady False", containersDown, change{"False", "[" + keyC + "]", false}},
+		{"PR-4: no gate", ungated(gated("True", "")), change{}},
+		{"PR-4: listed and in force", gated("False", "["+keyC+"]"), change{}},
+		{"PR-5: condition missing", gated("-", ""), closed("[" + keyC + "]")},
+		{"PR-5: first key", gated("True", ""), closed("[" + keyC + "]")},
+		{"PR-5: first key after the last was removed", gated("True", "[]"), closed("[" + keyC + "]")},
+		{"PR-5: sorted by userAgent, then key", gated("False", "["+other+","+keyB+","+keyA+"]"), closed("[" + keyA + "," + keyB + "," + keyC + "," + other + "]")},
+		{"PR-5: listed, but somebody set True", gated("True", "["+keyC+"]"), closed("[" + keyC + "]")},
+		{"PR-5: status empty, as OpenKruise 1.4 leaves it, and listed", gated("", "["+keyC+"]"), change{}},
+		{"PR-E3: once listed twice, now once", gated("False", "["+keyB+","+keyB+"]"), closed("[" + keyB + "," + keyC + "]")},
+		{"PR-E4: message is no JSON", gated("False", "closed by hand"), closed("[" + keyC + "]")},
+		{"PR-E4: message is other JSON", gated("True", `{"userAgent":"x"}`), closed("[" + keyC + "]")},
+		{"PR-E4: message is partly a list of keys", gated("True", `[`+keyA+`,5]`), closed("[" + keyC + "]")},
+		{"PR-E5: False by hand, no message", gated("False", ""), closed("[" + keyC + "]")},
+		{"PR-E9: ContainersReady False", containersDown, change{"False", "[" + keyC + "]", false}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestAdd(t *testing.T) {
 			}
 			after := apply(t, &p, tt.pod)
 			if readiness.Add(&podpatch.Patch{}, after, lifecycleC, now) {
-				t.Error("edge 3: adding the key again changes something")
+				t.Error("PR-E3: adding the key again changes something")
 			}
 		})
 	}
@@ -142,23 +142,23 @@ func TestRemove(t *testing.T) {
 		pod  *corev1.Pod
 		want change
 	}{
-		{"rule 8: no gate", ungated(gated("False", "["+keyC+"]")), change{}},
-		{"rule 8: no condition", gated("-", ""), change{}},
-		{"rule 8: not listed", gated("False", "["+keyB+"]"), change{}},
-		{"rule 8: key of another writer", gated("False", "["+other+"]"), change{}},
-		{"rule 8: message empty", gated("False", ""), change{}},
-		{"rule 9: the last key", gated("False", "["+keyC+"]"), change{Status: "True", Message: "[]"}},
-		{"rule 9: another key stays", gated("False", "["+keyA+","+keyC+"]"), change{Status: "False", Message: "[" + keyA + "]"}},
-		{"rule 9: listed twice", gated("False", "["+keyC+","+keyC+"]"), change{Status: "True", Message: "[]"}},
-		{"rule 9: empty status counts as False", gated("", "["+keyA+","+keyC+"]"), change{Status: "False", Message: "[" + keyA + "]"}},
-		{"rule 9: status unchanged where somebody set True", gated("True", "["+keyA+","+keyC+"]"), change{Status: "True", Message: "[" + keyA + "]"}},
-		{"edge 4: message is no JSON", gated("False", "preUpdateHook?"), change{}},
+		{"PR-8: no gate", ungated(gated("False", "["+keyC+"]")), change{}},
+		{"PR-8: no condition", gated("-", ""), change{}},
+		{"PR-8: not listed", gated("False", "["+keyB+"]"), change{}},
+		{"PR-8: key of another writer", gated("False", "["+other+"]"), change{}},
+		{"PR-8: message empty", gated("False", ""), change{}},
+		{"PR-9: the last key", gated("False", "["+keyC+"]"), change{Status: "True", Message: "[]"}},
+		{"PR-9: another key stays", gated("False", "["+keyA+","+keyC+"]"), change{Status: "False", Message: "[" + keyA + "]"}},
+		{"PR-9: listed twice", gated("False", "["+keyC+","+keyC+"]"), change{Status: "True", Message: "[]"}},
+		{"PR-9: empty status counts as False", gated("", "["+keyA+","+keyC+"]"), change{Status: "False", Message: "[" + keyA + "]"}},
+		{"PR-9: status unchanged where somebody set True", gated("True", "["+keyA+","+keyC+"]"), change{Status: "True", Message: "[" + keyA + "]"}},
+		{"PR-E4: message is no JSON", gated("False", "preUpdateHook?"), change{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var p podpatch.Patch
 			got := readiness.Remove(&p, tt.pod, lifecycleC, now)
-			// rule 10: Ready is not recomputed, so Withdrawn is never true.
+			// PR-10: Ready is not recomputed, so Withdrawn is never true.
 			if diff := cmp.Diff(tt.want, changed(t, &p, got)); diff != "" {
 				t.Errorf("change (-want +got):\n%s", diff)
 			}
@@ -171,7 +171,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// Rule 10 and edge 2: the pod is back when the last of two keys is gone, and
+// PR-10 and PR-E2: the pod is back when the last of two keys is gone, and
 // its Ready condition waits for the kubelet.
 func TestTwoWriters(t *testing.T) {
 	first, second := readiness.Key{UserAgent: "ContainerRecreateRequest", Key: "shop/a"}, readiness.Key{UserAgent: "ContainerRecreateRequest", Key: "shop/b"}
@@ -185,7 +185,7 @@ func TestTwoWriters(t *testing.T) {
 			t.Errorf("KruisePodReady: want %s, got %s", want, got)
 		}
 		if readiness.Ready(pod) {
-			t.Error("rule 10: Ready is for the kubelet to restore")
+			t.Error("PR-10: Ready is for the kubelet to restore")
 		}
 	}
 	step(readiness.Add, first, "False")
@@ -197,7 +197,7 @@ func TestTwoWriters(t *testing.T) {
 	}
 }
 
-// Edge 5: a condition set to False by hand becomes True with the last key.
+// PR-E5: a condition set to False by hand becomes True with the last key.
 func TestFalseByHand(t *testing.T) {
 	pod := gated("False", "")
 	var add, remove podpatch.Patch
@@ -224,7 +224,7 @@ func TestOnePatch(t *testing.T) {
 	}
 }
 
-// Rule 7: the change is one request to the status endpoint, refused by the API
+// PR-7: the change is one request to the status endpoint, refused by the API
 // server when another writer was faster.
 func TestOneConditionalWrite(t *testing.T) {
 	var p podpatch.Patch
@@ -257,12 +257,12 @@ func TestInitial(t *testing.T) {
 		pod  *corev1.Pod
 		want change
 	}{
-		{"rule 3: condition missing", gated("-", ""), change{Status: "True"}},
-		{"rule 3: condition missing, others may write it", running, change{Status: "True"}},
-		{"rule 3: True stays", gated("True", ""), change{}},
-		{"rule 3: False stays", gated("False", "["+keyA+"]"), change{}},
-		{"rule 3: no gate", ungated(gated("-", "")), change{}},
-		{"edge 6: terminating", terminating, change{}},
+		{"PR-3: condition missing", gated("-", ""), change{Status: "True"}},
+		{"PR-3: condition missing, others may write it", running, change{Status: "True"}},
+		{"PR-3: True stays", gated("True", ""), change{}},
+		{"PR-3: False stays", gated("False", "["+keyA+"]"), change{}},
+		{"PR-3: no gate", ungated(gated("-", "")), change{}},
+		{"PR-E6: terminating", terminating, change{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

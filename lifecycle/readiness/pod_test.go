@@ -19,10 +19,10 @@ func TestAddGate(t *testing.T) {
 		name         string
 		before, want []corev1.PodConditionType
 	}{
-		{"rule 1: appended", nil, []corev1.PodConditionType{gate}},
-		{"rule 1: not when present", []corev1.PodConditionType{gate}, []corev1.PodConditionType{gate}},
-		{"rule 2: other gates stay, in order", []corev1.PodConditionType{"b", "a"}, []corev1.PodConditionType{"b", "a", gate}},
-		{"rule 2: no duplicate behind others", []corev1.PodConditionType{gate, "a"}, []corev1.PodConditionType{gate, "a"}},
+		{"PR-1: appended", nil, []corev1.PodConditionType{gate}},
+		{"PR-1: not when present", []corev1.PodConditionType{gate}, []corev1.PodConditionType{gate}},
+		{"PR-2: other gates stay, in order", []corev1.PodConditionType{"b", "a"}, []corev1.PodConditionType{"b", "a", gate}},
+		{"PR-2: no duplicate behind others", []corev1.PodConditionType{gate, "a"}, []corev1.PodConditionType{gate, "a"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

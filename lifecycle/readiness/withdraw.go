@@ -44,7 +44,7 @@ func Withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 }
 
 // closedGates lists the readiness gates that keep the pod from being Ready;
-// empty when there is none (inplace rule 11).
+// empty when there is none (IP-11).
 func closedGates(p *podpatch.Patch, pod *corev1.Pod) string {
 	var message []byte
 	for i := range pod.Spec.ReadinessGates {

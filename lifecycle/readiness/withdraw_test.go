@@ -24,18 +24,18 @@ func TestWithdraw(t *testing.T) {
 		patched conditions
 		want    string // the message of Ready in the patch; empty: not set
 	}{
-		{"inplace rule 11: a gate without condition", []corev1.PodConditionType{"example.com/g"}, conditions{"Ready": "True", "ContainersReady": "True"}, nil, missingG},
-		{"inplace rule 11: a gate that is False", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "False"}, nil, falseH},
-		{"inplace rule 11: a gate that is Unknown", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "Unknown"}, nil, `the status of pod readiness gate "H" is not "True", but Unknown`},
-		{"inplace rule 11: each failing gate is listed, in order", []corev1.PodConditionType{"example.com/g", "I", "H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "False", "I": "True"}, nil, missingG + ", " + falseH},
-		{"rule 6: the patch counts", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "True"}, conditions{"H": "False"}, falseH},
-		{"rule 6: the patch counts the other way too", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "False"}, conditions{"H": "True"}, ""},
-		{"rule 6: all gates True", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "True"}, nil, ""},
-		{"rule 6: no gates", nil, conditions{"Ready": "True", "ContainersReady": "True"}, nil, ""},
-		{"rule 6: no Ready condition", []corev1.PodConditionType{"H"}, conditions{"ContainersReady": "True"}, nil, ""},
-		{"rule 6: Ready is False already", []corev1.PodConditionType{"H"}, conditions{"Ready": "False", "ContainersReady": "True"}, nil, ""},
-		{"rule 6: ContainersReady missing", []corev1.PodConditionType{"H"}, conditions{"Ready": "True"}, nil, ""},
-		{"edge 9: ContainersReady False", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "False"}, nil, ""},
+		{"IP-11: a gate without condition", []corev1.PodConditionType{"example.com/g"}, conditions{"Ready": "True", "ContainersReady": "True"}, nil, missingG},
+		{"IP-11: a gate that is False", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "False"}, nil, falseH},
+		{"IP-11: a gate that is Unknown", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "Unknown"}, nil, `the status of pod readiness gate "H" is not "True", but Unknown`},
+		{"IP-11: each failing gate is listed, in order", []corev1.PodConditionType{"example.com/g", "I", "H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "False", "I": "True"}, nil, missingG + ", " + falseH},
+		{"PR-6: the patch counts", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "True"}, conditions{"H": "False"}, falseH},
+		{"PR-6: the patch counts the other way too", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "False"}, conditions{"H": "True"}, ""},
+		{"PR-6: all gates True", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "True", "H": "True"}, nil, ""},
+		{"PR-6: no gates", nil, conditions{"Ready": "True", "ContainersReady": "True"}, nil, ""},
+		{"PR-6: no Ready condition", []corev1.PodConditionType{"H"}, conditions{"ContainersReady": "True"}, nil, ""},
+		{"PR-6: Ready is False already", []corev1.PodConditionType{"H"}, conditions{"Ready": "False", "ContainersReady": "True"}, nil, ""},
+		{"PR-6: ContainersReady missing", []corev1.PodConditionType{"H"}, conditions{"Ready": "True"}, nil, ""},
+		{"PR-E9: ContainersReady False", []corev1.PodConditionType{"H"}, conditions{"Ready": "True", "ContainersReady": "False"}, nil, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

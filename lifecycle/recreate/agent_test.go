@@ -95,7 +95,7 @@ func setCondition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
 }
 
 // agent makes a step for every pod: it chooses the request to work on, and has
-// the others wait. (section 5.2)
+// the others wait. (CRR-5.2)
 func (n *node) agent() {
 	n.T.Helper()
 	list, err := n.requests.List(n.T.Context(), metav1.ListOptions{
@@ -133,7 +133,7 @@ func (n *node) write(r *v1alpha1.ContainerRecreateRequest) {
 	}
 }
 
-// handle makes a step of the request that was chosen. (section 5.3)
+// handle makes a step of the request that was chosen. (CRR-5.3)
 func (n *node) handle(r *v1alpha1.ContainerRecreateRequest) {
 	n.T.Helper()
 	if r.Status.Phase != recreating {
@@ -178,7 +178,7 @@ func (n *node) handle(r *v1alpha1.ContainerRecreateRequest) {
 	}
 }
 
-// states computes how far the containers are. (section 5.4)
+// states computes how far the containers are. (CRR-5.4)
 func (n *node) states(r *v1alpha1.ContainerRecreateRequest) (states []v1alpha1.ContainerRecreateRequestContainerRecreateState) {
 	var synced []v1alpha1.ContainerRecreateRequestSyncContainerStatus
 	if text := r.Annotations[syncAnnotation]; text != "" {

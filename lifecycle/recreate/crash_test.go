@@ -89,7 +89,7 @@ func (s *story) tryDeleteRequest(name string) {
 	}
 }
 
-// Section 4.2: a crash between any two writes never leaves a pod out of service.
+// CRR-4.2: a crash between any two writes never leaves a pod out of service.
 func TestCrash(t *testing.T) {
 	for name, happens := range meanwhile {
 		t.Run(name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // Default fills in, in place, what a new request gets from its pod: the labels
 // by which a node agent finds it, the grace period, and of every container its
-// preStop hook and what runs now. The pod is not changed. (section 3.3)
+// preStop hook and what runs now. The pod is not changed. (CRR-3.3)
 //
 // A request that ValidatePod refuses is filled in as far as the pod goes.
 func Default(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {

@@ -20,7 +20,7 @@ func hooked(hook corev1.LifecycleHandler) *corev1.Pod {
 	})
 }
 
-// Section 3.3.
+// CRR-3.3.
 func TestDefault(t *testing.T) {
 	exec := corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"bye"}}}
 	get := corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/bye", Port: intstr.FromString("http")}}

@@ -45,7 +45,7 @@ type Step struct {
 	Delete bool
 }
 
-// NewPlan decides what to do about a request. (section 4)
+// NewPlan decides what to do about a request. (CRR-4)
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{Confirm: !s.Confirmed && s.doubtful()}}
 	switch {
@@ -69,7 +69,7 @@ type planner struct {
 }
 
 // planCompletion completes a request that nothing good can come of any more. It
-// returns false where there is still hope. (steps 2 to 4)
+// returns false where there is still hope. (CRR-M2 to CRR-M4)
 func (p *planner) planCompletion() bool {
 	creation, deadline := p.Request.CreationTimestamp, p.Request.Spec.ActiveDeadlineSeconds
 	// Both times are asked about: the plan is looked at again at the first.

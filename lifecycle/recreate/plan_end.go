@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// planEnd cleans up after a request that is completed or being deleted. (step 1)
+// planEnd cleans up after a request that is completed or being deleted. (CRR-M1)
 func (p *planner) planEnd() {
 	var change Change
 	if hasFinalizer(p.Request) {

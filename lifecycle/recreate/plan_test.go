@@ -45,62 +45,62 @@ func TestPlan(t *testing.T) {
 		pod     *corev1.Pod // nil: there is none
 		want    []string
 	}{
-		{"step 1.1: completed, the pod is put back before the finalizer goes", requestEdits{completed(0), held()}, runningPod(keys(own)), []string{"pod True []", "remove finalizer, deactivate"}},
-		{"step 1.1: deleting, the pod is put back before the finalizer goes", requestEdits{deleting, held()}, runningPod(keys(own)), []string{"pod True []", "remove finalizer"}},
-		{"step 1.1: the pod stays out of service for another writer", requestEdits{completed(0), held()}, runningPod(keys(own, foreign)), []string{"pod False [" + foreign + "]", "remove finalizer, deactivate"}},
-		{"step 1.1: a crash came before the key", requestEdits{deleting, held()}, runningPod(), []string{"remove finalizer"}},
-		{"step 1.1: the pod is gone", requestEdits{completed(0), held()}, nil, []string{"remove finalizer, deactivate"}},
-		{"step 1.1: the pod is being deleted", requestEdits{completed(0), held()}, runningPod(keys(own), leaving), []string{"remove finalizer, deactivate"}},
-		{"step 1.1: the pod lacks the gate", requestEdits{completed(0), held()}, runningPod(keys(own), ungated), []string{"remove finalizer, deactivate"}},
-		{"step 1.1: without the finalizer nothing is released", requestEdits{completed(0)}, runningPod(keys(own)), []string{"deactivate"}},
-		{"step 1.2: deleting, the label and the TTL do not matter", requestEdits{deleting, completed(time.Hour), ttl(5)}, runningPod(), []string{}},
-		{"step 1.2: deleting comes before everything", requestEdits{deleting, phase(""), age(time.Hour)}, nil, []string{}},
-		{"step 1.3: completed, the label goes", requestEdits{completed(0)}, runningPod(), []string{"deactivate"}},
-		{"step 1.3: whatever its value", requestEdits{completed(0), func(r *v1alpha1.ContainerRecreateRequest) {
+		{"CRR-M1.1, PR-12: completed, the pod is put back before the finalizer goes", requestEdits{completed(0), held()}, runningPod(keys(own)), []string{"pod True []", "remove finalizer, deactivate"}},
+		{"CRR-M1.1: deleting, the pod is put back before the finalizer goes", requestEdits{deleting, held()}, runningPod(keys(own)), []string{"pod True []", "remove finalizer"}},
+		{"CRR-M1.1: the pod stays out of service for another writer", requestEdits{completed(0), held()}, runningPod(keys(own, foreign)), []string{"pod False [" + foreign + "]", "remove finalizer, deactivate"}},
+		{"CRR-M1.1: a crash came before the key", requestEdits{deleting, held()}, runningPod(), []string{"remove finalizer"}},
+		{"CRR-M1.1: the pod is gone", requestEdits{completed(0), held()}, nil, []string{"remove finalizer, deactivate"}},
+		{"CRR-M1.1: the pod is being deleted", requestEdits{completed(0), held()}, runningPod(keys(own), leaving), []string{"remove finalizer, deactivate"}},
+		{"CRR-M1.1: the pod lacks the gate", requestEdits{completed(0), held()}, runningPod(keys(own), ungated), []string{"remove finalizer, deactivate"}},
+		{"CRR-M1.1: without the finalizer nothing is released", requestEdits{completed(0)}, runningPod(keys(own)), []string{"deactivate"}},
+		{"CRR-M1.2: deleting, the label and the TTL do not matter", requestEdits{deleting, completed(time.Hour), ttl(5)}, runningPod(), []string{}},
+		{"CRR-M1.2: deleting comes before everything", requestEdits{deleting, phase(""), age(time.Hour)}, nil, []string{}},
+		{"CRR-M1.3: completed, the label goes", requestEdits{completed(0)}, runningPod(), []string{"deactivate"}},
+		{"CRR-M1.3: whatever its value", requestEdits{completed(0), func(r *v1alpha1.ContainerRecreateRequest) {
 			r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel] = ""
 		}}, runningPod(), []string{"deactivate"}},
-		{"step 1.3: the label is gone, no TTL", requestEdits{completed(0), inactive}, runningPod(), []string{}},
-		{"step 1.4: the TTL is not over", requestEdits{completed(time.Second), inactive, ttl(5)}, runningPod(), []string{"again after 4s"}},
-		{"step 1.4: the TTL is over", requestEdits{completed(5 * time.Second), inactive, ttl(5)}, nil, []string{"delete"}},
-		{"step 1.4: a TTL of 0, the request goes with its label", requestEdits{completed(0), ttl(0)}, runningPod(), []string{"delete"}},
-		{"step 1.4: a negative TTL is not validated", requestEdits{completed(0), ttl(-1)}, runningPod(), []string{"delete"}},
-		{"step 1.4: the finalizer goes first", requestEdits{completed(time.Hour), held(), ttl(5)}, runningPod(keys(own)), []string{"pod True []", "remove finalizer, deactivate"}},
+		{"CRR-M1.3: the label is gone, no TTL", requestEdits{completed(0), inactive}, runningPod(), []string{}},
+		{"CRR-M1.4: the TTL is not over", requestEdits{completed(time.Second), inactive, ttl(5)}, runningPod(), []string{"again after 4s"}},
+		{"CRR-M1.4: the TTL is over", requestEdits{completed(5 * time.Second), inactive, ttl(5)}, nil, []string{"delete"}},
+		{"CRR-M1.4: a TTL of 0, the request goes with its label", requestEdits{completed(0), ttl(0)}, runningPod(), []string{"delete"}},
+		{"CRR-M1.4: a negative TTL is not validated", requestEdits{completed(0), ttl(-1)}, runningPod(), []string{"delete"}},
+		{"CRR-M1.4: the finalizer goes first", requestEdits{completed(time.Hour), held(), ttl(5)}, runningPod(keys(own)), []string{"pod True []", "remove finalizer, deactivate"}},
 
-		{"step 2: no pod", nil, nil, []string{gone}},
-		{"step 2: the pod is being deleted", nil, runningPod(leaving), []string{gone}},
-		{"step 2: another pod of the name", nil, runningPod(another), []string{gone}},
-		{"step 2: no label that tells the pod", requestEdits{unlabelled}, runningPod(), []string{gone}},
-		{"step 2: before the agent has answered", requestEdits{phase("")}, nil, []string{gone}},
-		{"step 2 comes before steps 3 and 4", requestEdits{phase(""), age(time.Hour), deadline(3)}, nil, []string{gone}},
+		{"CRR-M2: no pod", nil, nil, []string{gone}},
+		{"CRR-M2: the pod is being deleted", nil, runningPod(leaving), []string{gone}},
+		{"CRR-M2: another pod of the name", nil, runningPod(another), []string{gone}},
+		{"CRR-M2: no label that tells the pod", requestEdits{unlabelled}, runningPod(), []string{gone}},
+		{"CRR-M2: before the agent has answered", requestEdits{phase("")}, nil, []string{gone}},
+		{"CRR-M2 comes before CRR-M3, CRR-M4", requestEdits{phase(""), age(time.Hour), deadline(3)}, nil, []string{gone}},
 
-		{"step 3: 59 s without an answer", requestEdits{phase(""), age(59 * time.Second)}, runningPod(), []string{"again after 1s"}},
-		{"step 3: 60 s without an answer", requestEdits{phase(""), age(time.Minute)}, runningPod(), []string{noResponse}},
-		{"step 3: Pending is an answer", requestEdits{phase(pending), age(time.Hour)}, runningPod(), []string{}},
-		{"step 3: Recreating is an answer", requestEdits{age(time.Hour)}, runningPod(), []string{}},
-		{"step 3 comes before step 4", requestEdits{phase(""), age(time.Hour), deadline(3)}, runningPod(), []string{noResponse}},
+		{"CRR-M3: 59 s without an answer", requestEdits{phase(""), age(59 * time.Second)}, runningPod(), []string{"again after 1s"}},
+		{"CRR-M3: 60 s without an answer", requestEdits{phase(""), age(time.Minute)}, runningPod(), []string{noResponse}},
+		{"CRR-M3: Pending is an answer", requestEdits{phase(pending), age(time.Hour)}, runningPod(), []string{}},
+		{"CRR-M3: Recreating is an answer", requestEdits{age(time.Hour)}, runningPod(), []string{}},
+		{"CRR-M3 comes before CRR-M4", requestEdits{phase(""), age(time.Hour), deadline(3)}, runningPod(), []string{noResponse}},
 
-		{"step 4: the deadline counts from the creation", requestEdits{deadline(10)}, runningPod(), []string{late}},
-		{"step 4: it is looked at again at the deadline", requestEdits{deadline(25)}, runningPod(), []string{"again after 15s"}},
-		{"step 4: also while Pending", requestEdits{phase(pending), deadline(10)}, runningPod(), []string{late}},
-		{"step 4: also without an answer", requestEdits{phase(""), deadline(10)}, runningPod(), []string{late}},
-		{"steps 3 and 4: looked at again at the first of both, the deadline", requestEdits{phase(""), deadline(30)}, runningPod(), []string{"again after 20s"}},
-		{"steps 3 and 4: looked at again at the first of both, the answer", requestEdits{phase(""), deadline(300)}, runningPod(), []string{"again after 50s"}},
-		{"step 4: a deadline beyond all time", requestEdits{deadline(math.MaxInt64)}, runningPod(), []string{"again after 2562047h47m6s"}},
-		{"step 4: the pod stays out of service until the request is completed", requestEdits{deadline(10), unready(5), held()}, runningPod(keys(own)), []string{late}},
+		{"CRR-M4: the deadline counts from the creation", requestEdits{deadline(10)}, runningPod(), []string{late}},
+		{"CRR-M4: it is looked at again at the deadline", requestEdits{deadline(25)}, runningPod(), []string{"again after 15s"}},
+		{"CRR-M4: also while Pending", requestEdits{phase(pending), deadline(10)}, runningPod(), []string{late}},
+		{"CRR-M4: also without an answer", requestEdits{phase(""), deadline(10)}, runningPod(), []string{late}},
+		{"CRR-M3, CRR-M4: looked at again at the first of both, the deadline", requestEdits{phase(""), deadline(30)}, runningPod(), []string{"again after 20s"}},
+		{"CRR-M3, CRR-M4: looked at again at the first of both, the answer", requestEdits{phase(""), deadline(300)}, runningPod(), []string{"again after 50s"}},
+		{"CRR-M4: a deadline beyond all time", requestEdits{deadline(math.MaxInt64)}, runningPod(), []string{"again after 2562047h47m6s"}},
+		{"CRR-M4: the pod stays out of service until the request is completed", requestEdits{deadline(10), unready(5), held()}, runningPod(keys(own)), []string{late}},
 
-		{"step 5: Pending waits", requestEdits{phase(pending), unready(5)}, restarted(), []string{}},
-		{"step 5: no phase waits", requestEdits{phase(""), unready(5)}, restarted(), []string{"again after 50s"}},
+		{"CRR-M5: Pending waits", requestEdits{phase(pending), unready(5)}, restarted(), []string{}},
+		{"CRR-M5: no phase waits", requestEdits{phase(""), unready(5)}, restarted(), []string{"again after 50s"}},
 
-		{"step 6: a container is back", nil, restarted(), []string{mainNew}},
-		{"step 6: the text stands already", requestEdits{annotated(syncAnnotation, mainNew[len("sync-container-statuses "):])}, restarted(), []string{}},
-		{"step 6: also while the deadline runs", requestEdits{deadline(25)}, restarted(), []string{mainNew, "again after 15s"}},
+		{"CRR-M6: a container is back", nil, restarted(), []string{mainNew}},
+		{"CRR-M6: the text stands already", requestEdits{annotated(syncAnnotation, mainNew[len("sync-container-statuses "):])}, restarted(), []string{}},
+		{"CRR-M6: also while the deadline runs", requestEdits{deadline(25)}, restarted(), []string{mainNew, "again after 15s"}},
 
-		{"step 7: finalizer, condition, annotation", requestEdits{unready(5)}, runningPod(), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
-		{"step 7: 0 seconds is a step too", requestEdits{unready(0)}, runningPod(), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
-		{"step 7: only while Recreating", requestEdits{unready(5), phase(pending)}, runningPod(), []string{}},
-		{"step 7: the annotation stands", requestEdits{unready(5), annotated(acquired, "then"), held()}, runningPod(keys(own)), []string{}},
-		{"step 7: an empty annotation does not count", requestEdits{unready(5), annotated(acquired, "")}, runningPod(ungated), []string{takenOut}},
-		{"step 7: no strategy at all", requestEdits{func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = nil }}, runningPod(), []string{}},
+		{"CRR-M7, PR-11: finalizer, condition, annotation", requestEdits{unready(5)}, runningPod(), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
+		{"CRR-M7: 0 seconds is a step too", requestEdits{unready(0)}, runningPod(), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
+		{"CRR-M7: only while Recreating", requestEdits{unready(5), phase(pending)}, runningPod(), []string{}},
+		{"CRR-M7: the annotation stands", requestEdits{unready(5), annotated(acquired, "then"), held()}, runningPod(keys(own)), []string{}},
+		{"CRR-M7: an empty annotation does not count", requestEdits{unready(5), annotated(acquired, "")}, runningPod(ungated), []string{takenOut}},
+		{"CRR-M7: no strategy at all", requestEdits{func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.Strategy = nil }}, runningPod(), []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &recreate.Snapshot{Request: request(test.request...), Pod: test.pod, Now: now}
@@ -121,7 +121,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Section 4.2: wherever the unready step was cut short, it goes on in its order.
+// CRR-4.2: wherever the unready step was cut short, it goes on in its order.
 func TestPlanUnready(t *testing.T) {
 	const other = `{"userAgent":"ContainerRecreateRequest","key":"shop/other"}`
 	withoutCondition := func(pod *corev1.Pod) { pod.Status.Conditions = pod.Status.Conditions[:2] }
@@ -131,14 +131,14 @@ func TestPlanUnready(t *testing.T) {
 		pod     *corev1.Pod
 		want    []string
 	}{
-		{"1.1: the finalizer is there", requestEdits{held()}, runningPod(), []string{"pod False [" + own + "]", takenOut}},
-		{"1.1: finalizers of others stay", requestEdits{func(r *v1alpha1.ContainerRecreateRequest) { r.Finalizers = []string{"a/b"} }}, runningPod(), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
-		{"1.2: the key is there", requestEdits{held()}, runningPod(keys(own)), []string{takenOut}},
-		{"1.2: the key is there, the finalizer was taken away", nil, runningPod(keys(own)), []string{"add finalizer, " + takenOut}},
-		{"1.2: beside other writers", nil, runningPod(keys(foreign)), []string{"add finalizer", "pod False [" + own + "," + foreign + "]", takenOut}},
-		{"1.2: beside another request, edge 2 of podreadiness", nil, runningPod(keys(other)), []string{"add finalizer", "pod False [" + other + "," + own + "]", takenOut}},
-		{"1.2: no condition yet", nil, runningPod(withoutCondition), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
-		{"2: no gate, edge 1 of podreadiness", nil, runningPod(ungated), []string{takenOut}},
+		{"CRR-4.2.1.1: the finalizer is there", requestEdits{held()}, runningPod(), []string{"pod False [" + own + "]", takenOut}},
+		{"CRR-4.2.1.1: finalizers of others stay", requestEdits{func(r *v1alpha1.ContainerRecreateRequest) { r.Finalizers = []string{"a/b"} }}, runningPod(), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
+		{"CRR-4.2.1.2: the key is there", requestEdits{held()}, runningPod(keys(own)), []string{takenOut}},
+		{"CRR-4.2.1.2: the key is there, the finalizer was taken away", nil, runningPod(keys(own)), []string{"add finalizer, " + takenOut}},
+		{"CRR-4.2.1.2: beside other writers", nil, runningPod(keys(foreign)), []string{"add finalizer", "pod False [" + own + "," + foreign + "]", takenOut}},
+		{"CRR-4.2.1.2: beside another request, PR-E2", nil, runningPod(keys(other)), []string{"add finalizer", "pod False [" + other + "," + own + "]", takenOut}},
+		{"CRR-4.2.1.2: no condition yet", nil, runningPod(withoutCondition), []string{"add finalizer", "pod False [" + own + "]", takenOut}},
+		{"CRR-4.2.2: no gate, PR-E1", nil, runningPod(ungated), []string{takenOut}},
 		{"with news of containers, in the first patch", nil, restarted(), []string{"add finalizer, " + mainNew, "pod False [" + own + "]", takenOut}},
 		{"with news of containers, the finalizer is there", requestEdits{held()}, restarted(), []string{mainNew, "pod False [" + own + "]", takenOut}},
 		{"with news of containers, the key is there", requestEdits{held()}, restarted(keys(own)), []string{mainNew + ", " + takenOut}},
@@ -153,7 +153,7 @@ func TestPlanUnready(t *testing.T) {
 	}
 }
 
-// Section 4.2, step 3: the time is rounded up, so that the pod is out of service
+// CRR-4.2.3: the time is rounded up, so that the pod is out of service
 // for no less than was asked for.
 func TestAcquiredTime(t *testing.T) {
 	elsewhere := time.FixedZone("elsewhere", 2*60*60)
@@ -170,7 +170,7 @@ func TestAcquiredTime(t *testing.T) {
 	}
 }
 
-// Section 4.1.
+// CRR-4.1.
 func TestSyncStatuses(t *testing.T) {
 	both := func(edits ...func(*corev1.Pod)) *corev1.Pod {
 		return restarted(append([]func(*corev1.Pod){func(pod *corev1.Pod) {
@@ -213,7 +213,7 @@ func TestSyncStatuses(t *testing.T) {
 	}
 }
 
-// Section 4: to complete a request is to write phase, time and message; the
+// CRR-4: to complete a request is to write phase, time and message; the
 // states of the containers stay as they were, also at the deadline.
 func TestCompletedStatus(t *testing.T) {
 	states := []v1alpha1.ContainerRecreateRequestContainerRecreateState{

@@ -11,8 +11,8 @@ import (
 )
 
 // planWork does the manager's part while the node agent recreates containers:
-// it tells it of their readiness, and takes the pod out of service. (steps 6
-// and 7)
+// it tells it of their readiness, and takes the pod out of service. (CRR-M6,
+// CRR-M7)
 func (p *planner) planWork() {
 	p.plan.Waiting = "the node agent recreates the containers, " + p.onNode()
 	change := p.syncStatuses()
@@ -28,7 +28,7 @@ func (p *planner) planWork() {
 // planUnready takes the pod out of service: the finalizer first, so that the
 // request cannot vanish without putting the pod back, then the pod's condition,
 // and last the time from which the node agent counts. What change holds is
-// written along. (section 4.2)
+// written along. (CRR-4.2)
 func (p *planner) planUnready(change Change, seconds int64) {
 	why := fmt.Sprintf("pod %s has no readiness gate %s: it stays in service, and the containers are stopped after %d seconds all the same",
 		p.Pod.Name, v1alpha1.KruisePodReady, seconds)
@@ -54,7 +54,7 @@ func roundedUp(now time.Time) string {
 
 // syncStatuses tells which of the containers have taken the place of those for
 // which the request was created, where that is news. That there is none goes without saying as
-// long as nothing has been said. (section 4.1)
+// long as nothing has been said. (CRR-4.1)
 func (p *planner) syncStatuses() (change Change) {
 	const annotation = v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation
 	text, told := encodeStatuses(p.replaced()), p.Request.Annotations[annotation]

@@ -78,7 +78,7 @@ func TestLifeOutOfService(t *testing.T) {
 	})
 }
 
-// Edge 1 of podreadiness: a pod without the gate stays in service, and its
+// PR-E1: a pod without the gate stays in service, and its
 // containers are stopped after the same time.
 func TestLifeWithoutTheGate(t *testing.T) {
 	tell(t, func(s *story) {
@@ -94,8 +94,8 @@ func TestLifeWithoutTheGate(t *testing.T) {
 	})
 }
 
-// Section 5.2: requests for one pod come one after the other, and each ends. The
-// pod is back in service when both are done (edge 2 of podreadiness).
+// CRR-5.2: requests for one pod come one after the other, and each ends. The
+// pod is back in service when both are done (PR-E2).
 func TestTwoRequestsForOnePod(t *testing.T) {
 	tell(t, func(s *story) {
 		s.node.startup = 2 * time.Second
@@ -132,7 +132,7 @@ func TestTwoRequestsForOneContainer(t *testing.T) {
 	})
 }
 
-// Step 3.
+// CRR-M3.
 func TestSilentAgent(t *testing.T) {
 	tell(t, func(s *story) {
 		s.pod("web-0")
@@ -150,7 +150,7 @@ func TestSilentAgent(t *testing.T) {
 	})
 }
 
-// Step 3: a request that waits for another one has been answered.
+// CRR-M3: a request that waits for another one has been answered.
 func TestAnsweredInTime(t *testing.T) {
 	tell(t, func(s *story) {
 		s.node.broken = true
@@ -167,7 +167,7 @@ func TestAnsweredInTime(t *testing.T) {
 	})
 }
 
-// Step 4, and what becomes of the pod: it comes back into service.
+// CRR-M4, and what becomes of the pod: it comes back into service.
 func TestDeadline(t *testing.T) {
 	tell(t, func(s *story) {
 		s.node.broken = true
@@ -186,7 +186,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// Step 2.
+// CRR-M2.
 func TestPodGone(t *testing.T) {
 	tell(t, func(s *story) {
 		s.pod("web-0")
@@ -200,7 +200,7 @@ func TestPodGone(t *testing.T) {
 	})
 }
 
-// Step 2: another pod has taken the name before anybody looked.
+// CRR-M2: another pod has taken the name before anybody looked.
 func TestPodReplaced(t *testing.T) {
 	tell(t, func(s *story) {
 		s.pod("web-0")

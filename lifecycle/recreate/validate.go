@@ -15,8 +15,7 @@ const kind = "ContainerRecreateRequest"
 
 // ValidateCreate says what is wrong with a new request that can be told without
 // its pod, field by field; an empty list means that ValidatePod is to be asked
-// next. It takes a request as a user sends it, before Default. (section 3.2,
-// checks 1 to 5)
+// next. It takes a request as a user sends it, before Default. (CRR-3.2.1 to CRR-3.2.5)
 func ValidateCreate(request *v1alpha1.ContainerRecreateRequest) field.ErrorList {
 	spec, path := &request.Spec, field.NewPath("spec")
 	var errs field.ErrorList
@@ -50,7 +49,7 @@ func notNegative(seconds *int64, path *field.Path) field.ErrorList {
 // ValidatePod says what keeps a new request from being carried out on its pod,
 // field by field; an empty list means that it can be created. The pod should be
 // as new as can be had: a request remembers which runs of its containers it
-// means. (section 3.2, checks 7 to 9)
+// means. (CRR-3.2.7 to CRR-3.2.9)
 func ValidatePod(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
 	at := path.Child("podName")

@@ -32,7 +32,7 @@ func grace(seconds int64) func(*v1alpha1.ContainerRecreateRequest) {
 	}
 }
 
-// Section 3.2, checks 1 to 5, and what section 2 says is not validated.
+// CRR-3.2.1 to CRR-3.2.5, and what CRR-2 says is not validated.
 func TestValidateCreate(t *testing.T) {
 	noPod := func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.PodName = "" }
 	for _, test := range []struct {
@@ -41,16 +41,16 @@ func TestValidateCreate(t *testing.T) {
 		want  []string
 	}{
 		{"the least", nil, []string{}},
-		{"check 1: podName is empty", requestEdits{noPod}, []string{"spec.podName: Required value: it names the pod whose containers to recreate"}},
-		{"check 2: no containers", requestEdits{containers()}, []string{"spec.containers: Required value: it names the containers to recreate, at least one"}},
-		{"check 3: a deadline of 2 seconds", requestEdits{deadline(2)}, []string{"spec.activeDeadlineSeconds: Invalid value: 2: must be 3 or more"}},
-		{"check 3: a deadline of 3 seconds", requestEdits{deadline(3)}, []string{}},
-		{"check 4: terminationGracePeriodSeconds is negative", requestEdits{grace(-1)}, []string{"spec.strategy.terminationGracePeriodSeconds: Invalid value: -1: must be 0 or more"}},
-		{"check 4: terminationGracePeriodSeconds is 0", requestEdits{grace(0)}, []string{}},
-		{"check 4: unreadyGracePeriodSeconds is negative", requestEdits{unready(-1)}, []string{"spec.strategy.unreadyGracePeriodSeconds: Invalid value: -1: must be 0 or more"}},
-		{"check 4: unreadyGracePeriodSeconds is 0", requestEdits{unready(0)}, []string{}},
-		{"check 5: an unknown failurePolicy", requestEdits{policy("fail")}, []string{`spec.strategy.failurePolicy: Unsupported value: "fail": supported values: "Fail", "Ignore"`}},
-		{"check 5: the known ones", requestEdits{policy("Ignore")}, []string{}},
+		{"CRR-3.2.1: podName is empty", requestEdits{noPod}, []string{"spec.podName: Required value: it names the pod whose containers to recreate"}},
+		{"CRR-3.2.2: no containers", requestEdits{containers()}, []string{"spec.containers: Required value: it names the containers to recreate, at least one"}},
+		{"CRR-3.2.3: a deadline of 2 seconds", requestEdits{deadline(2)}, []string{"spec.activeDeadlineSeconds: Invalid value: 2: must be 3 or more"}},
+		{"CRR-3.2.3: a deadline of 3 seconds", requestEdits{deadline(3)}, []string{}},
+		{"CRR-3.2.4: terminationGracePeriodSeconds is negative", requestEdits{grace(-1)}, []string{"spec.strategy.terminationGracePeriodSeconds: Invalid value: -1: must be 0 or more"}},
+		{"CRR-3.2.4: terminationGracePeriodSeconds is 0", requestEdits{grace(0)}, []string{}},
+		{"CRR-3.2.4: unreadyGracePeriodSeconds is negative", requestEdits{unready(-1)}, []string{"spec.strategy.unreadyGracePeriodSeconds: Invalid value: -1: must be 0 or more"}},
+		{"CRR-3.2.4: unreadyGracePeriodSeconds is 0", requestEdits{unready(0)}, []string{}},
+		{"CRR-3.2.5: an unknown failurePolicy", requestEdits{policy("fail")}, []string{`spec.strategy.failurePolicy: Unsupported value: "fail": supported values: "Fail", "Ignore"`}},
+		{"CRR-3.2.5: the known ones", requestEdits{policy("Ignore")}, []string{}},
 		{"in the order of the checks", requestEdits{noPod, containers(), deadline(0), policy("x"), unready(-1)}, []string{
 			"spec.podName: Required value: it names the pod whose containers to recreate",
 			"spec.containers: Required value: it names the containers to recreate, at least one",
@@ -58,7 +58,7 @@ func TestValidateCreate(t *testing.T) {
 			"spec.strategy.unreadyGracePeriodSeconds: Invalid value: -1: must be 0 or more",
 			`spec.strategy.failurePolicy: Unsupported value: "x": supported values: "Fail", "Ignore"`,
 		}},
-		{"section 2: the TTL and minStartedSeconds are not validated", requestEdits{ttl(-1), func(r *v1alpha1.ContainerRecreateRequest) {
+		{"CRR-2: the TTL and minStartedSeconds are not validated", requestEdits{ttl(-1), func(r *v1alpha1.ContainerRecreateRequest) {
 			r.Spec.Strategy = &v1alpha1.ContainerRecreateRequestStrategy{MinStartedSeconds: -1}
 		}}, []string{}},
 	} {
@@ -70,7 +70,7 @@ func TestValidateCreate(t *testing.T) {
 	}
 }
 
-// Section 3.2, checks 7 to 9.
+// CRR-3.2.7 to CRR-3.2.9.
 func TestValidatePod(t *testing.T) {
 	ended := func(phase corev1.PodPhase) *corev1.Pod {
 		return runningPod(func(pod *corev1.Pod) { pod.Status.Phase = phase })
@@ -89,24 +89,24 @@ func TestValidatePod(t *testing.T) {
 		want  []string
 	}{
 		{"a running pod", nil, runningPod(), []string{}},
-		{"check 7: the pod is being deleted", nil, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
-		{"check 7: the pod has failed", nil, ended(corev1.PodFailed), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Failed`}},
-		{"check 7: the pod has succeeded", nil, ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
-		{"check 7: a pending pod may have a container that runs", nil, ended(corev1.PodPending), []string{}},
-		{"check 8: no node", nil, runningPod(func(pod *corev1.Pod) { pod.Spec.NodeName = "" }), []string{`spec.podName: Invalid value: "web-0": the pod is not on a node yet`}},
-		{"check 9: two containers", requestEdits{containers("side", "main")}, runningPod(), []string{}},
-		{"check 9: a container twice", requestEdits{containers("main", "side", "main")}, runningPod(), []string{`spec.containers[2].name: Duplicate value: "main"`}},
-		{"check 9: preStop is given", filled(v1alpha1.ContainerRecreateRequestContainer{PreStop: &corev1.LifecycleHandler{}}), runningPod(), []string{at + ".preStop: Forbidden: it is copied from the pod: leave it out"}},
-		{"check 9: ports are given", filled(v1alpha1.ContainerRecreateRequestContainer{Ports: []corev1.ContainerPort{{}}}), runningPod(), []string{at + ".ports: Forbidden: it is copied from the pod: leave it out"}},
-		{"check 9: statusContext is given", filled(v1alpha1.ContainerRecreateRequestContainer{StatusContext: &v1alpha1.ContainerRecreateRequestContainerContext{}}), runningPod(), []string{at + ".statusContext: Forbidden: it is copied from the pod: leave it out"}},
-		{"check 9: no such container", requestEdits{containers("other")}, runningPod(), []string{at + `.name: Invalid value: "other": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
-		{"check 9: an init container", requestEdits{containers("init")}, runningPod(func(pod *corev1.Pod) {
+		{"CRR-3.2.7: the pod is being deleted", nil, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
+		{"CRR-3.2.7: the pod has failed", nil, ended(corev1.PodFailed), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Failed`}},
+		{"CRR-3.2.7: the pod has succeeded", nil, ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
+		{"CRR-3.2.7: a pending pod may have a container that runs", nil, ended(corev1.PodPending), []string{}},
+		{"CRR-3.2.8: no node", nil, runningPod(func(pod *corev1.Pod) { pod.Spec.NodeName = "" }), []string{`spec.podName: Invalid value: "web-0": the pod is not on a node yet`}},
+		{"CRR-3.2.9: two containers", requestEdits{containers("side", "main")}, runningPod(), []string{}},
+		{"CRR-3.2.9: a container twice", requestEdits{containers("main", "side", "main")}, runningPod(), []string{`spec.containers[2].name: Duplicate value: "main"`}},
+		{"CRR-3.2.9: preStop is given", filled(v1alpha1.ContainerRecreateRequestContainer{PreStop: &corev1.LifecycleHandler{}}), runningPod(), []string{at + ".preStop: Forbidden: it is copied from the pod: leave it out"}},
+		{"CRR-3.2.9: ports are given", filled(v1alpha1.ContainerRecreateRequestContainer{Ports: []corev1.ContainerPort{{}}}), runningPod(), []string{at + ".ports: Forbidden: it is copied from the pod: leave it out"}},
+		{"CRR-3.2.9: statusContext is given", filled(v1alpha1.ContainerRecreateRequestContainer{StatusContext: &v1alpha1.ContainerRecreateRequestContainerContext{}}), runningPod(), []string{at + ".statusContext: Forbidden: it is copied from the pod: leave it out"}},
+		{"CRR-3.2.9: no such container", requestEdits{containers("other")}, runningPod(), []string{at + `.name: Invalid value: "other": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
+		{"CRR-3.2.9: an init container", requestEdits{containers("init")}, runningPod(func(pod *corev1.Pod) {
 			pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{status("init", "containerd://i", 0, created)}
 		}), []string{at + `.name: Invalid value: "init": pod web-0 has no such container; init and ephemeral containers cannot be recreated`}},
-		{"check 9: a container without a status", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), []string{at + `.name: Invalid value: "main": the kubelet has not reported a status of the container yet`}},
-		{"check 9: a container that was never started", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "" }), []string{at + `.name: Invalid value: "main": the container has not been started yet`}},
-		{"check 7 comes before check 9", requestEdits{containers("other")}, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
+		{"CRR-3.2.9: a container without a status", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), []string{at + `.name: Invalid value: "main": the kubelet has not reported a status of the container yet`}},
+		{"CRR-3.2.9: a container that was never started", nil, runningPod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "" }), []string{at + `.name: Invalid value: "main": the container has not been started yet`}},
+		{"CRR-3.2.7 comes before CRR-3.2.9", requestEdits{containers("other")}, runningPod(leaving), []string{`spec.podName: Invalid value: "web-0": the pod is being deleted`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, texts(recreate.ValidatePod(newRequest(test.given...), test.pod))); diff != "" {
@@ -116,7 +116,7 @@ func TestValidatePod(t *testing.T) {
 	}
 }
 
-// Section 3.1.
+// CRR-3.1.
 func TestValidateUpdate(t *testing.T) {
 	label := func(key, value string) func(*v1alpha1.ContainerRecreateRequest) {
 		return func(r *v1alpha1.ContainerRecreateRequest) { r.Labels[key] = value }
@@ -149,7 +149,7 @@ func TestValidateUpdate(t *testing.T) {
 		{"label active goes", nil, requestEdits{inactive}, ""},
 		{"annotation unready-acquired comes", nil, requestEdits{annotated(acquired, "2024-05-01T12:00:00Z")}, ""},
 		{"annotation unready-acquired was empty", requestEdits{annotated(acquired, "")}, requestEdits{annotated(acquired, "2024-05-01T12:00:00Z")}, ""},
-		{"annotation unready-acquired changes", requestEdits{annotated(acquired, "then")}, requestEdits{annotated(acquired, "now")}, `metadata.annotations[crr.apps.kruise.io/unready-acquired]: Forbidden: it is immutable once set and has to stay "then"`},
+		{"PR-13: annotation unready-acquired changes", requestEdits{annotated(acquired, "then")}, requestEdits{annotated(acquired, "now")}, `metadata.annotations[crr.apps.kruise.io/unready-acquired]: Forbidden: it is immutable once set and has to stay "then"`},
 		{"annotation unready-acquired goes", requestEdits{annotated(acquired, "then")}, nil, `metadata.annotations[crr.apps.kruise.io/unready-acquired]: Forbidden: it is immutable once set and has to stay "then"`},
 		{"annotation sync-container-statuses changes", requestEdits{annotated(syncAnnotation, "[]")}, requestEdits{annotated(syncAnnotation, "?")}, ""},
 		{"finalizers change", requestEdits{held("a/b")}, nil, ""},

@@ -89,7 +89,7 @@ func (w *Webhook) create(ctx context.Context, review *admissionv1.AdmissionReque
 }
 
 // pod returns the pod of a new request. That there is none is the fault of the
-// request, everything else is an internal error. (section 3.2, check 6)
+// request, everything else is an internal error. (CRR-3.2.6)
 func (w *Webhook) pod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	if w.Pods == nil {
 		return nil, errors.New("the webhook cannot look up pods: Webhook.Pods is nil")

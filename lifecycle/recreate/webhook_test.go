@@ -50,7 +50,7 @@ func pods(_ context.Context, namespace, name string) (*corev1.Pod, error) {
 	return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
 }
 
-// Section 3: the codes on the wire.
+// CRR-3: the codes on the wire.
 func TestWebhookCodes(t *testing.T) {
 	unreachable := func(context.Context, string, string) (*corev1.Pod, error) { return nil, errors.New("no route to host") }
 	terminating := func(context.Context, string, string) (*corev1.Pod, error) { return runningPod(leaving), nil }
@@ -68,37 +68,37 @@ func TestWebhookCodes(t *testing.T) {
 		code    int32 // 0: allowed
 		message string
 	}{
-		{"3.2: right", lookup, of(), "", 0, ""},
-		{"3: gate KruiseDaemon is off, CREATE", recreate.Webhook{Disabled: true}, of(), "", 403,
+		{"CRR-3.2: right", lookup, of(), "", 0, ""},
+		{"CRR-3: gate KruiseDaemon is off, CREATE", recreate.Webhook{Disabled: true}, of(), "", 403,
 			`containerrecreaterequests.apps.kruise.io "restart" is forbidden: feature-gate KruiseDaemon is not enabled`},
-		{"3: gate KruiseDaemon is off, UPDATE", recreate.Webhook{Disabled: true}, stored, stored, 403,
+		{"CRR-3: gate KruiseDaemon is off, UPDATE", recreate.Webhook{Disabled: true}, stored, stored, 403,
 			`containerrecreaterequests.apps.kruise.io "restart" is forbidden: feature-gate KruiseDaemon is not enabled`},
-		{"3.2: not JSON", lookup, "{", "", 400, "object: want a ContainerRecreateRequest as JSON: unexpected end of JSON input"},
-		{"3.2, check 3", lookup, of(deadline(1)), "", 400,
+		{"CRR-3.2: not JSON", lookup, "{", "", 400, "object: want a ContainerRecreateRequest as JSON: unexpected end of JSON input"},
+		{"CRR-3.2.3", lookup, of(deadline(1)), "", 400,
 			`ContainerRecreateRequest.apps.kruise.io "restart" is invalid: spec.activeDeadlineSeconds: Invalid value: 1: must be 3 or more`},
-		{"3.2, check 3 comes before check 6", recreate.Webhook{Pods: unreachable}, of(deadline(1)), "", 400,
+		{"CRR-3.2.3 comes before CRR-3.2.6", recreate.Webhook{Pods: unreachable}, of(deadline(1)), "", 400,
 			`ContainerRecreateRequest.apps.kruise.io "restart" is invalid: spec.activeDeadlineSeconds: Invalid value: 1: must be 3 or more`},
-		{"3.2, check 6: no such pod", lookup, of(func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.PodName = "web-7" }), "", 400,
+		{"CRR-3.2.6: no such pod", lookup, of(func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.PodName = "web-7" }), "", 400,
 			`spec.podName: there is no pod "web-7" in namespace "shop"`},
-		{"3.2, check 6: the pod cannot be read", recreate.Webhook{Pods: unreachable}, of(), "", 500,
+		{"CRR-3.2.6: the pod cannot be read", recreate.Webhook{Pods: unreachable}, of(), "", 500,
 			"Internal error occurred: read pod shop/web-0: no route to host"},
-		{"3.2, check 6: the pod must not be read", recreate.Webhook{Pods: forbidden}, of(), "", 500,
+		{"CRR-3.2.6: the pod must not be read", recreate.Webhook{Pods: forbidden}, of(), "", 500,
 			`Internal error occurred: read pod shop/web-0: pods "web-0" is forbidden: no`},
-		{"3.2, check 6: nothing to look pods up with", recreate.Webhook{}, of(), "", 500,
+		{"CRR-3.2.6: nothing to look pods up with", recreate.Webhook{}, of(), "", 500,
 			"Internal error occurred: the webhook cannot look up pods: Webhook.Pods is nil"},
-		{"3.2, check 7", recreate.Webhook{Pods: terminating}, of(), "", 400,
+		{"CRR-3.2.7", recreate.Webhook{Pods: terminating}, of(), "", 400,
 			`ContainerRecreateRequest.apps.kruise.io "restart" is invalid: spec.podName: Invalid value: "web-0": the pod is being deleted`},
-		{"3.2, check 9", lookup, of(containers("other")), "", 400,
+		{"CRR-3.2.9", lookup, of(containers("other")), "", 400,
 			`ContainerRecreateRequest.apps.kruise.io "restart" is invalid: spec.containers[0].name: Invalid value: "other": pod web-0 has no such container; init and ephemeral containers cannot be recreated`},
-		{"3.1: nothing changes", lookup, stored, stored, 0, ""},
-		{"3.1: other metadata", lookup, encode(t, request(inactive, held(), annotated(syncAnnotation, "[]"), annotated(acquired, "now"))), stored, 0, ""},
-		{"3.1: the spec", lookup, encode(t, request(deadline(5))), stored, 403,
+		{"CRR-3.1: nothing changes", lookup, stored, stored, 0, ""},
+		{"CRR-3.1: other metadata", lookup, encode(t, request(inactive, held(), annotated(syncAnnotation, "[]"), annotated(acquired, "now"))), stored, 0, ""},
+		{"CRR-3.1: the spec", lookup, encode(t, request(deadline(5))), stored, 403,
 			`ContainerRecreateRequest.apps.kruise.io "restart" is invalid: spec: Forbidden: spec of ContainerRecreateRequest is immutable: create another one`},
-		{"3.1: a label", lookup, encode(t, request(func(r *v1alpha1.ContainerRecreateRequest) { r.Labels = nil })), encode(t, request(func(r *v1alpha1.ContainerRecreateRequest) {
+		{"CRR-3.1: a label", lookup, encode(t, request(func(r *v1alpha1.ContainerRecreateRequest) { r.Labels = nil })), encode(t, request(func(r *v1alpha1.ContainerRecreateRequest) {
 			delete(r.Labels, v1alpha1.ContainerRecreateRequestNodeNameLabel)
 		})), 403, `ContainerRecreateRequest.apps.kruise.io "restart" is invalid: metadata.labels[crr.apps.kruise.io/pod-uid]: Forbidden: it is immutable and has to stay "u"`},
-		{"3.1: the pod is not looked at", recreate.Webhook{}, stored, stored, 0, ""},
-		{"3.1: the stored one is not JSON", lookup, stored, "[", 400, "oldObject: want a ContainerRecreateRequest as JSON: unexpected end of JSON input"},
+		{"CRR-3.1: the pod is not looked at", recreate.Webhook{}, stored, stored, 0, ""},
+		{"CRR-3.1: the stored one is not JSON", lookup, stored, "[", 400, "oldObject: want a ContainerRecreateRequest as JSON: unexpected end of JSON input"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			response := test.webhook.Default(t.Context(), review(test.object, test.old))
@@ -114,7 +114,7 @@ func TestWebhookCodes(t *testing.T) {
 	}
 }
 
-// Section 3.3 and 3.1: what the API server stores.
+// CRR-3.3, CRR-3.1: what the API server stores.
 func TestWebhookPatches(t *testing.T) {
 	webhook := recreate.Webhook{Pods: pods}
 	object := `{"apiVersion":"apps.kruise.io/v1alpha1","kind":"ContainerRecreateRequest","metadata":{"name":"restart"},
@@ -139,7 +139,7 @@ func TestWebhookPatches(t *testing.T) {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 	if response := webhook.Default(t.Context(), review(string(stored), string(stored))); !response.Allowed || response.Patch != nil {
-		t.Errorf("3.1: an update is changed or refused: %+v", response)
+		t.Errorf("CRR-3.1: an update is changed or refused: %+v", response)
 	}
 }
 

@@ -12,11 +12,11 @@ func TestSyncContainerStatuses(t *testing.T) {
 		name, want string
 		statuses   []ContainerRecreateRequestSyncContainerStatus
 	}{
-		{"section 4.1: a container", `[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://4fa6"}]`,
+		{"CRR-4.1: a container", `[{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://4fa6"}]`,
 			[]ContainerRecreateRequestSyncContainerStatus{{Name: "main", Ready: true, RestartCount: 2, ContainerID: "containerd://4fa6"}}},
-		{"section 4.1: no containerID", `[{"name":"main","ready":false,"restartCount":0}]`,
+		{"CRR-4.1: no containerID", `[{"name":"main","ready":false,"restartCount":0}]`,
 			[]ContainerRecreateRequestSyncContainerStatus{{Name: "main"}}},
-		{"section 4.1: nothing", `[]`, []ContainerRecreateRequestSyncContainerStatus{}},
+		{"CRR-4.1: nothing", `[]`, []ContainerRecreateRequestSyncContainerStatus{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := json.Marshal(test.statuses)

@@ -92,7 +92,7 @@ func (c *Controller) Run(ctx context.Context) error {
 // that all other changes of pods cost nothing.
 //
 // When the agent starts, pods without an annotation are left alone until they
-// change (§2), which spares the API server a write per pod; but not those that
+// change (CM-2), which spares the API server a write per pod; but not those that
 // wait for the annotation, in the middle of an in-place update.
 func (c *Controller) handler(features Features) cache.ResourceEventHandler {
 	enqueue := func(pod *corev1.Pod) {

@@ -18,11 +18,11 @@ func TestRecordedEnvironment(t *testing.T) {
 		want       map[string]string
 		ok         bool
 	}{
-		{"edge 3: containerd: what the OCI runtime was told", `{"pid":7,"config":{"envs":[{"key":"A","value":"0"}]},"runtimeSpec":{"process":{"env":["PATH=/bin","A=1"]}}}`,
+		{"CM-E3: containerd: what the OCI runtime was told", `{"pid":7,"config":{"envs":[{"key":"A","value":"0"}]},"runtimeSpec":{"process":{"env":["PATH=/bin","A=1"]}}}`,
 			map[string]string{"PATH": "/bin", "A": "1"}, true},
-		{"edge 3: CRI-O", `{"sandboxID":"x","pid":7,"runtimeSpec":{"process":{"env":["A=1"]}},"privileged":false}`, map[string]string{"A": "1"}, true},
+		{"CM-E3: CRI-O", `{"sandboxID":"x","pid":7,"runtimeSpec":{"process":{"env":["A=1"]}},"privileged":false}`, map[string]string{"A": "1"}, true},
 		{"what the kubelet asked for", `{"config":{"envs":[{"key":"A","value":"a=b"},{"key":"E"}]}}`, map[string]string{"A": "a=b", "E": ""}, true},
-		{"edge 2: line breaks and blanks", `{"runtimeSpec":{"process":{"env":["A= 1\n2 ","B=","C=x=y","D"]}}}`, map[string]string{"A": " 1\n2 ", "B": "", "C": "x=y"}, true},
+		{"CM-E2: line breaks and blanks", `{"runtimeSpec":{"process":{"env":["A= 1\n2 ","B=","C=x=y","D"]}}}`, map[string]string{"A": " 1\n2 ", "B": "", "C": "x=y"}, true},
 		{"the last one of a name counts", `{"runtimeSpec":{"process":{"env":["A=1","A=2"]}}}`, map[string]string{"A": "2"}, true},
 		{"no variables", `{"runtimeSpec":{"process":{}}}`, map[string]string{}, true},
 		{"nothing told", ``, nil, false},
@@ -44,12 +44,12 @@ func TestParse(t *testing.T) {
 		parse        func([]byte) map[string]string
 		want         map[string]string
 	}{
-		{"edge 2: zero bytes", "A= 1\n B=2 \x00C=\x00", parseVariables, map[string]string{"A": " 1\n B=2 ", "C": ""}},
+		{"CM-E2: zero bytes", "A= 1\n B=2 \x00C=\x00", parseVariables, map[string]string{"A": " 1\n B=2 ", "C": ""}},
 		{"zero bytes: nothing", "", parseVariables, map[string]string{}},
-		{"§4.1: lines", "PATH=/bin\nA=1\nB=\n", parseLines, map[string]string{"PATH": "/bin", "A": "1", "B": ""}},
-		{"§4.1: split at the first =", "A=x=y\n", parseLines, map[string]string{"A": "x=y"}},
-		{"edge 2: blanks are kept", "A= 1 \n", parseLines, map[string]string{"A": " 1 "}},
-		{"edge 2: a value of two lines", "A=1\ntwo\n\nB=2\n", parseLines, map[string]string{"A": "1\ntwo\n", "B": "2"}},
+		{"CM-4.1: lines", "PATH=/bin\nA=1\nB=\n", parseLines, map[string]string{"PATH": "/bin", "A": "1", "B": ""}},
+		{"CM-4.1: split at the first =", "A=x=y\n", parseLines, map[string]string{"A": "x=y"}},
+		{"CM-E2: blanks are kept", "A= 1 \n", parseLines, map[string]string{"A": " 1 "}},
+		{"CM-E2: a value of two lines", "A=1\ntwo\n\nB=2\n", parseLines, map[string]string{"A": "1\ntwo\n", "B": "2"}},
 		{"a name with a dot", "a.b-c=1\n", parseLines, map[string]string{"a.b-c": "1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

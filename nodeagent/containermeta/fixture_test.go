@@ -17,7 +17,7 @@ import (
 // now is the time of all snapshots.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// The hashes of the environments that pods of tests have (§4.1).
+// The hashes of the environments that pods of tests have (CM-4.1).
 const (
 	noEnvHash   = 86995377   // no variable from metadata
 	versionHash = 143497458  // A=1

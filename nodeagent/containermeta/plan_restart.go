@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// updating tells whether an in-place update is under way (§6). Nothing is
+// updating tells whether an in-place update is under way (CM-6). Nothing is
 // restarted outside of one.
 func updating(pod *corev1.Pod) bool {
 	ready := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady)
@@ -46,7 +46,7 @@ func isOutdated(pod *corev1.Pod, spec *corev1.Container, e *inplacev1alpha1.Runt
 }
 
 // restart plans the restarts of the containers that are reported with an
-// outdated environment, while the pod is updated in place (§6).
+// outdated environment, while the pod is updated in place (CM-6).
 func (p *planner) restart(now *inplacev1alpha1.RuntimeContainersMeta) {
 	if p.Features.NoEnvFromMetadata || !updating(p.Pod) {
 		return

@@ -19,7 +19,7 @@ import (
 // SidecarSetHashAnnotation is on pods that containers were injected into.
 const SidecarSetHashAnnotation = "kruise.io/sidecarset-hash"
 
-// concerns tells whether a pod is one to report on (§2).
+// concerns tells whether a pod is one to report on (CM-2).
 func concerns(pod *corev1.Pod) bool {
 	if pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
 		return false
@@ -65,7 +65,7 @@ func specOf(pod *corev1.Pod, name string) *corev1.Container {
 }
 
 // reportDue tells by the pod alone whether there may be something to report: a
-// container that the status has and the report does not, or not in full (§2).
+// container that the status has and the report does not, or not in full (CM-2).
 func reportDue(pod *corev1.Pod, features Features) bool {
 	if !concerns(pod) {
 		return false
@@ -129,7 +129,7 @@ func runtimeOf(pod *corev1.Pod) (string, bool) {
 }
 
 // report returns what to report, one entry for each container status that has a
-// container of the runtime, in the order of the statuses (§3).
+// container of the runtime, in the order of the statuses (CM-3).
 func (p *planner) report() *inplacev1alpha1.RuntimeContainersMeta {
 	before := reported(p.Pod)
 	now := &inplacev1alpha1.RuntimeContainersMeta{Containers: []inplacev1alpha1.RuntimeContainer{}}
@@ -146,7 +146,7 @@ func (p *planner) report() *inplacev1alpha1.RuntimeContainersMeta {
 }
 
 // entry returns what to report of a container. What has been reported of it
-// stays as it is, but for an environment that was not known (§3).
+// stays as it is, but for an environment that was not known (CM-3).
 func (p *planner) entry(before *inplacev1alpha1.RuntimeContainer, spec *corev1.Container, c *criv1.Container) inplacev1alpha1.RuntimeContainer {
 	id := nodeagent.ContainerID(p.Runtime, c.GetId())
 	var e inplacev1alpha1.RuntimeContainer

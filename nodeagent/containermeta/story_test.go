@@ -36,8 +36,8 @@ func TestStoryReport(t *testing.T) {
 		n.create(newPod("other", func(pod *corev1.Pod) { pod.OwnerReferences = nil }))
 		n.create(newPod("elsewhere", func(pod *corev1.Pod) { pod.Spec.NodeName = "node-2" }))
 		n.sleep("10s")
-		n.want("§3: a new pod", first, n.report("web-0"))
-		n.want("§2: other pods", nil, append(n.report("other"), n.report("elsewhere")...))
+		n.want("CM-3: a new pod", first, n.report("web-0"))
+		n.want("CM-2: other pods", nil, append(n.report("other"), n.report("elsewhere")...))
 		n.want("one write, one environment", []string{"1 ContainerStatus", "1 ListContainers", "1 patch pods/status"}, n.sent())
 
 		n.patch("web-0", `{"status":{"hostIP":"10.1.0.1","conditions":[{"type":"Ready","status":"True"}]}}`, "status")
@@ -58,10 +58,10 @@ func TestStoryAgentStarts(t *testing.T) {
 		n.create(newPod("web-0"))
 		n.create(newPod("web-1"))
 		n.start()
-		n.want("§2 [must]: pods without an annotation are left alone", []string{}, n.sent())
+		n.want("CM-2: pods without an annotation are left alone", []string{}, n.sent())
 		n.patch("web-0", `{"metadata":{"labels":{"some":"label"}}}`)
 		n.sleep("10s")
-		n.want("§2: until they change", first, n.report("web-0"))
+		n.want("CM-2: until they change", first, n.report("web-0"))
 		n.want("one write", []string{"1 ContainerStatus", "1 ListContainers", "1 patch pods/status"}, n.sent())
 
 		n.stop()
@@ -74,7 +74,7 @@ func TestStoryAgentStarts(t *testing.T) {
 		n.update("web-1", "2")
 		n.start()
 		if got := n.report("web-0"); len(got) != 2 || got[0] != "main containerd://main-5 1 a072de83 143497458" {
-			n.Errorf("§2: a container that was restarted meanwhile: %v", got)
+			n.Errorf("CM-2: a container that was restarted meanwhile: %v", got)
 		}
 		if got := n.report("web-1"); len(got) != 2 {
 			n.Errorf("a pod without an annotation in an update: %v", got)
@@ -89,47 +89,47 @@ func TestStoryUpdate(t *testing.T) {
 		n.sleep("10s")
 		n.patch("web-0", `{"metadata":{"annotations":{"version":"0"}}}`)
 		n.sleep("1h")
-		n.want("§6: nothing restarts outside of an update", nil, n.events.All())
+		n.want("CM-6: nothing restarts outside of an update", nil, n.events.All())
 		n.patch("web-0", `{"metadata":{"annotations":{"version":"1"}}}`)
 		n.sent()
 
 		n.update("web-0", "2")
 		n.sleep("2900ms")
-		n.want("§6: nothing before 3 s", []string{"1 ListContainers"}, n.sent())
+		n.want("CM-6: nothing before 3 s", []string{"1 ListContainers"}, n.sent())
 		if n.complete("web-0") {
-			n.Error("§5: the update is complete before the container is restarted")
+			n.Error("CM-5: the update is complete before the container is restarted")
 		}
 		n.sleep("200ms")
-		n.want("§6: the stop", []string{"1 ListContainers", "1 StopContainer"}, n.sent())
-		n.want("§6: the event", []string{"Normal Killing: Stopping containerID containerd://main by container meta restarter"}, n.events.All())
+		n.want("CM-6: the stop", []string{"1 ListContainers", "1 StopContainer"}, n.sent())
+		n.want("CM-6: the event", []string{"Normal Killing: Stopping containerID containerd://main by container meta restarter"}, n.events.All())
 		about := []corev1.ObjectReference{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-0", UID: n.pod("web-0").UID, FieldPath: "implicitly required container main"}}
 		if diff := cmp.Diff(about, n.events.about); diff != "" {
-			n.Errorf("§6: what the event is about (-want +got):\n%s", diff)
+			n.Errorf("CM-6: what the event is about (-want +got):\n%s", diff)
 		}
 		n.sync("web-0")
 		n.sleep("10s")
-		n.want("§6: the new container", []string{"main containerd://main-3 1 a072de83 1234991940", first[1]}, n.report("web-0"))
+		n.want("CM-6: the new container", []string{"main containerd://main-3 1 a072de83 1234991940", first[1]}, n.report("web-0"))
 		if !n.complete("web-0") {
-			n.Error("§5: the update is not complete")
+			n.Error("CM-5: the update is not complete")
 		}
 		n.sleep("1h")
-		n.want("§6: once", []string{"1 ContainerStatus", "2 ListContainers", "1 patch pods/status"}, n.sent())
+		n.want("CM-6: once", []string{"1 ContainerStatus", "2 ListContainers", "1 patch pods/status"}, n.sent())
 	})
 }
 
-// Edge 4: the annotation changes between the start of a container and its report.
+// CM-E4: the annotation changes between the start of a container and its report.
 func TestStoryChangeBeforeReport(t *testing.T) {
 	play(t, func(n *node) {
 		n.start()
 		n.create(newPod("web-0"))
 		n.update("web-0", "2")
 		n.sleep("2s")
-		n.want("edge 4: the old value is reported", first, n.report("web-0"))
+		n.want("CM-E4: the old value is reported", first, n.report("web-0"))
 		n.sleep("3s")
 		n.sync("web-0")
 		n.sleep("5s")
 		if !n.complete("web-0") || len(n.events.All()) != 1 {
-			n.Errorf("edge 4: complete %v, events %v", n.complete("web-0"), n.events.All())
+			n.Errorf("CM-E4: complete %v, events %v", n.complete("web-0"), n.events.All())
 		}
 	})
 }
@@ -149,8 +149,8 @@ func TestStoryHook(t *testing.T) {
 		n.runtime.ForgetCalls()
 		n.update("web-0", "2")
 		n.sleep("20s")
-		n.want("§6: hook and stop", []string{"ListContainers", "ListContainers", "ExecSync main-1 bye", "StopContainer main-1 26s", "ListContainers"}, n.runtime.Calls())
-		n.want("§6: events", []string{
+		n.want("CM-6: hook and stop", []string{"ListContainers", "ListContainers", "ExecSync main-1 bye", "StopContainer main-1 26s", "ListContainers"}, n.runtime.Calls())
+		n.want("CM-6: events", []string{
 			"Normal Killing: Stopping containerID containerd://main by container meta restarter",
 			`Warning FailedPreStopHook: preStop hook failed: ["bye"] ended with code 1: ""`,
 		}, n.events.All())
@@ -230,7 +230,7 @@ func TestStoryStopFails(t *testing.T) {
 		})
 		n.update("web-0", "2")
 		n.sleep("15m")
-		n.want("§6: tries", []string{"3s", "9s", "21s", "45s", "1m33s", "3m9s", "6m21s", "12m45s"}, times)
+		n.want("CM-6: tries", []string{"3s", "9s", "21s", "45s", "1m33s", "3m9s", "6m21s", "12m45s"}, times)
 	})
 }
 
@@ -318,18 +318,18 @@ func TestStoryPodIsReplaced(t *testing.T) {
 	})
 }
 
-// Edge 1: a runtime that tells no environments, and an image without env.
+// CM-E1: a runtime that tells no environments, and an image without env.
 func TestStoryNoEnvironment(t *testing.T) {
 	play(t, func(n *node) {
 		n.runtime.Silent, n.runtime.Command = true, critest.NoCommand
 		n.start()
 		n.create(newPod("web-0"))
 		n.sleep("1h")
-		n.want("edge 1: the hash is absent", []string{"main containerd://main-1 0 a072de83 0", first[1]}, n.report("web-0"))
-		n.want("edge 1: told once", []string{"Warning FailedReadEnvironment: the environment of container main is not known, so an in-place update of it by labels or annotations cannot complete: " +
+		n.want("CM-E1: the hash is absent", []string{"main containerd://main-1 0 a072de83 0", first[1]}, n.report("web-0"))
+		n.want("CM-E1: told once", []string{"Warning FailedReadEnvironment: the environment of container main is not known, so an in-place update of it by labels or annotations cannot complete: " +
 			"the runtime tells no environments, and the container does not either: container runtime unix:///run/test.sock: run [\"env\" \"-0\"] in container main-1: " +
 			"rpc error: code = Unknown desc = failed to exec in container: exec: \"env\": executable file not found in $PATH"}, n.events.All())
-		n.want("edge 1: tried less and less often", []string{"13 ContainerStatus", "13 ExecSync", "14 ListContainers", "1 patch pods/status"}, n.sent())
+		n.want("CM-E1: tried less and less often", []string{"13 ContainerStatus", "13 ExecSync", "14 ListContainers", "1 patch pods/status"}, n.sent())
 	})
 }
 
@@ -344,7 +344,7 @@ func TestStoryAsksTheContainer(t *testing.T) {
 			return critest.Env(ctx, c, command)
 		},
 	} {
-		t.Run("§4.1: "+name, func(t *testing.T) {
+		t.Run("CM-4.1: "+name, func(t *testing.T) {
 			play(t, func(n *node) {
 				n.runtime.Silent, n.runtime.Command = true, run
 				n.start()
@@ -356,7 +356,7 @@ func TestStoryAsksTheContainer(t *testing.T) {
 	}
 }
 
-// Edge 2: a value with line breaks and blanks restarts nothing.
+// CM-E2: a value with line breaks and blanks restarts nothing.
 func TestStoryLineBreaks(t *testing.T) {
 	for name, silent := range map[string]bool{"recorded": false, "asked": true} {
 		t.Run(name, func(t *testing.T) {
@@ -367,9 +367,9 @@ func TestStoryLineBreaks(t *testing.T) {
 				n.sleep("10s")
 				n.update("web-0", " 1\nB=2 \n")
 				n.sleep("1h")
-				n.want("edge 2: events", nil, n.events.All())
+				n.want("CM-E2: events", nil, n.events.All())
 				if !n.complete("web-0") {
-					n.Error("edge 2: the update is not complete")
+					n.Error("CM-E2: the update is not complete")
 				}
 			})
 		})

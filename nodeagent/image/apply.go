@@ -16,7 +16,7 @@ import (
 )
 
 // writePause is the least time between two writes of the status: what happens
-// meanwhile goes into one. (§3.4)
+// meanwhile goes into one. (IMG-3.4)
 const writePause = 2 * time.Second
 
 // apply carries the plan out. Pulls go on whatever becomes of the report.
@@ -77,7 +77,7 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	return nil
 }
 
-// tell tells how a task ended. (§3.3)
+// tell tells how a task ended. (IMG-3.3)
 func (r *Reconciler) tell(n *v1alpha1.NodeImage, f *Finished) {
 	if r.recorder == nil {
 		return

@@ -40,7 +40,7 @@ func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err
 	}
 }
 
-// stopped is the error of an attempt whose context is done. (§3.3)
+// stopped is the error of an attempt whose context is done. (IMG-3.3)
 func stopped(ctx context.Context, s *Start, err error) error {
 	what := fmt.Sprintf("pulling image %s:%s is ", s.Image, s.Tag)
 	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
@@ -59,7 +59,7 @@ func passing(err error) bool {
 }
 
 // pull asks the runtime for an image, with each of the credentials in turn that
-// are there for it, or without any. (§3.3)
+// are there for it, or without any. (IMG-3.3)
 func (r *Reconciler) pull(ctx context.Context, s *Start) (imageID string, err error) {
 	credentials, notes, err := r.credentials.lookup(ctx, s)
 	if err != nil {
@@ -90,7 +90,7 @@ func request(s *Start, auth *criv1.AuthConfig) *criv1.PullImageRequest {
 	}
 }
 
-// sandbox hands labels and annotations to the runtime, and nothing else. (§3.3)
+// sandbox hands labels and annotations to the runtime, and nothing else. (IMG-3.3)
 func sandbox(config *v1alpha1.SandboxConfig) *criv1.PodSandboxConfig {
 	if config == nil {
 		return nil

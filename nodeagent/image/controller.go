@@ -22,7 +22,7 @@ import (
 // settleTime is how long to collect the ends of attempts before a pass.
 const settleTime = 100 * time.Millisecond
 
-// The back-off of passes that fail. (§3.4)
+// The back-off of passes that fail. (IMG-3.4)
 const (
 	firstBackOff = 500 * time.Millisecond
 	lastBackOff  = 50 * time.Second
@@ -70,7 +70,7 @@ func New(o Options) (*Controller, error) {
 	return c, nil
 }
 
-// NewInformer makes an informer of one NodeImage, that of a node. (§3.1)
+// NewInformer makes an informer of one NodeImage, that of a node. (IMG-3.1)
 func NewInformer(c client.Interface, node string) cache.SharedIndexInformer {
 	return client.NewFilteredNodeImageInformer(c, 0, cache.Indexers{}, func(options *metav1.ListOptions) {
 		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", node).String()

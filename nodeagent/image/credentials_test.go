@@ -32,15 +32,15 @@ func TestMatching(t *testing.T) {
 		registries  []string
 		want        []string
 	}{
-		{"§3.3: by the host of the registry", "quay.io/team/web:1", []string{"quay.io", "gcr.io"}, []string{"quay.io"}},
-		{"§3.3: its port counts", "reg:5000/web:1", []string{"reg", "reg:5000", "reg:5001"}, []string{"reg:5000"}},
-		{"§3.3: with a scheme", "quay.io/web:1", []string{"https://quay.io", "http://quay.io/v2/"}, []string{"http://quay.io/v2/", "https://quay.io"}},
-		{"§3.3 difference: a path", "quay.io/team/web:1", []string{"quay.io/team", "quay.io/other", "quay.io/tea"}, []string{"quay.io/team"}},
-		{"§3.3 difference: the longest path is first", "quay.io/team/web:1", []string{"quay.io", "quay.io/team", "quay.io/team/web"}, []string{"quay.io/team/web", "quay.io/team", "quay.io"}},
-		{"§3.3: Docker Hub by its names", "nginx:1", []string{"https://index.docker.io/v1/", "docker.io", "registry-1.docker.io"}, []string{"docker.io", "https://index.docker.io/v1/", "registry-1.docker.io"}},
-		{"§3.3: a path of Docker Hub", "team/web:1", []string{"docker.io/team", "docker.io/library"}, []string{"docker.io/team"}},
-		{"§3.3 difference: Docker Hub is no fallback", "quay.io/web:1", []string{"https://index.docker.io/v1/"}, nil},
-		{"§3.3: a name without a registry is of Docker Hub", "web:1", []string{"web", "docker.io"}, []string{"docker.io"}},
+		{"IMG-3.3: by the host of the registry", "quay.io/team/web:1", []string{"quay.io", "gcr.io"}, []string{"quay.io"}},
+		{"IMG-3.3: its port counts", "reg:5000/web:1", []string{"reg", "reg:5000", "reg:5001"}, []string{"reg:5000"}},
+		{"IMG-3.3: with a scheme", "quay.io/web:1", []string{"https://quay.io", "http://quay.io/v2/"}, []string{"http://quay.io/v2/", "https://quay.io"}},
+		{"IMG-3.3 difference: a path", "quay.io/team/web:1", []string{"quay.io/team", "quay.io/other", "quay.io/tea"}, []string{"quay.io/team"}},
+		{"IMG-3.3 difference: the longest path is first", "quay.io/team/web:1", []string{"quay.io", "quay.io/team", "quay.io/team/web"}, []string{"quay.io/team/web", "quay.io/team", "quay.io"}},
+		{"IMG-3.3: Docker Hub by its names", "nginx:1", []string{"https://index.docker.io/v1/", "docker.io", "registry-1.docker.io"}, []string{"docker.io", "https://index.docker.io/v1/", "registry-1.docker.io"}},
+		{"IMG-3.3: a path of Docker Hub", "team/web:1", []string{"docker.io/team", "docker.io/library"}, []string{"docker.io/team"}},
+		{"IMG-3.3 difference: Docker Hub is no fallback", "quay.io/web:1", []string{"https://index.docker.io/v1/"}, nil},
+		{"IMG-3.3: a name without a registry is of Docker Hub", "web:1", []string{"web", "docker.io"}, []string{"docker.io"}},
 		{"a wildcard is one label", "a.example.com/web:1", []string{"*.example.com", "*.com", "*.*.*.com"}, []string{"*.example.com"}},
 		{"a pattern that is none", "quay.io/web:1", []string{"[.io"}, nil},
 		{"a name that has no registry", "my_registry.local/web:1", []string{"my_registry.local"}, nil},
@@ -64,8 +64,8 @@ func TestMatching(t *testing.T) {
 func TestSecretCredentials(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString([]byte("me:pass:word"))
 	for _, test := range []struct{ name, key, data, want string }{
-		{"§3.3: dockerconfigjson", ".dockerconfigjson", `{"auths":{"quay.io":{"username":"me","password":"secret"}},"credsStore":"x"}`, "quay.io me secret"},
-		{"§3.3: dockercfg", ".dockercfg", `{"quay.io":{"username":"me","password":"secret","email":"x"}}`, "quay.io me secret"},
+		{"IMG-3.3: dockerconfigjson", ".dockerconfigjson", `{"auths":{"quay.io":{"username":"me","password":"secret"}},"credsStore":"x"}`, "quay.io me secret"},
+		{"IMG-3.3: dockercfg", ".dockercfg", `{"quay.io":{"username":"me","password":"secret","email":"x"}}`, "quay.io me secret"},
 		{"auth in base64", ".dockercfg", `{"quay.io":{"auth":"` + encoded + `"}}`, "quay.io me pass:word"},
 		{"auth without padding", ".dockercfg", `{"quay.io":{"auth":"` + strings.TrimRight(encoded, "=") + `"}}`, "quay.io me pass:word"},
 		{"what is written plainly goes first", ".dockercfg", `{"quay.io":{"auth":"%","username":"me","password":"p"}}`, "quay.io me p"},

@@ -146,7 +146,7 @@ func TestJobOverNodes(t *testing.T) {
 		c.sleep(time.Minute)
 		c.want("two nodes pull", "0 of 5 succeeded, 0 failed [], 2 active: job is running, progress 0.0%", c.job("pull"))
 		c.sleep(10 * time.Minute)
-		c.want("§2.4 difference: pulls of more than a minute", "4 of 5 succeeded, 1 failed [node-4], 0 active: job has completed", c.job("pull"))
+		c.want("IMG-2.4 difference: pulls of more than a minute", "4 of 5 succeeded, 1 failed [node-4], 0 active: job has completed", c.job("pull"))
 		for i, n := range c.nodes {
 			if pulls := n.pulls(); i != 3 && len(pulls) != 1 {
 				c.Errorf("node %s has pulled %v", n.name, pulls)
@@ -154,7 +154,7 @@ func TestJobOverNodes(t *testing.T) {
 		}
 		c.sleep(24 * time.Hour)
 		for _, n := range c.nodes {
-			n.expect("§2.3: the task is gone with its TTL, and so is its state", "desired 0 succeeded 0 failed 0 pulling 0")
+			n.expect("IMG-2.3: the task is gone with its TTL, and so is its state", "desired 0 succeeded 0 failed 0 pulling 0")
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestJobByDigest(t *testing.T) {
 		c.nodes[0].runtime.AddImage(&criv1.Image{Id: "x", RepoDigests: []string{"docker.io/library/nginx@" + digest}})
 		c.addJob("pull", "image: nginx@"+digest+"\nparallelism: 2")
 		c.sleep(time.Minute)
-		c.want("§3.3 difference: by digest", "2 of 2 succeeded, 0 failed [], 0 active: job has completed", c.job("pull"))
+		c.want("IMG-3.3 difference: by digest", "2 of 2 succeeded, 0 failed [], 0 active: job has completed", c.job("pull"))
 		c.nodes[0].want("pulls", nil, c.nodes[0].pulls())
 		c.nodes[1].want("pulls", []string{"nginx@" + digest}, c.nodes[1].pulls())
 	})

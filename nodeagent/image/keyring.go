@@ -20,7 +20,7 @@ import (
 	"github.com/podwright/podwright/internal/imageref"
 )
 
-// secretAge is how long a secret that was read counts as current. (§3.2)
+// secretAge is how long a secret that was read counts as current. (IMG-3.2)
 const secretAge = 5 * time.Minute
 
 // keyring finds the credentials for an image. It reads secrets one by one, and
@@ -83,7 +83,7 @@ func (k *keyring) lookup(ctx context.Context, s *Start) (auths []*criv1.AuthConf
 }
 
 // secret returns the credentials in a secret. One that does not exist, may not be
-// read or holds none is left out, with a note that says so. (§3.2)
+// read or holds none is left out, with a note that says so. (IMG-3.2)
 func (k *keyring) secret(ctx context.Context, of v1alpha1.ReferenceObject) (all []credential, note, err error) {
 	known, found := k.remembered(of)
 	if found && k.clock.Since(known.read) < secretAge {

@@ -69,33 +69,33 @@ func TestStorySecrets(t *testing.T) {
 		asked := n.guarded("node")
 		n.start()
 		n.sleep(10 * time.Second)
-		n.want("§3.3: each that matches in turn, and nobody without", []string{"one", "two", "node"}, *asked)
-		n.expect("§3.3: pulled", "quay.io/web:1 v1 Succeeded 100% quay.io/web@sha256:quay.io/web:1")
-		n.want("§3.2: secrets are read one by one, a missing one is skipped", []string{"4 get secrets", "2 patch nodeimages/status"}, n.sent())
+		n.want("IMG-3.3: each that matches in turn, and nobody without", []string{"one", "two", "node"}, *asked)
+		n.expect("IMG-3.3: pulled", "quay.io/web:1 v1 Succeeded 100% quay.io/web@sha256:quay.io/web:1")
+		n.want("IMG-3.2: secrets are read one by one, a missing one is skipped", []string{"4 get secrets", "2 patch nodeimages/status"}, n.sent())
 		for _, request := range n.api.Requests(n.user()) {
 			if request.Resource == "secrets" && request.Verb != "get" {
-				n.Errorf("§3.2: %s secrets", request.Verb)
+				n.Errorf("IMG-3.2: %s secrets", request.Verb)
 			}
 		}
 
 		n.edit(wants("quay.io/other", "1"), by("quay.io/other", "one"))
 		n.sleep(10 * time.Second)
-		n.want("§3.2: a secret is remembered", []string{"2 patch nodeimages/status"}, n.sent())
+		n.want("IMG-3.2: a secret is remembered", []string{"2 patch nodeimages/status"}, n.sent())
 		n.sleep(10 * time.Minute)
 		n.edit(wants("quay.io/third", "1"), by("quay.io/third", "one"))
 		n.sleep(10 * time.Second)
-		n.want("§3.2: but not for ever", []string{"1 get secrets", "2 patch nodeimages/status"}, n.sent())
+		n.want("IMG-3.2: but not for ever", []string{"1 get secrets", "2 patch nodeimages/status"}, n.sent())
 	}, wants("quay.io/web", "1"), by("quay.io/web", "missing", "hub", "one", "two"))
 }
 
-// §3.3: no match: anonymous.
+// IMG-3.3: no match: anonymous.
 func TestStoryAnonymous(t *testing.T) {
 	play(t, func(n *node) {
 		n.addSecret("hub", "https://index.docker.io/v1/", "hub")
 		asked := n.guarded("")
 		n.start()
 		n.sleep(10 * time.Second)
-		n.want("§3.3 difference: the credential of Docker Hub is not shown", []string{""}, *asked)
+		n.want("IMG-3.3 difference: the credential of Docker Hub is not shown", []string{""}, *asked)
 	}, wants("quay.io/web", "1"), by("quay.io/web", "hub", "missing"))
 }
 
@@ -106,9 +106,9 @@ func TestStoryAllCredentialsFail(t *testing.T) {
 		asked := n.guarded("nobody")
 		n.start()
 		n.sleep(10 * time.Second)
-		n.want("§3.3: no anonymous fallback", []string{"two", "one"}, *asked)
+		n.want("IMG-3.3: no anonymous fallback", []string{"two", "one"}, *asked)
 		prefix := "container runtime unix:///run/test.sock: pull image quay.io/web:1: rpc error: code = Unknown desc = unauthorized: "
-		n.expect("§3.3: the errors are joined", "quay.io/web:1 v1 Failed 0% ("+prefix+"two\n"+prefix+"one\nsecret default/missing was left out: secrets \"missing\" not found)")
+		n.expect("IMG-3.3: the errors are joined", "quay.io/web:1 v1 Failed 0% ("+prefix+"two\n"+prefix+"one\nsecret default/missing was left out: secrets \"missing\" not found)")
 	}, wants("quay.io/web", "1", backoffLimit(0)), by("quay.io/web", "one", "two", "missing"))
 }
 
@@ -121,7 +121,7 @@ func TestStorySecretIsCorrected(t *testing.T) {
 		n.must(n.kube.CoreV1().Secrets("default").Delete(n.Context(), "one", metav1.DeleteOptions{}))
 		n.addSecret("one", "quay.io", "new")
 		n.sleep(10 * time.Second)
-		n.want("§3.2 difference: read anew after a failure", []string{"old", "new"}, *asked)
+		n.want("IMG-3.2 difference: read anew after a failure", []string{"old", "new"}, *asked)
 	}, wants("quay.io/web", "1"), by("quay.io/web", "one"))
 }
 
@@ -148,14 +148,14 @@ func TestStorySecretsUnreadable(t *testing.T) {
 				n.sleep(time.Minute)
 				n.api.FailBefore(nil)
 				n.sleep(time.Minute)
-				n.want("§3.2: attempts", test.asked, *asked)
-				n.expect("§3.2: pulled", "quay.io/web:1 v1 Succeeded 100% quay.io/web@sha256:quay.io/web:1")
+				n.want("IMG-3.2: attempts", test.asked, *asked)
+				n.expect("IMG-3.2: pulled", "quay.io/web:1 v1 Succeeded 100% quay.io/web@sha256:quay.io/web:1")
 			}, wants("quay.io/web", "1", backoffLimit(0)), by("quay.io/web", "one"))
 		})
 	}
 }
 
-// §3.3: labels and annotations of the sandbox go with the request, and only these.
+// IMG-3.3: labels and annotations of the sandbox go with the request, and only these.
 // containerd shows less of it: it reads one annotation, and no labels.
 func TestStorySandbox(t *testing.T) {
 	play(t, func(n *node) {

@@ -43,7 +43,7 @@ func (p *planner) planPulls() {
 }
 
 // settled ends a task that has come to its end, and tells whether it has. A task
-// that has not is reported as being pulled, from the first moment. (§2.4, §3.3)
+// that has not is reported as being pulled, from the first moment. (IMG-2.4, IMG-3.3)
 func (p *planner) settled(t *task) bool {
 	deadline := p.deadline(t)
 	over := !deadline.IsZero() && !deadline.After(p.Now)
@@ -90,7 +90,7 @@ func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
 }
 
 // listed returns the image of a task among those of the node, nil where it is
-// not there. Runtimes list images by their full names. (§3.3)
+// not there. Runtimes list images by their full names. (IMG-3.3)
 func (p *planner) listed(t *task) *criv1.Image {
 	if p.Images == nil {
 		p.plan.ListImages = true

@@ -14,7 +14,7 @@ import (
 )
 
 // pulling reports that a task is being worked on. The message is why the last
-// attempt failed, so that one who waits can see it. (§2.5)
+// attempt failed, so that one who waits can see it. (IMG-2.5)
 func (p *planner) pulling(t *task) {
 	t.status = v1alpha1.ImageTagStatus{
 		Tag: t.Tag, Version: t.spec.Version, Phase: v1alpha1.ImagePhasePulling, StartTime: stamp(p.begun(t)),
@@ -55,7 +55,7 @@ func (p *planner) complete(t *task, phase v1alpha1.ImagePullPhase, message strin
 func stamp(at time.Time) *metav1.Time { return ptr.To(metav1.NewTime(at.Truncate(time.Second))) }
 
 // planStatus puts the states of the tasks together. What is said of tasks that
-// are gone goes. (§2.5)
+// are gone goes. (IMG-2.5)
 func (p *planner) planStatus() {
 	if p.NodeImage == nil || p.plan.ListImages {
 		return

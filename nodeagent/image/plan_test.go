@@ -68,23 +68,23 @@ func TestPlan(t *testing.T) {
 	}{
 		{name: "nothing to do", of: newNodeImage()},
 		{name: "no NodeImage: its pulls end", pulls: []Pull{pullOf(1, isRunning)}, want: []string{"cancel nginx:1: the task has been taken away"}},
-		{name: "§2.4 difference: a pull is reported at once", of: newNodeImage(wants("nginx", "1")),
+		{name: "IMG-2.4 difference: a pull is reported at once", of: newNodeImage(wants("nginx", "1")),
 			want: []string{"start nginx:1 v1 for 10m0s"}, status: pullingOne},
-		{name: "§3.2: all tags of all images, the oldest tasks first", of: newNodeImage(wants("nginx", "1"), wants("nginx", "0"), wants("redis", "7", createdAgo(time.Hour))),
+		{name: "IMG-3.2: all tags of all images, the oldest tasks first", of: newNodeImage(wants("nginx", "1"), wants("nginx", "0"), wants("redis", "7", createdAgo(time.Hour))),
 			want:   []string{"start redis:7 v1 for 10m0s", "start nginx:0 v1 for 10m0s", "start nginx:1 v1 for 10m0s"},
 			status: []string{"desired 3 succeeded 0 failed 0 pulling 3", "nginx:0 v1 Pulling 0%", "nginx:1 v1 Pulling 0%", "redis:7 v1 Pulling 0%"}},
-		{name: "§3.2 difference: as many at the same time as may be", of: newNodeImage(wants("a", "1"), wants("b", "1"), wants("c", "1"), wants("nginx", "1", createdAgo(time.Hour))),
+		{name: "IMG-3.2 difference: as many at the same time as may be", of: newNodeImage(wants("a", "1"), wants("b", "1"), wants("c", "1"), wants("nginx", "1", createdAgo(time.Hour))),
 			pulls:  []Pull{pullOf(1, isRunning)},
 			want:   []string{"start a:1 v1 for 10m0s", "start b:1 v1 for 10m0s", "wait c:1: 3 other pulls are under way, which is as many as may be"},
 			status: []string{"desired 4 succeeded 0 failed 0 pulling 4", "a:1 v1 Pulling 0%", "b:1 v1 Pulling 0%", "c:1 v1 Pulling 0%", "nginx:1 v1 Pulling 0%"}},
-		{name: "§3.2 [must]: a finished task is not pulled again", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0))},
-		{name: "§3.2 [must]: a higher version is", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", finishedAs("1", 1, "Succeeded")), counts(1, 1, 0, 0)),
+		{name: "IMG-3.2: a finished task is not pulled again", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0))},
+		{name: "IMG-3.2: a higher version is", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", finishedAs("1", 1, "Succeeded")), counts(1, 1, 0, 0)),
 			want: []string{"start nginx:1 v2 for 10m0s"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
-		{name: "§3.2: the version changes: the pull is stopped, and the other begins", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
+		{name: "IMG-3.2: the version changes: the pull is stopped, and the other begins", of: newNodeImage(wants("nginx", "1", version(2)), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
 			pulls: []Pull{pullOf(1, isRunning)}, want: []string{"start nginx:1 v2 for 10m0s", "cancel nginx:1: the task has come to version 2, and this is version 1"}, status: []string{one, "nginx:1 v2 Pulling 0%"}},
-		{name: "§3.2: the tag is removed: the pull is stopped", of: newNodeImage(says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
+		{name: "IMG-3.2: the tag is removed: the pull is stopped", of: newNodeImage(says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
 			pulls: []Pull{pullOf(1, isRunning)}, want: []string{"cancel nginx:1: the task has been taken away"}, status: []string{"desired 0 succeeded 0 failed 0 pulling 0"}},
-		{name: "§2.4: the watchdog has failed it: the pull is stopped", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0)),
+		{name: "IMG-2.4: the watchdog has failed it: the pull is stopped", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Failed")), counts(1, 0, 1, 0)),
 			pulls: []Pull{pullOf(1, isRunning)}, want: []string{"cancel nginx:1: the task is finished: Failed "}},
 		{name: "a pull under way, reported", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)), pulls: []Pull{pullOf(1, isRunning)}},
 		{name: "a restart of the agent: a pull that was under way begins anew", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, time.Second)), counts(1, 0, 0, 1)),
@@ -92,17 +92,17 @@ func TestPlan(t *testing.T) {
 		{name: "a restart of the agent: a pull that had ended is found", of: newNodeImage(wants("quay.io/web", "1"), says("quay.io/web", pullingSince("1", 1, 4*time.Second)), counts(1, 0, 0, 1)),
 			images: []*criv1.Image{onNode("id", "quay.io/web:1")}, want: []string{"finished quay.io/web:1 failed=false in 4s"},
 			status: []string{"desired 1 succeeded 1 failed 0 pulling 0", "quay.io/web:1 v1 Succeeded 100% quay.io/web@id"}},
-		{name: "§3.3: a success", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, 9*time.Second)), counts(1, 0, 0, 1)),
+		{name: "IMG-3.3: a success", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, 9*time.Second)), counts(1, 0, 0, 1)),
 			pulls: []Pull{pullOf(1, func(p *Pull) { p.Succeeded, p.ImageID, p.Ended = true, "sha256:77", now.Add(-time.Second) })},
 			want:  []string{"finished nginx:1 failed=false in 8s"}, status: []string{"desired 1 succeeded 1 failed 0 pulling 0", "nginx:1 v1 Succeeded 100% nginx@sha256:77"}},
-		{name: "§2.5: no imageID where the runtime does not tell", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, 9*time.Second)), counts(1, 0, 0, 1)),
+		{name: "IMG-2.5: no imageID where the runtime does not tell", of: newNodeImage(wants("nginx", "1"), says("nginx", pullingSince("1", 1, 9*time.Second)), counts(1, 0, 0, 1)),
 			pulls: []Pull{pullOf(1, func(p *Pull) { p.Succeeded, p.Ended = true, now })},
 			want:  []string{"finished nginx:1 failed=false in 9s"}, status: []string{"desired 1 succeeded 1 failed 0 pulling 0", "nginx:1 v1 Succeeded 100%"}},
 		{name: "a success that has been reported is forgotten", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Succeeded")), counts(1, 1, 0, 0)),
 			pulls: []Pull{pullOf(1, func(p *Pull) { p.Succeeded = true })}, want: []string{"forget nginx:1"}},
 		{name: "a name that nobody can pull", of: newNodeImage(wants("Nginx", "1")), want: []string{"finished Nginx:1 failed=true in 0s"},
 			status: []string{"desired 1 succeeded 0 failed 1 pulling 0", `Nginx:1 v1 Failed 0% (image "Nginx:1": the name is "library/Nginx", want lower-case letters and digits, with single separators between them)`}},
-		{name: "§2.5: what is said of tasks that are gone goes", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Succeeded")), says("nginx", finishedAs("2", 1, "Failed")), says("redis", finishedAs("7", 1, "Failed")), counts(3, 1, 2, 0)),
+		{name: "IMG-2.5: what is said of tasks that are gone goes", of: newNodeImage(wants("nginx", "1"), says("nginx", finishedAs("1", 1, "Succeeded")), says("nginx", finishedAs("2", 1, "Failed")), says("redis", finishedAs("7", 1, "Failed")), counts(3, 1, 2, 0)),
 			status: []string{"desired 1 succeeded 1 failed 0 pulling 0", "nginx:1 v1 Succeeded 0%"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -134,24 +134,24 @@ func TestPlanAttempts(t *testing.T) {
 		pull  *Pull
 		want  []string
 	}{
-		{"§3.3: the timeout", edits(timeout(30)), nil, []string{"start nginx:1 v1 for 30s"}},
-		{"§3.3: a timeout of 0 is the default", edits(timeout(0)), nil, []string{"start nginx:1 v1 for 10m0s"}},
-		{"§3.3: no more than is left to the deadline", edits(timeout(30), deadline(25)), nil, []string{"start nginx:1 v1 for 15s", "again in 15s"}},
-		{"§3.3: the deadline counts from the begin, not from createdAt", edits(deadline(11)), nil, []string{"start nginx:1 v1 for 1s", "again in 1s"}},
-		{"§3.3: the deadline is over", edits(deadline(10)), nil, []string{"finished nginx:1 failed=true in 10s"}},
-		{"§3.3: the deadline is over while an attempt is under way", edits(deadline(10)), ptrTo(pullOf(1, isRunning)),
+		{"IMG-3.3: the timeout", edits(timeout(30)), nil, []string{"start nginx:1 v1 for 30s"}},
+		{"IMG-3.3: a timeout of 0 is the default", edits(timeout(0)), nil, []string{"start nginx:1 v1 for 10m0s"}},
+		{"IMG-3.3: no more than is left to the deadline", edits(timeout(30), deadline(25)), nil, []string{"start nginx:1 v1 for 15s", "again in 15s"}},
+		{"IMG-3.3: the deadline counts from the begin, not from createdAt", edits(deadline(11)), nil, []string{"start nginx:1 v1 for 1s", "again in 1s"}},
+		{"IMG-3.3: the deadline is over", edits(deadline(10)), nil, []string{"finished nginx:1 failed=true in 10s"}},
+		{"IMG-3.3: the deadline is over while an attempt is under way", edits(deadline(10)), ptrTo(pullOf(1, isRunning)),
 			[]string{"cancel nginx:1: pulling exceeds the activeDeadlineSeconds", "finished nginx:1 failed=true in 10s"}},
-		{"§3.3: the deadline comes before the next attempt", edits(deadline(11)), ptrTo(pullOf(1, failedTimes(3, 2*time.Second))),
+		{"IMG-3.3: the deadline comes before the next attempt", edits(deadline(11)), ptrTo(pullOf(1, failedTimes(3, 2*time.Second))),
 			[]string{"wait nginx:1: attempt 4 of 4 is made in 2s; the last one failed: no route", "again in 1s"}},
 		{"a deadline beyond all time is none", edits(deadline(1 << 62)), nil, []string{"start nginx:1 v1 for 10m0s"}},
-		{"§3.3: 1 s after the first failure", nil, ptrTo(pullOf(1, failedTimes(1, 0))), []string{"wait nginx:1: attempt 2 of 4 is made in 1s; the last one failed: no route", "again in 1s"}},
-		{"§3.3: 2 s after the second", nil, ptrTo(pullOf(1, failedTimes(2, time.Second))), []string{"wait nginx:1: attempt 3 of 4 is made in 1s; the last one failed: no route", "again in 1s"}},
-		{"§3.3: the pause is over", nil, ptrTo(pullOf(1, failedTimes(2, 2*time.Second))), []string{"start nginx:1 v1 for 10m0s"}},
-		{"§3.3: 16 s after the fifth", edits(backoffLimit(9)), ptrTo(pullOf(1, failedTimes(5, 0))), []string{"wait nginx:1: attempt 6 of 10 is made in 16s; the last one failed: no route", "again in 16s"}},
-		{"§3.3: 30 s at most", edits(backoffLimit(99)), ptrTo(pullOf(1, failedTimes(64, 0))), []string{"wait nginx:1: attempt 65 of 100 is made in 30s; the last one failed: no route", "again in 30s"}},
-		{"§3.3: backoffLimit + 1 attempts, by default 3 + 1, and no pause after the last", nil, ptrTo(pullOf(1, failedTimes(4, 0))), []string{"finished nginx:1 failed=true in 10s"}},
-		{"§3.3: a negative backoffLimit is 3", edits(backoffLimit(-1)), ptrTo(pullOf(1, failedTimes(4, 0))), []string{"finished nginx:1 failed=true in 10s"}},
-		{"§3.3: backoffLimit 0 is one attempt", edits(backoffLimit(0)), ptrTo(pullOf(1, failedTimes(1, 0))), []string{"finished nginx:1 failed=true in 10s"}},
+		{"IMG-3.3: 1 s after the first failure", nil, ptrTo(pullOf(1, failedTimes(1, 0))), []string{"wait nginx:1: attempt 2 of 4 is made in 1s; the last one failed: no route", "again in 1s"}},
+		{"IMG-3.3: 2 s after the second", nil, ptrTo(pullOf(1, failedTimes(2, time.Second))), []string{"wait nginx:1: attempt 3 of 4 is made in 1s; the last one failed: no route", "again in 1s"}},
+		{"IMG-3.3: the pause is over", nil, ptrTo(pullOf(1, failedTimes(2, 2*time.Second))), []string{"start nginx:1 v1 for 10m0s"}},
+		{"IMG-3.3: 16 s after the fifth", edits(backoffLimit(9)), ptrTo(pullOf(1, failedTimes(5, 0))), []string{"wait nginx:1: attempt 6 of 10 is made in 16s; the last one failed: no route", "again in 16s"}},
+		{"IMG-3.3: 30 s at most", edits(backoffLimit(99)), ptrTo(pullOf(1, failedTimes(64, 0))), []string{"wait nginx:1: attempt 65 of 100 is made in 30s; the last one failed: no route", "again in 30s"}},
+		{"IMG-3.3: backoffLimit + 1 attempts, by default 3 + 1, and no pause after the last", nil, ptrTo(pullOf(1, failedTimes(4, 0))), []string{"finished nginx:1 failed=true in 10s"}},
+		{"IMG-3.3: a negative backoffLimit is 3", edits(backoffLimit(-1)), ptrTo(pullOf(1, failedTimes(4, 0))), []string{"finished nginx:1 failed=true in 10s"}},
+		{"IMG-3.3: backoffLimit 0 is one attempt", edits(backoffLimit(0)), ptrTo(pullOf(1, failedTimes(1, 0))), []string{"finished nginx:1 failed=true in 10s"}},
 		{"no policy", edits(func(t *v1alpha1.ImageTagSpec) { t.PullPolicy = nil }), nil, []string{"start nginx:1 v1 for 10m0s"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestPlanAttempts(t *testing.T) {
 				t.Errorf("message %q", message)
 			}
 			if test.pull != nil && test.pull.Err != nil && message != "no route" {
-				t.Errorf("§2.5: message %q", message)
+				t.Errorf("IMG-2.5: message %q", message)
 			}
 		})
 	}
@@ -178,7 +178,7 @@ func edits(all ...func(*v1alpha1.ImageTagSpec)) []func(*v1alpha1.ImageTagSpec) {
 
 func ptrTo[T any](v T) *T { return &v }
 
-// §3.3: how an image is found among those of the node, and asked for.
+// IMG-3.3: how an image is found among those of the node, and asked for.
 func TestPlanFindsImages(t *testing.T) {
 	for _, test := range []struct {
 		name, image, tag string
@@ -186,14 +186,14 @@ func TestPlanFindsImages(t *testing.T) {
 		found            bool
 		reference        string
 	}{
-		{"§3.3: the name as it stands in the task", "quay.io/web", "1", onNode("x", "quay.io/web:1"), true, ""},
-		{"§3.3: another tag", "quay.io/web", "2", onNode("x", "quay.io/web:1"), false, "quay.io/web:2"},
-		{"§3.3: another registry", "quay.io/web", "1", onNode("x", "docker.io/library/web:1"), false, "quay.io/web:1"},
-		{"§3.3 difference: the full name of Docker Hub", "nginx", "1", onNode("x", "docker.io/library/nginx:1"), true, ""},
-		{"§3.3 difference: a user of Docker Hub", "team/web", "1", onNode("x", "docker.io/team/web:1"), true, ""},
-		{"§3.3 difference: the second name of an image", "nginx", "1", onNode("x", "a:1", "docker.io/library/nginx:1"), true, ""},
-		{"§3.3 difference: a digest", "nginx", digest, &criv1.Image{Id: "x", RepoDigests: []string{"docker.io/library/nginx@" + digest}}, true, ""},
-		{"§3.3 difference: a digest is pulled as one", "nginx", digest, onNode("x", "nginx:1"), false, "nginx@" + digest},
+		{"IMG-3.3: the name as it stands in the task", "quay.io/web", "1", onNode("x", "quay.io/web:1"), true, ""},
+		{"IMG-3.3: another tag", "quay.io/web", "2", onNode("x", "quay.io/web:1"), false, "quay.io/web:2"},
+		{"IMG-3.3: another registry", "quay.io/web", "1", onNode("x", "docker.io/library/web:1"), false, "quay.io/web:1"},
+		{"IMG-3.3 difference: the full name of Docker Hub", "nginx", "1", onNode("x", "docker.io/library/nginx:1"), true, ""},
+		{"IMG-3.3 difference: a user of Docker Hub", "team/web", "1", onNode("x", "docker.io/team/web:1"), true, ""},
+		{"IMG-3.3 difference: the second name of an image", "nginx", "1", onNode("x", "a:1", "docker.io/library/nginx:1"), true, ""},
+		{"IMG-3.3 difference: a digest", "nginx", digest, &criv1.Image{Id: "x", RepoDigests: []string{"docker.io/library/nginx@" + digest}}, true, ""},
+		{"IMG-3.3 difference: a digest is pulled as one", "nginx", digest, onNode("x", "nginx:1"), false, "nginx@" + digest},
 		{"a name that has no registry", "my_registry.local/web", "1", onNode("x", "my_registry.local/web:1"), true, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestPlanKeepsFirstSyncStatus(t *testing.T) {
 	n.Status.FirstSyncStatus = &v1alpha1.SyncStatus{SyncAt: ago(0)}
 	plan := NewPlan(&Snapshot{NodeImage: n, Images: []*criv1.Image{}, Concurrency: 1, Now: now})
 	if plan.Status.FirstSyncStatus == nil {
-		t.Error("§2.5 difference: firstSyncStatus is gone")
+		t.Error("IMG-2.5 difference: firstSyncStatus is gone")
 	}
 	if n.Status.Desired != 0 || n.Status.ImageStatuses != nil {
 		t.Errorf("the snapshot was changed: %+v", n.Status)
@@ -240,6 +240,6 @@ func TestPlanHandsOver(t *testing.T) {
 		t.Errorf("start (-want +got):\n%s", diff)
 	}
 	if got := plan.Status.ImageStatuses["nginx"].Tags[0].StartTime; !got.Equal(&metav1.Time{Time: now}) {
-		t.Errorf("§2.5: startTime %v", got)
+		t.Errorf("IMG-2.5: startTime %v", got)
 	}
 }

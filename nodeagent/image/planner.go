@@ -75,7 +75,7 @@ func (p *planner) taskOf(name string, image *v1alpha1.ImageSpec, spec *v1alpha1.
 
 func created(t *task) time.Time { return ptr.Deref(t.spec.CreatedAt, metav1.Time{}).Time }
 
-// needless says why a pull is not needed any more; empty where it is. (§3.2)
+// needless says why a pull is not needed any more; empty where it is. (IMG-3.2)
 func needless(pull *Pull, t *task) string {
 	switch {
 	case t == nil:
@@ -98,7 +98,7 @@ func (p *planner) end(pull *Pull, reason string) {
 }
 
 // finished tells whether the status says that this version has come to its end.
-// Such a task is not pulled again. (§3.2)
+// Such a task is not pulled again. (IMG-3.2)
 func (t *task) finished() bool { return t.reported != nil && t.reported.CompletionTime != nil }
 
 // policy returns the pull policy of a task, empty where it has none.

@@ -25,18 +25,18 @@ func TestStoryPull(t *testing.T) {
 	play(t, func(n *node) {
 		n.takes(5 * time.Minute)
 		n.start()
-		n.expect("§2.4 difference: reported when it begins", "desired 1 succeeded 0 failed 0 pulling 1", pullingNginx)
+		n.expect("IMG-2.4 difference: reported when it begins", "desired 1 succeeded 0 failed 0 pulling 1", pullingNginx)
 		n.sleep(4*time.Minute + 59*time.Second)
 		n.want("one write", []string{"1 patch nodeimages/status"}, n.sent())
 		n.sleep(2 * time.Second)
-		n.expect("§3.3: a success", "desired 1 succeeded 1 failed 0 pulling 0", hasNginx)
-		n.want("§3.3: the event, sic", []string{"Normal PullImageSucceed: Image nginx:1, ecalpsedTime 5m0s"}, n.events.All())
+		n.expect("IMG-3.3: a success", "desired 1 succeeded 1 failed 0 pulling 0", hasNginx)
+		n.want("IMG-3.3: the event, sic", []string{"Normal PullImageSucceed: Image nginx:1, ecalpsedTime 5m0s"}, n.events.All())
 		n.want("one write", []string{"1 patch nodeimages/status"}, n.sent())
-		n.want("§3.3: one pull", []string{"nginx:1"}, n.pulls())
+		n.want("IMG-3.3: one pull", []string{"nginx:1"}, n.pulls())
 
 		n.patchLabels()
 		n.sleep(24 * time.Hour)
-		n.want("§3.4 difference: nothing is refreshed", nil, n.sent())
+		n.want("IMG-3.4 difference: nothing is refreshed", nil, n.sent())
 		n.want("nor is the runtime asked", nil, n.runtime.Calls())
 	}, wants("nginx", "1"))
 }
@@ -48,7 +48,7 @@ func (n *node) patchLabels() {
 	n.sent()
 }
 
-// §3.1: the agent watches its own NodeImage, and no secret.
+// IMG-3.1: the agent watches its own NodeImage, and no secret.
 func TestStoryFeed(t *testing.T) {
 	play(t, func(n *node) {
 		other := newNodeImage(wants("redis", "7"))
@@ -78,17 +78,17 @@ func TestStoryVersions(t *testing.T) {
 		n.sleep(10 * time.Second)
 		n.edit(again("nginx"))
 		n.sleep(5 * time.Second)
-		n.expect("§3.2: the other version begins at once", "nginx:1 v2 Pulling 0%")
-		n.want("§3.2 difference: a pull that is stopped is no failure", nil, n.events.All())
+		n.expect("IMG-3.2: the other version begins at once", "nginx:1 v2 Pulling 0%")
+		n.want("IMG-3.2 difference: a pull that is stopped is no failure", nil, n.events.All())
 		n.sleep(time.Minute)
-		n.expect("§3.2: its result", "nginx:1 v2 Succeeded 100% nginx@sha256:nginx:1")
+		n.expect("IMG-3.2: its result", "nginx:1 v2 Succeeded 100% nginx@sha256:nginx:1")
 		n.want("pulls", []string{"nginx:1", "nginx:1"}, n.pulls())
 		n.edit(again("nginx"))
 		n.sleep(5 * time.Second)
-		n.expect("§3.2: a higher version; the runtime has the image", "nginx:1 v3 Succeeded 100% nginx@sha256:nginx:1")
+		n.expect("IMG-3.2: a higher version; the runtime has the image", "nginx:1 v3 Succeeded 100% nginx@sha256:nginx:1")
 		n.edit(no("nginx"))
 		n.sleep(5 * time.Second)
-		n.expect("§2.5: nothing is left", "desired 0 succeeded 0 failed 0 pulling 0")
+		n.expect("IMG-2.5: nothing is left", "desired 0 succeeded 0 failed 0 pulling 0")
 	}, wants("nginx", "1"))
 }
 
@@ -106,9 +106,9 @@ func TestStoryTaskIsTakenAway(t *testing.T) {
 		n.edit(no("nginx"))
 		n.sleep(time.Hour)
 		if ended != 10*time.Second {
-			n.Errorf("§3.2: the pull ended after %v", ended)
+			n.Errorf("IMG-3.2: the pull ended after %v", ended)
 		}
-		n.expect("§3.2: nothing is reported", "desired 0 succeeded 0 failed 0 pulling 0")
+		n.expect("IMG-3.2: nothing is reported", "desired 0 succeeded 0 failed 0 pulling 0")
 		n.want("events", nil, n.events.All())
 
 		n.edit(wants("nginx", "1"))
@@ -121,7 +121,7 @@ func TestStoryTaskIsTakenAway(t *testing.T) {
 	}, wants("nginx", "1"))
 }
 
-// §2.4: the manager has failed a task; the agent abandons it.
+// IMG-2.4: the manager has failed a task; the agent abandons it.
 func TestStoryWatchdog(t *testing.T) {
 	play(t, func(n *node) {
 		n.takes(time.Hour)
@@ -129,7 +129,7 @@ func TestStoryWatchdog(t *testing.T) {
 		n.sleep(10 * time.Second)
 		n.patchStatus(`{"status":{"pulling":0,"failed":1,"imageStatuses":{"nginx":{"tags":[{"tag":"1","version":1,"phase":"Failed","completionTime":"2026-01-02T03:04:05Z","message":"x"}]}}}}`)
 		n.sleep(2 * time.Hour)
-		n.expect("§2.4: it stays failed", "desired 1 succeeded 0 failed 1 pulling 0", "nginx:1 v1 Failed 0% (x)")
+		n.expect("IMG-2.4: it stays failed", "desired 1 succeeded 0 failed 1 pulling 0", "nginx:1 v1 Failed 0% (x)")
 	}, wants("nginx", "1"))
 }
 
@@ -142,13 +142,13 @@ func TestStoryFailures(t *testing.T) {
 		}
 		n.start()
 		n.sleep(3 * time.Second)
-		n.expect("§2.5 difference: why it takes its time",
+		n.expect("IMG-2.5 difference: why it takes its time",
 			"nginx:1 v1 Pulling 0% (container runtime unix:///run/test.sock: pull image nginx:1: rpc error: code = Unknown desc = manifest unknown)")
 		n.sleep(time.Hour)
-		n.want("§3.3: attempts", []string{"0s", "1s", "3s", "7s", "15s"}, times)
+		n.want("IMG-3.3: attempts", []string{"0s", "1s", "3s", "7s", "15s"}, times)
 		message := "container runtime unix:///run/test.sock: pull image nginx:1: rpc error: code = Unknown desc = manifest unknown"
-		n.expect("§3.3: given up", "desired 1 succeeded 0 failed 1 pulling 0", "nginx:1 v1 Failed 0% ("+message+")")
-		n.want("§3.3: events, also on the owners", []string{"Warning PullImageFailed: Image nginx:1, " + message, "Warning PullImageFailed: Image nginx:1, " + message + " on node node-1"}, n.events.All())
+		n.expect("IMG-3.3: given up", "desired 1 succeeded 0 failed 1 pulling 0", "nginx:1 v1 Failed 0% ("+message+")")
+		n.want("IMG-3.3: events, also on the owners", []string{"Warning PullImageFailed: Image nginx:1, " + message, "Warning PullImageFailed: Image nginx:1, " + message + " on node node-1"}, n.events.All())
 		n.want("a write when it begins, one with the reason, one at the end", []string{"3 patch nodeimages/status"}, n.sent())
 	}, wants("nginx", "1", backoffLimit(4), func(t *v1alpha1.ImageTagSpec) {
 		t.OwnerReferences = []corev1.ObjectReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImagePullJob", Namespace: "default", Name: "pull", UID: "job"}}
@@ -160,10 +160,10 @@ func TestStoryTimeoutAndDeadline(t *testing.T) {
 		n.takes(time.Hour)
 		n.start()
 		n.sleep(10 * time.Minute)
-		n.expect("§3.3: results",
+		n.expect("IMG-3.3: results",
 			"a:1 v1 Failed 0% (pulling image a:1 is canceled: it has taken longer than 20s)",
 			"b:1 v1 Failed 0% (pulling exceeds the activeDeadlineSeconds)")
-		n.want("§3.3: attempts", []string{"a:1", "a:1", "b:1"}, sorted(n.pulls()))
+		n.want("IMG-3.3: attempts", []string{"a:1", "a:1", "b:1"}, sorted(n.pulls()))
 		want := []string{"Warning PullImageFailed: Image a:1, pulling image a:1 is canceled: it has taken longer than 20s", "Warning PullImageFailed: Image b:1, pulling exceeds the activeDeadlineSeconds"}
 		n.want("events", want, sorted(n.events.All()))
 	}, wants("a", "1", timeout(20), backoffLimit(1)), wants("b", "1", deadline(90)))
@@ -186,17 +186,17 @@ func TestStoryManyAtOnce(t *testing.T) {
 		}
 		n.start()
 		if status := n.nodeImage().Status; status.Pulling != 20 {
-			n.Errorf("§2.4 difference: %d are reported at once, want those too that wait", status.Pulling)
+			n.Errorf("IMG-2.4 difference: %d are reported at once, want those too that wait", status.Pulling)
 		}
 		n.sleep(6 * time.Minute)
 		if status := n.nodeImage().Status; status.Succeeded != 20 || most != 4 {
 			n.Errorf("succeeded %d, at most %d at once", status.Succeeded, most)
 		}
-		n.want("§3.4: what happens at the same time is one write", []string{"6 patch nodeimages/status"}, n.sent())
+		n.want("IMG-3.4: what happens at the same time is one write", []string{"6 patch nodeimages/status"}, n.sent())
 	}, all...)
 }
 
-// §3.2 difference: an image that fails does not hold up the others.
+// IMG-3.2 difference: an image that fails does not hold up the others.
 func TestStoryNobodyIsHeldUp(t *testing.T) {
 	play(t, func(n *node) {
 		n.options.Concurrency = 1
@@ -283,7 +283,7 @@ func TestStoryRuntimeRestarts(t *testing.T) {
 		n.expect("reported, though the runtime is away", "desired 2 succeeded 1 failed 0 pulling 1", "nginx:1 v1 Succeeded 100%", "redis:7 v1 Pulling 0%")
 		n.runtime.SetDown(false)
 		n.sleep(2 * time.Minute)
-		n.expect("§3.3 difference: no attempt is lost", "nginx:1 v1 Succeeded 100%", "redis:7 v1 Succeeded 100% redis@sha256:redis:7")
+		n.expect("IMG-3.3 difference: no attempt is lost", "nginx:1 v1 Succeeded 100%", "redis:7 v1 Succeeded 100% redis@sha256:redis:7")
 
 		n.runtime.SetDown(true)
 		n.edit(wants("web", "1", backoffLimit(0), timeout(60)))

@@ -131,7 +131,7 @@ func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	return patched.ResourceVersion, nil
 }
 
-// stop stops a container. The kubelet starts it again. (§5.5)
+// stop stops a container. The kubelet starts it again. (CRR-5.5)
 func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
 	request := s.Chosen()
 	toStop := s.toStop(what)

@@ -20,7 +20,7 @@ func (s *Snapshot) Chosen() *v1alpha1.ContainerRecreateRequest {
 }
 
 // inOrder returns the requests that are not over, in the order in which they are
-// worked on. (§5.2)
+// worked on. (CRR-5.2)
 func inOrder(all []*v1alpha1.ContainerRecreateRequest) []*v1alpha1.ContainerRecreateRequest {
 	requests := slices.DeleteFunc(slices.Clone(all), over)
 	slices.SortFunc(requests, func(a, b *v1alpha1.ContainerRecreateRequest) int {

@@ -17,7 +17,7 @@ import (
 )
 
 // The back-off of a pod whose passes fail. A runtime that was restarted is asked
-// again soon. (§5.1)
+// again soon. (CRR-5.1)
 const (
 	firstBackOff = 500 * time.Millisecond
 	lastBackOff  = 50 * time.Second

@@ -61,7 +61,7 @@ func NewPlan(s *Snapshot) *Plan {
 
 // answer has requests wait for the chosen one: one at a time acts on a pod. They
 // say so, since a controller ends a request that nobody has answered; but not
-// before the chosen one has been begun, for which they would go first. (§5.2)
+// before the chosen one has been begun, for which they would go first. (CRR-5.2)
 func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1alpha1.ContainerRecreateRequest) {
 	for _, r := range others {
 		why := fmt.Sprintf("ContainerRecreateRequest %s of the same pod comes first", chosen.Name)

@@ -31,34 +31,34 @@ func (p *planner) observeStates() {
 }
 
 // stateOf computes how far a container is. The first rule that fits counts.
-// (§5.4)
+// (CRR-5.4)
 func (p *planner) stateOf(of *v1alpha1.ContainerRecreateRequestContainer, before state) state {
 	pending := state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestPending, IsKilled: before.IsKilled}
 	recreating := state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestRecreating, IsKilled: before.IsKilled}
 	c := p.newest[of.Name]
 	switch {
-	case before.Phase == v1alpha1.ContainerRecreateRequestSucceeded || before.Phase == v1alpha1.ContainerRecreateRequestFailed: // rule 0
+	case before.Phase == v1alpha1.ContainerRecreateRequestSucceeded || before.Phase == v1alpha1.ContainerRecreateRequestFailed: // CRR-5.4.0
 		return before
-	case c == nil: // rule 1
+	case c == nil: // CRR-5.4.1
 		pending.Message = v1alpha1.ContainerRecreateStateMessageNotFound
 		return pending
-	case c.GetState() == criv1.ContainerState_CONTAINER_EXITED: // rule 2
+	case c.GetState() == criv1.ContainerState_CONTAINER_EXITED: // CRR-5.4.2
 		p.wait(p.request, of.Name, "the kubelet has to start it again")
 		return recreating
 	case p.announced(c) && before.IsKilled: // and still there
 		return pending
-	case p.strategy.ForceRecreate && !before.IsKilled: // rule 3
+	case p.strategy.ForceRecreate && !before.IsKilled: // CRR-5.4.3
 		return pending
-	case p.fullID(c) == of.StatusContext.ContainerID: // rule 5
+	case p.fullID(c) == of.StatusContext.ContainerID: // CRR-5.4.5
 		return pending
-	case p.succeeded(c, of.Name): // rule 4
+	case p.succeeded(c, of.Name): // CRR-5.4.4
 		return state{Name: of.Name, Phase: v1alpha1.ContainerRecreateRequestSucceeded, IsKilled: before.IsKilled}
 	}
 	return recreating
 }
 
 // succeeded tells whether a container that has taken the place of another one is
-// ready, and has been running for long enough. (§5.4 rule 4)
+// ready, and has been running for long enough. (CRR-5.4.4)
 func (p *planner) succeeded(c *criv1.Container, name string) bool {
 	synced := p.synced[name]
 	if synced.ContainerID != p.fullID(c) || !synced.Ready {

@@ -5,8 +5,7 @@ import (
 )
 
 // walk goes through the containers in the order of the spec, until one has to be
-// stopped or waited for, and completes the request when all are done. (§5.3
-// steps 6 to 8)
+// stopped or waited for, and completes the request when all are done. (CRR-5.3.6 to CRR-5.3.8)
 func (p *planner) walk() {
 	states := p.status.ContainerRecreateStates
 	done := 0

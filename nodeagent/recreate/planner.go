@@ -24,7 +24,7 @@ type planner struct {
 	synced   map[string]v1alpha1.ContainerRecreateRequestSyncContainerStatus
 }
 
-// work plans the next step of the chosen request. (§5.3)
+// work plans the next step of the chosen request. (CRR-5.3)
 func (p *planner) work(r *v1alpha1.ContainerRecreateRequest) {
 	p.request, p.status, p.why = r, r.Status.DeepCopy(), "the containers are further than was written down"
 	if r.Spec.Strategy != nil {
@@ -59,7 +59,7 @@ func (p *planner) recreate() {
 }
 
 // unready tells whether the pod has been out of service for as long as the
-// request wants it to be. (§5.3 step 2)
+// request wants it to be. (CRR-5.3.2)
 func (p *planner) unready() bool {
 	grace := p.strategy.UnreadyGracePeriodSeconds
 	if grace == nil {
@@ -87,7 +87,7 @@ func (p *planner) unready() bool {
 }
 
 // checkRuntime checks that all containers belong to the runtime of the node.
-// (§5.3 step 3)
+// (CRR-5.3.3)
 func (p *planner) checkRuntime() error {
 	for i := range p.request.Spec.Containers {
 		c := &p.request.Spec.Containers[i]

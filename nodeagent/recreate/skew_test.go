@@ -40,7 +40,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.is("r", "Completed, main Succeeded killed, side Succeeded killed")
 			n.want("restarts", []string{"main 1", "side 1"}, n.restarts("web-0"))
 		},
-		"§5.4.4: a request that was made just after a crash, of which the pod's status does not tell": func(n *node) {
+		"CRR-5.4.4: a request that was made just after a crash, of which the pod's status does not tell": func(n *node) {
 			n.restartUnseen("main-1")
 			n.create("r", "web-0", unready(2), only("main"))
 			n.work(10 * time.Second)
@@ -50,14 +50,14 @@ func TestSkewedClocks(t *testing.T) {
 				n.Error("the pod is out of service")
 			}
 		},
-		"§5.4.3: such a request, with force": func(n *node) {
+		"CRR-5.4.3: such a request, with force": func(n *node) {
 			n.restartUnseen("main-1")
 			n.create("r", "web-0", forced, only("main"))
 			n.work(10 * time.Second)
 			n.is("r", "Completed, main Succeeded killed")
 			n.want("restarts", []string{"main 2", "side 0"}, n.restarts("web-0"))
 		},
-		"§5.3.2: the unready step": func(n *node) {
+		"CRR-5.3.2: the unready step": func(n *node) {
 			n.create("r", "web-0", unready(10), only("main"))
 			n.work(9 * time.Second)
 			n.want("nothing before", nil, n.stops())
@@ -66,7 +66,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.work(5 * time.Second)
 			n.is("r", "Completed, main Succeeded killed")
 		},
-		"§5.3.2: the unready step, with another agent in the middle": func(n *node) {
+		"CRR-5.3.2: the unready step, with another agent in the middle": func(n *node) {
 			n.create("r", "web-0", unready(10), only("main"))
 			n.work(5 * time.Second)
 			n.stopAgent()
@@ -76,14 +76,14 @@ func TestSkewedClocks(t *testing.T) {
 			n.work(10 * time.Second)
 			n.is("r", "Completed, main Succeeded killed")
 		},
-		"§5.4.4: minStartedSeconds": func(n *node) {
+		"CRR-5.4.4: minStartedSeconds": func(n *node) {
 			n.create("r", "web-0", minStarted(20), only("main"))
 			n.work(19 * time.Second)
 			n.is("r", "Recreating, main Recreating killed")
 			n.work(2 * time.Second)
 			n.is("r", "Completed, main Succeeded killed")
 		},
-		"§4.3: a request is answered while all workers are busy": func(n *node) {
+		"CRR-M3: a request is answered while all workers are busy": func(n *node) {
 			n.stopAgent()
 			n.workers = 1
 			n.start()
@@ -99,7 +99,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.work(5 * time.Minute)
 			n.is("next", "Completed, main Succeeded killed")
 		},
-		"§4.3: an agent that does not answer": func(n *node) {
+		"CRR-M3: an agent that does not answer": func(n *node) {
 			n.stopAgent()
 			n.create("r", "web-0", only("main"))
 			n.sleep(59 * time.Second)
@@ -107,7 +107,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.sleep(2 * time.Second)
 			n.is("r", "Completed: daemon has not responded for a long time")
 		},
-		"§4.4: the deadline": func(n *node) {
+		"CRR-M4: the deadline": func(n *node) {
 			n.startup = time.Hour
 			n.create("r", "web-0", ends(20), only("main"))
 			n.work(19 * time.Second)
@@ -115,14 +115,14 @@ func TestSkewedClocks(t *testing.T) {
 			n.work(2 * time.Second)
 			n.is("r", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
 		},
-		"§4.1.4: the time to live": func(n *node) {
+		"CRR-M1.4: the time to live": func(n *node) {
 			n.create("r", "web-0", lives(30), only("main"))
 			n.work(20 * time.Second)
 			n.is("r", "Completed, main Succeeded killed")
 			n.work(20 * time.Second)
 			n.gone("r")
 		},
-		"§4.1.4: the time to live, with another manager in the middle": func(n *node) {
+		"CRR-M1.4: the time to live, with another manager in the middle": func(n *node) {
 			n.create("r", "web-0", lives(30), only("main"))
 			n.work(10 * time.Second)
 			n.stopManager()
@@ -132,7 +132,7 @@ func TestSkewedClocks(t *testing.T) {
 			n.work(20 * time.Second)
 			n.gone("r")
 		},
-		"§5.2: the oldest request first": func(n *node) {
+		"CRR-5.2: the oldest request first": func(n *node) {
 			n.create("b", "web-0", only("main"), unready(5))
 			n.sleep(time.Second)
 			n.create("a", "web-0", only("side"))

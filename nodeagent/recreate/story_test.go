@@ -28,19 +28,19 @@ func TestStoryWrites(t *testing.T) {
 		n.create("one", "web-0", only("main"))
 		n.work(10 * time.Second)
 		n.is("one", "Completed, main Succeeded killed")
-		n.want("§5.5.5: one stop, the grace period of the pod", []string{"StopContainer main-1 30s"}, n.stops())
+		n.want("CRR-5.5.5: one stop, the grace period of the pod", []string{"StopContainer main-1 30s"}, n.stops())
 		n.want("two writes", []string{"2 patch containerrecreaterequests/status"}, n.sent())
-		n.want("§5.5.1: the event", []string{"Normal Killing: Stopping container main by ContainerRecreateRequest one"}, n.events.All())
+		n.want("CRR-5.5.1: the event", []string{"Normal Killing: Stopping container main by ContainerRecreateRequest one"}, n.events.All())
 		about := []corev1.ObjectReference{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-0",
 			UID: n.getPod("web-0").UID, FieldPath: "spec.containers{main}"}}
 		if diff := cmp.Diff(about, n.events.about); diff != "" {
-			n.Errorf("§5.5.1: what the event is about (-want +got):\n%s", diff)
+			n.Errorf("CRR-5.5.1: what the event is about (-want +got):\n%s", diff)
 		}
 
 		n.create("both", "web-0")
 		n.work(10 * time.Second)
 		n.is("both", "Completed, main Succeeded killed, side Succeeded killed")
-		n.want("§5.3.6: one after the other", []string{"StopContainer main-3 30s", "StopContainer side-2 30s"}, n.stops())
+		n.want("CRR-5.3.6: one after the other", []string{"StopContainer main-3 30s", "StopContainer side-2 30s"}, n.stops())
 		n.want("restarts", []string{"main 2", "side 1"}, n.restarts("web-0"))
 		n.want("three writes", []string{"3 patch containerrecreaterequests/status"}, n.sent())
 		n.work(time.Hour)
@@ -57,16 +57,16 @@ func TestStoryOrder(t *testing.T) {
 		n.start()
 		n.create("unordered", "web-0")
 		n.work(2 * time.Second)
-		n.want("§5.3.6: unordered", []string{"StopContainer main-1 30s", "StopContainer side-2 30s"}, n.stops())
+		n.want("CRR-5.3.6: unordered", []string{"StopContainer main-1 30s", "StopContainer side-2 30s"}, n.stops())
 		n.is("unordered", "Recreating, main Recreating killed, side Recreating killed")
 		n.work(10 * time.Second)
 		n.is("unordered", "Completed, main Succeeded killed, side Succeeded killed")
 
 		n.create("ordered", "web-0", ordered)
 		n.work(3 * time.Second)
-		n.want("§5.3.6: ordered, the first", []string{"StopContainer main-3 30s"}, n.stops())
+		n.want("CRR-5.3.6: ordered, the first", []string{"StopContainer main-3 30s"}, n.stops())
 		n.work(5 * time.Second)
-		n.want("§5.3.6: ordered, the second", []string{"StopContainer side-4 30s"}, n.stops())
+		n.want("CRR-5.3.6: ordered, the second", []string{"StopContainer side-4 30s"}, n.stops())
 		n.is("ordered", "Recreating, main Succeeded killed, side Recreating killed")
 		n.work(10 * time.Second)
 		n.is("ordered", "Completed, main Succeeded killed, side Succeeded killed")
@@ -96,11 +96,11 @@ func TestStorySeveral(t *testing.T) {
 				n.Errorf("request %s: %s", name, showStatus(&r.Status))
 			}
 		}
-		n.want("§5.4.4: what a request before has recreated is not stopped again", []string{"main 1", "side 0"}, n.restarts("web-0"))
+		n.want("CRR-5.4.4: what a request before has recreated is not stopped again", []string{"main 1", "side 0"}, n.restarts("web-0"))
 		n.create("d", "web-0", only("main"), forced)
 		n.create("e", "web-0", only("main"), forced)
 		n.work(time.Minute)
-		n.want("§5.4.3: with force each stops", []string{"main 3", "side 0"}, n.restarts("web-0"))
+		n.want("CRR-5.4.3: with force each stops", []string{"main 3", "side 0"}, n.restarts("web-0"))
 	})
 }
 
@@ -157,12 +157,12 @@ func TestStoryUnready(t *testing.T) {
 		n.create("r", "web-0", only("main"), unready(10))
 		n.work(9 * time.Second)
 		n.is("r", "Recreating")
-		n.want("§5.3.2: nothing before", nil, n.stops())
+		n.want("CRR-5.3.2: nothing before", nil, n.stops())
 		if readiness.Ready(n.getPod("web-0")) {
 			n.Error("the pod is in service")
 		}
 		n.work(3 * time.Second)
-		n.want("§5.3.2: then", []string{"StopContainer main-1 30s"}, n.stops())
+		n.want("CRR-5.3.2: then", []string{"StopContainer main-1 30s"}, n.stops())
 		n.work(5 * time.Second)
 		n.is("r", "Completed, main Succeeded killed")
 		n.want("a write more: the phase", []string{"3 patch containerrecreaterequests/status"}, n.sent())
@@ -199,17 +199,17 @@ func TestStoryHook(t *testing.T) {
 		n.start()
 		n.create("r", "web-0", only("main"), grace(20))
 		n.work(10 * time.Second)
-		n.want("§5.5.3, §5.5.4: the hook, and the rest of the grace period", []string{"ExecSync main-1 bye", "StopContainer main-1 16s"}, n.stops())
+		n.want("CRR-5.5.3, CRR-5.5.4: the hook, and the rest of the grace period", []string{"ExecSync main-1 bye", "StopContainer main-1 16s"}, n.stops())
 		code = 1
 		n.create("s", "web-0", only("main"), grace(5))
 		n.work(10 * time.Second)
-		n.want("§5.5.4: 2 s at least", []string{"ExecSync main-3 bye", "StopContainer main-3 2s"}, n.stops())
+		n.want("CRR-5.5.4: 2 s at least", []string{"ExecSync main-3 bye", "StopContainer main-3 2s"}, n.stops())
 		if n.events.Count(v1alpha1.ContainerRecreateEventFailedPreStopHook) != 1 {
-			n.Errorf("§5.5.3: events %v", n.events.All())
+			n.Errorf("CRR-5.5.3: events %v", n.events.All())
 		}
 		n.create("t", "web-0", only("main"), grace(0))
 		n.work(10 * time.Second)
-		n.want("§5.5.4: no grace period, no hook", []string{"StopContainer main-4 2s"}, n.stops())
+		n.want("CRR-5.5.4: no grace period, no hook", []string{"StopContainer main-4 2s"}, n.stops())
 		n.is("t", "Completed, main Succeeded killed")
 	})
 }
@@ -223,9 +223,9 @@ func TestStoryFailurePolicy(t *testing.T) {
 		want   string
 		writes string
 	}{
-		"§5.3.6: Fail":            {nil, "Completed, main Failed " + message + ", side Pending", "3"},
-		"§5.3.6: Ignore":          {[]edit{ignore}, "Completed, main Failed " + message + ", side Succeeded killed", "4"},
-		"§5.3.6: Ignore, ordered": {[]edit{ignore, ordered}, "Completed, main Failed " + message + ", side Succeeded killed", "4"},
+		"CRR-5.3.6: Fail":            {nil, "Completed, main Failed " + message + ", side Pending", "3"},
+		"CRR-5.3.6: Ignore":          {[]edit{ignore}, "Completed, main Failed " + message + ", side Succeeded killed", "4"},
+		"CRR-5.3.6: Ignore, ordered": {[]edit{ignore, ordered}, "Completed, main Failed " + message + ", side Succeeded killed", "4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(n *node) {
@@ -364,7 +364,7 @@ func TestStoryOthers(t *testing.T) {
 		n.start()
 		n.create("r", "elsewhere", only("main"))
 		n.sleep(30 * time.Second)
-		n.want("§5.1: requests of another node", nil, append(n.stops(), n.sent()...))
+		n.want("CRR-5.1: requests of another node", nil, append(n.stops(), n.sent()...))
 		n.sleep(time.Minute)
 		n.is("r", "Completed: daemon has not responded for a long time")
 	})

@@ -110,7 +110,7 @@ func (a *applier) outdated(ctx context.Context, s *Snapshot) (bool, error) {
 	return a.Gone || apierrors.IsConflict(err), err
 }
 
-// collided counts one collision of revision names more. (CR5)
+// collided counts one collision of revision names more. (CS-CR5)
 func (a *applier) collided(ctx context.Context) error {
 	status := a.set.Status.DeepCopy()
 	status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/apitest/scene"
 )
 
-// TestRevisions is about names of revisions that are taken. (CR5)
+// TestRevisions is about names of revisions that are taken. (CS-CR5)
 func TestRevisions(t *testing.T) {
 	// taken creates a revision in place of the one that the CloneSet needs.
 	taken := func(c *cluster, edit func(*appsv1.ControllerRevision)) string {
@@ -36,16 +36,16 @@ func TestRevisions(t *testing.T) {
 		edit      func(*appsv1.ControllerRevision)
 		collision int32
 	}{
-		{"CR5: other data collides", func(r *appsv1.ControllerRevision) {
+		{"CS-CR5: other data collides", func(r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"$patch":"replace","spec":{"containers":[{"image":"other","name":"main","resources":{}}]}}}}`)}
 			r.OwnerReferences, r.Labels = nil, nil
 		}, 1},
-		{"CR5: equal data is used", func(*appsv1.ControllerRevision) {}, 0},
-		{"CR4, CR5: equal data of nobody is used", func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil }, 0},
-		{"CR4: equal data of nobody that the selector does not select collides", func(r *appsv1.ControllerRevision) {
+		{"CS-CR5: equal data is used", func(*appsv1.ControllerRevision) {}, 0},
+		{"CS-CR4, CS-CR5: equal data of nobody is used", func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil }, 0},
+		{"CS-CR4: equal data of nobody that the selector does not select collides", func(r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = nil, nil
 		}, 1},
-		{"CR4: equal data of another owner collides", func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" }, 1},
+		{"CS-CR4: equal data of another owner collides", func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" }, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
@@ -95,7 +95,7 @@ func TestCloneSetWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("rule 3g: podsToDelete loses the names of pods that are gone, and nothing else changes", func(t *testing.T) {
+	t.Run("CS-3(g): podsToDelete loses the names of pods that are gone, and nothing else changes", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, `{"spec":{"newer":{"a":[1]},"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","newer":true}],"newer":"x"}}}}`)
 			c.Settle()
@@ -117,7 +117,7 @@ func TestCloneSetWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("rule 3g: the pass that sees the pod go writes the status and prunes", func(t *testing.T) {
+	t.Run("CS-3(g): the pass that sees the pod go writes the status and prunes", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Settle()
@@ -131,7 +131,7 @@ func TestCloneSetWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("rule 3g: pruning is repeated when the user was faster", func(t *testing.T) {
+	t.Run("CS-3(g): pruning is repeated when the user was faster", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Settle()
@@ -153,7 +153,7 @@ func TestCloneSetWrites(t *testing.T) {
 
 // TestPodsGoAfterTheirCloneSet is about what the garbage collector does, seen
 // by caches of which one is behind: nothing is created for a CloneSet that is
-// gone or being deleted. (rule 3)
+// gone or being deleted. (CS-3)
 func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 	for name, remove := range map[string]func(*cluster){
 		"background: it is gone": func(c *cluster) { c.Delete() },

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// movePods carries out the stages of the plan. (rule 16)
+// movePods carries out the stages of the plan. (CS-16)
 func (a *applier) movePods(ctx context.Context) error {
 	if p := a.plan; a.Begins("ScaleUpLimited", p.Moves.Create < p.Moves.ScaleUp) {
 		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
@@ -23,12 +23,12 @@ func (a *applier) movePods(ctx context.Context) error {
 	})
 }
 
-// createPods creates pods. (rule 19)
+// createPods creates pods. (CS-19)
 func (a *applier) createPods(ctx context.Context, creations []rollout.PodCreation) error {
 	return a.failures.Add(v1alpha1.CloneSetConditionFailedScale, a.CreatePods(ctx, creations))
 }
 
-// deletePods deletes pods with their claims. (rule 24)
+// deletePods deletes pods with their claims. (CS-24)
 func (a *applier) deletePods(ctx context.Context, deletions []rollout.PodDeletion) error {
 	err := apply.Each(ctx, deletions, a.deletePod)
 	if err != nil && deletions[0].For == rollout.DeleteForUpdate { // a stage deletes for one or the other
@@ -59,7 +59,7 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 	return errors.Join(errs...)
 }
 
-// patchPods changes pods, those to be updated as far as the budget allows it. (rule 32)
+// patchPods changes pods, those to be updated as far as the budget allows it. (CS-32)
 func (a *applier) patchPods(ctx context.Context, patches []rollout.PodPatch) error {
 	allow := func(ctx context.Context, p *rollout.PodPatch) (bool, error) {
 		if p.Kind != rollout.PatchUpdateInPlace {

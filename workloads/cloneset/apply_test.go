@@ -29,15 +29,15 @@ func TestOnePodFails(t *testing.T) {
 		event     string
 		condition string
 	}{
-		{"rule 32: an update in place, its first write", func(c *cluster) { c.SetImage("nginx:2") }, "patch pods/status",
+		{"CS-32: an update in place, its first write", func(c *cluster) { c.SetImage("nginx:2") }, "patch pods/status",
 			[]string{"1 create controllerrevisions", "1 patch clonesets/status", "4 patch pods", "5 patch pods/status"},
 			"FailedUpdatePodInPlace", "FailedUpdate"},
-		{"rule 32: an update in place, its second write", func(c *cluster) { c.SetImage("nginx:2") }, "patch pods ",
+		{"CS-32: an update in place, its second write", func(c *cluster) { c.SetImage("nginx:2") }, "patch pods ",
 			[]string{"1 create controllerrevisions", "1 patch clonesets/status", "5 patch pods", "5 patch pods/status"},
 			"FailedUpdatePodInPlace", "FailedUpdate"},
-		{"rule 24: a deletion", func(c *cluster) { c.Edit(`{"spec":{"replicas":0}}`) }, "delete pods",
+		{"CS-24: a deletion", func(c *cluster) { c.Edit(`{"spec":{"replicas":0}}`) }, "delete pods",
 			[]string{"5 delete pods", "1 patch clonesets/status"}, "FailedDelete", "FailedScale"},
-		{"rule 33: a deletion for an update", func(c *cluster) {
+		{"CS-33: a deletion for an update", func(c *cluster) {
 			c.Edit(`{"spec":{"updateStrategy":{"type":"ReCreate"},"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`)
 		}, "delete pods", []string{"1 create controllerrevisions", "5 delete pods", "1 patch clonesets/status"},
 			"FailedUpdatePodReCreate", "FailedUpdate"},
@@ -75,7 +75,7 @@ func TestOnePodFails(t *testing.T) {
 			})
 		})
 	}
-	t.Run("the condition is the same whichever pod fails first, and costs one write", func(t *testing.T) {
+	t.Run("CS-S2: the condition is the same whichever pod fails first, and costs one write", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(20, two)
 			c.Settle()
@@ -95,9 +95,9 @@ func TestOnePodFails(t *testing.T) {
 	})
 }
 
-// TestCreationFails is rule 19.
+// TestCreationFails is CS-19.
 func TestCreationFails(t *testing.T) {
-	t.Run("rule 19: a quota costs one request per pass", func(t *testing.T) {
+	t.Run("CS-19: a quota costs one request per pass", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(100, "")
 			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
@@ -116,7 +116,7 @@ func TestCreationFails(t *testing.T) {
 			}
 		})
 	})
-	t.Run("rule 19: a quota that is reached on the way ends the batch", func(t *testing.T) {
+	t.Run("CS-19: a quota that is reached on the way ends the batch", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(100, "")
 			var created atomic.Int32
@@ -255,7 +255,7 @@ func (b *budget) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
 	return b.left >= 0, b.err
 }
 
-// TestBudget is rule 32.
+// TestBudget is CS-32.
 func TestBudget(t *testing.T) {
 	for _, test := range []struct {
 		name, strategy string
@@ -263,11 +263,11 @@ func TestBudget(t *testing.T) {
 		asked          int
 		update         []string
 	}{
-		{"rule 32: in place, two are allowed, and none is asked about after the first refusal", "InPlaceIfPossible", &budget{left: 2}, 3,
+		{"CS-32: in place, two are allowed, and none is asked about after the first refusal", "InPlaceIfPossible", &budget{left: 2}, 3,
 			[]string{"1 create controllerrevisions", "1 patch clonesets/status", "2 patch pods", "2 patch pods/status"}},
-		{"rule 32: by recreation, two are allowed", "ReCreate", &budget{left: 2}, 3,
+		{"CS-32: by recreation, two are allowed", "ReCreate", &budget{left: 2}, 3,
 			[]string{"1 create controllerrevisions", "2 delete pods", "1 patch clonesets/status"}},
-		{"rule 32: a budget that cannot tell allows nothing", "InPlaceIfPossible", &budget{left: 9, err: scene.ErrLost}, 1,
+		{"CS-32: a budget that cannot tell allows nothing", "InPlaceIfPossible", &budget{left: 9, err: scene.ErrLost}, 1,
 			[]string{"1 create controllerrevisions", "1 patch clonesets/status"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -297,7 +297,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Rule 16: the event tells that scaleStrategy.maxUnavailable begins to hold pods
+// CS-16: the event tells that scaleStrategy.maxUnavailable begins to hold pods
 // back, not every pass in which it does.
 func TestScaleUpLimitedIsToldOnce(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {

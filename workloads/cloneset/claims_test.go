@@ -32,7 +32,7 @@ func (c *cluster) claims() (claims []string) {
 }
 
 // TestClaimsOfPodsThatTheCacheLacks: a controller starts whose cache of pods is
-// older than its cache of claims. (rule 36)
+// older than its cache of claims. (CS-36)
 func TestClaimsOfPodsThatTheCacheLacks(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, withClaims)
@@ -174,7 +174,7 @@ func TestClaimThatAPodOwns(t *testing.T) {
 	})
 }
 
-// TestClaimIsDeletedOnce is rule 36, with the question whether the pod is gone.
+// TestClaimIsDeletedOnce is CS-36, with the question whether the pod is gone.
 func TestClaimIsDeletedOnce(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, withClaims)

@@ -68,7 +68,7 @@ func TestDefaultOfTemplate(t *testing.T) {
 		options           cloneset.DefaultOptions
 		want, wantClaims  string
 	}{
-		{name: "create", template: open, claims: claims, want: full, wantClaims: fullClaims},
+		{name: "CS-V1: create", template: open, claims: claims, want: full, wantClaims: fullClaims},
 		{name: "create with TemplateNoDefaults", template: open, claims: claims, options: off, want: open, wantClaims: claims},
 		{name: "update that changes the template", old: other, template: open, want: full},
 		{name: "update that changes the template with TemplateNoDefaults", old: other, template: open, options: off, want: open},

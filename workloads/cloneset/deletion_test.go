@@ -8,7 +8,7 @@ import (
 )
 
 // TestInDeletion: what a CloneSet in deletion owns is the garbage collector's.
-// (rule 3)
+// (CS-3)
 func TestInDeletion(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -6,7 +6,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// CR7: the revision of a pod that prepares for its deletion stays, though nothing
+// CS-CR7: the revision of a pod that prepares for its deletion stays, though nothing
 // else is of it: the pod may be taken back.
 func TestHistoryOfPodThatPreparesToLeave(t *testing.T) {
 	w := newWorld(t)

@@ -40,7 +40,7 @@ func TestLaunchPriority(t *testing.T) {
 		{ConfigMap: pod.Name + "-barrier", Key: "p_5", Priority: 5},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("launch priority, rule 5: barriers (-want +got):\n%s", diff)
+		t.Errorf("LP-5: barriers (-want +got):\n%s", diff)
 	}
 	for _, c := range w.set.Spec.Template.Spec.Containers {
 		if barrier.Of(&c) != nil {
@@ -67,9 +67,9 @@ func TestLaunchPriorityThatIsNone(t *testing.T) {
 	plan := NewPlan(prioritised(t, "abc").snapshot())
 	const want = `spec.containers[log].env[KRUISE_CONTAINER_PRIORITY].value: Invalid value: "abc": the launch priority must be a decimal integer`
 	if len(plan.Create) > 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
-		t.Fatalf("launch priority, edge 3: created %v, problems %v, want %q", plan.Create, plan.Problems, want)
+		t.Fatalf("LP-E3: created %v, problems %v, want %q", plan.Create, plan.Problems, want)
 	}
 	if c := plan.Status.Conditions; len(c) != 1 || c[0].Type != v1alpha1.CloneSetConditionFailedScale {
-		t.Errorf("launch priority, edge 3: conditions %v", c)
+		t.Errorf("LP-E3: conditions %v", c)
 	}
 }

@@ -85,7 +85,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.classify()
-	if p.Set.DeletionTimestamp != nil { // the rest is for the garbage collector (rule 3)
+	if p.Set.DeletionTimestamp != nil { // the rest is for the garbage collector (CS-3)
 		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
 		p.planStatus()
 		return p.plan

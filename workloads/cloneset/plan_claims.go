@@ -15,7 +15,7 @@ import (
 // planClaims groups the claims by instance, and lets go of those that no pod to
 // come may use: those of a pod that is given up become that pod's and, where
 // claims are not to be reused, those whose pod is gone are deleted and those of
-// a pod that has ended become that pod's. (rules 18 and 36)
+// a pod that has ended become that pod's. (CS-18, CS-36)
 func (p *planner) planClaims() {
 	if len(p.Claims) == 0 {
 		return

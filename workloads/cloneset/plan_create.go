@@ -25,7 +25,7 @@ import (
 
 // planCreate creates pods, those of the current revision first. Where these
 // cannot be created, the others are all the same, but none in their place: the
-// partition limits how many pods are updated. (rules 17 to 20)
+// partition limits how many pods are updated. (CS-17 to CS-20)
 func (p *planner) planCreate() {
 	if blocked := p.tally.CreateBlocked(); blocked != nil {
 		p.wait(nil, blocked)
@@ -188,7 +188,7 @@ func cloned(m map[string]string) map[string]string {
 // instanceIDs returns n ids for new pods, sorted: first those of claims that no
 // pod uses, then new ones. An id is left out while a pod of that name exists; a
 // claim whose pod is still terminating is waited for, and an id with a claim that
-// is terminating itself is left alone. (rules 18 and 35)
+// is terminating itself is left alone. (CS-18, CS-35)
 func (p *planner) instanceIDs(n int) []string {
 	taken, terminating := map[string]bool{}, map[string]bool{}
 	for _, pod := range p.Snapshot.Pods {

@@ -12,7 +12,7 @@ import (
 
 // planRefresh writes down what has become of each pod: conditions of a new pod
 // or of a finished update, the next batch of containers, hooks that are met,
-// and labels that older versions did not write. (rule 26)
+// and labels that older versions did not write. (CS-26)
 //
 // All of it about one pod goes into one patch. A pod that the scale step
 // changes is left to it.

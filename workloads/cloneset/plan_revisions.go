@@ -16,7 +16,7 @@ const revisionLabel = appsv1.ControllerRevisionHashLabelKey
 const templateHashLabel = "pod-template-hash"
 
 // planRevisions finds the revision of the present template, or makes it, and
-// the one that pods come from. (CR3 to CR5)
+// the one that pods come from. (CS-CR3 to CS-CR5)
 func (p *planner) planRevisions() {
 	kind := v1alpha1.SchemeGroupVersion.WithKind("CloneSet")
 	wanted, err := revision.New(p.Set, kind, &p.Set.Spec.Template, revision.NextNumber(p.Revisions), p.Set.Status.CollisionCount)
@@ -38,7 +38,7 @@ func (p *planner) podRevisions(yield func(string) bool) {
 	}
 }
 
-// planHistory drops the revisions beyond the history limit that nothing uses. (CR7)
+// planHistory drops the revisions beyond the history limit that nothing uses. (CS-CR7)
 func (p *planner) planHistory() {
 	p.plan.Revisions.Prune(p.Revisions, p.Set.Spec.RevisionHistoryLimit, func(yield func(string) bool) {
 		for _, pod := range p.pods {

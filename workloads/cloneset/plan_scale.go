@@ -13,7 +13,7 @@ import (
 // planScale brings the number of pods to what is wanted. It takes the first of
 // these steps that changes anything: take back pods that prepare for deletion,
 // create pods, delete pods that have prepared, delete the picked ones, scale in.
-// (rules 15 to 24)
+// (CS-15 to CS-24)
 func (p *planner) planScale() {
 	if p.planKeep(); p.moved {
 		return
@@ -39,7 +39,7 @@ func (p *planner) planDelete() {
 }
 
 // planKeep takes back pods that prepare for their deletion, since more
-// replicas are wanted again. (rule 15)
+// replicas are wanted again. (CS-15)
 func (p *planner) planKeep() {
 	leaving := 0
 	for _, pod := range p.pods {
@@ -63,7 +63,7 @@ func (p *planner) planKeep() {
 }
 
 // waitForCreation says why picked and prepared pods stay for now: no pod is
-// deleted while others are created. (rule 17)
+// deleted while others are created. (CS-17)
 func (p *planner) waitForCreation() {
 	reason := p.createFirst()
 	for _, pod := range p.pods {
@@ -81,7 +81,7 @@ func (p *planner) createFirst() *rollout.Reason {
 	}
 }
 
-// deletePrepared deletes pods in PreparingDelete that no hook holds. (rule 21)
+// deletePrepared deletes pods in PreparingDelete that no hook holds. (CS-21)
 func (p *planner) deletePrepared() {
 	for _, pod := range p.pods {
 		if pod.preparingDelete {
@@ -92,7 +92,7 @@ func (p *planner) deletePrepared() {
 
 // deleteSpecified deletes the pods that somebody picked: those that are not
 // ready at once, the others within the budget. Ready ones also wait for those
-// that are missing, whoever holds up their creation. (rules 17 and 22)
+// that are missing, whoever holds up their creation. (CS-17, CS-22)
 func (p *planner) deleteSpecified() {
 	var picked []*corev1.Pod
 	var createFirst *rollout.Reason
@@ -111,7 +111,7 @@ func (p *planner) deleteSpecified() {
 	p.deleteWithinBudget(picked)
 }
 
-// scaleIn deletes surplus pods, those of the old revision first. (rule 23)
+// scaleIn deletes surplus pods, those of the old revision first. (CS-23)
 func (p *planner) scaleIn() {
 	m := p.plan.Moves
 	if m.ScaleDown == 0 {
@@ -143,7 +143,7 @@ func (p *planner) scaleIn() {
 }
 
 // deleteWithinBudget deletes pods that are not ready freely and ready ones
-// while the budget lasts. (rules 22 and 23)
+// while the budget lasts. (CS-22, CS-23)
 func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 	chosen := make([]rollout.Candidate, len(pods))
 	for i, pod := range pods {
@@ -157,7 +157,7 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 	p.plan.Waiting = append(p.plan.Waiting, waiting...)
 }
 
-// delete deletes a pod with its claims, or has its hook asked to prepare it. (rule 24)
+// delete deletes a pod with its claims, or has its hook asked to prepare it. (CS-24)
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	if pod.otherwise = p.stage == &p.plan.Otherwise; pod.otherwise && pod.patch != nil {
 		return // its own state is written first, whatever becomes of the first stage

@@ -95,7 +95,7 @@ func conditionsOf(old []v1alpha1.CloneSetCondition, problems []Problem, now meta
 		func(c condition) v1alpha1.CloneSetCondition { return v1alpha1.CloneSetCondition(c) })
 }
 
-// planPruning drops from podsToDelete the names of pods that are gone. (rule 3g)
+// planPruning drops from podsToDelete the names of pods that are gone. (CS-3(g))
 func (p *planner) planPruning() {
 	names := p.Set.Spec.ScaleStrategy.PodsToDelete
 	if len(names) == 0 {

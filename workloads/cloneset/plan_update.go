@@ -16,7 +16,7 @@ import (
 )
 
 // planUpdate moves pods to the update revision or, when the partition was
-// raised, back to the current one. (rules 27 to 34)
+// raised, back to the current one. (CS-27 to CS-34)
 func (p *planner) planUpdate() {
 	if p.plan.Moves.Update == 0 && p.tally.Old.Total == 0 {
 		return
@@ -87,7 +87,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 
 // updateCandidates are the pods at the other revision that may move: not those
 // that are about to be deleted, those within a grace period, and those that
-// must not be recreated and cannot be updated otherwise. (rules 23 and 27)
+// must not be recreated and cannot be updated otherwise. (CS-23, CS-27)
 func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.Pod {
 	back := p.plan.Moves.Update < 0
 	inPlaceOnly := p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
@@ -147,7 +147,7 @@ func (p *planner) waitAll(pods []*corev1.Pod, reason *rollout.Reason) {
 	}
 }
 
-// update moves one pod. (rules 32, 33)
+// update moves one pod. (CS-32, CS-33)
 func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 	if pod.patch != nil {
 		p.wait(pod.Pod, &rollout.Reason{
@@ -169,7 +169,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 }
 
 // inPlace returns the in-place update of a pod; nil where there is none, and
-// the error where it cannot begin. (inplace rule 1)
+// the error where it cannot begin. (IP-1)
 func (p *planner) inPlace(pod *pod, target *appsv1.ControllerRevision) (*inplace.Update, error) {
 	if p.calculator == nil { // a plan moves pods to one revision only
 		p.calculator = &inplace.Calculator{History: p.Revisions, To: target,
@@ -210,7 +210,7 @@ func (p *planner) forbidden(pod *pod, err error) *rollout.Reason {
 }
 
 // updateInPlace starts an in-place update, or has the pod's hook asked to
-// prepare it. (lifecycle rule 9)
+// prepare it. (LC-9)
 func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1.ControllerRevision) {
 	options := inplace.BeginOptions{Now: p.Now}
 	if s := p.Set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
@@ -236,7 +236,7 @@ func (p *planner) updateInPlace(pod *pod, update *inplace.Update, target *appsv1
 
 // recreate deletes a pod, to be created again at the revision that is missing
 // by then. A pod that its preDelete hook holds is marked as picked for
-// deletion, so that it is not taken back. (rule 33)
+// deletion, so that it is not taken back. (CS-33)
 func (p *planner) recreate(pod *pod) {
 	p.delete(pod, rollout.DeleteForUpdate)
 	if !pod.deleted {

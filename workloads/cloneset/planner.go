@@ -101,7 +101,7 @@ func (p *planner) read() (err error) {
 }
 
 // classify sorts the pods into active, released and inactive ones, and finds
-// out what every step wants to know of the active ones. (rules 1, 4, 7)
+// out what every step wants to know of the active ones. (CS-1, CS-4, CS-7)
 func (p *planner) classify() {
 	named := map[string]bool{}
 	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
@@ -138,7 +138,7 @@ func (p *planner) classify() {
 }
 
 // planRelease gives up the pods that the selector no longer matches, once they
-// own the claims that they use: otherwise nobody would know who uses these. (rule 1)
+// own the claims that they use: otherwise nobody would know who uses these. (CS-1)
 func (p *planner) planRelease() {
 	for _, pod := range p.released {
 		if !pod.handsOver {
@@ -157,7 +157,7 @@ func (p *planner) available(pod *corev1.Pod) bool {
 	return willBe && in <= 0
 }
 
-// count counts the pods, and computes from that how many move. (rules 7 to 14)
+// count counts the pods, and computes from that how many move. (CS-7 to CS-14)
 func (p *planner) count() {
 	p.tally = rollout.Tally{
 		Replicas:            p.limits.replicas,

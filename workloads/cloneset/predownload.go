@@ -73,7 +73,7 @@ func (r *Reconciler) observeJobs(s *Snapshot) (err error) {
 }
 
 // planPreDownload decides whether to pull the images of the update revision to
-// the nodes of the pods that are still to be updated. (inplace rules 29 to 32)
+// the nodes of the pods that are still to be updated. (IP-29 to IP-32)
 func (p *planner) planPreDownload() {
 	if !p.Features.PreDownload {
 		return

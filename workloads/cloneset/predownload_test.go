@@ -73,27 +73,27 @@ func TestPlanPreDownload(t *testing.T) {
 		set  func(*setWorld)
 		want outcome
 	}{
-		{"rule 29: an update in place", func(*setWorld) {}, pulls},
-		{"rule 29: InPlaceOnly", func(w *setWorld) { w.Spec("type=InPlaceOnly") }, pulls},
-		{"rule 29: the feature is off", func(w *setWorld) { w.features.PreDownload = false }, outcome{}},
-		{"rule 29: the type ReCreate, which is the default", func(w *setWorld) { w.Spec("type=") },
+		{"IP-29: an update in place", func(*setWorld) {}, pulls},
+		{"IP-29: InPlaceOnly", func(w *setWorld) { w.Spec("type=InPlaceOnly") }, pulls},
+		{"IP-29: the feature is off", func(w *setWorld) { w.features.PreDownload = false }, outcome{}},
+		{"IP-29: the type ReCreate, which is the default", func(w *setWorld) { w.Spec("type=") },
 			ignores("the update strategy recreates pods instead of updating them in place")},
-		{"rule 29: 3 replicas", func(w *setWorld) { w.Spec("replicas=3") },
+		{"IP-29: 3 replicas", func(w *setWorld) { w.Spec("replicas=3") },
 			ignores("there are only 3 replicas, and images are pulled ahead for more than 3")},
-		{"rule 29: all pods at once", func(w *setWorld) { w.Spec("maxUnavailable=5") },
+		{"IP-29: all pods at once", func(w *setWorld) { w.Spec("maxUnavailable=5") },
 			ignores("all 5 pods are updated at once: partition is 0 and maxUnavailable is 5")},
-		{"rule 29: all pods but one", func(w *setWorld) { w.Spec("maxUnavailable=5", "partition=1") }, pulls},
-		{"rule 29: not possible in place", func(w *setWorld) { w.Spec("env=x") },
+		{"IP-29: all pods but one", func(w *setWorld) { w.Spec("maxUnavailable=5", "partition=1") }, pulls},
+		{"IP-29: not possible in place", func(w *setWorld) { w.Spec("env=x") },
 			ignores("the pods cannot be updated in place: add /spec/containers/0/env (container \"main\"): of a running container only the image can be replaced")},
-		{"rule 31: no pod is updated yet", annotate("1"),
+		{"IP-31: no pod is updated yet", annotate("1"),
 			outcome{Reason: "annotation apps.kruise.io/image-predownload-min-updated-ready-pods: images are pulled ahead once 1 pods (1) are updated and ready; there are 0"}},
-		{"rule 31: one pod is updated and ready", func(w *setWorld) {
+		{"IP-31: one pod is updated and ready", func(w *setWorld) {
 			annotate("20%")(w)
 			w.Spec("partition=4")
 			w.settle()
 		}, pulls},
-		{"rule 32: the template is rolled back", func(w *setWorld) { w.Spec("image=nginx:1") }, outcome{Delete: []string{"job"}}},
-		{"rule 32: the CloneSet is being deleted", func(w *setWorld) { w.set.DeletionTimestamp = &metav1.Time{Time: w.Now} }, outcome{}},
+		{"IP-32: the template is rolled back", func(w *setWorld) { w.Spec("image=nginx:1") }, outcome{Delete: []string{"job"}}},
+		{"IP-32: the CloneSet is being deleted", func(w *setWorld) { w.set.DeletionTimestamp = &metav1.Time{Time: w.Now} }, outcome{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := rollingOut(t)
@@ -112,18 +112,18 @@ func TestPreDownloadIsDecidedOnce(t *testing.T) {
 	w := rollingOut(t)
 	plan := NewPlan(w.snapshot())
 	if plan.PreDownload.Label == "" {
-		t.Fatal("rule 29: nothing was decided in the first pass of the update")
+		t.Fatal("IP-29: nothing was decided in the first pass of the update")
 	}
 	w.carryOut(plan)
 	w.labelUpdateRevision(plan)
 	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, PreDownload{}) {
-		t.Errorf("rule 29: with the label on the revision, the next pass plans %+v", got)
+		t.Errorf("IP-29: with the label on the revision, the next pass plans %+v", got)
 	}
 	w.settle()
 	snapshot := w.snapshot()
 	snapshot.Jobs = []string{"job"}
 	if diff := cmp.Diff(PreDownload{Delete: []string{"job"}}, NewPlan(snapshot).PreDownload); diff != "" {
-		t.Errorf("rule 32: after the update (-want +got):\n%s", diff)
+		t.Errorf("IP-32: after the update (-want +got):\n%s", diff)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestObserveJobs(t *testing.T) {
 		want     []string
 		fails    bool
 	}{
-		{"rule 32: the jobs of the CloneSet", two, Features{PreDownload: true}, []string{"a", "b"}, false},
+		{"IP-32: the jobs of the CloneSet", two, Features{PreDownload: true}, []string{"a", "b"}, false},
 		{"the feature is off", two, Features{}, nil, false},
 		{"there are no ImagePullJobs", nil, Features{PreDownload: true}, nil, false},
 		{"the cache fails", &jobsOf{err: errors.New("no")}, Features{PreDownload: true}, nil, true},
@@ -187,11 +187,11 @@ func TestApplyPreDownload(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
-		t.Errorf("rule 30: jobs (-want +got):\n%s", diff)
+		t.Errorf("IP-30: jobs (-want +got):\n%s", diff)
 	}
 	labelled, err := kubernetes.AppsV1().ControllerRevisions("default").Get(context.Background(), existing.Name, metav1.GetOptions{})
 	if err != nil || labelled.Labels[inplacev1alpha1.PreDownloadCreatedLabel] != "true" {
-		t.Errorf("rule 30: error %v, labels of the revision %v", err, labelled.Labels)
+		t.Errorf("IP-30: error %v, labels of the revision %v", err, labelled.Labels)
 	}
 	if got := <-recorder.Events; !strings.HasPrefix(got, "Normal CreatedImagePullJob ") {
 		t.Errorf("event %q", got)

@@ -17,9 +17,9 @@ func TestPodThatIsReadyByNow(t *testing.T) {
 		name   string
 		change string
 	}{
-		{"rule 22: a picked pod", `{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`},
-		{"rule 23: scaling in", `{"spec":{"replicas":2}}`},
-		{"rule 31: recreation", `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`},
+		{"CS-22: a picked pod", `{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`},
+		{"CS-23: scaling in", `{"spec":{"replicas":2}}`},
+		{"CS-31: recreation", `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {

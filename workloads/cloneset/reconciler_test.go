@@ -37,7 +37,7 @@ func TestRequests(t *testing.T) {
 			c.Settle()
 			c.restart()
 		}, []string{}},
-		{"a changed annotation of the CloneSet: none (edge 13)", func(c *cluster) {
+		{"a changed annotation of the CloneSet: none (CS-E13)", func(c *cluster) {
 			c.create(pods, inPlace)
 			c.Settle()
 			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
@@ -74,7 +74,7 @@ func TestOwnWrites(t *testing.T) {
 			c.SetImage("nginx:2")
 		}, []string{"1 create controllerrevisions", "1 patch clonesets/status", "2 patch pods", "2 patch pods/status"}},
 	} {
-		t.Run("rule 2: after a "+test.name+" nothing is done until the cache shows it", func(t *testing.T) {
+		t.Run("CS-2, LC-6: after a "+test.name+" nothing is done until the cache shows it", func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				test.setup(c)
 				c.Hold("pods")
@@ -95,7 +95,7 @@ func TestOwnWrites(t *testing.T) {
 			})
 		})
 	}
-	t.Run("rule 2: a partly stale cache is stale", func(t *testing.T) {
+	t.Run("CS-2: a partly stale cache is stale", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
@@ -106,7 +106,7 @@ func TestOwnWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("rule 2: nor is it done while the cache has not seen the status", func(t *testing.T) {
+	t.Run("CS-2: nor is it done while the cache has not seen the status", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("clonesets")
@@ -195,7 +195,7 @@ func TestNothingFreezes(t *testing.T) {
 
 // TestForeignObjects is about objects that belong to somebody else.
 func TestForeignObjects(t *testing.T) {
-	t.Run("rule 1: pods that only match by label are never touched", func(t *testing.T) {
+	t.Run("CS-1: pods that only match by label are never touched", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			stranger := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "stranger", Labels: map[string]string{"app": "web"}},
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "other"}}}}
@@ -219,7 +219,7 @@ func TestForeignObjects(t *testing.T) {
 			}
 		})
 	})
-	t.Run("edge 21: two CloneSets with overlapping selectors do not fight", func(t *testing.T) {
+	t.Run("CS-E21: two CloneSets with overlapping selectors do not fight", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, inPlace)
 			c.Settle()

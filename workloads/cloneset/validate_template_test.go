@@ -54,7 +54,7 @@ func TestValidateClaimTemplates(t *testing.T) {
 		want         []string
 	}{
 		{"claim templates are volumes", `[{"metadata":{"name":"data"}}]`, nil},
-		{"rule 19: a claim template replaces a volume of the same name", `[{"metadata":{"name":"data"}},{"metadata":{"name":"scratch"}}]`, nil},
+		{"CS-19: a claim template replaces a volume of the same name", `[{"metadata":{"name":"data"}},{"metadata":{"name":"scratch"}}]`, nil},
 		{"missing", `[]`, []string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
 		{"no name", `[{"metadata":{"name":"data"}},{}]`, []string{"Required spec.volumeClaimTemplates[1].metadata.name"}},
 		{"no DNS label", `[{"metadata":{"name":"data"}},{"metadata":{"name":"my.data"}}]`, []string{"Invalid spec.volumeClaimTemplates[1].metadata.name"}},

@@ -80,7 +80,7 @@ func TestValidateCreate(t *testing.T) {
 		{"partition: more than replicas", "updateStrategy", `{"partition":300}`, nil},
 		{"partition: percentage", "updateStrategy", `{"partition":"50%"}`, nil},
 		{"partition: fraction of a percent", "updateStrategy", `{"partition":"12.5%"}`, nil},
-		{"edge 17: partition of a string without %", "updateStrategy", `{"partition":"50"}`, []string{"Invalid spec.updateStrategy.partition"}},
+		{"CS-E17: partition of a string without %", "updateStrategy", `{"partition":"50"}`, []string{"Invalid spec.updateStrategy.partition"}},
 		{"partition: no number", "updateStrategy", `{"partition":"half"}`, []string{"Invalid spec.updateStrategy.partition"}},
 		{"partition: no number but %", "updateStrategy", `{"partition":"NaN%"}`, []string{"Invalid spec.updateStrategy.partition"}},
 		{"partition: negative", "updateStrategy", `{"partition":-1}`, []string{"Invalid spec.updateStrategy.partition"}},
@@ -88,7 +88,7 @@ func TestValidateCreate(t *testing.T) {
 
 		{"maxUnavailable: number", "updateStrategy", `{"maxUnavailable":1}`, nil},
 		{"maxUnavailable: percentage", "updateStrategy", `{"maxUnavailable":"1%"}`, nil},
-		{"edge 17: maxUnavailable of a string without %", "updateStrategy", `{"maxUnavailable":"30"}`, nil},
+		{"CS-E17: maxUnavailable of a string without %", "updateStrategy", `{"maxUnavailable":"30"}`, nil},
 		{"maxUnavailable: fraction of a percent", "updateStrategy", `{"maxUnavailable":"12.5%"}`, []string{"Invalid spec.updateStrategy.maxUnavailable"}},
 		{"maxUnavailable: no number", "updateStrategy", `{"maxUnavailable":"some"}`, []string{"Invalid spec.updateStrategy.maxUnavailable"}},
 		{"maxSurge: number", "updateStrategy", `{"maxSurge":1}`, nil},
@@ -160,7 +160,7 @@ func TestValidateUpdate(t *testing.T) {
 		{"selector: means the same", nil, []string{"selector", `{"matchLabels":{"app":"demo"},"matchExpressions":[]}`, "replicas", `3`}, nil},
 		{"everything else is mutable", nil, []string{"replicas", `3`, "template", newImage, "updateStrategy", `{"type":"InPlaceIfPossible","partition":1,"maxSurge":1}`,
 			"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`, "minReadySeconds", `5`, "revisionHistoryLimit", `1`, "lifecycle", `{}`}, nil},
-		{"an unchanged spec is not judged", []string{"replicas", `-1`}, []string{"replicas", `-1`}, nil},
+		{"CS-V4: an unchanged spec is not judged", []string{"replicas", `-1`}, []string{"replicas", `-1`}, nil},
 		{"an unchanged template is not judged", []string{"template", template("", `,"volumeMounts":[{"name":"gone"}]`)},
 			[]string{"template", template("", `,"volumeMounts":[{"name":"gone"}]`), "replicas", `3`}, nil},
 		{"a changed template is judged", nil, []string{"template", template("", `,"volumeMounts":[{"name":"gone"}]`)},
@@ -168,11 +168,11 @@ func TestValidateUpdate(t *testing.T) {
 		{"removed claim templates are judged", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`, "template", template("", `,"volumeMounts":[{"name":"data"}]`)},
 			[]string{"template", template("", `,"volumeMounts":[{"name":"data"}]`)}, []string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
 		{"replicas: negative", nil, []string{"replicas", `-1`}, []string{"Invalid spec.replicas"}},
-		{"edge 6: the partition can be raised back", []string{"updateStrategy", `{"partition":0}`}, []string{"updateStrategy", `{"partition":5}`}, nil},
+		{"CS-E6: the partition can be raised back", []string{"updateStrategy", `{"partition":0}`}, []string{"updateStrategy", `{"partition":5}`}, nil},
 
 		{"InPlaceOnly: image", nil, []string{"updateStrategy", inPlaceOnly, "template", newImage}, nil},
 		{"InPlaceOnly: labels and annotations", nil, []string{"updateStrategy", inPlaceOnly, "template", template(`,"annotations":{"a":"b"}`, "")}, nil},
-		{"InPlaceOnly: environment", nil, []string{"updateStrategy", inPlaceOnly, "template", template("", `,"env":[{"name":"A"}]`)},
+		{"CS-V2: InPlaceOnly: environment", nil, []string{"updateStrategy", inPlaceOnly, "template", template("", `,"env":[{"name":"A"}]`)},
 			[]string{"Forbidden spec.template.spec.containers[0].env"}},
 		{"InPlaceOnly: environment and image", nil, []string{"updateStrategy", inPlaceOnly, "template", strings.Replace(template("", `,"env":[{"name":"A"}]`), "1.21", "1.22", 1)},
 			[]string{"Forbidden spec.template.spec.containers[0].env"}},
@@ -186,7 +186,7 @@ func TestValidateUpdate(t *testing.T) {
 			[]string{"Forbidden spec.template.spec.initContainers[0].image"}},
 		{"InPlaceOnly: the type that is left does not count", []string{"updateStrategy", inPlaceOnly}, []string{"updateStrategy", `{"type":"ReCreate"}`, "template", template("", `,"env":[{"name":"A"}]`)}, nil},
 		{"InPlaceOnly: an unchanged template", nil, []string{"updateStrategy", inPlaceOnly, "replicas", `2`}, nil},
-		{"edge 14: InPlaceOnly: claim templates", nil, []string{"updateStrategy", inPlaceOnly, "volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`}, nil},
+		{"CS-E14: InPlaceOnly: claim templates", nil, []string{"updateStrategy", inPlaceOnly, "volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := cloneset.ValidateUpdate(demoSet(t, tt.new...), demoSet(t, tt.old...))
@@ -206,13 +206,13 @@ func TestValidateDelete(t *testing.T) {
 		want                  string
 	}{
 		{name: "not protected", replicas: `3`},
-		{name: "rule 5: Always", label: "Always", replicas: `0`, want: always},
-		{name: "rule 5: Cascading", label: "Cascading", replicas: `3`, want: cascading},
-		{name: "edge 8: Cascading without replicas", label: "Cascading", replicas: `0`},
-		{name: "rule 8: Cascading with replicas nil", label: "Cascading", replicas: `null`},
-		{name: "edge 4: lower case", label: "always", replicas: `3`},
+		{name: "CS-V3, DP-5: Always", label: "Always", replicas: `0`, want: always},
+		{name: "DP-5: Cascading", label: "Cascading", replicas: `3`, want: cascading},
+		{name: "DP-E8: Cascading without replicas", label: "Cascading", replicas: `0`},
+		{name: "DP-8: Cascading with replicas nil", label: "Cascading", replicas: `null`},
+		{name: "DP-E4: lower case", label: "always", replicas: `3`},
 		{name: "another value", label: "true", replicas: `3`},
-		{name: "rule 4, edge 6: being deleted", label: "Always", replicas: `3`, deleting: true},
+		{name: "DP-4, DP-E6: being deleted", label: "Always", replicas: `3`, deleting: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			set := demoSet(t, "replicas", tt.replicas)
@@ -262,7 +262,7 @@ func TestValidatePodsToDelete(t *testing.T) {
 		want        []string
 	}{
 		{"a pod of this set", "mine-too", nil},
-		{"edge 9: no such pod", "gone", invalid},
+		{"CS-E9: no such pod", "gone", invalid},
 		{"no such pod, said without an error", "nil", invalid},
 		{"a pod that is being deleted", "terminating", invalid},
 		{"a pod without controller", "orphan", invalid},
@@ -281,7 +281,7 @@ func TestValidatePodsToDelete(t *testing.T) {
 			}
 			got, err := cloneset.ValidatePodsToDelete(t.Context(), set, set, demoPods)
 			if len(got) > 0 || err != nil {
-				t.Errorf("edge 9: a name that stays in the list: %v, %v", got, err)
+				t.Errorf("CS-E9: a name that stays in the list: %v, %v", got, err)
 			}
 		})
 	}

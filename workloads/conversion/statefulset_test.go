@@ -65,10 +65,10 @@ func TestStatefulSet(t *testing.T) {
 			`"metadata":{"name":"web"},"spec":{"replicas":3},"status":{"replicas":3}`},
 		{"nothing but a name", `"metadata":{"name":"web"}`, `"metadata":{"name":"web"}`},
 		{"null sections", `"metadata":{"name":"web","annotations":null},"spec":null,"status":null`, `"metadata":{"name":"web","annotations":null},"spec":null,"status":null`},
-		{"edge 23: reserveOrdinals",
+		{"STS-E23: reserveOrdinals",
 			`"metadata":{"name":"web"},"spec":{"replicas":3,"reserveOrdinals":[1,2]}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"reserveOrdinals":[1,2]}}`) + `},"spec":{"replicas":3}`},
-		{"all that v1alpha1 lacks",
+		{"STS-V3, LC-E20: all that v1alpha1 lacks",
 			`"metadata":{"name":"web"},"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},` +
 				`"reserveOrdinals":[0],"scaleStrategy":{"maxUnavailable":"10%"}},"status":{"updatedReadyReplicas":7}`,
 			`"metadata":{"name":"web","annotations":` + kept(`{"spec":{"lifecycle":{"preDelete":{"markPodNotReady":true}},"persistentVolumeClaimRetentionPolicy":{"whenScaled":"Delete"},`+

@@ -41,14 +41,14 @@ func TestOnePodFails(t *testing.T) {
 			c.Edit(`{"spec":{"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"ReCreate"}},"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`)
 		}, "delete pods web-2", []string{"1 create controllerrevisions", "5 delete pods", "1 patch statefulsets/status"},
 			"FailedDelete: delete Pod web-2 in StatefulSet web failed error: ", "FailedUpdatePod: delete pod web-2: "},
-		{"rule 23: a pod stays until its claim has been told that it goes", func(c *cluster) { c.Edit(c.Merge(deleteClaims, scaleIn)) }, "patch persistentvolumeclaims data-web-2",
+		{"STS-23: a pod stays until its claim has been told that it goes", func(c *cluster) { c.Edit(c.Merge(deleteClaims, scaleIn)) }, "patch persistentvolumeclaims data-web-2",
 			[]string{"4 delete pods", "5 patch persistentvolumeclaims", "1 patch statefulsets/status"},
 			"FailedUpdate: change the owners of claim data-web-2: ", "FailedUpdatePod: delete pod web-2: change the owners of claim data-web-2: "},
-		{"rule 23: a claim that cannot be told who owns it", func(c *cluster) {
+		{"STS-23: a claim that cannot be told who owns it", func(c *cluster) {
 			c.Edit(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`)
 		}, "patch persistentvolumeclaims data-web-2", []string{"5 patch persistentvolumeclaims", "1 patch statefulsets/status"},
 			"FailedUpdate: change the owners of claim data-web-2: ", "FailedUpdatePod: change the owners of claim data-web-2: "},
-		{"rule 10: the label with the name", func(c *cluster) {
+		{"STS-10: the label with the name", func(c *cluster) {
 			c.PatchPod("web-2", `{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":null}}}`)
 		}, "patch pods web-2", []string{"1 patch pods", "1 patch statefulsets/status"},
 			"FailedUpdate: update Pod web-2 in StatefulSet web failed error: ", "FailedUpdatePod: patch pod web-2 (Identify): "},
@@ -106,13 +106,13 @@ func TestCreationFails(t *testing.T) {
 		first, later      []string // requests of the first pass, and of those after it
 		event             string
 	}{
-		{"rule 5, OrderedReady: a quota costs one request per pass", "", "create pods",
+		{"STS-5, OrderedReady: a quota costs one request per pass", "", "create pods",
 			[]string{"1 create controllerrevisions", "1 create pods", "1 patch statefulsets/status"}, []string{"1 create pods"},
 			`FailedCreate: create Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
-		{"rule 5, Parallel: a quota costs two requests per pass", withParallel, "create pods",
+		{"STS-5, Parallel: a quota costs two requests per pass", withParallel, "create pods",
 			[]string{"1 create controllerrevisions", "2 create pods", "1 patch statefulsets/status"}, []string{"2 create pods"},
 			`FailedCreate: create Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
-		{"rule 5: a quota of claims", withClaims, "create persistentvolumeclaims",
+		{"STS-5: a quota of claims", withClaims, "create persistentvolumeclaims",
 			[]string{"1 create controllerrevisions", "1 create persistentvolumeclaims", "1 patch statefulsets/status"}, []string{"1 create persistentvolumeclaims"},
 			`FailedCreate: create Claim data-web-0 Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
 	} {

@@ -70,22 +70,22 @@ func retention(whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPoli
 func TestRetention(t *testing.T) {
 	gateOff := func(s *Snapshot) { s.Features.NoAutoDeleteClaims = true }
 	runPlanCases(t, []planCase{
-		{"rule 23: Retain, Retain: no owner", "A", "A", "0A 1A", with(claims("set", "pod"), retention(retain, retain)), "own data-web-0=, own data-web-1=", ""},
-		{"rule 23: Retain, Retain, scaled down", "A", "A", "0A 1A", with(claims("", "pod"), replicas(1)), "delete 1 Scale, own data-web-1=", ""},
-		{"rule 23: Delete, Retain: the set", "A", "A", "0A 1A", with(claims("set", "pod"), retention(deletes, retain)), "own data-web-1=StatefulSet", ""},
-		{"rule 23: Delete, Retain, scaled down: the set", "A", "A", "0A 1A", with(claims("set", ""), retention(deletes, retain), replicas(1)), "delete 1 Scale, own data-web-1=StatefulSet", ""},
-		{"rule 23: Retain, Delete: no owner", "A", "A", "0A 1A", with(claims("", "pod"), retention(retain, deletes)), "own data-web-1=", ""},
-		{"rule 23: Retain, Delete, scaled down: the pod", "A", "A", "0A 1A", with(claims(), retention(retain, deletes), replicas(1)), "delete 1 Scale, own data-web-1=Pod", ""},
-		{"rule 23: Delete, Delete: the set", "A", "A", "0A 1A", with(claims("set", ""), retention(deletes, deletes)), "own data-web-1=StatefulSet", ""},
-		{"rule 23: Delete, Delete, scaled down: the pod", "A", "A", "0A 1A", with(claims("set", "set"), retention(deletes, deletes), replicas(1)), "delete 1 Scale, own data-web-1=Pod", ""},
-		{"rule 23: other owners stay", "A", "A", "0A", with(claims("friend"), retention(deletes, retain)), "own data-web-0=ConfigMap+StatefulSet", ""},
-		{"rule 23: OrderedReady: claims of pods whose turn is later too", "A", "A", "0A 1A 2A", with(ordered, claims(), retention(retain, deletes), replicas(1)), "delete 2 Scale, own data-web-1=Pod, own data-web-2=Pod", "OrderedReady 1"},
-		{"rule 23: a claim that something controls is left alone", "A", "A", "0A", with(claims("controller"), retention(deletes, retain)), "", ""},
-		{"rule 23: a claim of a former set is left alone", "A", "A", "0A", with(claims("former set"), retention(deletes, retain)), "", ""},
-		{"rule 24: a pod that stays is not scaled down, whatever its ordinal", "A", "A", "0A 2A 3A", with(claims(), reserve(1), retention(retain, deletes)), "", ""},
-		{"rule 24: a pod whose ordinal is reserved keeps its claim", "A", "A", "0A 1A 2A", with(claims(), reserve(1), replicas(2), retention(retain, deletes)), "delete 1 Scale", ""},
-		{"rule 25: unset policies retain", "A", "A", "0A 1A", with(claims("set"), retention("", ""), replicas(1)), "delete 1 Scale, own data-web-0=", ""},
-		{"edge 18: gate off: owners are left as they are", "A", "A", "0A 1A", with(claims("set", "set"), retention(retain, deletes), replicas(1), gateOff), "delete 1 Scale", ""},
+		{"STS-23: Retain, Retain: no owner", "A", "A", "0A 1A", with(claims("set", "pod"), retention(retain, retain)), "own data-web-0=, own data-web-1=", ""},
+		{"STS-23: Retain, Retain, scaled down", "A", "A", "0A 1A", with(claims("", "pod"), replicas(1)), "delete 1 Scale, own data-web-1=", ""},
+		{"STS-23: Delete, Retain: the set", "A", "A", "0A 1A", with(claims("set", "pod"), retention(deletes, retain)), "own data-web-1=StatefulSet", ""},
+		{"STS-23: Delete, Retain, scaled down: the set", "A", "A", "0A 1A", with(claims("set", ""), retention(deletes, retain), replicas(1)), "delete 1 Scale, own data-web-1=StatefulSet", ""},
+		{"STS-23: Retain, Delete: no owner", "A", "A", "0A 1A", with(claims("", "pod"), retention(retain, deletes)), "own data-web-1=", ""},
+		{"STS-23: Retain, Delete, scaled down: the pod", "A", "A", "0A 1A", with(claims(), retention(retain, deletes), replicas(1)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"STS-23: Delete, Delete: the set", "A", "A", "0A 1A", with(claims("set", ""), retention(deletes, deletes)), "own data-web-1=StatefulSet", ""},
+		{"STS-23: Delete, Delete, scaled down: the pod", "A", "A", "0A 1A", with(claims("set", "set"), retention(deletes, deletes), replicas(1)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"STS-23: other owners stay", "A", "A", "0A", with(claims("friend"), retention(deletes, retain)), "own data-web-0=ConfigMap+StatefulSet", ""},
+		{"STS-23: OrderedReady: claims of pods whose turn is later too", "A", "A", "0A 1A 2A", with(ordered, claims(), retention(retain, deletes), replicas(1)), "delete 2 Scale, own data-web-1=Pod, own data-web-2=Pod", "OrderedReady 1"},
+		{"STS-23: a claim that something controls is left alone", "A", "A", "0A", with(claims("controller"), retention(deletes, retain)), "", ""},
+		{"STS-23: a claim of a former set is left alone", "A", "A", "0A", with(claims("former set"), retention(deletes, retain)), "", ""},
+		{"STS-24: a pod that stays is not scaled down, whatever its ordinal", "A", "A", "0A 2A 3A", with(claims(), reserve(1), retention(retain, deletes)), "", ""},
+		{"STS-24: a pod whose ordinal is reserved keeps its claim", "A", "A", "0A 1A 2A", with(claims(), reserve(1), replicas(2), retention(retain, deletes)), "delete 1 Scale", ""},
+		{"STS-25: unset policies retain", "A", "A", "0A 1A", with(claims("set"), retention("", ""), replicas(1)), "delete 1 Scale, own data-web-0=", ""},
+		{"STS-E18: gate off: owners are left as they are", "A", "A", "0A 1A", with(claims("set", "set"), retention(retain, deletes), replicas(1), gateOff), "delete 1 Scale", ""},
 	})
 }
 
@@ -102,15 +102,15 @@ func TestRetentionWhereClaimTemplatesChange(t *testing.T) {
 		s.Pods[1].Spec.Volumes[0].Name = "store"
 	}
 	runPlanCases(t, []planCase{
-		{"rule 23: a template is added, and the set shall own nothing any more", "A", "A", "0A 1A", with(claims("set", "set"), added, retention(retain, retain)), "own data-web-0=, own data-web-1=", ""},
-		{"rule 23: a template is added, and the set shall own claims", "A", "A", "0A", with(claims(), added, retention(deletes, retain)), "own data-web-0=StatefulSet", ""},
-		{"rule 23: a template is added, and a pod is scaled away with its claim", "A", "A", "0A 1A", with(claims(), added, replicas(1), retention(retain, deletes)), "delete 1 Scale, own data-web-1=Pod", ""},
-		{"rule 23: the template is removed, and a pod is scaled away with its claim", "A", "A", "0A 1A", with(claims("set", "set"), removed, replicas(1), retention(deletes, deletes)), "delete 1 Scale, own data-web-1=Pod", ""},
-		{"rule 23: the template is removed, and the set shall own nothing any more", "A", "A", "0A", with(claims("set"), removed), "own data-web-0=", ""},
-		{"rule 23: the template is removed, and the set shall own claims", "A", "A", "0A", with(claims(), removed, retention(deletes, retain)), "own data-web-0=StatefulSet", ""},
-		{"rule 23: the template has another name", "A", "A", "0A 1A", with(claims("set", ""), renamed, retention(deletes, retain)), "own data-web-1=StatefulSet", ""},
-		{"rule 23: claims that are not named after the pod and the volume are none of the set's", "A", "A", "0A 1A", with(claims(), removed, shared, retention(deletes, retain)), "", ""},
-		{"edge 18: gate off", "A", "A", "0A", with(claims("set"), added, func(s *Snapshot) { s.Features.NoAutoDeleteClaims = true }), "", ""},
+		{"STS-23: a template is added, and the set shall own nothing any more", "A", "A", "0A 1A", with(claims("set", "set"), added, retention(retain, retain)), "own data-web-0=, own data-web-1=", ""},
+		{"STS-23: a template is added, and the set shall own claims", "A", "A", "0A", with(claims(), added, retention(deletes, retain)), "own data-web-0=StatefulSet", ""},
+		{"STS-23: a template is added, and a pod is scaled away with its claim", "A", "A", "0A 1A", with(claims(), added, replicas(1), retention(retain, deletes)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"STS-23: the template is removed, and a pod is scaled away with its claim", "A", "A", "0A 1A", with(claims("set", "set"), removed, replicas(1), retention(deletes, deletes)), "delete 1 Scale, own data-web-1=Pod", ""},
+		{"STS-23: the template is removed, and the set shall own nothing any more", "A", "A", "0A", with(claims("set"), removed), "own data-web-0=", ""},
+		{"STS-23: the template is removed, and the set shall own claims", "A", "A", "0A", with(claims(), removed, retention(deletes, retain)), "own data-web-0=StatefulSet", ""},
+		{"STS-23: the template has another name", "A", "A", "0A 1A", with(claims("set", ""), renamed, retention(deletes, retain)), "own data-web-1=StatefulSet", ""},
+		{"STS-23: claims that are not named after the pod and the volume are none of the set's", "A", "A", "0A 1A", with(claims(), removed, shared, retention(deletes, retain)), "", ""},
+		{"STS-E18: gate off", "A", "A", "0A", with(claims("set"), added, func(s *Snapshot) { s.Features.NoAutoDeleteClaims = true }), "", ""},
 	})
 }
 
@@ -139,22 +139,22 @@ func TestRetentionOfClaimsWithoutPods(t *testing.T) {
 	}
 	elsewhere := func(s *Snapshot) { s.Pods[0].Spec.Volumes[0].PersistentVolumeClaim.ClaimName = "data-web-1" }
 	runPlanCases(t, []planCase{
-		{"rule 23: of a pod that was scaled away", "A", "A", "0A", with(claims(), spare("set"), replicas(1), retention(retain, retain)), "own data-web-1=", ""},
-		{"rule 23: its template is gone too", "A", "A", "0A", with(claims(), spare("set"), removed, replicas(1), retention(retain, deletes)), "own data-web-1=", ""},
-		{"rule 25: unset policies retain", "A", "A", "0A", with(claims(), spare("set"), replicas(1)), "own data-web-1=", ""},
-		{"rule 23: of a pod to be created", "A", "A", "0A", with(claims(), spare("set"), replicas(2)), "own data-web-1=, create 1A", ""},
-		{"rule 23: of a pod that is released", "A", "A", "0A 1A", with(claims("", "set"), quarantined), "Release 1, own data-web-1=", "NameTaken new"},
-		{"rule 23: mounted by the pod of another", "A", "A", "0A", with(claims(), spare("set"), elsewhere, replicas(1)), "own data-web-1=", ""},
-		{"rule 23: other owners stay", "A", "A", "0A", with(claims(), spare("set", "friend"), replicas(1)), "own data-web-1=ConfigMap", ""},
-		{"rule 23: it goes with the set where the policy says so", "A", "A", "0A", with(claims("set"), spare("set"), replicas(1), retention(deletes, retain)), "", ""},
-		{"rule 23: nothing is added", "A", "A", "0A", with(claims("set"), spare(""), replicas(1), retention(deletes, deletes)), "", ""},
-		{"rule 23: a former set's is left alone", "A", "A", "0A", with(claims(), spare("set", "former set"), replicas(1)), "", ""},
-		{"rule 23: without the set it would go with its former pod", "A", "A", "0A", with(claims(), spare("set", "old"), replicas(1)), "", ""},
-		{"rule 23: one that something controls is left alone", "A", "A", "0A", with(claims(), spare("set", "controller"), replicas(1)), "", ""},
-		{"rule 23: one that is being deleted is left alone", "A", "A", "0A", with(claims(), spare("set"), going, replicas(1)), "", ""},
-		{"rule 23: one that is none of the set's by its name is left alone", "A", "A", "0A", with(claims(), spare("set"), named("cache"), replicas(1)), "", ""},
-		{"rule 23: nor is one of another set", "A", "A", "0A", with(claims(), spare("set"), named("data-cobweb-1"), replicas(1)), "", ""},
-		{"edge 18: gate off", "A", "A", "0A", with(claims(), spare("set"), gateOff, replicas(1)), "", ""},
+		{"STS-23: of a pod that was scaled away", "A", "A", "0A", with(claims(), spare("set"), replicas(1), retention(retain, retain)), "own data-web-1=", ""},
+		{"STS-23: its template is gone too", "A", "A", "0A", with(claims(), spare("set"), removed, replicas(1), retention(retain, deletes)), "own data-web-1=", ""},
+		{"STS-25: unset policies retain", "A", "A", "0A", with(claims(), spare("set"), replicas(1)), "own data-web-1=", ""},
+		{"STS-23: of a pod to be created", "A", "A", "0A", with(claims(), spare("set"), replicas(2)), "own data-web-1=, create 1A", ""},
+		{"STS-23: of a pod that is released", "A", "A", "0A 1A", with(claims("", "set"), quarantined), "Release 1, own data-web-1=", "NameTaken new"},
+		{"STS-23: mounted by the pod of another", "A", "A", "0A", with(claims(), spare("set"), elsewhere, replicas(1)), "own data-web-1=", ""},
+		{"STS-23: other owners stay", "A", "A", "0A", with(claims(), spare("set", "friend"), replicas(1)), "own data-web-1=ConfigMap", ""},
+		{"STS-23: it goes with the set where the policy says so", "A", "A", "0A", with(claims("set"), spare("set"), replicas(1), retention(deletes, retain)), "", ""},
+		{"STS-23: nothing is added", "A", "A", "0A", with(claims("set"), spare(""), replicas(1), retention(deletes, deletes)), "", ""},
+		{"STS-23: a former set's is left alone", "A", "A", "0A", with(claims(), spare("set", "former set"), replicas(1)), "", ""},
+		{"STS-23: without the set it would go with its former pod", "A", "A", "0A", with(claims(), spare("set", "old"), replicas(1)), "", ""},
+		{"STS-23: one that something controls is left alone", "A", "A", "0A", with(claims(), spare("set", "controller"), replicas(1)), "", ""},
+		{"STS-23: one that is being deleted is left alone", "A", "A", "0A", with(claims(), spare("set"), going, replicas(1)), "", ""},
+		{"STS-23: one that is none of the set's by its name is left alone", "A", "A", "0A", with(claims(), spare("set"), named("cache"), replicas(1)), "", ""},
+		{"STS-23: nor is one of another set", "A", "A", "0A", with(claims(), spare("set"), named("data-cobweb-1"), replicas(1)), "", ""},
+		{"STS-E18: gate off", "A", "A", "0A", with(claims(), spare("set"), gateOff, replicas(1)), "", ""},
 	})
 }
 
@@ -168,12 +168,12 @@ func TestClaimsOfNewPods(t *testing.T) {
 	}
 	gone := func(s *Snapshot) { delete(s.Claims, "data-web-0") }
 	runPlanCases(t, []planCase{
-		{"rule 5: an existing claim is used again", "A", "A", "0A", with(claims(), extra(""), replicas(2)), "create 1A", ""},
-		{"rule 5: a claim of the former pod is waited for", "A", "A", "0A", with(claims(), extra("old"), replicas(3), retention(retain, deletes)), "create 2A", "ClaimInUse new"},
-		{"rule 5: so is a claim of a former set", "A", "A", "0A", with(claims(), extra("former set"), replicas(3)), "create 2A", "ClaimInUse new"},
-		{"rule 5: a claim that something else owns too is used again", "A", "A", "0A", with(claims(), shared, replicas(2)), "create 1A", ""},
-		{"edge 17: OrderedReady creates nothing until it is gone", "A", "A", "0A", with(ordered, claims(), extra("old"), replicas(3), retention(retain, deletes)), "", "ClaimInUse new, OrderedReady new"},
-		{"rule 5: a terminating claim is waited for", "A", "A", "0A", with(claims(), going, replicas(2)), "", "ClaimInUse new"},
+		{"STS-5: an existing claim is used again", "A", "A", "0A", with(claims(), extra(""), replicas(2)), "create 1A", ""},
+		{"STS-5: a claim of the former pod is waited for", "A", "A", "0A", with(claims(), extra("old"), replicas(3), retention(retain, deletes)), "create 2A", "ClaimInUse new"},
+		{"STS-5: so is a claim of a former set", "A", "A", "0A", with(claims(), extra("former set"), replicas(3)), "create 2A", "ClaimInUse new"},
+		{"STS-5: a claim that something else owns too is used again", "A", "A", "0A", with(claims(), shared, replicas(2)), "create 1A", ""},
+		{"STS-E17: OrderedReady creates nothing until it is gone", "A", "A", "0A", with(ordered, claims(), extra("old"), replicas(3), retention(retain, deletes)), "", "ClaimInUse new, OrderedReady new"},
+		{"STS-5: a terminating claim is waited for", "A", "A", "0A", with(claims(), going, replicas(2)), "", "ClaimInUse new"},
 		{"a claim deleted from under a pending pod is created again", "A", "A", "0A?", with(claims(), gone), "claim data-web-0", ""},
 		{"but not from under a running one", "A", "A", "0A", with(claims(), gone), "", ""},
 	})
@@ -195,7 +195,7 @@ func TestNewClaim(t *testing.T) {
 }
 
 func TestStorageMismatch(t *testing.T) {
-	t.Run("edge 19: pods that do not mount a new claim are reported, and the update goes on", func(t *testing.T) {
+	t.Run("STS-E19: pods that do not mount a new claim are reported, and the update goes on", func(t *testing.T) {
 		s := testSnapshot(t, "B", "A", "0A 1A")
 		s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
 		plan := NewPlan(s)

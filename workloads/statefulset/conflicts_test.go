@@ -156,7 +156,7 @@ func TestConflicts(t *testing.T) {
 
 // TestPodsGoAfterTheirStatefulSet is about what the garbage collector does,
 // seen by caches of which one is behind: nothing is created for a StatefulSet
-// that is gone or being deleted. (rule 26)
+// that is gone or being deleted. (STS-26)
 func TestPodsGoAfterTheirStatefulSet(t *testing.T) {
 	for name, finalizers := range map[string]string{"background: it is gone": `[]`, "foreground: it is on its way": `["foregroundDeletion"]`} {
 		t.Run(name, func(t *testing.T) {

@@ -86,37 +86,37 @@ func TestController(t *testing.T) {
 		{"OrderedReady: scale out and in", withClaims, scale, nil},
 		{"Parallel: creation", withParallel, nil, nil},
 		{"Parallel: scale out and in", withParallel, scale, nil},
-		{"rule 9: scaleStrategy.maxUnavailable", `{"spec":{"podManagementPolicy":"Parallel","scaleStrategy":{"maxUnavailable":2}}}`, scale, nil},
+		{"STS-9: scaleStrategy.maxUnavailable", `{"spec":{"podManagementPolicy":"Parallel","scaleStrategy":{"maxUnavailable":2}}}`, scale, nil},
 		{"OrderedReady: updates in place with a short history", `{"spec":{"revisionHistoryLimit":1}}`, images("nginx:2", "nginx:3", "nginx:4", "nginx:2"), nil},
 		{"OrderedReady: updates by recreation with a short history", `{"spec":{"revisionHistoryLimit":0,"updateStrategy":{"rollingUpdate":{"podUpdatePolicy":"ReCreate"}}}}`, images("nginx:2", "nginx:3"), nil},
 		{"Parallel: updates in place, two at a time", parallel2, images("nginx:2", "nginx:1"), nil},
-		{"rule 17: a partition, and back in the middle", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":3}}}}`,
+		{"STS-17: a partition, and back in the middle", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":3}}}}`,
 			append(images("nginx:2", "nginx:1", "nginx:2"), does(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`)), nil},
-		{"edge 6: unordered", `{"spec":{"podManagementPolicy":"Parallel","updateStrategy":{"rollingUpdate":{"partition":3,"unorderedUpdate":{}}}}}`,
+		{"STS-E6: unordered", `{"spec":{"podManagementPolicy":"Parallel","updateStrategy":{"rollingUpdate":{"partition":3,"unorderedUpdate":{}}}}}`,
 			append(images("nginx:2"), does(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`)), nil},
-		{"rule 12: paused, and resumed", `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`,
+		{"STS-12: paused, and resumed", `{"spec":{"updateStrategy":{"rollingUpdate":{"paused":true}}}}`,
 			append(images("nginx:2"), does(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":false}}}}`)), nil},
-		{"rule 22: OnDelete", `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}`,
+		{"STS-22: OnDelete", `{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}`,
 			append(images("nginx:2"), deletes("web-0", "web-3"), deletes("web-1", "web-2", "web-4")),
 			func(c *cluster) {
 				if s := c.get().Status; s.UpdatedReadyReplicas != 5 {
 					c.T.Errorf("status %+v", s)
 				}
 			}},
-		{"inplace rule 13: a grace period", `{"spec":{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":3}}}}}`, images("nginx:2"), nil},
-		{"rule 8: minReadySeconds", `{"spec":{"podManagementPolicy":"Parallel","updateStrategy":{"rollingUpdate":{"minReadySeconds":7}}}}`, images("nginx:2"), nil},
-		{"edge 15: reserved ordinals", withClaims, []func(*cluster){
+		{"IP-13: a grace period", `{"spec":{"updateStrategy":{"rollingUpdate":{"inPlaceUpdateStrategy":{"gracePeriodSeconds":3}}}}}`, images("nginx:2"), nil},
+		{"STS-8: minReadySeconds", `{"spec":{"podManagementPolicy":"Parallel","updateStrategy":{"rollingUpdate":{"minReadySeconds":7}}}}`, images("nginx:2"), nil},
+		{"STS-E15: reserved ordinals", withClaims, []func(*cluster){
 			does(`{"spec":{"reserveOrdinals":[1]}}`), does(`{"spec":{"reserveOrdinals":[0,3]}}`), does(`{"spec":{"reserveOrdinals":null}}`)}, nil},
 		{"pods deleted by the user", withClaims, []func(*cluster){deletes("web-0"), deletes("web-1", "web-2"), deletes("web-4", "web-3", "web-2", "web-1", "web-0")}, nil},
-		{"rule 4: pods that fail", withClaims, []func(*cluster){fails("web-0"), fails("web-4"), func(c *cluster) { fails("web-1")(c); fails("web-2")(c) }}, nil},
-		{"rule 10: a pod that lost the label with its name", "", []func(*cluster){func(c *cluster) {
+		{"STS-4: pods that fail", withClaims, []func(*cluster){fails("web-0"), fails("web-4"), func(c *cluster) { fails("web-1")(c); fails("web-2")(c) }}, nil},
+		{"STS-10: a pod that lost the label with its name", "", []func(*cluster){func(c *cluster) {
 			c.PatchPod("web-1", `{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":null}}}`)
 		}}, nil},
 		{"OrderedReady: a broken image, and its repair", "", images("nginx:bad", "nginx:3"), nil},
 		{"OrderedReady: a broken image, and back", withRecreate, images("nginx:bad", "nginx:1"), nil},
 		{"OrderedReady: broken from the beginning, and its repair", `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:bad"}]}}}}`, images("nginx:2"), nil},
 		{"Parallel: a broken image, and back", parallel2, images("nginx:bad", "nginx:1"), nil},
-		{"rule 26: deletion", withClaims, []func(*cluster){func(c *cluster) { c.Delete() }}, func(c *cluster) {
+		{"STS-26: deletion", withClaims, []func(*cluster){func(c *cluster) { c.Delete() }}, func(c *cluster) {
 			if names := c.PodNames(); len(names) > 0 || len(c.claims()) != 5 {
 				c.T.Errorf("pods %v, claims %v", names, c.claims())
 			}
@@ -137,8 +137,8 @@ func TestControllerHooks(t *testing.T) {
 	play(t, []story{
 		{"OrderedReady: inPlaceUpdate hooks", hooks, rollout, nil},
 		{"Parallel: inPlaceUpdate hooks", strings.Replace(hooks, `"spec":{`, `"spec":{"podManagementPolicy":"Parallel",`, 1), rollout, nil},
-		{"rule 13, OrderedReady: preDelete hooks", hooks, scaleIn, nil},
-		{"rule 13, Parallel: preDelete hooks", strings.Replace(hooks, `"spec":{`, `"spec":{"podManagementPolicy":"Parallel",`, 1), scaleIn, nil},
+		{"STS-13, OrderedReady: preDelete hooks", hooks, scaleIn, nil},
+		{"STS-13, Parallel: preDelete hooks", strings.Replace(hooks, `"spec":{`, `"spec":{"podManagementPolicy":"Parallel",`, 1), scaleIn, nil},
 		{"a deletion that is taken back", hooks, []func(*cluster){does(`{"spec":{"replicas":3}}`), does(`{"spec":{"replicas":5}}`)}, nil},
 		{"a pod that fails, with a hook", hooks, []func(*cluster){
 			func(c *cluster) { c.PatchPod("web-2", `{"status":{"phase":"Failed"}}`, "status") }, hold("false")}, nil},
@@ -160,16 +160,16 @@ func TestControllerRetention(t *testing.T) {
 	}
 	scaleTo := func(n string) func(*cluster) { return does(`{"spec":{"replicas":` + n + `}}`) }
 	play(t, []story{
-		{"rule 23: Retain", policy("Retain", "Retain"), []func(*cluster){scaleTo("2")}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3", "data-web-4")},
-		{"rule 23: whenScaled Delete", policy("Retain", "Delete"), []func(*cluster){scaleTo("2")}, claims("data-web-0", "data-web-1")},
-		{"rule 23: both Delete", policy("Delete", "Delete"), []func(*cluster){scaleTo("2")}, claims("data-web-0 StatefulSet", "data-web-1 StatefulSet")},
-		{"edge 16: whenDeleted Delete", policy("Delete", "Retain"), []func(*cluster){func(c *cluster) { c.Delete() }}, claims()},
-		{"edge 17: down and up quickly", policy("Retain", "Delete"), []func(*cluster){does(`{"spec":{"replicas":4}}`, `{"spec":{"replicas":5}}`)}, nil},
+		{"STS-23: Retain", policy("Retain", "Retain"), []func(*cluster){scaleTo("2")}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3", "data-web-4")},
+		{"STS-23: whenScaled Delete", policy("Retain", "Delete"), []func(*cluster){scaleTo("2")}, claims("data-web-0", "data-web-1")},
+		{"STS-23: both Delete", policy("Delete", "Delete"), []func(*cluster){scaleTo("2")}, claims("data-web-0 StatefulSet", "data-web-1 StatefulSet")},
+		{"STS-E16: whenDeleted Delete", policy("Delete", "Retain"), []func(*cluster){func(c *cluster) { c.Delete() }}, claims()},
+		{"STS-E17: down and up quickly", policy("Retain", "Delete"), []func(*cluster){does(`{"spec":{"replicas":4}}`, `{"spec":{"replicas":5}}`)}, nil},
 		{"the policy changes", policy("Delete", "Delete"), []func(*cluster){does(policy("Retain", "Retain"))}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3", "data-web-4")},
 		{"the policy changes after pods were scaled away", policy("Delete", "Retain"), []func(*cluster){scaleTo("2"), does(policy("Retain", "Retain")), func(c *cluster) { c.Delete() }},
 			claims("data-web-0", "data-web-1", "data-web-2", "data-web-3", "data-web-4")},
-		{"rule 24: reserved ordinals", policy("Retain", "Delete"), []func(*cluster){does(`{"spec":{"reserveOrdinals":[1]}}`), scaleTo("3")}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3")},
-		{"edge 19: a new claim template, and pods recreated by the user", policy("Retain", "Retain"), []func(*cluster){
+		{"STS-24: reserved ordinals", policy("Retain", "Delete"), []func(*cluster){does(`{"spec":{"reserveOrdinals":[1]}}`), scaleTo("3")}, claims("data-web-0", "data-web-1", "data-web-2", "data-web-3")},
+		{"STS-E19: a new claim template, and pods recreated by the user", policy("Retain", "Retain"), []func(*cluster){
 			does(`{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}},{"metadata":{"name":"logs"},"spec":{}}]}}`),
 			func(c *cluster) {
 				if got := c.Conditions(); len(got) != 1 || !strings.HasPrefix(got[0], "FailedUpdatePod: pod web-0 and 4 more: does not mount the claims") {

@@ -30,7 +30,7 @@ func TestDefaultOfSpec(t *testing.T) {
 		retention = `"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"}`
 	)
 	for _, tt := range []struct{ name, in, want string }{
-		{"every field open", `{}`, `{` + numbers + policy + rolling + retention + `}`},
+		{"STS-V1: every field open", `{}`, `{` + numbers + policy + rolling + retention + `}`},
 		{"spec.replicas: 0 stays", `{"replicas":0}`, `{"replicas":0,"revisionHistoryLimit":10,` + policy + rolling + retention + `}`},
 		{"spec.revisionHistoryLimit: 0 stays", `{"revisionHistoryLimit":0}`, `{"replicas":1,"revisionHistoryLimit":0,` + policy + rolling + retention + `}`},
 		{"spec.podManagementPolicy: Parallel stays", `{"podManagementPolicy":"Parallel"}`, `{` + numbers + `"podManagementPolicy":"Parallel",` + rolling + retention + `}`},

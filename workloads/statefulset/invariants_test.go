@@ -285,7 +285,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 }
 
 // checkWalk: from the highest ordinal to the last ready pod that moves, no more
-// than maxUnavailable do not serve. (rule 18)
+// than maxUnavailable do not serve. (STS-18)
 func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
 	last := len(j.wanted)
@@ -338,7 +338,7 @@ func withoutImages(spec *corev1.PodSpec) *corev1.PodSpec {
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be
-// created or replaced: as many lower pods are not available. (rule 9)
+// created or replaced: as many lower pods are not available. (STS-9)
 func (j *judge) heldBack(ordinal int) bool {
 	strategy := j.set.Spec.ScaleStrategy
 	if strategy == nil || j.pods[ordinal] != nil && !ended(j.pods[ordinal]) {
@@ -354,7 +354,7 @@ func (j *judge) heldBack(ordinal int) bool {
 }
 
 // checkUnordered: of the pods that have moved and the ready ones that move now, no more than maxUnavailable do not serve, and partition pods stay unless
-// there is but one revision to be at. (rules 17 and 18)
+// there is but one revision to be at. (STS-17, STS-18)
 func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
 	moved, taken, down := len(pods), 0, 0

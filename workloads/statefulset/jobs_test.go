@@ -67,7 +67,7 @@ func (c *cluster) withJobs() *memoryJobs {
 }
 
 func TestImagePullJobs(t *testing.T) {
-	t.Run("inplace rules 30, 32: images are pulled ahead once, and the jobs go after the update", func(t *testing.T) {
+	t.Run("IP-30, IP-32: images are pulled ahead once, and the jobs go after the update", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			jobs := c.withJobs()
 			_, stop := c.start()

@@ -35,7 +35,7 @@ func TestLaunchPriority(t *testing.T) {
 	}
 	want := []barrier.Barrier{{ConfigMap: "web-1-barrier", Key: "p_0", Priority: 0}, {ConfigMap: "web-1-barrier", Key: "p_5", Priority: 5}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("launch priority, rule 5: barriers (-want +got):\n%s", diff)
+		t.Errorf("LP-5: barriers (-want +got):\n%s", diff)
 	}
 	again := pod.DeepCopy()
 	if err := barrier.Mutate(again, "xxxxx"); err != nil {
@@ -57,9 +57,9 @@ func TestLaunchPriorityThatIsNone(t *testing.T) {
 	plan := NewPlan(testSnapshot(t, "A", "A", "", replicas(1), prioritised("abc")))
 	const want = `spec.containers[log].env[KRUISE_CONTAINER_PRIORITY].value: Invalid value: "abc": the launch priority must be a decimal integer`
 	if len(plan.Create) > 0 || len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
-		t.Fatalf("launch priority, edge 3: created %v, problems %v, want %q", plan.Create, plan.Problems, want)
+		t.Fatalf("LP-E3: created %v, problems %v, want %q", plan.Create, plan.Problems, want)
 	}
 	if c := plan.Status.Conditions; len(c) != 1 || c[0].Type != v1beta1.StatefulSetConditionFailedCreatePod {
-		t.Errorf("launch priority, edge 3: conditions %v", c)
+		t.Errorf("LP-E3: conditions %v", c)
 	}
 }

@@ -34,50 +34,50 @@ func state(pod int, state lifecyclev1alpha1.StateType) edit {
 func TestHooks(t *testing.T) {
 	ifPossible := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)
 	runPlanCases(t, []planCase{
-		{"rule 4: preDelete holds a Failed pod", "A", "A", "0A!", with(hooked(0)), "Prepare 0", "PreDeleteHook 0"},
-		{"lifecycle edge 16: nothing takes the name of a Failed pod that is held", "A", "A", "0A!", with(hooked(0), state(0, "PreparingDelete")), "", "PreDeleteHook 0"},
-		{"rule 13: preDelete holds a pod that is scaled down", "A", "A", "0A 1A 2A", with(hooked(2), replicas(1)), "delete 1 Scale, Prepare 2", "PreDeleteHook 2"},
-		{"rule 13: Parallel passes it over later", "A", "A", "0A 1A 2A^", with(hooked(2), replicas(1)), "delete 1 Scale", "PreDeleteHook 2"},
-		{"rule 13: OrderedReady stops", "A", "A", "0A 1A 2A^", with(ordered, hooked(2), replicas(1)), "", "OrderedReady 1, PreDeleteHook 2"},
-		{"rule 13: it is deleted when its hook lets go", "A", "A", "0A 1A^", with(ordered, hooked(), replicas(1)), "delete 1 Scale", ""},
-		{"rule 11: and also where hooks have taken a lower one out of service as well", "A", "A", "0A 1A-^ 2A-^", with(ordered, hooked(), markPodNotReady, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 11: a hook that has taken a lower one aside, but not out of service, is not waited for", "A", "A", "0A 1A^ 2A-", with(ordered, hooked(1), replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 18: preDelete holds a pod that is recreated", "B", "A", "0A 1A", with(hooked(1)), "Prepare 1", "MaxUnavailable 0, PreDeleteHook 1"},
+		{"STS-4: preDelete holds a Failed pod", "A", "A", "0A!", with(hooked(0)), "Prepare 0", "PreDeleteHook 0"},
+		{"LC-E16: nothing takes the name of a Failed pod that is held", "A", "A", "0A!", with(hooked(0), state(0, "PreparingDelete")), "", "PreDeleteHook 0"},
+		{"STS-13: preDelete holds a pod that is scaled down", "A", "A", "0A 1A 2A", with(hooked(2), replicas(1)), "delete 1 Scale, Prepare 2", "PreDeleteHook 2"},
+		{"STS-13: Parallel passes it over later", "A", "A", "0A 1A 2A^", with(hooked(2), replicas(1)), "delete 1 Scale", "PreDeleteHook 2"},
+		{"STS-13: OrderedReady stops", "A", "A", "0A 1A 2A^", with(ordered, hooked(2), replicas(1)), "", "OrderedReady 1, PreDeleteHook 2"},
+		{"STS-13: it is deleted when its hook lets go", "A", "A", "0A 1A^", with(ordered, hooked(), replicas(1)), "delete 1 Scale", ""},
+		{"STS-11: and also where hooks have taken a lower one out of service as well", "A", "A", "0A 1A-^ 2A-^", with(ordered, hooked(), markPodNotReady, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"STS-11: a hook that has taken a lower one aside, but not out of service, is not waited for", "A", "A", "0A 1A^ 2A-", with(ordered, hooked(1), replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"STS-18: preDelete holds a pod that is recreated", "B", "A", "0A 1A", with(hooked(1)), "Prepare 1", "MaxUnavailable 0, PreDeleteHook 1"},
 		{"and stays so", "B", "A", "0A 1A^", with(hooked(1)), "", "MaxUnavailable 0, PreDeleteHook 1"},
 		{"and is deleted when its hook lets go", "B", "A", "0A 1A^", with(hooked()), "delete 1 Update", "MaxUnavailable 0"},
-		{"lifecycle rule 20: an ordinal that is wanted again takes its pod back", "A", "A", "0A 1A^", with(hooked(1)), "Keep 1", ""},
-		{"lifecycle rule 20: where that is not allowed, the pod goes when its hook lets go", "A", "A", "0A 1A^", with(hooked(1), markPodNotReady), "Prepare 1", "PreDeleteHook 1"},
-		{"lifecycle rule 20: and it goes", "A", "A", "0A 1A^", with(hooked(), markPodNotReady), "delete 1 Scale", ""},
-		{"lifecycle rule 20: an update that is paused takes its pods back", "B", "A", "0A 1A^", with(hooked(1), paused), "Keep 1", "Paused 1 0"},
-		{"lifecycle rule 20: a pod taken back becomes Normal", "A", "A", "0A", with(state(0, "PreparingNormal")), "Refresh 0", ""},
-		{"rule 16: the state of a pod is written before the pod moves", "B", "A", "0A", with(ifPossible, state(0, "PreparingNormal")), "Refresh 0", "RefreshFirst 0"},
-		{"lifecycle rule 18: preNormal is ignored", "A", "A", "0A", with(hooked(), state(0, "PreparingNormal")), "Refresh 0", ""},
-		{"lifecycle rule 19: inPlaceUpdate holds a pod", "B", "A", "0A", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
-		{"lifecycle rule 19: also one without a state", "B", "A", "0A*", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
-		{"lifecycle rule 19: it lets go", "B", "A", "0A", with(ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", ""},
-		{"lifecycle rule 25: a pod that its hook has made not ready goes on, also where others would go first", "B", "A", "0A- 1A",
+		{"LC-20: an ordinal that is wanted again takes its pod back", "A", "A", "0A 1A^", with(hooked(1)), "Keep 1", ""},
+		{"LC-20: where that is not allowed, the pod goes when its hook lets go", "A", "A", "0A 1A^", with(hooked(1), markPodNotReady), "Prepare 1", "PreDeleteHook 1"},
+		{"LC-20: and it goes", "A", "A", "0A 1A^", with(hooked(), markPodNotReady), "delete 1 Scale", ""},
+		{"LC-20: an update that is paused takes its pods back", "B", "A", "0A 1A^", with(hooked(1), paused), "Keep 1", "Paused 1 0"},
+		{"LC-20: a pod taken back becomes Normal", "A", "A", "0A", with(state(0, "PreparingNormal")), "Refresh 0", ""},
+		{"STS-16: the state of a pod is written before the pod moves", "B", "A", "0A", with(ifPossible, state(0, "PreparingNormal")), "Refresh 0", "RefreshFirst 0"},
+		{"LC-18: preNormal is ignored", "A", "A", "0A", with(hooked(), state(0, "PreparingNormal")), "Refresh 0", ""},
+		{"LC-19: inPlaceUpdate holds a pod", "B", "A", "0A", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
+		{"LC-19: also one without a state", "B", "A", "0A*", with(ifPossible, hooked(0)), "Prepare 0", "InPlaceUpdateHook 0"},
+		{"LC-19: it lets go", "B", "A", "0A", with(ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", ""},
+		{"LC-25: a pod that its hook has made not ready goes on, also where others would go first", "B", "A", "0A- 1A",
 			with(ordered, ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", "OrderedReady 1"},
-		{"lifecycle rule 25: and with Parallel", "B", "A", "0A- 1A 2B-",
+		{"LC-25: and with Parallel", "B", "A", "0A- 1A 2B-",
 			with(ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", "MaxUnavailable 1"},
-		{"lifecycle rule 19: a prepared pod that is ready still goes on while others use maxUnavailable up", "B", "A", "0A 1A 2A#",
+		{"LC-19: a prepared pod that is ready still goes on while others use maxUnavailable up", "B", "A", "0A 1A 2A#",
 			with(ifPossible, hooked(), state(0, "PreparingUpdate")), "UpdateInPlace 0", "MaxUnavailable 1, NameTaken new"},
-		{"lifecycle rule 19: and where OrderedReady waits for another", "B", "A", "0A- 1A 2A",
+		{"LC-19: and where OrderedReady waits for another", "B", "A", "0A- 1A 2A",
 			with(ordered, ifPossible, hooked(), state(2, "PreparingUpdate")), "UpdateInPlace 2", "OrderedReady 1 0"},
-		{"lifecycle rule 19: but not together with the creation of one that waits for it", "B", "A", "0A 1B",
+		{"LC-19: but not together with the creation of one that waits for it", "B", "A", "0A 1B",
 			with(ordered, ifPossible, hooked(), replicas(3), state(0, "PreparingUpdate")), "create 2B, otherwise UpdateInPlace 0", "OrderedReady 0"},
-		{"lifecycle rule 19: its hook holds it all the same", "B", "A", "0A 1A 2B-",
+		{"LC-19: its hook holds it all the same", "B", "A", "0A 1A 2B-",
 			with(ifPossible, hooked(0), state(0, "PreparingUpdate")), "", "InPlaceUpdateHook 0, MaxUnavailable 1"},
-		{"lifecycle rule 19: a pod whose update was undone while it was held", "A", "A", "0A", with(ifPossible, hooked(0), state(0, "PreparingUpdate")), "Refresh 0", ""},
-		{"lifecycle rule 10: a pod that the partition holds back goes on", "B", "A", "0A 1A", with(ifPossible, hooked(), partition(1), state(0, "PreparingUpdate")), "Refresh 0, UpdateInPlace 1", "Partition 0"},
-		{"lifecycle rule 10: one that waits for an update that is paused does not", "B", "A", "0A", with(ifPossible, hooked(0), paused, state(0, "PreparingUpdate")), "", "Paused 0"},
-		{"lifecycle rule 10: unorderedUpdate holds back those that are beyond replicas less partition", "B", "A", "0A 1A", with(ifPossible, unordered, hooked(), partition(1),
+		{"LC-19: a pod whose update was undone while it was held", "A", "A", "0A", with(ifPossible, hooked(0), state(0, "PreparingUpdate")), "Refresh 0", ""},
+		{"LC-10: a pod that the partition holds back goes on", "B", "A", "0A 1A", with(ifPossible, hooked(), partition(1), state(0, "PreparingUpdate")), "Refresh 0, UpdateInPlace 1", "Partition 0"},
+		{"LC-10: one that waits for an update that is paused does not", "B", "A", "0A", with(ifPossible, hooked(0), paused, state(0, "PreparingUpdate")), "", "Paused 0"},
+		{"LC-10: unorderedUpdate holds back those that are beyond replicas less partition", "B", "A", "0A 1A", with(ifPossible, unordered, hooked(), partition(1),
 			state(0, "PreparingUpdate"), state(1, "PreparingUpdate")), "Refresh 0, UpdateInPlace 1", "Partition 0"},
-		{"lifecycle rule 10: and none where all pods belong at one revision", "B", "B", "0A", with(ifPossible, unordered, hooked(), partition(1), state(0, "PreparingUpdate")), "UpdateInPlace 0", ""},
-		{"lifecycle rule 10: OnDelete updates nothing", "B", "A", "0A", with(onDelete, hooked(0), state(0, "PreparingUpdate")), "Refresh 0", "OnDelete 0"},
-		{"lifecycle rule 22: a pod in a state of its own counts as unavailable", "B", "A", "0A 1B", with(hooked(), state(1, "Updated")), "", "MaxUnavailable 0, UpdatedHook 1"},
-		{"edge 12: paused: an update that is complete is written down", "B", "A", "0B", with(paused, state(0, "Updating")), "Refresh 0", ""},
-		{"rule 7: and also where OrderedReady waits for a lower ordinal", "A", "A", "0A- 1A", with(ordered, state(1, "Updating")), "Refresh 1", ""},
-		{"rule 7: and with OnDelete", "A", "A", "0A", with(onDelete, state(0, "Updating")), "Refresh 0", ""},
+		{"LC-10: and none where all pods belong at one revision", "B", "B", "0A", with(ifPossible, unordered, hooked(), partition(1), state(0, "PreparingUpdate")), "UpdateInPlace 0", ""},
+		{"LC-10: OnDelete updates nothing", "B", "A", "0A", with(onDelete, hooked(0), state(0, "PreparingUpdate")), "Refresh 0", "OnDelete 0"},
+		{"LC-22: a pod in a state of its own counts as unavailable", "B", "A", "0A 1B", with(hooked(), state(1, "Updated")), "", "MaxUnavailable 0, UpdatedHook 1"},
+		{"STS-E12: paused: an update that is complete is written down", "B", "A", "0B", with(paused, state(0, "Updating")), "Refresh 0", ""},
+		{"STS-7: and also where OrderedReady waits for a lower ordinal", "A", "A", "0A- 1A", with(ordered, state(1, "Updating")), "Refresh 1", ""},
+		{"STS-7: and with OnDelete", "A", "A", "0A", with(onDelete, state(0, "Updating")), "Refresh 0", ""},
 	})
 }
 
@@ -110,8 +110,8 @@ func TestKeptPodsThatAreReplaced(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	unnamed := func(s *Snapshot) { delete(s.Pods[0].Labels, "statefulset.kubernetes.io/pod-name") }
 	runPlanCases(t, []planCase{
-		{"rule 10: the label with the name is put back", "A", "A", "0A 1A", with(unnamed), "Identify 0", ""},
-		{"rule 10: also with OrderedReady", "A", "A", "0A 1A", with(unnamed, ordered), "Identify 0", ""},
+		{"STS-10: the label with the name is put back", "A", "A", "0A 1A", with(unnamed), "Identify 0", ""},
+		{"STS-10: also with OrderedReady", "A", "A", "0A 1A", with(unnamed, ordered), "Identify 0", ""},
 	})
 }
 
@@ -138,7 +138,7 @@ func TestFirstCondition(t *testing.T) {
 	}
 }
 
-// An in-place update runs as inplace.md says, through all of its steps.
+// An in-place update runs as the rules of package inplace say (IP-11 to IP-28), through all of its steps.
 func TestInPlaceUpdateOfOnePod(t *testing.T) {
 	s := testSnapshot(t, "B", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
 	s.Set.Spec.UpdateStrategy.RollingUpdate.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 10}
@@ -165,7 +165,7 @@ func TestInPlaceUpdateOfOnePod(t *testing.T) {
 		t.Errorf("the image is %s within the grace period", got)
 	}
 	if got := s.Pods[0].Labels[revisionLabel]; got != testName(s, "B") {
-		t.Errorf("revision %s, want that of B: the full name (edge 22)", got)
+		t.Errorf("revision %s, want that of B: the full name (STS-E22)", got)
 	}
 	apply("")
 	s.Now = s.Now.Add(11 * time.Second)

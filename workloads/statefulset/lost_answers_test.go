@@ -14,7 +14,7 @@ func always(error) bool { return true }
 // TestLostAnswers: a write whose answer is lost may have been made. Until that
 // is known, nothing is done, whoever changes the StatefulSet in the meantime.
 func TestLostAnswers(t *testing.T) {
-	t.Run("rule 11, a deletion: one at a time", func(t *testing.T) {
+	t.Run("STS-11, a deletion: one at a time", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(5, "")
 			c.Settle()
@@ -38,7 +38,7 @@ func TestLostAnswers(t *testing.T) {
 			c.whole()
 		})
 	})
-	t.Run("rule 18, an update: one at a time", func(t *testing.T) {
+	t.Run("STS-18, an update: one at a time", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(5, withParallel)
 			c.Settle()

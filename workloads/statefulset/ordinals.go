@@ -16,7 +16,7 @@ type window struct {
 }
 
 // newWindow counts ordinals from 0 up, leaving out the reserved ones, until
-// there are as many as replicas. (rule 1)
+// there are as many as replicas. (STS-1)
 func newWindow(replicas int32, reserve []int) window {
 	w := window{wanted: make([]int, 0, max(replicas, 0)), reserved: make(map[int]bool, len(reserve))}
 	for _, ordinal := range reserve {
@@ -43,7 +43,7 @@ func claimName(template, set string, ordinal int) string {
 }
 
 // ordinalOf returns the ordinal in the name of a pod; false where the name is
-// not that of a pod of the StatefulSet. (rule 2)
+// not that of a pod of the StatefulSet. (STS-2)
 func ordinalOf(set, pod string) (int, bool) {
 	parent, ordinal, ok := ordinals.Split(pod)
 	return int(ordinal), ok && parent == set

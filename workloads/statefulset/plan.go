@@ -77,7 +77,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.classify()
 	p.planReach()
-	if p.Set.DeletionTimestamp == nil { // (rule 26)
+	if p.Set.DeletionTimestamp == nil { // (STS-26)
 		p.planClaims()
 		p.planScale()
 		p.planRefresh()
@@ -85,7 +85,7 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.finishPatches()
 	p.planStatus()
-	if p.Set.DeletionTimestamp == nil { // (rule 26)
+	if p.Set.DeletionTimestamp == nil { // (STS-26)
 		p.planPreDownload()
 		p.planHistory()
 	}

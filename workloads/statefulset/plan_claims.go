@@ -18,7 +18,7 @@ import (
 
 // planClaims keeps the owners of claims as the retention policy says, creates
 // claims that somebody took from under a pod that waits for them, and reports
-// pods that lack one. (rules 10, 23 to 25)
+// pods that lack one. (STS-10, STS-23 to STS-25)
 func (p *planner) planClaims() {
 	var lacking []*pod
 	for _, pod := range p.pods {
@@ -99,7 +99,7 @@ func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 }
 
 // reportLacking reports pods that do not mount all of their claims. The volumes
-// of a pod cannot change, so no request is made for it. (edge 19)
+// of a pod cannot change, so no request is made for it. (STS-E19)
 func (p *planner) reportLacking(pods []*pod) {
 	if len(pods) == 0 {
 		return
@@ -114,13 +114,13 @@ func (p *planner) reportLacking(pods []*pod) {
 }
 
 // scaledDown tells whether a pod is left over since there are fewer replicas.
-// A pod whose ordinal was reserved is not: its data is kept. (rule 24)
+// A pod whose ordinal was reserved is not: its data is kept. (STS-24)
 func (p *planner) scaledDown(pod *pod) bool { return pod.ordinal >= p.window.end }
 
 // ownersOf returns the owners that a claim of a pod should have by the
 // retention policy, and whether that is a change. A claim that something else
 // controls, or that a StatefulSet or pod of the same name and another UID owns,
-// is left as it is. (rule 23)
+// is left as it is. (STS-23)
 func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]metav1.OwnerReference, bool) {
 	wantSet, wantPod := p.retention(pod)
 	hasSet, hasPod := false, false
@@ -151,7 +151,7 @@ func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]met
 
 // disownClaims takes the StatefulSet off the claims that no pod of its mounts,
 // where they shall not go with it: of pods that were scaled away, taken out of its
-// hands, or never created. Nothing is ever added to such a claim. (rule 23)
+// hands, or never created. Nothing is ever added to such a claim. (STS-23)
 func (p *planner) disownClaims() {
 	if p.setOwnsClaims() || p.Features.NoAutoDeleteClaims {
 		return
@@ -210,7 +210,7 @@ func (p *planner) retention(pod *pod) (set, ofPod bool) {
 	return p.setOwnsClaims() && !ofPod, ofPod
 }
 
-// retentionPolicy is the spec's. What it leaves open is not Delete. (rule 25)
+// retentionPolicy is the spec's. What it leaves open is not Delete. (STS-25)
 func (s *Snapshot) retentionPolicy() (whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType) {
 	policy := s.Set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil || s.Features.NoAutoDeleteClaims {
@@ -242,7 +242,7 @@ func namesPod(owner *metav1.OwnerReference, pod string) bool {
 }
 
 // goesWithFormerPod tells whether a pod owns the claim that had the name of
-// the new one: the garbage collector takes the claim once it has noticed. (rule 5)
+// the new one: the garbage collector takes the claim once it has noticed. (STS-5)
 func goesWithFormerPod(claim *corev1.PersistentVolumeClaim, pod string) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return namesPod(&o, pod) })
 }
@@ -259,7 +259,7 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 }
 
 // newClaim makes a claim. Its labels are those that the selector matches; who
-// owns it is written down at once where the whole set does. (rule 23)
+// owns it is written down at once where the whole set does. (STS-23)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{

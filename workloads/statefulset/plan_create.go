@@ -25,7 +25,7 @@ import (
 // planCreate goes through the wanted ordinals and brings the pods there that
 // are missing or have ended. With OrderedReady it ends at the first one that is
 // not available, and with scaleStrategy.maxUnavailable after that many.
-// (rules 4 to 9)
+// (STS-4 to STS-9)
 func (p *planner) planCreate() {
 	budget := p.limits.scaleMaxUnavailable
 	creation := p.newCreation()
@@ -163,7 +163,7 @@ func (p *planner) newCreation() *creation {
 }
 
 // create plans a missing pod with the claims it lacks. It returns why the pod
-// is not available. (rules 3 and 5)
+// is not available. (STS-3, STS-5)
 func (c *creation) create(ordinal int) *rollout.Reason {
 	name := podName(c.Set.Name, ordinal)
 	missing, reason := c.missingClaims(name, ordinal)
@@ -185,7 +185,7 @@ func (c *creation) create(ordinal int) *rollout.Reason {
 }
 
 // missingClaims lists the claims to create for a pod. A claim that is about to
-// go is waited for. (rule 5)
+// go is waited for. (STS-5)
 func (c *creation) missingClaims(pod string, ordinal int) (missing []*corev1.PersistentVolumeClaim, wait *rollout.Reason) {
 	for i := range c.Set.Spec.VolumeClaimTemplates {
 		template := &c.Set.Spec.VolumeClaimTemplates[i]
@@ -208,7 +208,7 @@ func waitForClaim(pod, claim string) *rollout.Reason {
 		Message: fmt.Sprintf("pod %s waits until claim %s, which goes with its former owner, is gone", pod, claim)}
 }
 
-// revisionFor is the revision of a new pod. (rule 3)
+// revisionFor is the revision of a new pod. (STS-3)
 func (c *creation) revisionFor(ordinal int) *appsv1.ControllerRevision {
 	held := ordinal < int(c.limits.partition)
 	if c.rolling != nil && c.rolling.UnorderedUpdate != nil {

@@ -24,7 +24,7 @@ func (p *planner) stuck(s slot) bool {
 
 // inPlace returns the in-place update of the pods that are at a pod's revision,
 // nil where there is none, and what keeps that from beginning on this pod: with
-// any policy but the two that update in place there is neither. (inplace rule 1)
+// any policy but the two that update in place there is neither. (IP-1)
 func (p *planner) inPlace(pod *pod) (update *inplace.Update, obstacle error) {
 	switch p.rolling.PodUpdatePolicy {
 	case v1beta1.InPlaceIfPossiblePodUpdateStrategyType, v1beta1.InPlaceOnlyPodUpdateStrategyType:
@@ -57,7 +57,7 @@ func unknownState(pod *pod) error {
 
 // forbidden says why a pod that must not be recreated cannot be updated either,
 // and reports it: once per revision where the template is the reason, and per
-// pod where the pod itself is. (rule 20)
+// pod where the pod itself is. (STS-20)
 func (p *planner) forbidden(pod *pod, obstacle error) *rollout.Reason {
 	const policy = "podUpdatePolicy InPlaceOnly: "
 	if obstacle != nil {
@@ -84,7 +84,7 @@ func (p *planner) forbidden(pod *pod, obstacle error) *rollout.Reason {
 }
 
 // updateInPlace starts an in-place update, or has the pod's hook asked to
-// prepare it. A pod without a lifecycle state gets none. (lifecycle rules 9 and 19)
+// prepare it. A pod without a lifecycle state gets none. (LC-9, LC-19)
 func (p *planner) updateInPlace(pod *pod, update *inplace.Update) {
 	options := inplace.BeginOptions{Now: p.Now}
 	if s := p.rolling.InPlaceUpdateStrategy; s != nil {

@@ -98,7 +98,7 @@ func (r *replacement) holds(place int) *rollout.Reason {
 	return nil
 }
 
-// comesBack tells whether the replacement of a pod has the same revision. (rule 3)
+// comesBack tells whether the replacement of a pod has the same revision. (STS-3)
 func (p *planner) comesBack(pod *pod) bool {
 	if pod.held {
 		return pod.Labels[revisionLabel] == revisionLabelOf(p.plan.Revisions.Current)

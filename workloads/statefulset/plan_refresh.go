@@ -13,7 +13,7 @@ import (
 
 // planRefresh writes down what has become of each pod: conditions of a new pod
 // or of a finished update, the next batch of containers, hooks that are met,
-// and the label with its name. (rules 7, 10 and 16)
+// and the label with its name. (STS-7, STS-10, STS-16)
 //
 // All of it about one pod goes into one patch. A pod that the scale step
 // changes is left to it.
@@ -61,7 +61,7 @@ func (p *planner) refresh(pod *pod, patch *podpatch.Patch) rollout.PatchKind {
 	return kind
 }
 
-// hooks are those that a StatefulSet knows: not preNormal. (lifecycle rule 18)
+// hooks are those that a StatefulSet knows: not preNormal. (LC-18)
 func (p *planner) hooks() *lifecyclev1alpha1.Lifecycle {
 	hooks := p.Set.Spec.Lifecycle
 	if hooks == nil || hooks.PreNormal == nil {

@@ -27,7 +27,7 @@ func (p *planner) planRevisions() {
 		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
 		return
 	}
-	if p.Set.DeletionTimestamp != nil { // (rule 26)
+	if p.Set.DeletionTimestamp != nil { // (STS-26)
 		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 // planScale brings the pods to the wanted ordinals: it takes back pods that
 // prepare for a deletion which is not wanted any more, creates those that are
-// missing, and deletes those that are left over. (rules 4 to 13)
+// missing, and deletes those that are left over. (STS-4 to STS-13)
 func (p *planner) planScale() {
 	p.planKeep()
 	p.planCreate()
@@ -18,7 +18,7 @@ func (p *planner) planScale() {
 }
 
 // scaleIn deletes the pods of ordinals that are not wanted, the highest first:
-// all of them, or with OrderedReady one after the other. (rules 11 to 13)
+// all of them, or with OrderedReady one after the other. (STS-11 to STS-13)
 func (p *planner) scaleIn() {
 	rest := slices.DeleteFunc(slices.Clone(p.condemned), func(pod *pod) bool { return pod.terminating })
 	if p.ordered && p.stopped == nil && len(p.condemned) > 0 {
@@ -34,7 +34,7 @@ func (p *planner) scaleIn() {
 }
 
 // deleteInOrder deletes the first of the pods that are left over, unless it has
-// to wait, and returns those that wait. All wanted pods are available by then. (rule 11)
+// to wait, and returns those that wait. All wanted pods are available by then. (STS-11)
 func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 	if p.stopped = p.haltsScaleIn(); p.stopped != nil {
 		return pods
@@ -47,10 +47,10 @@ func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 
 // haltsScaleIn says why no pod that is left over goes now: one is on its way
 // out, or the highest one is not available and is not the first of all pods that
-// are not ready; hooks are not looked at, as in rule 8. Pods that have ended do
+// are not ready; hooks are not looked at, as in STS-8. Pods that have ended do
 // not wait for one another, as none of them is ever ready again. One whose deletion
 // was begun when it was its turn has waited for that already, and may be out of
-// service for no other reason. (rule 11)
+// service for no other reason. (STS-11)
 func (p *planner) haltsScaleIn() *rollout.Reason {
 	for _, pod := range p.condemned {
 		if pod.terminating {
@@ -71,7 +71,7 @@ func (p *planner) haltsScaleIn() *rollout.Reason {
 	return nil
 }
 
-// delete deletes a pod, or has its hook asked to prepare it. (rule 13)
+// delete deletes a pod, or has its hook asked to prepare it. (STS-13)
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
 	if now {

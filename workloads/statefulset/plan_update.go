@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// planUpdate moves pods to the update revision. (rules 14 to 22)
+// planUpdate moves pods to the update revision. (STS-14 to STS-22)
 func (p *planner) planUpdate() {
 	if len(p.reach.held) > 0 { // never with OnDelete, which has no partition to name
 		p.waitAll(p.reach.held, p.partitionReason())
@@ -37,7 +37,7 @@ func (p *planner) planUpdate() {
 
 // planOtherwise plans the update that goes on where the API server refuses all
 // that the scale step deletes. The pods of the update wait for that step, as long
-// as it is not refused. (rule 12)
+// as it is not refused. (STS-12)
 func (p *planner) planOtherwise(sequence []slot) {
 	waiting := len(p.plan.Waiting)
 	p.stage = &p.plan.Otherwise
@@ -60,7 +60,7 @@ type reach struct {
 	err      error  // nobody can tell
 }
 
-// planReach finds out which pods the update reaches, and in which order. (rule 17)
+// planReach finds out which pods the update reaches, and in which order. (STS-17)
 func (p *planner) planReach() {
 	switch {
 	case p.rolling == nil:
@@ -92,7 +92,7 @@ func (p *planner) partitionReason() *rollout.Reason {
 
 // unordered is the order under unorderedUpdate: replicas less partition pods
 // move, first those that have moved or are on their way out, then the others by
-// priority. (rule 17)
+// priority. (STS-17)
 func (p *planner) unordered() reach {
 	var moved []slot
 	var others []*corev1.Pod
@@ -127,7 +127,7 @@ func (p *planner) unordered() reach {
 }
 
 // walk goes down the sequence and moves pods until maxUnavailable of those it
-// has come by are not available. (rule 18)
+// has come by are not available. (STS-18)
 func (p *planner) walk(sequence []slot) {
 	unavailable, moved := int32(0), false
 	for i, s := range sequence {
@@ -177,7 +177,7 @@ func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	}
 }
 
-// update moves one pod, in place where policy and template allow it. (rule 18)
+// update moves one pod, in place where policy and template allow it. (STS-18)
 func (p *planner) update(pod *pod) {
 	if inplace.InGrace(pod.Pod) && !pod.unreadable {
 		return // refresh says what it waits for

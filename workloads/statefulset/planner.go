@@ -68,7 +68,7 @@ type pod struct {
 	ended       bool // Failed or Succeeded
 	updated     bool // at the update revision
 	held        bool // the partition holds it back
-	available   bool // Running, and Ready for minReadySeconds (rule 8)
+	available   bool // Running, and Ready for minReadySeconds (STS-8)
 	inPlaceDone bool // no in-place update is under way
 	unreadable  bool // nobody can tell whether one is: its record cannot be read
 	claims      []rollout.ClaimPatch
@@ -91,7 +91,7 @@ func (p *pod) change(kind rollout.PatchKind) *podpatch.Patch {
 }
 
 // healthy tells whether a pod serves: it is Ready, and no hook or update has
-// taken it aside. (lifecycle rule 22)
+// taken it aside. (LC-22)
 func (p *pod) healthy() bool {
 	state := lifecycle.StateOf(p.Pod)
 	return !p.terminating && p.ready() && (state == "" || state == lifecyclev1alpha1.StateNormal)
@@ -158,7 +158,7 @@ func (p *planner) readUpdateStrategy() (err error) {
 }
 
 // maxUnavailable is a number of pods: a percentage of the replicas is rounded
-// down, and one pod may always be unavailable. (rules 9 and 15)
+// down, and one pod may always be unavailable. (STS-9, STS-15)
 func maxUnavailable(value *intstr.IntOrString, replicas int32) (int32, error) {
 	if value == nil {
 		return 1, nil
@@ -168,7 +168,7 @@ func maxUnavailable(value *intstr.IntOrString, replicas int32) (int32, error) {
 }
 
 // classify finds out whose the pods are and what every step wants to know of
-// them, and which of them are wanted. (rules 1 and 2)
+// them, and which of them are wanted. (STS-1, STS-2)
 func (p *planner) classify() {
 	update := revisionLabelOf(p.plan.Revisions.Update)
 	all := make([]pod, len(p.Snapshot.Pods))
@@ -238,7 +238,7 @@ func (p *planner) place(byOrdinal []*pod) {
 }
 
 // available tells whether a pod counts as available, and plans another pass
-// for the moment when it will. (rule 8)
+// for the moment when it will. (STS-8)
 func (p *planner) available(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodRunning {
 		return false

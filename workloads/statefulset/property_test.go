@@ -197,7 +197,7 @@ func (w *setWorld) comeToRest(image string) {
 
 // halts tells whether OrderedReady keeps pods that are left over: all wanted
 // ones are available, and the highest and a lower one of the others are not; nor
-// have all of these ended. (rule 11)
+// have all of these ended. (STS-11)
 func (j *judge) halts() bool {
 	if !j.ordered || slices.ContainsFunc(j.wanted, func(n int) bool { return !j.available(j.pods[n]) }) {
 		return false

@@ -37,7 +37,7 @@ func TestRequests(t *testing.T) {
 		{"parallel scale-in: 1 per pod", func(c *cluster) { c.create(pods, withParallel); c.Settle(); c.Edit(`{"spec":{"replicas":4}}`) },
 			[]string{"6 delete pods", "2 patch statefulsets/status"}},
 		{"restart of the controller: none", func(c *cluster) { c.create(pods, withClaims); c.Settle(); c.restart() }, []string{}},
-		{"edge 20: a changed annotation of the StatefulSet: none", func(c *cluster) {
+		{"STS-E20: a changed annotation of the StatefulSet: none", func(c *cluster) {
 			c.create(pods, withClaims)
 			c.Settle()
 			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
@@ -83,7 +83,7 @@ func TestOwnWrites(t *testing.T) {
 			c.Edit(`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`)
 		}, "persistentvolumeclaims", []string{"3 patch persistentvolumeclaims", "1 patch statefulsets/status"}},
 	} {
-		t.Run("rule 14: after "+test.name+" nothing is done until the cache shows it", func(t *testing.T) {
+		t.Run("STS-14: after "+test.name+" nothing is done until the cache shows it", func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				test.setup(c)
 				c.Hold(test.hold)
@@ -196,7 +196,7 @@ func stranger(name string, labels map[string]string) *corev1.Pod {
 
 // TestForeignObjects is about objects that belong to somebody else.
 func TestForeignObjects(t *testing.T) {
-	t.Run("rule 2: pods that only match by label are never touched", func(t *testing.T) {
+	t.Run("STS-2: pods that only match by label are never touched", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			for _, name := range []string{"stranger", "web-x", "web-01", "web"} {
 				c.CreatePod(stranger(name, map[string]string{"app": "web"}))

@@ -27,13 +27,13 @@ func TestRevisions(t *testing.T) {
 		adopt, delete                 string
 	}{
 		{name: "the template is the newest revision", template: "B", current: "B", pods: "0B"},
-		{name: "edge 20: annotations of the set make no revision", template: "A", current: "A", pods: "0A", edits: with(annotated)},
-		{name: "edge 21: a roll-back reuses the revision with a raised number", template: "A", current: "B", pods: "0B", raise: "A"},
-		{name: "a revision without a controller is adopted", template: "A", current: "A", pods: "0A", edits: with(orphan), adopt: "A"},
+		{name: "STS-E20: annotations of the set make no revision", template: "A", current: "A", pods: "0A", edits: with(annotated)},
+		{name: "STS-E21: a roll-back reuses the revision with a raised number", template: "A", current: "B", pods: "0B", raise: "A"},
+		{name: "STS-CR1: a revision without a controller is adopted", template: "A", current: "A", pods: "0A", edits: with(orphan), adopt: "A"},
 		{name: "history: revisions of pods stay", template: "C", current: "C", pods: "0A 1C", edits: with(limit, partition(1)), delete: "B"},
 		{name: "history: those of pods that are not under control yet stay", template: "C", current: "C", pods: "0A@ 1C", edits: with(limit), delete: "B"},
 		{name: "history: the pass that ends an update drops what it replaced", template: "B", current: "A", pods: "0B 1B", edits: with(limit), delete: "A"},
-		{name: "rule 26: a StatefulSet that is being deleted raises and drops none", template: "A", current: "B", pods: "0B", edits: with(limit, deleting)},
+		{name: "STS-26: a StatefulSet that is being deleted raises and drops none", template: "A", current: "B", pods: "0B", edits: with(limit, deleting)},
 		{name: "history: and none before", template: "B", current: "A", pods: "0B- 1B", edits: with(limit)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestNewPod(t *testing.T) {
 		"lifecycle.apps.kruise.io/state": "Normal", "controller-revision-hash": NewPlan(s).Revisions.Update.Name,
 	}
 	if diff := cmp.Diff(want, pod.Labels); diff != "" {
-		t.Errorf("labels, lifecycle rule 18 (-want +got):\n%s", diff)
+		t.Errorf("labels, LC-18 (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"lifecycle.apps.kruise.io/timestamp", "note"}, slices.Sorted(maps.Keys(pod.Annotations))); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)

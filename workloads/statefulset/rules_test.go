@@ -47,13 +47,13 @@ func TestOrdinals(t *testing.T) {
 		wanted   []int
 		end      int
 	}{
-		{"rule 1: without reserved ordinals", 3, nil, []int{0, 1, 2}, 3},
-		{"rule 1: replicas 3, reserve [1]", 3, []int{1}, []int{0, 2, 3}, 4},
-		{"rule 1: replicas 2, reserve [1]", 2, []int{1}, []int{0, 2}, 3},
-		{"rule 1: replicas 0", 0, []int{0}, nil, 0},
-		{"rule 1: a reserved ordinal beyond the window", 2, []int{7}, []int{0, 1}, 2},
-		{"rule 1: the same ordinal reserved twice", 2, []int{0, 0}, []int{1, 2}, 3},
-		{"edge 13: reserve [0], replicas 1", 1, []int{0}, []int{1}, 2},
+		{"STS-1: without reserved ordinals", 3, nil, []int{0, 1, 2}, 3},
+		{"STS-1: replicas 3, reserve [1]", 3, []int{1}, []int{0, 2, 3}, 4},
+		{"STS-1: replicas 2, reserve [1]", 2, []int{1}, []int{0, 2}, 3},
+		{"STS-1: replicas 0", 0, []int{0}, nil, 0},
+		{"STS-1: a reserved ordinal beyond the window", 2, []int{7}, []int{0, 1}, 2},
+		{"STS-1: the same ordinal reserved twice", 2, []int{0, 0}, []int{1, 2}, 3},
+		{"STS-E13: reserve [0], replicas 1", 1, []int{0}, []int{1}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWindow(tt.replicas, tt.reserve)
@@ -79,7 +79,7 @@ func TestOrdinalOf(t *testing.T) {
 		{"web-2147483648", 0, false}, {"web-01", 0, false}, {"web-", 0, false}, {"web", 0, false}, {"web--1", 0, false},
 		{"web-+1", 0, false}, {"web-a", 0, false}, {"web-1-2", 0, false}, {"other-1", 0, false}, {"", 0, false},
 	} {
-		t.Run("rule 2: "+tt.pod, func(t *testing.T) {
+		t.Run("STS-2: "+tt.pod, func(t *testing.T) {
 			got, ok := ordinalOf("web", tt.pod)
 			if ok != tt.ok || ok && got != tt.want {
 				t.Errorf("got %d, %v, want %d, %v", got, ok, tt.want, tt.ok)
@@ -91,24 +91,24 @@ func TestOrdinalOf(t *testing.T) {
 func TestWanted(t *testing.T) {
 	misnamed := func(s *Snapshot) { s.Pods[0].Name = "web-x" }
 	runPlanCases(t, []planCase{
-		{"rule 1: missing ordinals are created, others deleted", "A", "A", "1A 4A", with(replicas(2)), "delete 4 Scale, create 0A", ""},
-		{"rule 1: reserving an ordinal deletes its pod and creates the next one", "A", "A", "0A 1A 2A", with(reserve(1)), "delete 1 Scale, create 3A", ""},
-		{"rule 2: a pod without an ordinal is ignored", "A", "A", "0A 1A", with(misnamed, replicas(2)), "create 0A", ""},
-		{"edge 13: reserve [0], replicas 1", "A", "A", "0A", with(reserve(0)), "delete 0 Scale, create 1A", ""},
-		{"edge 14: an ordinal no longer reserved comes back, the highest one goes", "A", "A", "0A 2A 3A", nil, "delete 3 Scale, create 1A", ""},
-		{"edge 15: OrderedReady creates the new highest ordinal first", "A", "A", "0A 1A 2A", with(ordered, reserve(1)), "create 3A", "OrderedReady 1"},
-		{"edge 15: and then deletes the reserved one", "A", "A", "0A 1A 2A 3A", with(ordered, reserve(1), replicas(3)), "delete 1 Scale", ""},
+		{"STS-1: missing ordinals are created, others deleted", "A", "A", "1A 4A", with(replicas(2)), "delete 4 Scale, create 0A", ""},
+		{"STS-1: reserving an ordinal deletes its pod and creates the next one", "A", "A", "0A 1A 2A", with(reserve(1)), "delete 1 Scale, create 3A", ""},
+		{"STS-2: a pod without an ordinal is ignored", "A", "A", "0A 1A", with(misnamed, replicas(2)), "create 0A", ""},
+		{"STS-E13: reserve [0], replicas 1", "A", "A", "0A", with(reserve(0)), "delete 0 Scale, create 1A", ""},
+		{"STS-E14: an ordinal no longer reserved comes back, the highest one goes", "A", "A", "0A 2A 3A", nil, "delete 3 Scale, create 1A", ""},
+		{"STS-E15: OrderedReady creates the new highest ordinal first", "A", "A", "0A 1A 2A", with(ordered, reserve(1)), "create 3A", "OrderedReady 1"},
+		{"STS-E15: and then deletes the reserved one", "A", "A", "0A 1A 2A 3A", with(ordered, reserve(1), replicas(3)), "delete 1 Scale", ""},
 	})
 }
 
 func TestRevisionOfNewPods(t *testing.T) {
 	runPlanCases(t, []planCase{
-		{"rule 3: an ordinal below the partition gets the current revision", "B", "A", "0A 3B", with(replicas(4), partition(2)), "create 1A, create 2B", "Partition 0"},
-		{"rule 3: without a partition the update revision", "B", "A", "0A", with(replicas(2)), "create 1B", "MaxUnavailable 0"},
-		{"rule 3: OnDelete gives the update revision", "B", "A", "0A", with(replicas(2), onDelete), "create 1B", "OnDelete 0"},
-		{"rule 3: unordered keeps as many as the partition at the current revision", "B", "A", "0B 1B", with(unordered, replicas(4), partition(1)), "create 2A, create 3B", ""},
-		{"rule 3: unordered counts pods that exist at another revision", "B", "A", "0A 1B", with(unordered, replicas(4), partition(1)), "create 2B, create 3B", "Partition 0"},
-		{"rule 19: the replacement of a deleted pod has the update revision", "B", "A", "0A 1A", with(replicas(3), unavailable("1"), partition(2)), "create 2B", "Partition 0 1"},
+		{"STS-3: an ordinal below the partition gets the current revision", "B", "A", "0A 3B", with(replicas(4), partition(2)), "create 1A, create 2B", "Partition 0"},
+		{"STS-3: without a partition the update revision", "B", "A", "0A", with(replicas(2)), "create 1B", "MaxUnavailable 0"},
+		{"STS-3: OnDelete gives the update revision", "B", "A", "0A", with(replicas(2), onDelete), "create 1B", "OnDelete 0"},
+		{"STS-3: unordered keeps as many as the partition at the current revision", "B", "A", "0B 1B", with(unordered, replicas(4), partition(1)), "create 2A, create 3B", ""},
+		{"STS-3: unordered counts pods that exist at another revision", "B", "A", "0A 1B", with(unordered, replicas(4), partition(1)), "create 2B, create 3B", "Partition 0"},
+		{"STS-19: the replacement of a deleted pod has the update revision", "B", "A", "0A 1A", with(replicas(3), unavailable("1"), partition(2)), "create 2B", "Partition 0 1"},
 	})
 }
 
@@ -117,59 +117,59 @@ func TestPassOverOrdinals(t *testing.T) {
 	later := func(s *Snapshot) { s.Now = s.Now.Add(time.Second) }
 	ran := func(s *Snapshot) { s.Pods[1].Status.ContainerStatuses = []corev1.ContainerStatus{{RestartCount: 1}} }
 	runPlanCases(t, []planCase{
-		{"rule 4: a Failed pod is deleted", "A", "A", "0A 1A! 2A", nil, "delete 1 Failed", ""},
-		{"rule 4: and created when it is gone", "A", "A", "0A 2A", with(replicas(3)), "create 1A", ""},
-		{"rule 4: one that never ran backs off", "A", "A", "0A 1A! 2A", with(backOff), "", "BackOff 1"},
-		{"rule 4: so with OrderedReady, which stops there", "A", "A", "0A 1A!", with(ordered, backOff, replicas(3)), "", "BackOff 1, OrderedReady new"},
-		{"rule 4: but not one that ran", "A", "A", "0A 1A! 2A", with(backOff, ran), "delete 1 Failed", ""},
-		{"rule 4: nor when the time is over", "A", "A", "0A 1A! 2A", with(backOff, later), "delete 1 Failed", ""},
-		{"rule 5: OrderedReady stops after one creation", "A", "A", "0A", with(ordered, replicas(4)), "create 1A", "OrderedReady new"},
-		{"rule 5: Parallel creates all", "A", "A", "0A", with(replicas(4)), "create 1A, create 2A, create 3A", ""},
-		{"rule 6: OrderedReady stops at a terminating pod", "A", "A", "0A~ 2A", with(ordered, replicas(3)), "", "NameTaken 0, OrderedReady new"},
-		{"rule 6: Parallel goes on", "A", "A", "0A~ 2A", with(replicas(3)), "create 1A", "NameTaken 0"},
-		{"rule 8: OrderedReady stops at a pod that is not ready", "A", "A", "0A 1A-", with(ordered, replicas(3)), "", "OrderedReady new"},
-		{"rule 8: OrderedReady stops at a pod not ready for minReadySeconds", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(11)), "", "OrderedReady new"},
-		{"rule 8: and goes on when it is", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(10)), "create 2A", ""},
-		{"rule 8: hooks are not looked at", "A", "A", "0A^", with(ordered, replicas(2)), "Keep 0, create 1A", ""},
-		{"rule 9: scaleStrategy.maxUnavailable creates so many", "A", "A", "", with(replicas(5), scaleUnavailable("2")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
-		{"rule 9: nothing more until one is available", "A", "A", "0A? 1A?", with(replicas(5), scaleUnavailable("2")), "", "ScaleMaxUnavailable new"},
-		{"rule 9: then one more", "A", "A", "0A- 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "ScaleMaxUnavailable new"},
-		{"rule 9: a terminating pod takes one", "A", "A", "0A~ 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "NameTaken 0, ScaleMaxUnavailable new"},
-		{"rule 9: a percentage is rounded down", "A", "A", "", with(replicas(5), scaleUnavailable("50%")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
-		{"rule 9: but to 1 at least", "A", "A", "", with(replicas(5), scaleUnavailable("1%")), "create 0A", "ScaleMaxUnavailable new"},
-		{"rule 9: a Failed pod beyond it waits as well", "A", "A", "0A- 1A! 3A!", with(replicas(4), scaleUnavailable("1")), "", "ScaleMaxUnavailable 1 3 new"},
-		{"rule 8: and one beyond the place at which OrderedReady stops", "A", "A", "0A- 1A!", with(ordered, replicas(2)), "", "OrderedReady 1"},
-		{"rule 6: a terminating pod of a former set has the name", "A", "A", "0A 1A#~", nil, "", "NameTaken 1"},
-		{"rule 6: and one without a controller", "A", "A", "0A 1A@~", nil, "", "NameTaken 1"},
-		{"rule 9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale, otherwise delete 3 Update", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
-		{"rule 9: the update goes on", "B", "A", "0A- 3A", with(replicas(4), scaleUnavailable("1"), unavailable("1")), "delete 3 Update", "MaxUnavailable 0, ScaleMaxUnavailable new"},
+		{"STS-4: a Failed pod is deleted", "A", "A", "0A 1A! 2A", nil, "delete 1 Failed", ""},
+		{"STS-4: and created when it is gone", "A", "A", "0A 2A", with(replicas(3)), "create 1A", ""},
+		{"STS-4: one that never ran backs off", "A", "A", "0A 1A! 2A", with(backOff), "", "BackOff 1"},
+		{"STS-4: so with OrderedReady, which stops there", "A", "A", "0A 1A!", with(ordered, backOff, replicas(3)), "", "BackOff 1, OrderedReady new"},
+		{"STS-4: but not one that ran", "A", "A", "0A 1A! 2A", with(backOff, ran), "delete 1 Failed", ""},
+		{"STS-4: nor when the time is over", "A", "A", "0A 1A! 2A", with(backOff, later), "delete 1 Failed", ""},
+		{"STS-5: OrderedReady stops after one creation", "A", "A", "0A", with(ordered, replicas(4)), "create 1A", "OrderedReady new"},
+		{"STS-5: Parallel creates all", "A", "A", "0A", with(replicas(4)), "create 1A, create 2A, create 3A", ""},
+		{"STS-6: OrderedReady stops at a terminating pod", "A", "A", "0A~ 2A", with(ordered, replicas(3)), "", "NameTaken 0, OrderedReady new"},
+		{"STS-6: Parallel goes on", "A", "A", "0A~ 2A", with(replicas(3)), "create 1A", "NameTaken 0"},
+		{"STS-8: OrderedReady stops at a pod that is not ready", "A", "A", "0A 1A-", with(ordered, replicas(3)), "", "OrderedReady new"},
+		{"STS-8: OrderedReady stops at a pod not ready for minReadySeconds", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(11)), "", "OrderedReady new"},
+		{"STS-8: and goes on when it is", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(10)), "create 2A", ""},
+		{"STS-8: hooks are not looked at", "A", "A", "0A^", with(ordered, replicas(2)), "Keep 0, create 1A", ""},
+		{"STS-9: scaleStrategy.maxUnavailable creates so many", "A", "A", "", with(replicas(5), scaleUnavailable("2")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
+		{"STS-9: nothing more until one is available", "A", "A", "0A? 1A?", with(replicas(5), scaleUnavailable("2")), "", "ScaleMaxUnavailable new"},
+		{"STS-9: then one more", "A", "A", "0A- 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "ScaleMaxUnavailable new"},
+		{"STS-9: a terminating pod takes one", "A", "A", "0A~ 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "NameTaken 0, ScaleMaxUnavailable new"},
+		{"STS-9: a percentage is rounded down", "A", "A", "", with(replicas(5), scaleUnavailable("50%")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
+		{"STS-9: but to 1 at least", "A", "A", "", with(replicas(5), scaleUnavailable("1%")), "create 0A", "ScaleMaxUnavailable new"},
+		{"STS-9: a Failed pod beyond it waits as well", "A", "A", "0A- 1A! 3A!", with(replicas(4), scaleUnavailable("1")), "", "ScaleMaxUnavailable 1 3 new"},
+		{"STS-8: and one beyond the place at which OrderedReady stops", "A", "A", "0A- 1A!", with(ordered, replicas(2)), "", "OrderedReady 1"},
+		{"STS-6: a terminating pod of a former set has the name", "A", "A", "0A 1A#~", nil, "", "NameTaken 1"},
+		{"STS-6: and one without a controller", "A", "A", "0A 1A@~", nil, "", "NameTaken 1"},
+		{"STS-9: scale-down and update go on", "B", "A", "0A- 3A 7A", with(replicas(4), scaleUnavailable("1"), unavailable("2")), "delete 7 Scale, otherwise delete 3 Update", "ScaleFirst 3 0, ScaleMaxUnavailable new"},
+		{"STS-9: the update goes on", "B", "A", "0A- 3A", with(replicas(4), scaleUnavailable("1"), unavailable("1")), "delete 3 Update", "MaxUnavailable 0, ScaleMaxUnavailable new"},
 	})
 }
 
 func TestScaleDown(t *testing.T) {
 	runPlanCases(t, []planCase{
-		{"rule 11: OrderedReady deletes the highest ordinal", "A", "A", "0A 1A 2A 3A", with(ordered, replicas(2)), "delete 3 Scale", "OrderedReady 2"},
-		{"rule 11: OrderedReady waits for a terminating one", "A", "A", "0A 1A 2A 3A~", with(ordered, replicas(2)), "", "OrderedReady 2"},
-		{"rule 11: OrderedReady waits for a lower one that somebody else deletes", "A", "A", "0A 1A 2A~ 3A", with(ordered, replicas(2)), "", "OrderedReady 3"},
-		{"rule 11: a pod that is not available waits, as a lower one is not either", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
-		{"rule 11: so with replicas 0", "A", "A", "0A- 1A- 2A-", with(ordered, replicas(0)), "", "OrderedReady 2 1 0"},
-		{"rule 11: and while it is not ready for minReadySeconds", "A", "A", "0A 1A% 2A%", with(ordered, minReady(60), replicas(1)), "", "OrderedReady 2 1"},
-		{"rule 11: but one that is not ready goes before one that is, for however short a time", "A", "A", "0A 1A% 2A-", with(ordered, minReady(60), replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 11: the only one that is not available goes", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 11: one that is available goes, although a lower one is not", "A", "A", "0A 1A- 2A", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 11: a Failed one waits as well", "A", "A", "0A 1A- 2A!", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
-		{"rule 11: but not for another Failed one", "A", "A", "0A 1A! 2A!", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
-		{"rule 11: one that may become available waits for a Failed one", "A", "A", "0A 1A! 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
-		{"rule 11: a reserved one that is not available", "A", "A", "0A 1A- 2A 3A", with(ordered, reserve(1), replicas(3)), "delete 1 Scale", ""},
-		{"rule 12: Parallel waits for none of them", "A", "A", "0A 1A- 2A-", with(replicas(1)), "delete 2 Scale, delete 1 Scale", ""},
-		{"rule 11: a wanted pod that is not available blocks", "A", "A", "0A- 1A 2A", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
-		{"rule 12: Parallel passes over terminating ones", "A", "A", "0A 1A 2A~", with(replicas(1)), "delete 1 Scale", ""},
-		{"rule 12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale, otherwise delete 0 Update", "ScaleFirst 0"},
-		{"rule 12: also with OrderedReady", "B", "A", "0A 1A 2A", with(ordered, replicas(1)), "delete 2 Scale, otherwise delete 0 Update", "OrderedReady 1, ScaleFirst 0"},
-		{"rule 12: paused goes before", "B", "A", "0A 1A", with(paused, replicas(1)), "delete 1 Scale", "Paused 0"},
-		{"rule 12: in place", "B", "A", "0A 1A", with(inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), replicas(1)), "delete 1 Scale, otherwise UpdateInPlace 0", "ScaleFirst 0"},
+		{"STS-11: OrderedReady deletes the highest ordinal", "A", "A", "0A 1A 2A 3A", with(ordered, replicas(2)), "delete 3 Scale", "OrderedReady 2"},
+		{"STS-11: OrderedReady waits for a terminating one", "A", "A", "0A 1A 2A 3A~", with(ordered, replicas(2)), "", "OrderedReady 2"},
+		{"STS-11: OrderedReady waits for a lower one that somebody else deletes", "A", "A", "0A 1A 2A~ 3A", with(ordered, replicas(2)), "", "OrderedReady 3"},
+		{"STS-11: a pod that is not available waits, as a lower one is not either", "A", "A", "0A 1A- 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"STS-11: so with replicas 0", "A", "A", "0A- 1A- 2A-", with(ordered, replicas(0)), "", "OrderedReady 2 1 0"},
+		{"STS-11: and while it is not ready for minReadySeconds", "A", "A", "0A 1A% 2A%", with(ordered, minReady(60), replicas(1)), "", "OrderedReady 2 1"},
+		{"STS-11: but one that is not ready goes before one that is, for however short a time", "A", "A", "0A 1A% 2A-", with(ordered, minReady(60), replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"STS-11: the only one that is not available goes", "A", "A", "0A 1A 2A-", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"STS-11: one that is available goes, although a lower one is not", "A", "A", "0A 1A- 2A", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"STS-11: a Failed one waits as well", "A", "A", "0A 1A- 2A!", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"STS-11: but not for another Failed one", "A", "A", "0A 1A! 2A!", with(ordered, replicas(1)), "delete 2 Scale", "OrderedReady 1"},
+		{"STS-11: one that may become available waits for a Failed one", "A", "A", "0A 1A! 2A-", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"STS-11: a reserved one that is not available", "A", "A", "0A 1A- 2A 3A", with(ordered, reserve(1), replicas(3)), "delete 1 Scale", ""},
+		{"STS-12: Parallel waits for none of them", "A", "A", "0A 1A- 2A-", with(replicas(1)), "delete 2 Scale, delete 1 Scale", ""},
+		{"STS-11: a wanted pod that is not available blocks", "A", "A", "0A- 1A 2A", with(ordered, replicas(1)), "", "OrderedReady 2 1"},
+		{"STS-12: Parallel passes over terminating ones", "A", "A", "0A 1A 2A~", with(replicas(1)), "delete 1 Scale", ""},
+		{"STS-12: scale-down precedes the update", "B", "A", "0A 1A", with(replicas(1)), "delete 1 Scale, otherwise delete 0 Update", "ScaleFirst 0"},
+		{"STS-12: also with OrderedReady", "B", "A", "0A 1A 2A", with(ordered, replicas(1)), "delete 2 Scale, otherwise delete 0 Update", "OrderedReady 1, ScaleFirst 0"},
+		{"STS-12: paused goes before", "B", "A", "0A 1A", with(paused, replicas(1)), "delete 1 Scale", "Paused 0"},
+		{"STS-12: in place", "B", "A", "0A 1A", with(inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType), replicas(1)), "delete 1 Scale, otherwise UpdateInPlace 0", "ScaleFirst 0"},
 
-		{"edge 25: Parallel scales 5 to 0 without waiting", "A", "A", "0A 1A 2A 3A 4A", with(replicas(0)), "delete 4 Scale, delete 3 Scale, delete 2 Scale, delete 1 Scale, delete 0 Scale", ""},
+		{"STS-E25: Parallel scales 5 to 0 without waiting", "A", "A", "0A 1A 2A 3A 4A", with(replicas(0)), "delete 4 Scale, delete 3 Scale, delete 2 Scale, delete 1 Scale, delete 0 Scale", ""},
 	})
 }
 
@@ -181,28 +181,28 @@ func TestRollingUpdate(t *testing.T) {
 	}
 	updating := func(s *Snapshot) { s.Pods[2].Labels["lifecycle.apps.kruise.io/state"] = "Updated" }
 	runPlanCases(t, []planCase{
-		{"rule 15: 30% of 5 is 1", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("30%")), "delete 4 Update", "MaxUnavailable 3 2 1 0"},
-		{"rule 15: 50% of 5 is 2", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("50%")), "delete 4 Update, delete 3 Update", "MaxUnavailable 2 1 0"},
-		{"rule 17: from the highest down to the partition", "B", "A", "0A 1A 2A 3A", with(unavailable("4"), partition(2)), "delete 3 Update, delete 2 Update", "Partition 0 1"},
-		{"rule 17: the partition is an ordinal, also with reserved ones", "B", "A", "0A 2A 4A", with(unavailable("4"), reserve(1, 3), partition(2)), "delete 4 Update, delete 2 Update", "Partition 0"},
-		{"rule 17: unordered, replicas 10, partition 6, 6 and 7 updated", "B", "A", "0A 1A 2A 3A 4A 5A 6B 7B 8A 9A", with(unordered, partition(6), unavailable("10")), "delete 9 Update, delete 8 Update", "Partition 5 4 3 2 1 0"},
-		{"rule 17: unordered by priority", "B", "A", "0A 1A 2A", with(priority, partition(2), unavailable("3")), "delete 1 Update", "Partition 2 0"},
-		{"rule 18: maxUnavailable 2, all healthy", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("2")), "delete 4 Update, delete 3 Update", "MaxUnavailable 2 1 0"},
-		{"rule 18: the next one when either is available", "B", "A", "0A 1A 2A 3B 4B-", with(unavailable("2")), "delete 2 Update", "MaxUnavailable 1 0"},
-		{"rule 18: a terminating pod counts", "B", "A", "0A 1A 2A~", nil, "", "MaxUnavailable 1 0, NameTaken 2"},
-		{"rule 18: a pod not ready for minReadySeconds counts", "B", "A", "0A 1A 2B%", with(minReady(60)), "", "MaxUnavailable 1 0"},
-		{"rule 18: a pod in a lifecycle state of its own counts", "B", "A", "0A 1A 2B", with(updating), "Refresh 2", "MaxUnavailable 1 0"},
-		{"rule 18: a missing pod counts", "B", "A", "0A 1A", with(replicas(3)), "create 2B", "MaxUnavailable 1 0"},
-		{"rule 18: pods outside of the sequence do not", "B", "A", "0A- 1A- 2A", with(partition(2)), "delete 2 Update", "Partition 0 1"},
-		{"rule 18: an unhealthy pod of the old revision is replaced when reached", "B", "A", "0A 1A- 2B", nil, "delete 1 Update", "MaxUnavailable 0"},
-		{"rule 22: OnDelete moves nothing", "B", "A", "0A 1A", with(onDelete), "", "OnDelete 0 1"},
-		{"edge 6: partition 3 of 5, unordered: 2 pods move", "B", "A", "0A 1A 2A 3A 4A", with(unordered, partition(3), unavailable("5")), "delete 4 Update, delete 3 Update", "Partition 2 1 0"},
-		{"edge 7: partition of all, unordered: none", "B", "A", "0A 1A", with(unordered, partition(2), unavailable("5")), "", "Partition 1 0"},
-		{"edge 8: unordered, a terminating pod takes a slot", "B", "A", "0A 1A~ 2A 3A", with(unordered, partition(2), unavailable("5")), "delete 3 Update", "NameTaken 1, Partition 2 0"},
-		{"edge 9: Parallel replaces a broken highest pod first", "C", "A", "0A 1A 2B-", nil, "delete 2 Update", "MaxUnavailable 1 0"},
-		{"edge 10: pod 0 is broken and visited last", "B", "A", "0A- 1A 2A 3A 4A", nil, "delete 4 Update", "MaxUnavailable 3 2 1 0"},
-		{"edge 11: OrderedReady with a pod that is not available: no update", "B", "A", "0A- 1A 2A", with(ordered), "", "OrderedReady 2 1 0"},
-		{"edge 12: paused: creation and scale-down go on, the update does not", "B", "A", "0A 5A", with(paused, replicas(2)), "delete 5 Scale, create 1B", "Paused 0"},
+		{"STS-15: 30% of 5 is 1", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("30%")), "delete 4 Update", "MaxUnavailable 3 2 1 0"},
+		{"STS-15: 50% of 5 is 2", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("50%")), "delete 4 Update, delete 3 Update", "MaxUnavailable 2 1 0"},
+		{"STS-17: from the highest down to the partition", "B", "A", "0A 1A 2A 3A", with(unavailable("4"), partition(2)), "delete 3 Update, delete 2 Update", "Partition 0 1"},
+		{"STS-17: the partition is an ordinal, also with reserved ones", "B", "A", "0A 2A 4A", with(unavailable("4"), reserve(1, 3), partition(2)), "delete 4 Update, delete 2 Update", "Partition 0"},
+		{"STS-17: unordered, replicas 10, partition 6, 6 and 7 updated", "B", "A", "0A 1A 2A 3A 4A 5A 6B 7B 8A 9A", with(unordered, partition(6), unavailable("10")), "delete 9 Update, delete 8 Update", "Partition 5 4 3 2 1 0"},
+		{"STS-17: unordered by priority", "B", "A", "0A 1A 2A", with(priority, partition(2), unavailable("3")), "delete 1 Update", "Partition 2 0"},
+		{"STS-18: maxUnavailable 2, all healthy", "B", "A", "0A 1A 2A 3A 4A", with(unavailable("2")), "delete 4 Update, delete 3 Update", "MaxUnavailable 2 1 0"},
+		{"STS-18: the next one when either is available", "B", "A", "0A 1A 2A 3B 4B-", with(unavailable("2")), "delete 2 Update", "MaxUnavailable 1 0"},
+		{"STS-18: a terminating pod counts", "B", "A", "0A 1A 2A~", nil, "", "MaxUnavailable 1 0, NameTaken 2"},
+		{"STS-18: a pod not ready for minReadySeconds counts", "B", "A", "0A 1A 2B%", with(minReady(60)), "", "MaxUnavailable 1 0"},
+		{"STS-18: a pod in a lifecycle state of its own counts", "B", "A", "0A 1A 2B", with(updating), "Refresh 2", "MaxUnavailable 1 0"},
+		{"STS-18: a missing pod counts", "B", "A", "0A 1A", with(replicas(3)), "create 2B", "MaxUnavailable 1 0"},
+		{"STS-18: pods outside of the sequence do not", "B", "A", "0A- 1A- 2A", with(partition(2)), "delete 2 Update", "Partition 0 1"},
+		{"STS-18: an unhealthy pod of the old revision is replaced when reached", "B", "A", "0A 1A- 2B", nil, "delete 1 Update", "MaxUnavailable 0"},
+		{"STS-22: OnDelete moves nothing", "B", "A", "0A 1A", with(onDelete), "", "OnDelete 0 1"},
+		{"STS-E6: partition 3 of 5, unordered: 2 pods move", "B", "A", "0A 1A 2A 3A 4A", with(unordered, partition(3), unavailable("5")), "delete 4 Update, delete 3 Update", "Partition 2 1 0"},
+		{"STS-E7: partition of all, unordered: none", "B", "A", "0A 1A", with(unordered, partition(2), unavailable("5")), "", "Partition 1 0"},
+		{"STS-E8: unordered, a terminating pod takes a slot", "B", "A", "0A 1A~ 2A 3A", with(unordered, partition(2), unavailable("5")), "delete 3 Update", "NameTaken 1, Partition 2 0"},
+		{"STS-E9: Parallel replaces a broken highest pod first", "C", "A", "0A 1A 2B-", nil, "delete 2 Update", "MaxUnavailable 1 0"},
+		{"STS-E10: pod 0 is broken and visited last", "B", "A", "0A- 1A 2A 3A 4A", nil, "delete 4 Update", "MaxUnavailable 3 2 1 0"},
+		{"STS-E11: OrderedReady with a pod that is not available: no update", "B", "A", "0A- 1A 2A", with(ordered), "", "OrderedReady 2 1 0"},
+		{"STS-E12: paused: creation and scale-down go on, the update does not", "B", "A", "0A 5A", with(paused, replicas(2)), "delete 5 Scale, create 1B", "Paused 0"},
 	})
 }
 
@@ -247,14 +247,14 @@ func TestInPlaceUpdate(t *testing.T) {
 		s.Set.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "x", Value: "y"}}
 	}
 	runPlanCases(t, []planCase{
-		{"rule 18: in place where the change allows it", "B", "A", "0A 1A", with(ifPossible), "UpdateInPlace 1", "MaxUnavailable 0"},
-		{"rule 18: otherwise recreated", "B", "A", "0A 1A", with(ifPossible, moreEnv), "delete 1 Update", "MaxUnavailable 0"},
-		{"rule 20: a prepared pod that cannot go in place any more goes back", "B", "A", "0A",
+		{"STS-18: in place where the change allows it", "B", "A", "0A 1A", with(ifPossible), "UpdateInPlace 1", "MaxUnavailable 0"},
+		{"STS-18: otherwise recreated", "B", "A", "0A 1A", with(ifPossible, moreEnv), "delete 1 Update", "MaxUnavailable 0"},
+		{"STS-20: a prepared pod that cannot go in place any more goes back", "B", "A", "0A",
 			with(only, moreEnv, hooked(), state(0, "PreparingUpdate")), "Refresh 0", "RefreshFirst 0"},
-		{"rule 20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1 0"},
-		{"rule 21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
-		{"edge 24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
-		{"lifecycle rule 19: a pod without a state gets none", "B", "A", "0A*", with(ifPossible), "UpdateInPlace 0", ""},
+		{"STS-20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1 0"},
+		{"STS-21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
+		{"STS-E24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
+		{"LC-19: a pod without a state gets none", "B", "A", "0A*", with(ifPossible), "UpdateInPlace 0", ""},
 	})
 }
 
@@ -288,7 +288,7 @@ func TestUpdateThatCannotBegin(t *testing.T) {
 }
 
 func TestInPlaceUpdateAddsGate(t *testing.T) {
-	t.Run("edge 4: a new readiness gate recreates the pods once", func(t *testing.T) {
+	t.Run("STS-E4: a new readiness gate recreates the pods once", func(t *testing.T) {
 		s := testSnapshot(t, "A", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
 		s.Set.Spec.Template.Spec.ReadinessGates = append(s.Set.Spec.Template.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: "more"})
 		if got := summary(s, NewPlan(s)); got != "delete 0 Update" {
@@ -305,7 +305,7 @@ func TestOwnership(t *testing.T) {
 		{"upstream: OrderedReady waits for it", "A", "A", "0A@", with(ordered, replicas(2)), "Adopt 0", "OrderedReady new"},
 		{"upstream: a pod that the selector does not match is given up", "A", "A", "0A 1A", with(relabelled), "Release 0", "NameTaken new"},
 		{"upstream: a pod of another owner is left alone", "A", "A", "0A# 1A", nil, "", "NameTaken new"},
-		{"rule 26: a set that is being deleted writes its status only", "B", "A", "0A@ 1A 2A! 9A", with(deleted, relabelled), "", ""},
+		{"STS-26: a set that is being deleted writes its status only", "B", "A", "0A@ 1A 2A! 9A", with(deleted, relabelled), "", ""},
 	})
 }
 

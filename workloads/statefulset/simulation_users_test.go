@@ -179,14 +179,14 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 }
 
 // free undoes what only users can:
-//   - pods of somebody else have the names of wanted ones (rule 2: they are not the
+//   - pods of somebody else have the names of wanted ones (STS-2: they are not the
 //     set's to remove);
 //   - pods that are left over are not ready, although nothing has happened for an
-//     hour, which halts OrderedReady (rule 11);
+//     hour, which halts OrderedReady (STS-11);
 //   - pods that do not work are held back by the partition, or come back at a
-//     current revision that does not work (rules 3 and 17);
+//     current revision that does not work (STS-3, STS-17);
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
-//     (rule 20).
+//     (STS-20).
 func free(u *simulation.User, set *v1beta1.StatefulSet) {
 	window := newWindow(*set.Spec.Replicas, set.Spec.ReserveOrdinals)
 	lower, recreate := false, false

@@ -27,7 +27,7 @@ func TestStatus(t *testing.T) {
 		{"a terminating pod counts as ready, but not as updated", "B", "A", "0A 1B~", nil, settledStatus{2, 2, 2, 1, 0, 1, "A"}},
 		{"available is ready for minReadySeconds", "A", "A", "0A 1A%", with(minReady(60)), settledStatus{2, 2, 1, 2, 2, 2, "A"}},
 		{"updated pods that are not ready", "B", "A", "0A 1B-", nil, settledStatus{2, 1, 1, 1, 1, 0, "A"}},
-		{"the update is complete", "B", "A", "0B 1B", nil, settledStatus{2, 2, 2, 2, 2, 2, "B"}},
+		{"STS-S1: the update is complete", "B", "A", "0B 1B", nil, settledStatus{2, 2, 2, 2, 2, 2, "B"}},
 		{"the partition is not considered", "B", "A", "0A 1B", with(partition(1)), settledStatus{2, 2, 2, 1, 1, 1, "A"}},
 		{"not complete before all are ready", "B", "A", "0B 1B-", nil, settledStatus{2, 1, 1, 0, 2, 1, "A"}},
 		{"OnDelete completes nothing", "B", "A", "0B", with(onDelete), settledStatus{1, 1, 1, 0, 1, 1, "A"}},
@@ -58,7 +58,7 @@ func TestStatusIsWrittenOnce(t *testing.T) {
 		write  bool
 	}{
 		{"nothing differs", func(*v1beta1.StatefulSetStatus) {}, false},
-		{"updatedReadyReplicas alone", func(s *v1beta1.StatefulSetStatus) { s.UpdatedReadyReplicas-- }, true},
+		{"STS-S2: updatedReadyReplicas alone", func(s *v1beta1.StatefulSetStatus) { s.UpdatedReadyReplicas-- }, true},
 		{"a condition that is over", func(s *v1beta1.StatefulSetStatus) {
 			s.Conditions = []appsv1.StatefulSetCondition{{Type: v1beta1.StatefulSetConditionFailedCreatePod, Status: corev1.ConditionTrue}}
 		}, true},

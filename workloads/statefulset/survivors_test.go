@@ -33,7 +33,7 @@ func TestNextPassIsTheEarliest(t *testing.T) {
 	}
 }
 
-// TestUnfinishedUpdateUsesBudget: rule 18. A pod that lacks the readiness gate and
+// TestUnfinishedUpdateUsesBudget: STS-18. A pod that lacks the readiness gate and
 // a lifecycle state stays Ready while it is updated in place; it is not available
 // at the new revision before its containers are new.
 func TestUnfinishedUpdateUsesBudget(t *testing.T) {
@@ -58,7 +58,7 @@ func TestUnfinishedUpdateUsesBudget(t *testing.T) {
 	}
 }
 
-// TestHistoryKeepsRevisionsOfLeavingPods: CR7. A pod that is left over, and on its
+// TestHistoryKeepsRevisionsOfLeavingPods: CS-CR7. A pod that is left over, and on its
 // way out, still names its revision.
 func TestHistoryKeepsRevisionsOfLeavingPods(t *testing.T) {
 	w := newWorld(t)

@@ -22,20 +22,20 @@ func TestValidateUpdateStrategy(t *testing.T) {
 	}{
 		{"rollingUpdate: empty", ordered, `{}`, nil},
 		{"partition: 0", ordered, `{"partition":0}`, nil},
-		{"edge 7: partition beyond the replicas", ordered, `{"partition":300}`, nil},
+		{"STS-E7: partition beyond the replicas", ordered, `{"partition":300}`, nil},
 		{"partition: negative", ordered, `{"partition":-1}`, invalid("partition")},
 
-		{"edge 1: maxUnavailable 2 in order", ordered, `{"maxUnavailable":2}`, invalid("maxUnavailable")},
-		{"edge 1: maxUnavailable 10% in order", ordered, `{"maxUnavailable":"10%"}`, invalid("maxUnavailable")},
-		{"edge 1: maxUnavailable 1 in order", ordered, `{"maxUnavailable":1}`, nil},
-		{"edge 1: maxUnavailable 2 in order, which is the default", `""`, `{"maxUnavailable":2}`, invalid("maxUnavailable")},
+		{"STS-E1: maxUnavailable 2 in order", ordered, `{"maxUnavailable":2}`, invalid("maxUnavailable")},
+		{"STS-E1: maxUnavailable 10% in order", ordered, `{"maxUnavailable":"10%"}`, invalid("maxUnavailable")},
+		{"STS-E1: maxUnavailable 1 in order", ordered, `{"maxUnavailable":1}`, nil},
+		{"STS-E1: maxUnavailable 2 in order, which is the default", `""`, `{"maxUnavailable":2}`, invalid("maxUnavailable")},
 		{"maxUnavailable: exactly the number 1 in order", ordered, `{"maxUnavailable":"1"}`, invalid("maxUnavailable")},
 		{"maxUnavailable: 2 in parallel", parallel, `{"maxUnavailable":2}`, nil},
 		{"maxUnavailable: the least percentage in parallel", parallel, `{"maxUnavailable":"1%"}`, nil},
 		{"maxUnavailable: a string without %", parallel, `{"maxUnavailable":"30"}`, nil},
-		{"edge 2: maxUnavailable 0", parallel, `{"maxUnavailable":0}`, invalid("maxUnavailable")},
-		{"edge 2: maxUnavailable 0%", parallel, `{"maxUnavailable":"0%"}`, invalid("maxUnavailable")},
-		{"edge 2: maxUnavailable 0 in order", ordered, `{"maxUnavailable":0}`, invalid("maxUnavailable")},
+		{"STS-E2: maxUnavailable 0", parallel, `{"maxUnavailable":0}`, invalid("maxUnavailable")},
+		{"STS-E2: maxUnavailable 0%", parallel, `{"maxUnavailable":"0%"}`, invalid("maxUnavailable")},
+		{"STS-E2: maxUnavailable 0 in order", ordered, `{"maxUnavailable":0}`, invalid("maxUnavailable")},
 		{"maxUnavailable: negative", parallel, `{"maxUnavailable":-1}`, invalid("maxUnavailable")},
 		{"maxUnavailable: negative percentage", parallel, `{"maxUnavailable":"-1%"}`, invalid("maxUnavailable")},
 		{"maxUnavailable: fraction of a percent", parallel, `{"maxUnavailable":"12.5%"}`, invalid("maxUnavailable")},
@@ -64,7 +64,7 @@ func TestValidateUpdateStrategy(t *testing.T) {
 
 		{"minReadySeconds: 0", ordered, `{"minReadySeconds":0}`, nil},
 		{"minReadySeconds: 300", ordered, `{"minReadySeconds":300}`, nil},
-		{"edge 5: minReadySeconds 301", ordered, `{"minReadySeconds":301}`, invalid("minReadySeconds")},
+		{"STS-E5: minReadySeconds 301", ordered, `{"minReadySeconds":301}`, invalid("minReadySeconds")},
 		{"minReadySeconds: negative", ordered, `{"minReadySeconds":-1}`, invalid("minReadySeconds")},
 
 		{"several problems", ordered, `{"partition":-1,"minReadySeconds":301}`, append(invalid("partition"), invalid("minReadySeconds")...)},
@@ -106,9 +106,9 @@ func TestValidateReadinessGate(t *testing.T) {
 	}{
 		{"ReCreate needs no gate", "ReCreate", `[]`, nil},
 		{"no policy needs no gate", "", `[]`, nil},
-		{"edge 3: InPlaceIfPossible without the gate", "InPlaceIfPossible", `[]`, []string{wrong}},
-		{"edge 3: InPlaceOnly without the gate", "InPlaceOnly", `null`, []string{wrong}},
-		{"edge 3: another gate", "InPlaceIfPossible", `[{"conditionType":"Other"}]`, []string{wrong}},
+		{"STS-E3: InPlaceIfPossible without the gate", "InPlaceIfPossible", `[]`, []string{wrong}},
+		{"STS-E3: InPlaceOnly without the gate", "InPlaceOnly", `null`, []string{wrong}},
+		{"STS-E3: another gate", "InPlaceIfPossible", `[{"conditionType":"Other"}]`, []string{wrong}},
 		{"the gate among others", "InPlaceIfPossible", `[{"conditionType":"Other"},{"conditionType":"InPlaceUpdateReady"}]`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

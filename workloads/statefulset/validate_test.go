@@ -126,11 +126,11 @@ func TestValidateUpdate(t *testing.T) {
 		{"removed claim templates are judged", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`, "template", mount}, []string{"template", mount},
 			[]string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
 		{"replicas: negative", nil, []string{"replicas", `-1`}, []string{"Invalid spec.replicas"}},
-		{"edge 19: claim templates change", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`}, []string{"volumeClaimTemplates", `[{"metadata":{"name":"logs"}}]`}, nil},
+		{"STS-E19: claim templates change", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`}, []string{"volumeClaimTemplates", `[{"metadata":{"name":"logs"}}]`}, nil},
 
-		{"edge 4: the gate comes with InPlaceIfPossible", []string{"template", ungated}, []string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`}, nil},
-		{"edge 4: the gate cannot come with InPlaceOnly", []string{"template", ungated}, []string{"updateStrategy", inPlaceOnly}, []string{"Forbidden spec.template.spec.readinessGates[0].conditionType"}},
-		{"edge 3: the gate goes, InPlaceIfPossible stays", []string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`},
+		{"STS-E4: the gate comes with InPlaceIfPossible", []string{"template", ungated}, []string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`}, nil},
+		{"STS-E4: the gate cannot come with InPlaceOnly", []string{"template", ungated}, []string{"updateStrategy", inPlaceOnly}, []string{"Forbidden spec.template.spec.readinessGates[0].conditionType"}},
+		{"STS-E3: the gate goes, InPlaceIfPossible stays", []string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`},
 			[]string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`, "template", ungated}, []string{"Invalid spec.updateStrategy.rollingUpdate.podUpdatePolicy"}},
 
 		{"InPlaceOnly: image", nil, []string{"updateStrategy", inPlaceOnly, "template", with("1.21", "1.22")}, nil},

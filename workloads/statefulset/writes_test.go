@@ -2,6 +2,7 @@ package statefulset
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestRevisionNames is about names of revisions that are taken. (CR5)
+// TestRevisionNames is about names of revisions that are taken. (CS-CR5)
 func TestRevisionNames(t *testing.T) {
 	other := runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"$patch":"replace","spec":{"containers":[{"image":"other","name":"main","resources":{}}]}}}}`)}
 	for _, test := range []struct {
@@ -19,14 +20,14 @@ func TestRevisionNames(t *testing.T) {
 		edit      func(*appsv1.ControllerRevision)
 		collision int32
 	}{
-		{"CR5: other data collides", func(r *appsv1.ControllerRevision) { r.Data, r.OwnerReferences, r.Labels = other, nil, nil }, 1},
-		{"CR5: other data of its own collides", func(r *appsv1.ControllerRevision) { r.Data = other }, 1},
-		{"CR5: equal data is used", func(*appsv1.ControllerRevision) {}, 0},
-		{"CR5: equal data of nobody is used", func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil }, 0},
-		{"CR5: equal data of nobody that the selector does not select collides", func(r *appsv1.ControllerRevision) {
+		{"CS-CR5: other data collides", func(r *appsv1.ControllerRevision) { r.Data, r.OwnerReferences, r.Labels = other, nil, nil }, 1},
+		{"CS-CR5: other data of its own collides", func(r *appsv1.ControllerRevision) { r.Data = other }, 1},
+		{"CS-CR5: equal data is used", func(*appsv1.ControllerRevision) {}, 0},
+		{"CS-CR5: equal data of nobody is used", func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil }, 0},
+		{"CS-CR5: equal data of nobody that the selector does not select collides", func(r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = nil, nil
 		}, 1},
-		{"CR5: equal data of another owner collides", func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" }, 1},
+		{"CS-CR5: equal data of another owner collides", func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" }, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
@@ -69,7 +70,11 @@ func TestStatusWrites(t *testing.T) {
 				c.ForgetRequests()
 				c.Edit(patch, "status")
 				c.Sleep("1s")
-				if diff := cmp.Diff([]string{"1 patch statefulsets/status"}, c.Sent()); diff != "" {
+				want := []string{"1 patch statefulsets/status"}
+				if strings.Contains(patch, "currentRevision") { // is it missing, or the cache behind?
+					want = append([]string{"1 get controllerrevisions"}, want...)
+				}
+				if diff := cmp.Diff(want, c.Sent()); diff != "" {
 					t.Errorf("after %s, requests (-want +got):\n%s", patch, diff)
 				}
 				c.whole()
@@ -92,7 +97,7 @@ func TestStatusWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("rule 26: a StatefulSet that is being deleted has its status kept, and nothing else done", func(t *testing.T) {
+	t.Run("STS-26: a StatefulSet that is being deleted has its status kept, and nothing else done", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, `{"metadata":{"finalizers":["example.com/hold"]}}`)
 			c.Settle()
@@ -129,15 +134,15 @@ func TestEvents(t *testing.T) {
 			"Normal SuccessfulCreate: create Pod web-1 in StatefulSet web successful")
 		c.PatchPod("web-1", `{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":null}}}`)
 		c.Settle()
-		expect("rule 10", "Normal SuccessfulUpdate: update Pod web-1 in StatefulSet web successful")
+		expect("STS-10", "Normal SuccessfulUpdate: update Pod web-1 in StatefulSet web successful")
 		c.SetImage("nginx:2")
 		c.Settle()
-		expect("edge 24",
+		expect("STS-E24",
 			"Normal SuccessfulUpdatePodInPlace: started to update pod web-0 in place",
 			"Normal SuccessfulUpdatePodInPlace: started to update pod web-1 in place")
 		c.PatchPod("web-1", `{"status":{"phase":"Failed"}}`, "status")
 		c.Settle()
-		expect("rule 4",
+		expect("STS-4",
 			"Normal SuccessfulCreate: create Pod web-1 in StatefulSet web successful",
 			"Normal SuccessfulDelete: delete Pod web-1 in StatefulSet web successful",
 			"Warning RecreatingFailedPod: Pod web-1 has ended (Failed) and is recreated")
@@ -161,12 +166,12 @@ func TestRequeue(t *testing.T) {
 		}
 		_, after, err := c.Pass()
 		if err != nil || after <= 0 || after > 30*time.Second {
-			t.Errorf("rule 8: again after %v, error %v", after, err)
+			t.Errorf("STS-8: again after %v, error %v", after, err)
 		}
 		time.Sleep(after)
 		c.MustPass()
 		if n := c.get().Status.AvailableReplicas; n != 1 {
-			t.Errorf("rule 8: %d pods are available, want 1", n)
+			t.Errorf("STS-8: %d pods are available, want 1", n)
 		}
 	})
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // names returns the names of the nodes that the spec selects, in the order in
-// which they get their tasks. Some may have no NodeImage. (§1.3)
+// which they get their tasks. Some may have no NodeImage. (IMG-1.3)
 func (p *planner) names() ([]string, error) {
 	spec := &p.Job.Spec
 	switch {

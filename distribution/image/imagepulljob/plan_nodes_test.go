@@ -18,12 +18,12 @@ func TestPlanSelectsNodes(t *testing.T) {
 		name, spec string
 		want       []string
 	}{
-		{"§1.3: neither selector: all, by name", "", []string{"a", "b", "c"}},
-		{"§1.3: an empty selector: all", "selector: {}", []string{"a", "b", "c"}},
-		{"§1.3: names, without the missing ones, each once", "selector: {names: [c, x, a, c]}", []string{"c", "a"}},
-		{"§1.3: labels", "selector: {matchLabels: {zone: one}}", []string{"a", "c"}},
-		{"§1.3: expressions", "selector: {matchExpressions: [{key: zone, operator: NotIn, values: [one]}]}", []string{"b"}},
-		{"§1.3: labels that no node has", "selector: {matchLabels: {zone: nine}}", []string{}},
+		{"IMG-1.3: neither selector: all, by name", "", []string{"a", "b", "c"}},
+		{"IMG-1.3: an empty selector: all", "selector: {}", []string{"a", "b", "c"}},
+		{"IMG-1.3: names, without the missing ones, each once", "selector: {names: [c, x, a, c]}", []string{"c", "a"}},
+		{"IMG-1.3: labels", "selector: {matchLabels: {zone: one}}", []string{"a", "c"}},
+		{"IMG-1.3: expressions", "selector: {matchExpressions: [{key: zone, operator: NotIn, values: [one]}]}", []string{"b"}},
+		{"IMG-1.3: labels that no node has", "selector: {matchLabels: {zone: nine}}", []string{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := NewPlan(snapshot(newJob(t, test.spec),
@@ -60,7 +60,7 @@ func TestPlanSelectsNodesOfPods(t *testing.T) {
 	s := snapshot(newJob(t, "podSelector: {matchLabels: {app: web}}"), fresh(6)...)
 	s.Pods = pods
 	if diff := cmp.Diff([]string{"n3", "n2", "n1"}, about(NewPlan(s))); diff != "" {
-		t.Errorf("§1.3: nodes of active, scheduled, matching pods that have a NodeImage, first seen first (-want +got):\n%s", diff)
+		t.Errorf("IMG-1.3: nodes of active, scheduled, matching pods that have a NodeImage, first seen first (-want +got):\n%s", diff)
 	}
 }
 
@@ -96,13 +96,13 @@ func TestPlanTakesPodsInUpdateOrder(t *testing.T) {
 		edit func(*Snapshot)
 		want []string
 	}{
-		{"§1.3: no controller: by name", func(*Snapshot) {}, []string{"n1", "n3", "n2"}},
-		{"§1.3: CloneSet: what serves least goes first", cloneSet(nil), []string{"n3", "n2", "n1"}},
-		{"§1.3: CloneSet: priority", cloneSet(weight), []string{"n2", "n3", "n1"}},
-		{"§1.3: CloneSet: a priority that cannot be read: by name", cloneSet(broken), []string{"n1", "n3", "n2"}},
-		{"§1.3: StatefulSet: from the highest ordinal down", statefulSet(nil), []string{"n3", "n2", "n1"}},
-		{"§1.3: StatefulSet: unordered, by priority", statefulSet(weight), []string{"n2", "n3", "n1"}},
-		{"§1.3: StatefulSet: a priority that cannot be read: by ordinal", statefulSet(broken), []string{"n1", "n2", "n3"}},
+		{"IMG-1.3: no controller: by name", func(*Snapshot) {}, []string{"n1", "n3", "n2"}},
+		{"IMG-1.3: CloneSet: what serves least goes first", cloneSet(nil), []string{"n3", "n2", "n1"}},
+		{"IMG-1.3: CloneSet: priority", cloneSet(weight), []string{"n2", "n3", "n1"}},
+		{"IMG-1.3: CloneSet: a priority that cannot be read: by name", cloneSet(broken), []string{"n1", "n3", "n2"}},
+		{"IMG-1.3: StatefulSet: from the highest ordinal down", statefulSet(nil), []string{"n3", "n2", "n1"}},
+		{"IMG-1.3: StatefulSet: unordered, by priority", statefulSet(weight), []string{"n2", "n3", "n1"}},
+		{"IMG-1.3: StatefulSet: a priority that cannot be read: by ordinal", statefulSet(broken), []string{"n1", "n2", "n3"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshot(newJob(t, "podSelector: {}"), fresh(4)...)

@@ -18,7 +18,7 @@ import (
 const progressInterval = 5 * time.Second
 
 // planStatus computes the status as it will be once the tasks are handed out.
-// (§1.5)
+// (IMG-1.5)
 func (p *planner) planStatus() {
 	old := &p.Job.Status
 	status := &v1alpha1.ImagePullJobStatus{StartTime: cmp.Or(old.StartTime, ptr.To(p.now()))}

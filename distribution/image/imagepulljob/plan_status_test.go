@@ -23,16 +23,16 @@ func TestPlanState(t *testing.T) {
 		node *v1alpha1.NodeImage
 		want State
 	}{
-		{"§1.5: no task", nodeImage("n"), NotSynced},
-		{"§1.5: the task of another job", nodeImage("n", task("nginx", "1")), NotSynced},
-		{"§1.5: a task for another tag", nodeImage("n", task("nginx", "2", mine)), NotSynced},
-		{"§1.5: no status of the image", nodeImage("n", given("")), Active},
-		{"§1.5: an older version", nodeImage("n", given(""), reports("nginx", "1", 0, succeeded)), Active},
-		{"§1.5: Succeeded", nodeImage("n", given(succeeded)), Succeeded},
-		{"§1.5: Failed", nodeImage("n", given(failed)), Failed},
-		{"§1.5: Pulling", nodeImage("n", given(pulling)), Active},
-		{"§1.5: Waiting", nodeImage("n", given(v1alpha1.ImagePhaseWaiting)), Active},
-		{"§1.5 difference: the image has a status, and this tag has none yet", nodeImage("n", given(""), reports("nginx", "2", 1, succeeded)), Active},
+		{"IMG-1.5: no task", nodeImage("n"), NotSynced},
+		{"IMG-1.5: the task of another job", nodeImage("n", task("nginx", "1")), NotSynced},
+		{"IMG-1.5: a task for another tag", nodeImage("n", task("nginx", "2", mine)), NotSynced},
+		{"IMG-1.5: no status of the image", nodeImage("n", given("")), Active},
+		{"IMG-1.5: an older version", nodeImage("n", given(""), reports("nginx", "1", 0, succeeded)), Active},
+		{"IMG-1.5: Succeeded", nodeImage("n", given(succeeded)), Succeeded},
+		{"IMG-1.5: Failed", nodeImage("n", given(failed)), Failed},
+		{"IMG-1.5: Pulling", nodeImage("n", given(pulling)), Active},
+		{"IMG-1.5: Waiting", nodeImage("n", given(v1alpha1.ImagePhaseWaiting)), Active},
+		{"IMG-1.5 difference: the image has a status, and this tag has none yet", nodeImage("n", given(""), reports("nginx", "2", 1, succeeded)), Active},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := NewPlan(snapshot(newJob(t, "parallelism: 0"), test.node))
@@ -61,31 +61,31 @@ func TestPlanStatus(t *testing.T) {
 		nodes      []*v1alpha1.NodeImage
 		want       want
 	}{
-		{"§1.5: startTime is the first pass, which hands out", "", -1, fresh(4), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: startTime is the first pass, which hands out", "", -1, fresh(4), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(0), Desired: 4, Active: 1, Message: "job is running, progress 0.0%"}, 0}},
-		{"§1.5: progress, with one decimal", "", time.Hour, nodes(succeeded, failed, pulling), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: progress, with one decimal", "", time.Hour, nodes(succeeded, failed, pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), Desired: 3, Active: 1, Succeeded: 1, Failed: 1, FailedNodes: []string{"b"}, Message: "job is running, progress 66.7%"}, 0}},
-		{"§1.5: completed", "", time.Hour, nodes(succeeded, failed), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: completed", "", time.Hour, nodes(succeeded, failed), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), CompletionTime: at(0), Desired: 2, Succeeded: 1, Failed: 1, FailedNodes: []string{"b"}, Message: "job has completed"}, 0}},
-		{"§1.5: failedNodes are sorted", "selector: {names: [b, a]}", time.Hour, nodes(failed, failed), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: failedNodes are sorted", "selector: {names: [b, a]}", time.Hour, nodes(failed, failed), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), CompletionTime: at(0), Desired: 2, Failed: 2, FailedNodes: []string{"a", "b"}, Message: "job has completed"}, 0}},
-		{"§1.5: completed, to be deleted later", "completionPolicy: {ttlSecondsAfterFinished: 30}", time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: completed, to be deleted later", "completionPolicy: {ttlSecondsAfterFinished: 30}", time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), CompletionTime: at(0), Desired: 1, Succeeded: 1, Message: "job has completed"}, 30 * time.Second}},
-		{"§1.5: no node matches: it completes at once", "selector: {names: [x]}", -1, nil, want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: no node matches: it completes at once", "selector: {names: [x]}", -1, nil, want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(0), CompletionTime: at(0), Message: "job has completed"}, 0}},
-		{"§1.5: type Never never completes", "completionPolicy: {type: Never}", time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: type Never never completes", "completionPolicy: {type: Never}", time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), Desired: 1, Succeeded: 1, Message: "job is running, progress 100.0%"}, 0}},
-		{"§1.5: type Never without nodes", "completionPolicy: {type: Never}", time.Hour, nil, want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: type Never without nodes", "completionPolicy: {type: Never}", time.Hour, nil, want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), Message: "job is running, no progress"}, 0}},
-		{"§1.5: before the deadline", minute, 45 * time.Second, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: before the deadline", minute, 45 * time.Second, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-45 * time.Second), Desired: 1, Active: 1, Message: "job is running, progress 0.0%"}, 15 * time.Second}},
-		{"§1.5: the deadline counts from the first pass", minute, -1, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: the deadline counts from the first pass", minute, -1, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(0), Desired: 1, Active: 1, Message: "job is running, progress 0.0%"}, time.Minute}},
-		{"§1.5: at the deadline, what is not finished has failed", minute, time.Minute,
+		{"IMG-1.5: at the deadline, what is not finished has failed", minute, time.Minute,
 			append(nodes(succeeded, failed, pulling), nodeImage("Z")), want{v1alpha1.ImagePullJobStatus{
 				StartTime: at(-time.Minute), CompletionTime: at(0), Desired: 4, Succeeded: 1, Failed: 3, FailedNodes: []string{"Z", "b", "c"},
 				Message: "job exceeds activeDeadlineSeconds"}, 0}},
-		{"§1.5: done, though after the deadline", minute, time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: done, though after the deadline", minute, time.Hour, nodes(succeeded), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), CompletionTime: at(0), Desired: 1, Succeeded: 1, Message: "job has completed"}, 0}},
 		{"a deadline beyond all time", "completionPolicy: {activeDeadlineSeconds: 9223372036854775807}", time.Hour, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), Desired: 1, Active: 1, Message: "job is running, progress 0.0%"}, 0}},
@@ -146,16 +146,16 @@ func TestPlanOfAFinishedJob(t *testing.T) {
 		finished   time.Duration // before noon
 		want       Plan
 	}{
-		{"§1.5: kept without a TTL", "", time.Hour, Plan{}},
-		{"§1.5: deleted later", "completionPolicy: {ttlSecondsAfterFinished: 600}", time.Minute, Plan{RequeueAfter: 9 * time.Minute}},
-		{"§1.5: deleted now", "completionPolicy: {ttlSecondsAfterFinished: 600}", 10 * time.Minute, Plan{Delete: true}},
-		{"§1.5: a TTL of 0", "completionPolicy: {ttlSecondsAfterFinished: 0}", 0, Plan{Delete: true}},
+		{"IMG-1.5: kept without a TTL", "", time.Hour, Plan{}},
+		{"IMG-1.5: deleted later", "completionPolicy: {ttlSecondsAfterFinished: 600}", time.Minute, Plan{RequeueAfter: 9 * time.Minute}},
+		{"IMG-1.5: deleted now", "completionPolicy: {ttlSecondsAfterFinished: 600}", 10 * time.Minute, Plan{Delete: true}},
+		{"IMG-1.5: a TTL of 0", "completionPolicy: {ttlSecondsAfterFinished: 0}", 0, Plan{Delete: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			job := newJob(t, test.spec)
 			job.Status.CompletionTime = at(-test.finished)
 			if diff := cmp.Diff(&test.want, NewPlan(snapshot(job, fresh(3)...))); diff != "" {
-				t.Errorf("§1.5: nothing changes after completion but this (-want +got):\n%s", diff)
+				t.Errorf("IMG-1.5: nothing changes after completion but this (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -171,13 +171,13 @@ func TestPlanOfAJobThatIsBeingDeleted(t *testing.T) {
 
 func TestPlanProblems(t *testing.T) {
 	for _, test := range []struct{ name, spec, image, want string }{
-		{"§1.1: an image that cannot be parsed", "", "Nginx", `spec.image "Nginx": the name is "library/Nginx", want lower-case letters and digits, with single separators between them`},
-		{"§1.1: both selectors", "{selector: {}, podSelector: {}}", "nginx", "spec.podSelector: is set beside spec.selector; at most one of them can select the nodes"},
-		{"§1.1: a selector", "selector: {matchExpressions: [{key: a, operator: Like}]}", "nginx", `spec.selector: "Like" is not a valid label selector operator`},
-		{"§1.1: a pod selector", "podSelector: {matchExpressions: [{key: a, operator: Like}]}", "nginx", `spec.podSelector: "Like" is not a valid label selector operator`},
-		{"§1.1: a type", "completionPolicy: {type: Sometimes}", "nginx", `spec.completionPolicy.type: found "Sometimes", want Always or Never`},
-		{"§1.4: a parallelism", "parallelism: few", "nginx", `spec.parallelism: found "few", want a number such as 3 or a whole percentage such as "30%"`},
-		{"§1.4: a percentage", "parallelism: few%", "nginx", `spec.parallelism: found "few%", want a number such as 3 or a whole percentage such as "30%"`},
+		{"IMG-1.1: an image that cannot be parsed", "", "Nginx", `spec.image "Nginx": the name is "library/Nginx", want lower-case letters and digits, with single separators between them`},
+		{"IMG-1.1: both selectors", "{selector: {}, podSelector: {}}", "nginx", "spec.podSelector: is set beside spec.selector; at most one of them can select the nodes"},
+		{"IMG-1.1: a selector", "selector: {matchExpressions: [{key: a, operator: Like}]}", "nginx", `spec.selector: "Like" is not a valid label selector operator`},
+		{"IMG-1.1: a pod selector", "podSelector: {matchExpressions: [{key: a, operator: Like}]}", "nginx", `spec.podSelector: "Like" is not a valid label selector operator`},
+		{"IMG-1.1: a type", "completionPolicy: {type: Sometimes}", "nginx", `spec.completionPolicy.type: found "Sometimes", want Always or Never`},
+		{"IMG-1.4: a parallelism", "parallelism: few", "nginx", `spec.parallelism: found "few", want a number such as 3 or a whole percentage such as "30%"`},
+		{"IMG-1.4: a percentage", "parallelism: few%", "nginx", `spec.parallelism: found "few%", want a number such as 3 or a whole percentage such as "30%"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			job := newJob(t, test.spec)

@@ -13,7 +13,7 @@ import (
 	"github.com/podwright/podwright/internal/imagetasks"
 )
 
-// planTasks gives the task to as many nodes as may pull at the same time. (§1.4)
+// planTasks gives the task to as many nodes as may pull at the same time. (IMG-1.4)
 func (p *planner) planTasks() {
 	if p.overdue() {
 		return
@@ -101,7 +101,7 @@ const (
 	neverTTLSpread = 1200 // half of it shorter, half of it longer
 )
 
-// pullPolicy is that of a new task. (§1.4)
+// pullPolicy is that of a new task. (IMG-1.4)
 func (p *planner) pullPolicy(n *v1alpha1.NodeImage) *v1alpha1.ImageTagPullPolicy {
 	job := ptr.Deref(p.Job.Spec.PullPolicy, v1alpha1.PullPolicy{})
 	timeout := ptr.Deref(job.TimeoutSeconds, v1alpha1.DefaultImagePullTimeoutSeconds)

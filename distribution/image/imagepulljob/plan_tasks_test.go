@@ -27,24 +27,24 @@ func TestPlanHandsOut(t *testing.T) {
 		want       []string
 		wantRule   rollout.Rule // of the first node that waits
 	}{
-		{"§1.4: parallelism is 1 by default", "", fresh(3), []string{"n0"}, RuleParallelism},
-		{"§1.4: in order", "parallelism: 2", fresh(3), []string{"n0", "n1"}, RuleParallelism},
-		{"§1.4: more than there are nodes", "parallelism: 9", fresh(3), []string{"n0", "n1", "n2"}, ""},
-		{"§1.4: 0 pauses", "parallelism: 0", fresh(3), []string{}, rollout.RulePaused},
-		{"§1.4: less than 0 pauses", "parallelism: -1", fresh(3), []string{}, rollout.RulePaused},
-		{"§1.4: a number as a string", `parallelism: "2"`, fresh(3), []string{"n0", "n1"}, RuleParallelism},
-		{"§1.4 difference: a percentage is one", "parallelism: 50%", fresh(4), []string{"n0", "n1"}, RuleParallelism},
-		{"§1.4 difference: a percentage is rounded up", "parallelism: 1%", fresh(3), []string{"n0"}, RuleParallelism},
-		{"§1.4: 0% pauses", "parallelism: 0%", fresh(3), []string{}, rollout.RulePaused},
-		{"§1.4: free slots are those that nobody uses", "parallelism: 2", append(fresh(3), nodeImage("m", given(""))), []string{"n0"}, RuleParallelism},
-		{"§1.4: no slot is free", "parallelism: 1", append(fresh(3), nodeImage("m", given(v1alpha1.ImagePhasePulling))), []string{}, RuleParallelism},
-		{"§1.4: fewer than are in use", "parallelism: 1", append(fresh(1), nodeImage("m", given("")), nodeImage("o", given(""))), []string{}, RuleParallelism},
-		{"§1.4: finished nodes use no slot", "", append(fresh(3), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded)), nodeImage("b", given(v1alpha1.ImagePhaseFailed))), []string{"n0"}, RuleParallelism},
-		{"§1.5: failed nodes are not retried", "", []*v1alpha1.NodeImage{nodeImage("b", given(v1alpha1.ImagePhaseFailed))}, []string{}, ""},
-		{"§1.5: failed nodes are not retried, type Never", "completionPolicy: {type: Never}", []*v1alpha1.NodeImage{nodeImage("b", given(v1alpha1.ImagePhaseFailed))}, []string{}, ""},
-		{"§1.5: type Never serves new nodes", "completionPolicy: {type: Never}", append(fresh(1), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded))), []string{"n0"}, ""},
-		{"§2.2: a node that has tasks for 256 images", "parallelism: 2", []*v1alpha1.NodeImage{nodeImage("a", full), nodeImage("b"), nodeImage("c")}, []string{"b", "c"}, RuleTooManyImages},
-		{"§2.2: the image is one of 256", "", []*v1alpha1.NodeImage{nodeImage("a", func(n *v1alpha1.NodeImage) { full(n); delete(n.Spec.Images, "image0"); task("nginx", "0")(n) })}, []string{"a"}, ""},
+		{"IMG-1.4: parallelism is 1 by default", "", fresh(3), []string{"n0"}, RuleParallelism},
+		{"IMG-1.4: in order", "parallelism: 2", fresh(3), []string{"n0", "n1"}, RuleParallelism},
+		{"IMG-1.4: more than there are nodes", "parallelism: 9", fresh(3), []string{"n0", "n1", "n2"}, ""},
+		{"IMG-1.4: 0 pauses", "parallelism: 0", fresh(3), []string{}, rollout.RulePaused},
+		{"IMG-1.4: less than 0 pauses", "parallelism: -1", fresh(3), []string{}, rollout.RulePaused},
+		{"IMG-1.4: a number as a string", `parallelism: "2"`, fresh(3), []string{"n0", "n1"}, RuleParallelism},
+		{"IMG-1.4 difference: a percentage is one", "parallelism: 50%", fresh(4), []string{"n0", "n1"}, RuleParallelism},
+		{"IMG-1.4 difference: a percentage is rounded up", "parallelism: 1%", fresh(3), []string{"n0"}, RuleParallelism},
+		{"IMG-1.4: 0% pauses", "parallelism: 0%", fresh(3), []string{}, rollout.RulePaused},
+		{"IMG-1.4: free slots are those that nobody uses", "parallelism: 2", append(fresh(3), nodeImage("m", given(""))), []string{"n0"}, RuleParallelism},
+		{"IMG-1.4: no slot is free", "parallelism: 1", append(fresh(3), nodeImage("m", given(v1alpha1.ImagePhasePulling))), []string{}, RuleParallelism},
+		{"IMG-1.4: fewer than are in use", "parallelism: 1", append(fresh(1), nodeImage("m", given("")), nodeImage("o", given(""))), []string{}, RuleParallelism},
+		{"IMG-1.4: finished nodes use no slot", "", append(fresh(3), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded)), nodeImage("b", given(v1alpha1.ImagePhaseFailed))), []string{"n0"}, RuleParallelism},
+		{"IMG-1.5: failed nodes are not retried", "", []*v1alpha1.NodeImage{nodeImage("b", given(v1alpha1.ImagePhaseFailed))}, []string{}, ""},
+		{"IMG-1.5: failed nodes are not retried, type Never", "completionPolicy: {type: Never}", []*v1alpha1.NodeImage{nodeImage("b", given(v1alpha1.ImagePhaseFailed))}, []string{}, ""},
+		{"IMG-1.5: type Never serves new nodes", "completionPolicy: {type: Never}", append(fresh(1), nodeImage("a", given(v1alpha1.ImagePhaseSucceeded))), []string{"n0"}, ""},
+		{"IMG-2.2: a node that has tasks for 256 images", "parallelism: 2", []*v1alpha1.NodeImage{nodeImage("a", full), nodeImage("b"), nodeImage("c")}, []string{"b", "c"}, RuleTooManyImages},
+		{"IMG-2.2: the image is one of 256", "", []*v1alpha1.NodeImage{nodeImage("a", func(n *v1alpha1.NodeImage) { full(n); delete(n.Spec.Images, "image0"); task("nginx", "0")(n) })}, []string{"a"}, ""},
 		{"a NodeImage that is being deleted", "", []*v1alpha1.NodeImage{nodeImage("a", func(n *v1alpha1.NodeImage) { n.DeletionTimestamp = at(0) })}, []string{}, RuleNoNodeImage},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -77,19 +77,19 @@ func TestPlanMakesTasks(t *testing.T) {
 		node       *v1alpha1.NodeImage
 		want       string // spec.images[nginx], without the policy of the task
 	}{
-		{"§1.4: a new task", "", nodeImage("n"),
+		{"IMG-1.4: a new task", "", nodeImage("n"),
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1}]}`},
-		{"§1.4: a new task of a tag that the node has handled", "", nodeImage("n", reports("nginx", "1", 4, v1alpha1.ImagePhaseSucceeded)),
+		{"IMG-1.4: a new task of a tag that the node has handled", "", nodeImage("n", reports("nginx", "1", 4, v1alpha1.ImagePhaseSucceeded)),
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":5}]}`},
-		{"§1.4: the task of another job", "", nodeImage("n", task("nginx", "1", other)),
+		{"IMG-1.4: the task of another job", "", nodeImage("n", task("nginx", "1", other)),
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[OTHER,MINE],"version":2}]}`},
-		{"§1.4: a task that nobody owns", "", nodeImage("n", task("nginx", "1")),
+		{"IMG-1.4: a task that nobody owns", "", nodeImage("n", task("nginx", "1")),
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
-		{"§1.4: tags are sorted", "", nodeImage("n", task("nginx", "2"), task("nginx", "0")),
+		{"IMG-1.4: tags are sorted", "", nodeImage("n", task("nginx", "2"), task("nginx", "0")),
 			`{"tags":[{"tag":"0","createdAt":"2024-05-01T11:59:00Z","version":1},{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1},{"tag":"2","createdAt":"2024-05-01T11:59:00Z","version":1}]}`},
-		{"§1.4: the sandbox of the last writer, also none; secrets stay", "pullSecrets: [c, b]", nodeImage("n", task("nginx", "1"), secrets),
+		{"IMG-1.4: the sandbox of the last writer, also none; secrets stay", "pullSecrets: [c, b]", nodeImage("n", task("nginx", "1"), secrets),
 			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"},{"namespace":"default","name":"c"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
-		{"§1.4: the sandbox of the job", "sandboxConfig: {labels: {new: '1'}}", nodeImage("n", task("nginx", "1"), secrets),
+		{"IMG-1.4: the sandbox of the job", "sandboxConfig: {labels: {new: '1'}}", nodeImage("n", task("nginx", "1"), secrets),
 			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}],"sandboxConfig":{"labels":{"new":"1"}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestPlanLeavesOwnTasksAlone(t *testing.T) {
 	n := nodeImage("n", given(""))
 	n.Spec.Images["nginx"] = v1alpha1.ImageSpec{Tags: n.Spec.Images["nginx"].Tags, SandboxConfig: &v1alpha1.SandboxConfig{}}
 	if plan := NewPlan(snapshot(newJob(t, "pullSecrets: [a]\nparallelism: 5"), n)); len(plan.HandOut) > 0 {
-		t.Errorf("§1.4: the task lists the job already, and yet: %+v", plan.HandOut)
+		t.Errorf("IMG-1.4: the task lists the job already, and yet: %+v", plan.HandOut)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestPlanKeepsPolicyOfTask(t *testing.T) {
 	plan := NewPlan(snapshot(newJob(t, "pullPolicy: {timeoutSeconds: 10}"), nodeImage("n", task("nginx", "1"))))
 	want := &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)}
 	if diff := cmp.Diff(want, plan.HandOut[0].Image.Tags[0].PullPolicy); diff != "" {
-		t.Errorf("§1.4: the policy of a task that exists is kept (-want +got):\n%s", diff)
+		t.Errorf("IMG-1.4: the policy of a task that exists is kept (-want +got):\n%s", diff)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestPlanNamesDigests(t *testing.T) {
 	job.Spec.Image = "docker.io/library/nginx:1@" + digest
 	plan := NewPlan(snapshot(job, nodeImage("n")))
 	if plan.Image != "nginx" || plan.Tag != digest || plan.HandOut[0].Name != "nginx" || plan.HandOut[0].Image.Tags[0].Tag != digest {
-		t.Errorf("§1.2: %+v", plan)
+		t.Errorf("IMG-1.2: %+v", plan)
 	}
 }
 
@@ -145,11 +145,11 @@ func TestPlanPullPolicy(t *testing.T) {
 		wantDeadline          *int64
 		ttlAtLeast, ttlAtMost int32
 	}{
-		{"§1.4: without defaults: 600 s three times", "", 600, 3, nil, 2100, 2399},
-		{"§1.4: timeout by backoffLimit", "pullPolicy: {timeoutSeconds: 10, backoffLimit: 2}", 10, 2, nil, 320, 619},
-		{"§1.4: the deadline of the job", "completionPolicy: {type: Always, activeDeadlineSeconds: 50}", 600, 3, ptr.To[int64](50), 350, 649},
-		{"§1.4: the TTL of the job goes before its deadline", "completionPolicy: {activeDeadlineSeconds: 50, ttlSecondsAfterFinished: 7}", 600, 3, ptr.To[int64](50), 307, 606},
-		{"§1.4: type Never", "completionPolicy: {type: Never}\npullPolicy: {timeoutSeconds: 10, backoffLimit: 0}", 10, 0, ptr.To[int64](1800), 85800, 86999},
+		{"IMG-1.4: without defaults: 600 s three times", "", 600, 3, nil, 2100, 2399},
+		{"IMG-1.4: timeout by backoffLimit", "pullPolicy: {timeoutSeconds: 10, backoffLimit: 2}", 10, 2, nil, 320, 619},
+		{"IMG-1.4: the deadline of the job", "completionPolicy: {type: Always, activeDeadlineSeconds: 50}", 600, 3, ptr.To[int64](50), 350, 649},
+		{"IMG-1.4: the TTL of the job goes before its deadline", "completionPolicy: {activeDeadlineSeconds: 50, ttlSecondsAfterFinished: 7}", 600, 3, ptr.To[int64](50), 307, 606},
+		{"IMG-1.4: type Never", "completionPolicy: {type: Never}\npullPolicy: {timeoutSeconds: 10, backoffLimit: 0}", 10, 0, ptr.To[int64](1800), 85800, 86999},
 		{"numbers beyond 32 bits", "completionPolicy: {activeDeadlineSeconds: 9223372036854775807}", 600, 3, ptr.To[int64](9223372036854775807), 2147483647, 2147483647},
 		{"a negative TTL", "completionPolicy: {ttlSecondsAfterFinished: -2147483648}", 600, 3, nil, 300, 599},
 	} {
@@ -189,7 +189,7 @@ func TestPlanOnceMoreAfterAChangeOfTheImage(t *testing.T) {
 	job.Spec.Image = "nginx:2"
 	plan := NewPlan(snapshot(job, nodeImage("n", given(v1alpha1.ImagePhaseSucceeded))))
 	if len(plan.HandOut) != 1 || len(plan.HandOut[0].Image.Tags) != 2 {
-		t.Errorf("§1.1: the task for the old image stays, the one for the new is added: %+v", plan.HandOut)
+		t.Errorf("IMG-1.1: the task for the old image stays, the one for the new is added: %+v", plan.HandOut)
 	}
 }
 
@@ -221,7 +221,7 @@ func TestHandOutPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]map[string]*string{"labels": {"old": nil, "new": ptr.To("1")}}, changed.SandboxConfig); diff != "" {
-		t.Errorf("§1.4: sandboxConfig is replaced, not merged (-want +got):\n%s", diff)
+		t.Errorf("IMG-1.4: sandboxConfig is replaced, not merged (-want +got):\n%s", diff)
 	}
 }
 

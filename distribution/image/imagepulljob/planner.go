@@ -67,7 +67,7 @@ func (p *planner) findNodes() {
 	}
 }
 
-// stateOf tells how far a node is with the job's task. (§1.5)
+// stateOf tells how far a node is with the job's task. (IMG-1.5)
 func (p *planner) stateOf(n *v1alpha1.NodeImage) (State, *v1alpha1.ImageTagSpec) {
 	task := imagetasks.Find(n, p.image)
 	if task == nil || !imagetasks.IsOwner(task, p.Job.UID) {
@@ -87,7 +87,7 @@ func (p *planner) stateOf(n *v1alpha1.NodeImage) (State, *v1alpha1.ImageTagSpec)
 }
 
 // parallelism is how many of the nodes may pull at the same time. A percentage
-// of them is rounded up. (§1.4)
+// of them is rounded up. (IMG-1.4)
 func parallelism(value *intstr.IntOrString, nodes int32) (int32, error) {
 	if value == nil {
 		return v1alpha1.DefaultImagePullParallelism, nil

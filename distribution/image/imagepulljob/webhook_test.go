@@ -17,10 +17,10 @@ import (
 
 func TestDefault(t *testing.T) {
 	for _, test := range []struct{ name, spec, want string }{
-		{"§1.1: all defaults, but no parallelism", "", "{completionPolicy: {type: Always}, pullPolicy: {timeoutSeconds: 600, backoffLimit: 3}}"},
-		{"§1.1: what is set stays", "{parallelism: 0, completionPolicy: {type: Never}, pullPolicy: {timeoutSeconds: 0, backoffLimit: 0}}",
+		{"IMG-1.1: all defaults, but no parallelism", "", "{completionPolicy: {type: Always}, pullPolicy: {timeoutSeconds: 600, backoffLimit: 3}}"},
+		{"IMG-1.1: what is set stays", "{parallelism: 0, completionPolicy: {type: Never}, pullPolicy: {timeoutSeconds: 0, backoffLimit: 0}}",
 			"{parallelism: 0, completionPolicy: {type: Never}, pullPolicy: {timeoutSeconds: 0, backoffLimit: 0}}"},
-		{"§1.1: half a policy", "{pullPolicy: {backoffLimit: 7}}", "{completionPolicy: {type: Always}, pullPolicy: {timeoutSeconds: 600, backoffLimit: 7}}"},
+		{"IMG-1.1: half a policy", "{pullPolicy: {backoffLimit: 7}}", "{completionPolicy: {type: Always}, pullPolicy: {timeoutSeconds: 600, backoffLimit: 7}}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := newJob(t, test.spec)
@@ -37,18 +37,18 @@ func TestValidate(t *testing.T) {
 		name, image, spec string
 		want              []string
 	}{
-		{"§1.1: right", "nginx:1", "", nil},
-		{"§1.1: no image", "", "", []string{"spec.image"}},
-		{"§1.1: an image that cannot be parsed", "a b", "", []string{"spec.image"}},
-		{"§1.1: names together with labels", "nginx", "selector: {names: [a], matchLabels: {a: b}}", []string{"spec.selector.names"}},
-		{"§1.1: names together with expressions", "nginx", "selector: {names: [a], matchExpressions: [{key: a, operator: Exists}]}", []string{"spec.selector.names"}},
-		{"§1.1: a duplicate in names", "nginx", "selector: {names: [a, a]}", []string{"spec.selector.names[1]"}},
-		{"§1.1: an invalid selector", "nginx", "selector: {matchExpressions: [{key: a, operator: Like}]}", []string{"spec.selector.matchExpressions[0].operator"}},
-		{"§1.1: an invalid podSelector", "nginx", "podSelector: {matchExpressions: [{key: a, operator: In}]}", []string{"spec.podSelector.matchExpressions[0].values"}},
-		{"§1.1: both selectors", "nginx", "{selector: {}, podSelector: {}}", []string{"spec.podSelector"}},
-		{"§1.1: Never with a deadline and a TTL", "nginx", "completionPolicy: {type: Never, activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 1}",
+		{"IMG-1.1: right", "nginx:1", "", nil},
+		{"IMG-1.1: no image", "", "", []string{"spec.image"}},
+		{"IMG-1.1: an image that cannot be parsed", "a b", "", []string{"spec.image"}},
+		{"IMG-1.1: names together with labels", "nginx", "selector: {names: [a], matchLabels: {a: b}}", []string{"spec.selector.names"}},
+		{"IMG-1.1: names together with expressions", "nginx", "selector: {names: [a], matchExpressions: [{key: a, operator: Exists}]}", []string{"spec.selector.names"}},
+		{"IMG-1.1: a duplicate in names", "nginx", "selector: {names: [a, a]}", []string{"spec.selector.names[1]"}},
+		{"IMG-1.1: an invalid selector", "nginx", "selector: {matchExpressions: [{key: a, operator: Like}]}", []string{"spec.selector.matchExpressions[0].operator"}},
+		{"IMG-1.1: an invalid podSelector", "nginx", "podSelector: {matchExpressions: [{key: a, operator: In}]}", []string{"spec.podSelector.matchExpressions[0].values"}},
+		{"IMG-1.1: both selectors", "nginx", "{selector: {}, podSelector: {}}", []string{"spec.podSelector"}},
+		{"IMG-1.1: Never with a deadline and a TTL", "nginx", "completionPolicy: {type: Never, activeDeadlineSeconds: 1, ttlSecondsAfterFinished: 1}",
 			[]string{"spec.completionPolicy.activeDeadlineSeconds", "spec.completionPolicy.ttlSecondsAfterFinished"}},
-		{"§1.1: another type", "nginx", "completionPolicy: {type: Sometimes}", []string{"spec.completionPolicy.type"}},
+		{"IMG-1.1: another type", "nginx", "completionPolicy: {type: Sometimes}", []string{"spec.completionPolicy.type"}},
 		{"several mistakes at once", "", "completionPolicy: {type: Sometimes}", []string{"spec.image", "spec.completionPolicy.type"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -107,13 +107,13 @@ func TestWebhook(t *testing.T) {
 		request  *admissionv1.AdmissionRequest
 		want     int32 // 0: allowed
 	}{
-		{"§1.1: a right one is created", false, request(t, admissionv1.Create, right, nil), 0},
-		{"§1.1: a wrong one is not", false, request(t, admissionv1.Create, wrong, nil), http.StatusUnprocessableEntity},
-		{"§1.1: the image may change", false, request(t, admissionv1.Update, moved, right), 0},
-		{"§1.1: a change to a wrong one", false, request(t, admissionv1.Update, wrong, right), http.StatusUnprocessableEntity},
+		{"IMG-1.1: a right one is created", false, request(t, admissionv1.Create, right, nil), 0},
+		{"IMG-1.1: a wrong one is not", false, request(t, admissionv1.Create, wrong, nil), http.StatusUnprocessableEntity},
+		{"IMG-1.1: the image may change", false, request(t, admissionv1.Update, moved, right), 0},
+		{"IMG-1.1: a change to a wrong one", false, request(t, admissionv1.Update, wrong, right), http.StatusUnprocessableEntity},
 		{"a wrong one that stays as it is", false, request(t, admissionv1.Update, wrong, wrong), 0},
-		{"§1.1: the gate is off", true, request(t, admissionv1.Create, right, nil), http.StatusForbidden},
-		{"§1.1: the gate is off, a change", true, request(t, admissionv1.Update, moved, right), http.StatusForbidden},
+		{"IMG-1.1: the gate is off", true, request(t, admissionv1.Create, right, nil), http.StatusForbidden},
+		{"IMG-1.1: the gate is off, a change", true, request(t, admissionv1.Update, moved, right), http.StatusForbidden},
 		{"the gate is off, and the spec stays", true, request(t, admissionv1.Update, right, right), 0},
 		{"deletions are not asked about", true, request(t, admissionv1.Delete, nil, right), 0},
 		{"another kind", true, another, 0},
@@ -129,7 +129,7 @@ func TestWebhook(t *testing.T) {
 	}
 	response := (&Webhook{}).Default(context.Background(), request(t, admissionv1.Create, right, nil))
 	if !response.Allowed || len(response.Patch) == 0 {
-		t.Errorf("§1.1: no defaults: %+v", response)
+		t.Errorf("IMG-1.1: no defaults: %+v", response)
 	}
 	for _, r := range []*admissionv1.AdmissionRequest{another, request(t, admissionv1.Delete, nil, right)} {
 		if response := (&Webhook{}).Default(context.Background(), r); !response.Allowed || response.Patch != nil {
@@ -156,6 +156,6 @@ func TestHandlers(t *testing.T) {
 	slices.Sort(got)
 	want := []string{"/mutate-apps-kruise-io-v1alpha1-imagepulljob", "/validate-apps-kruise-io-v1alpha1-imagepulljob"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("platform §5.1: paths (-want +got):\n%s", diff)
+		t.Errorf("PF-5.1: paths (-want +got):\n%s", diff)
 	}
 }

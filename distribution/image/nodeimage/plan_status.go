@@ -13,7 +13,7 @@ import (
 )
 
 // planStatus fails the tasks that the node's agent has left alone for too long.
-// (§2.4)
+// (IMG-2.4)
 func (p *planner) planStatus() {
 	status := p.NodeImage.Status.DeepCopy()
 	for _, name := range slices.Sorted(maps.Keys(p.spec.Images)) {

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/internal/imagetasks"
 )
 
-// planTasks takes away the tasks that nobody needs any more. (§2.3)
+// planTasks takes away the tasks that nobody needs any more. (IMG-2.3)
 func (p *planner) planTasks() {
 	changed := false
 	p.spec.Images = make(map[string]v1alpha1.ImageSpec, len(p.NodeImage.Spec.Images))

@@ -35,35 +35,35 @@ func TestPlanDrops(t *testing.T) {
 		want   string // why it goes; empty: it stays
 		after  time.Duration
 	}{
-		{"§2.3: no createdAt", edited(task("1"), func(t *v1alpha1.ImageTagSpec) { t.CreatedAt = nil }), nil, nil,
+		{"IMG-2.3: no createdAt", edited(task("1"), func(t *v1alpha1.ImageTagSpec) { t.CreatedAt = nil }), nil, nil,
 			"it does not say when it was given (createdAt)", 0},
-		{"§2.3: all owners are gone", task("1", owners("a", "b")...), nil, nil,
+		{"IMG-2.3: all owners are gone", task("1", owners("a", "b")...), nil, nil,
 			"the jobs that asked for it are gone: default/a, default/b", 0},
-		{"§2.3: an owner with another UID is gone", task("1", owners("a")...), nil, []*v1alpha1.ImagePullJob{job("b")},
+		{"IMG-2.3: an owner with another UID is gone", task("1", owners("a")...), nil, []*v1alpha1.ImagePullJob{job("b")},
 			"the jobs that asked for it are gone: default/a", 0},
-		{"§2.3: owners of other kinds are kept", task("1", stranger), nil, nil, "", 40 * time.Second},
-		{"§2.3: a kind of the same name in another group", task("1", other), nil, nil, "", 40 * time.Second},
-		{"§2.3: a job of a later version", task("1", corev1.ObjectReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "ImagePullJob", Namespace: "x", Name: "a", UID: "z"}), nil, nil,
+		{"IMG-2.3: owners of other kinds are kept", task("1", stranger), nil, nil, "", 40 * time.Second},
+		{"IMG-2.3: a kind of the same name in another group", task("1", other), nil, nil, "", 40 * time.Second},
+		{"IMG-2.3: a job of a later version", task("1", corev1.ObjectReference{APIVersion: "apps.kruise.io/v1beta1", Kind: "ImagePullJob", Namespace: "x", Name: "a", UID: "z"}), nil, nil,
 			"the jobs that asked for it are gone: x/a", 0},
-		{"§2.3: a task without owners is kept", task("1"), nil, nil, "", 40 * time.Second},
-		{"§2.3: an owner that is being deleted is there", task("1", owners("a")...), nil, []*v1alpha1.ImagePullJob{job("a", leaving)}, "", 40 * time.Second},
-		{"§2.3: the TTL is over", task("1"), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Minute)}, nil,
+		{"IMG-2.3: a task without owners is kept", task("1"), nil, nil, "", 40 * time.Second},
+		{"IMG-2.3: an owner that is being deleted is there", task("1", owners("a")...), nil, []*v1alpha1.ImagePullJob{job("a", leaving)}, "", 40 * time.Second},
+		{"IMG-2.3: the TTL is over", task("1"), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Minute)}, nil,
 			"it finished more than 60 s ago (ttlSecondsAfterFinished)", 0},
-		{"§2.3: the TTL is over, also after a failure", task("1"), []v1alpha1.ImageTagStatus{finished("1", failed, time.Minute)}, nil,
+		{"IMG-2.3: the TTL is over, also after a failure", task("1"), []v1alpha1.ImageTagStatus{finished("1", failed, time.Minute)}, nil,
 			"it finished more than 60 s ago (ttlSecondsAfterFinished)", 0},
-		{"§2.3: the TTL is not over", task("1"), []v1alpha1.ImageTagStatus{finished("1", succeeded, 40*time.Second)}, nil, "", 20 * time.Second},
-		{"§2.3: another version has finished", edited(task("1"), func(t *v1alpha1.ImageTagSpec) { t.Version = 2 }),
+		{"IMG-2.3: the TTL is not over", task("1"), []v1alpha1.ImageTagStatus{finished("1", succeeded, 40*time.Second)}, nil, "", 20 * time.Second},
+		{"IMG-2.3: another version has finished", edited(task("1"), func(t *v1alpha1.ImageTagSpec) { t.Version = 2 }),
 			[]v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)}, nil, "", 40 * time.Second},
-		{"§2.3: another tag has finished", task("1"), []v1alpha1.ImageTagStatus{finished("2", succeeded, time.Hour)}, nil, "", 40 * time.Second},
-		{"§2.3: no TTL", edited(task("1"), func(t *v1alpha1.ImageTagSpec) { t.PullPolicy = nil }),
+		{"IMG-2.3: another tag has finished", task("1"), []v1alpha1.ImageTagStatus{finished("2", succeeded, time.Hour)}, nil, "", 40 * time.Second},
+		{"IMG-2.3: no TTL", edited(task("1"), func(t *v1alpha1.ImageTagSpec) { t.PullPolicy = nil }),
 			[]v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)}, nil, "", 0},
-		{"§2.3: the TTL is over, and so is the job", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
+		{"IMG-2.3: the TTL is over, and so is the job", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
 			[]*v1alpha1.ImagePullJob{job("a", over)}, "it finished more than 60 s ago (ttlSecondsAfterFinished)", 0},
-		{"§2.3 difference: the job goes on and counts the node", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
+		{"IMG-2.3 difference: the job goes on and counts the node", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
 			[]*v1alpha1.ImagePullJob{job("a")}, "", 0},
-		{"§2.3: the job goes on for ever", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
+		{"IMG-2.3: the job goes on for ever", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
 			[]*v1alpha1.ImagePullJob{job("a", never)}, "it finished more than 60 s ago (ttlSecondsAfterFinished)", 0},
-		{"§1.1: the job has another image by now", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
+		{"IMG-1.1: the job has another image by now", task("1", owners("a")...), []v1alpha1.ImageTagStatus{finished("1", succeeded, time.Hour)},
 			[]*v1alpha1.ImagePullJob{job("a", moved)}, "it finished more than 60 s ago (ttlSecondsAfterFinished)", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestPlanDrops(t *testing.T) {
 				t.Errorf("change: %+v", plan.Change)
 			}
 			if plan.Change != nil && len(plan.Change.Spec.Images) > 0 {
-				t.Errorf("§2.3: an image without tasks stays: %+v", plan.Change.Spec)
+				t.Errorf("IMG-2.3: an image without tasks stays: %+v", plan.Change.Spec)
 			}
 			if plan.RequeueAfter != test.after {
 				t.Errorf("requeue after %v, want %v", plan.RequeueAfter, test.after)
@@ -101,7 +101,7 @@ func TestPlanTrimsOwners(t *testing.T) {
 		"nginx": {Tags: []v1alpha1.ImageTagSpec{task("1", owners("b", "c")...)}},
 	}}}
 	if diff := cmp.Diff(want, plan.Change); diff != "" {
-		t.Errorf("§2.3: owner lists are trimmed; the image without tasks goes with its sandbox (-want +got):\n%s", diff)
+		t.Errorf("IMG-2.3: owner lists are trimmed; the image without tasks goes with its sandbox (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(owners("a"), plan.Gone); diff != "" {
 		t.Errorf("gone (-want +got):\n%s", diff)
@@ -119,12 +119,12 @@ func TestPlanKeepsSecretsAndSandbox(t *testing.T) {
 	n.Spec.Images["nginx"] = image
 	got := NewPlan(snapshot(n)).Change.Spec.Images["nginx"]
 	if len(got.Tags) != 1 || got.PullSecrets == nil || got.SandboxConfig == nil {
-		t.Errorf("§2.3: secrets and sandbox live as long as the image: %+v", got)
+		t.Errorf("IMG-2.3: secrets and sandbox live as long as the image: %+v", got)
 	}
 }
 
 func TestPlanRemovesImagesWithoutTasks(t *testing.T) {
 	if plan := NewPlan(snapshot(with(t, nil))); plan.Change == nil || len(plan.Change.Spec.Images) > 0 {
-		t.Errorf("§2.3: an image without tasks is removed: %+v", plan.Change)
+		t.Errorf("IMG-2.3: an image without tasks is removed: %+v", plan.Change)
 	}
 }

@@ -22,17 +22,17 @@ func TestPlanCreates(t *testing.T) {
 		timing Timing
 		want   Plan
 	}{
-		{"§2.1: ready for 30 s", node(corev1.ConditionTrue, 30*time.Second), Timing{}, created},
-		{"§2.1: ready for less", node(corev1.ConditionTrue, 10*time.Second), Timing{},
+		{"IMG-2.1: ready for 30 s", node(corev1.ConditionTrue, 30*time.Second), Timing{}, created},
+		{"IMG-2.1: ready for less", node(corev1.ConditionTrue, 10*time.Second), Timing{},
 			Plan{Waiting: "the node has been ready for less than 30s", RequeueAfter: 20 * time.Second}},
-		{"§2.1: --nodeimage-creation-delay", node(corev1.ConditionTrue, 10*time.Second), Timing{CreationDelay: 10 * time.Second}, created},
+		{"IMG-2.1: --nodeimage-creation-delay", node(corev1.ConditionTrue, 10*time.Second), Timing{CreationDelay: 10 * time.Second}, created},
 		{"no delay", node(corev1.ConditionTrue, 0), Timing{CreationDelay: -1}, created},
-		{"§2.1: not ready", node(corev1.ConditionFalse, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
-		{"§2.1: not known to be ready", node(corev1.ConditionUnknown, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
+		{"IMG-2.1: not ready", node(corev1.ConditionFalse, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
+		{"IMG-2.1: not known to be ready", node(corev1.ConditionUnknown, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
 		{"a node that has told nothing", &corev1.Node{}, Timing{}, Plan{Waiting: "the node is not ready"}},
-		{"§2.1: a virtual kubelet", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.Labels["type"] = "virtual-kubelet" }), Timing{},
+		{"IMG-2.1: a virtual kubelet", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.Labels["type"] = "virtual-kubelet" }), Timing{},
 			Plan{Waiting: "the node is a virtual kubelet, which pulls no images"}},
-		{"§2.1: a node that is being deleted", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = ptr.To(at(0)) }), Timing{},
+		{"IMG-2.1: a node that is being deleted", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = ptr.To(at(0)) }), Timing{},
 			Plan{Waiting: "the node is being deleted"}},
 		{"neither node nor NodeImage", nil, Timing{}, Plan{}},
 	} {
@@ -54,11 +54,11 @@ func TestPlanDeletes(t *testing.T) {
 		node            *corev1.Node
 		want            Plan
 	}{
-		{"§2.1: the node is gone", "", nil, Plan{Delete: true}},
-		{"§2.1: the node is being deleted", "", leaving, Plan{Delete: true}},
-		{"§2.1: a fake one may be without a node", fake, nil, Plan{}},
-		{"§2.1: the node is not ready any more", "", node(corev1.ConditionFalse, time.Hour), Plan{}},
-		{"§2.1: the node is there", "", node(corev1.ConditionTrue, 0), Plan{}},
+		{"IMG-2.1: the node is gone", "", nil, Plan{Delete: true}},
+		{"IMG-2.1: the node is being deleted", "", leaving, Plan{Delete: true}},
+		{"IMG-2.1: a fake one may be without a node", fake, nil, Plan{}},
+		{"IMG-2.1: the node is not ready any more", "", node(corev1.ConditionFalse, time.Hour), Plan{}},
+		{"IMG-2.1: the node is there", "", node(corev1.ConditionTrue, 0), Plan{}},
 		{"a NodeImage that is being deleted", "metadata: {deletionTimestamp: '2024-05-01T12:00:00Z'}", nil, Plan{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -76,10 +76,10 @@ func TestPlanKeepsLabels(t *testing.T) {
 		node            map[string]string
 		want            map[string]string
 	}{
-		{"§2.1: equal", "", map[string]string{"zone": "one"}, nil},
-		{"§2.1: foreign labels are removed", "metadata: {labels: {zone: one, foreign: x}}", map[string]string{"zone": "one"}, map[string]string{"zone": "one"}},
-		{"§2.1: a label of the node has changed", "", map[string]string{"zone": "two", "new": ""}, map[string]string{"zone": "two", "new": ""}},
-		{"§2.1: a virtual kubelet is ignored", "", map[string]string{"type": "virtual-kubelet"}, nil},
+		{"IMG-2.1: equal", "", map[string]string{"zone": "one"}, nil},
+		{"IMG-2.1: foreign labels are removed", "metadata: {labels: {zone: one, foreign: x}}", map[string]string{"zone": "one"}, map[string]string{"zone": "one"}},
+		{"IMG-2.1: a label of the node has changed", "", map[string]string{"zone": "two", "new": ""}, map[string]string{"zone": "two", "new": ""}},
+		{"IMG-2.1: a virtual kubelet is ignored", "", map[string]string{"type": "virtual-kubelet"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := snapshot(nodeImage(t, test.nodeImage))

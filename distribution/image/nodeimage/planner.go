@@ -19,7 +19,7 @@ type planner struct {
 	spec v1alpha1.NodeImageSpec // as it will be
 }
 
-// planCreation makes the NodeImage of a node that has been ready for a while. (§2.1)
+// planCreation makes the NodeImage of a node that has been ready for a while. (IMG-2.1)
 func (p *planner) planCreation() {
 	if p.Node == nil {
 		return
@@ -43,7 +43,7 @@ func (p *planner) planCreation() {
 	}
 }
 
-// abandoned tells whether a NodeImage has no node any more. (§2.1)
+// abandoned tells whether a NodeImage has no node any more. (IMG-2.1)
 func (p *planner) abandoned() bool {
 	if _, fake := p.NodeImage.Labels[v1alpha1.FakeNodeImageLabel]; fake {
 		return false
@@ -51,7 +51,7 @@ func (p *planner) abandoned() bool {
 	return p.Node == nil || p.Node.DeletionTimestamp != nil
 }
 
-// planLabels keeps the labels those of the node. (§2.1)
+// planLabels keeps the labels those of the node. (IMG-2.1)
 func (p *planner) planLabels() {
 	labels := p.NodeImage.Labels
 	if p.Node != nil && !virtual(p.Node) {

@@ -26,7 +26,7 @@ func TestDefault(t *testing.T) {
 		status: {desired: 2, imageStatuses: {nginx: {tags: [{tag: "1", phase: Pulling}, {tag: "2", phase: Failed}]}}}}`)
 	Default(got, noon)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("§2.2: NodeImage (-want +got):\n%s", diff)
+		t.Errorf("IMG-2.2: NodeImage (-want +got):\n%s", diff)
 	}
 }
 
@@ -44,16 +44,16 @@ func TestValidate(t *testing.T) {
 		name, images string
 		want         []string
 	}{
-		{"§2.2: right", tags(good), nil},
-		{"§2.2: 256 images", images(256), nil},
-		{"§2.2: more than 256 images", images(257), []string{"spec.images"}},
-		{"§2.2: an empty image name", `{"": {tags: []}}`, []string{"spec.images[]"}},
-		{"§2.2: an empty tag", tags(strings.Replace(good, `"1"`, `""`, 1)), []string{"spec.images[a].tags[0].tag"}},
-		{"§2.2: a duplicate tag", tags(good, good), []string{"spec.images[a].tags[1].tag"}},
-		{"§2.2: no createdAt", tags(`{tag: "1", pullPolicy: {ttlSecondsAfterFinished: 1}}`), []string{"spec.images[a].tags[0].createdAt"}},
-		{"§2.2: a version below 0", tags(strings.Replace(good, "{tag", "{version: -1, tag", 1)), []string{"spec.images[a].tags[0].version"}},
-		{"§2.2: no pullPolicy", tags(`{tag: "1", createdAt: "2020-01-01T00:00:00Z"}`), []string{"spec.images[a].tags[0].pullPolicy"}},
-		{"§2.2: no TTL", tags(`{tag: "1", createdAt: "2020-01-01T00:00:00Z", pullPolicy: {}}`), []string{"spec.images[a].tags[0].pullPolicy.ttlSecondsAfterFinished"}},
+		{"IMG-2.2: right", tags(good), nil},
+		{"IMG-2.2: 256 images", images(256), nil},
+		{"IMG-2.2: more than 256 images", images(257), []string{"spec.images"}},
+		{"IMG-2.2: an empty image name", `{"": {tags: []}}`, []string{"spec.images[]"}},
+		{"IMG-2.2: an empty tag", tags(strings.Replace(good, `"1"`, `""`, 1)), []string{"spec.images[a].tags[0].tag"}},
+		{"IMG-2.2: a duplicate tag", tags(good, good), []string{"spec.images[a].tags[1].tag"}},
+		{"IMG-2.2: no createdAt", tags(`{tag: "1", pullPolicy: {ttlSecondsAfterFinished: 1}}`), []string{"spec.images[a].tags[0].createdAt"}},
+		{"IMG-2.2: a version below 0", tags(strings.Replace(good, "{tag", "{version: -1, tag", 1)), []string{"spec.images[a].tags[0].version"}},
+		{"IMG-2.2: no pullPolicy", tags(`{tag: "1", createdAt: "2020-01-01T00:00:00Z"}`), []string{"spec.images[a].tags[0].pullPolicy"}},
+		{"IMG-2.2: no TTL", tags(`{tag: "1", createdAt: "2020-01-01T00:00:00Z", pullPolicy: {}}`), []string{"spec.images[a].tags[0].pullPolicy.ttlSecondsAfterFinished"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n := nodeImage(t, "spec: {images: "+test.images+"}")
@@ -112,11 +112,11 @@ func TestWebhook(t *testing.T) {
 		request  *admissionv1.AdmissionRequest
 		want     int32 // 0: allowed
 	}{
-		{"§2.2: a right one is created", false, request(t, admissionv1.Create, right, nil), 0},
-		{"§2.2: a wrong one is not", false, request(t, admissionv1.Create, wrong, nil), http.StatusUnprocessableEntity},
-		{"§2.2: a wrong task is added", false, request(t, admissionv1.Update, wrong, right), http.StatusUnprocessableEntity},
-		{"§2.2: the gate is off", true, request(t, admissionv1.Create, right, nil), http.StatusForbidden},
-		{"§2.2: the gate is off, a change", true, request(t, admissionv1.Update, right, wrong), http.StatusForbidden},
+		{"IMG-2.2: a right one is created", false, request(t, admissionv1.Create, right, nil), 0},
+		{"IMG-2.2: a wrong one is not", false, request(t, admissionv1.Create, wrong, nil), http.StatusUnprocessableEntity},
+		{"IMG-2.2: a wrong task is added", false, request(t, admissionv1.Update, wrong, right), http.StatusUnprocessableEntity},
+		{"IMG-2.2: the gate is off", true, request(t, admissionv1.Create, right, nil), http.StatusForbidden},
+		{"IMG-2.2: the gate is off, a change", true, request(t, admissionv1.Update, right, wrong), http.StatusForbidden},
 		{"the gate is off, and the spec stays", true, request(t, admissionv1.Update, labelled, right), 0},
 		{"deletions are not asked about", true, request(t, admissionv1.Delete, nil, right), 0},
 		{"another kind", true, another, 0},
@@ -132,7 +132,7 @@ func TestWebhook(t *testing.T) {
 	w := &Webhook{Clock: clocktesting.NewFakePassiveClock(noon)}
 	response := w.Default(context.Background(), request(t, admissionv1.Update, wrong, right))
 	if !response.Allowed || !strings.Contains(string(response.Patch), "2024-05-01T12:00:00Z") {
-		t.Errorf("§2.2: no defaults: %s", response.Patch)
+		t.Errorf("IMG-2.2: no defaults: %s", response.Patch)
 	}
 	for _, r := range []*admissionv1.AdmissionRequest{another, request(t, admissionv1.Delete, nil, right)} {
 		if response := (&Webhook{}).Default(context.Background(), r); !response.Allowed || response.Patch != nil {
@@ -159,6 +159,6 @@ func TestHandlers(t *testing.T) {
 	slices.Sort(got)
 	want := []string{"/mutate-apps-kruise-io-v1alpha1-nodeimage", "/validate-apps-kruise-io-v1alpha1-nodeimage"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("platform §5.1: paths (-want +got):\n%s", diff)
+		t.Errorf("PF-5.1: paths (-want +got):\n%s", diff)
 	}
 }

@@ -214,10 +214,10 @@ func TestManagerOnARealControlPlane(t *testing.T) {
 	})
 	before := w.versions()
 	if err := first.stop(); err != nil {
-		t.Errorf("§4: an orderly end gives %v", err)
+		t.Errorf("PF-4: an orderly end gives %v", err)
 	}
 	if holder := w.holder(); holder != "" {
-		t.Errorf("§4: the Lease is still held by %q after the end", holder)
+		t.Errorf("PF-4: the Lease is still held by %q after the end", holder)
 	}
 
 	// The same port, or the URL of the webhooks would be another one.
@@ -226,7 +226,7 @@ func TestManagerOnARealControlPlane(t *testing.T) {
 	}
 	second := w.start(w.config)
 	if diff := cmp.Diff(before, w.versions()); diff != "" {
-		t.Errorf("§5: a restart writes (-before +after):\n%s", diff)
+		t.Errorf("PF-5: a restart writes (-before +after):\n%s", diff)
 	}
 	w.handEditIsReverted()
 	w.leaseIsLost(second)
@@ -242,7 +242,7 @@ func (w *world) webhooksWork() {
 	_, err := sets.Create(w.Context(), wrong, metav1.CreateOptions{})
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "spec.template.metadata.labels") {
-		w.Errorf("§5.1: a CloneSet that does not select its pods is answered with %v, want code 422 and the field", err)
+		w.Errorf("PF-5.1: a CloneSet that does not select its pods is answered with %v, want code 422 and the field", err)
 	}
 	protected := cloneSet("protected")
 	protected.Spec.Replicas = ptr.To[int32](0)
@@ -252,10 +252,10 @@ func (w *world) webhooksWork() {
 		w.Fatal(err)
 	}
 	if got := created.Spec.Template.Spec.RestartPolicy; got != corev1.RestartPolicyAlways {
-		w.Errorf("§5.1: the mutating webhook has not set the restartPolicy: %q", got)
+		w.Errorf("PF-5.1: the mutating webhook has not set the restartPolicy: %q", got)
 	}
 	if err := sets.Delete(w.Context(), "protected", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
-		w.Errorf("§5.1: deleting a protected CloneSet gives %v, want Forbidden", err)
+		w.Errorf("PF-5.1: deleting a protected CloneSet gives %v, want Forbidden", err)
 	}
 }
 
@@ -286,7 +286,7 @@ func (w *world) handEditIsReverted() {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.eventually("§5: a hand edit is reverted", func() error {
+	w.eventually("PF-5: a hand edit is reverted", func() error {
 		configuration, err := configurations.Get(w.Context(), registration.ValidatingName, metav1.GetOptions{})
 		if err == nil && !cmp.Equal(before.Webhooks, configuration.Webhooks) {
 			err = fmt.Errorf("%d webhooks", len(configuration.Webhooks))
@@ -309,10 +309,10 @@ func (w *world) leaseIsLost(m *manager) {
 		w.Fatal("a manager goes on without its Lease")
 	}
 	if err == nil || !strings.Contains(err.Error(), "Lease is lost") {
-		w.Errorf("§4: losing the Lease gives %v", err)
+		w.Errorf("PF-4: losing the Lease gives %v", err)
 	}
 	if holder := w.holder(); holder != "somebody-else" {
-		w.Errorf("§4: the Lease of the next leader was taken away: it is held by %q", holder)
+		w.Errorf("PF-4: the Lease of the next leader was taken away: it is held by %q", holder)
 	}
 }
 
@@ -354,12 +354,12 @@ func (w *world) takesOverAConfiguration() {
 		w.Fatal(err)
 	}
 	if got := stands.Webhooks; len(got) != 2 || got[0].Name != "mpod.kb.io" || got[1].Name != "mcloneset.kb.io" || got[1].ClientConfig.URL == nil {
-		w.Errorf("§5: want mpod.kb.io and mcloneset.kb.io alone, by URL: %+v", got)
+		w.Errorf("PF-5: want mpod.kb.io and mcloneset.kb.io alone, by URL: %+v", got)
 	} else if len(got[0].MatchConditions) == 0 {
 		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}
 	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"msidecarset.kb.io"`) {
-		w.Errorf("§5: the template lacks what was installed: %s", template)
+		w.Errorf("PF-5: the template lacks what was installed: %s", template)
 	}
 	if err := third.stop(); err != nil {
 		w.Error(err)

@@ -23,11 +23,11 @@ func TestImagePullJobsWithoutWorkloads(t *testing.T) {
 		served func(schema.GroupVersionResource) (bool, error)
 		caches []string // nil: an error
 	}{
-		"§4: no workloads": {func(schema.GroupVersionResource) (bool, error) { return false, nil }, []string{"imagepulljobs", "nodeimages"}},
-		"§4: StatefulSets only": {func(r schema.GroupVersionResource) (bool, error) { return r == statefulSetsResource, nil },
+		"PF-4: no workloads": {func(schema.GroupVersionResource) (bool, error) { return false, nil }, []string{"imagepulljobs", "nodeimages"}},
+		"PF-4: StatefulSets only": {func(r schema.GroupVersionResource) (bool, error) { return r == statefulSetsResource, nil },
 			[]string{"imagepulljobs", "nodeimages", "statefulsets"}},
-		"§4: both":      {func(schema.GroupVersionResource) (bool, error) { return true, nil }, []string{"clonesets", "imagepulljobs", "nodeimages", "statefulsets"}},
-		"§4: no answer": {func(schema.GroupVersionResource) (bool, error) { return false, errors.New("down") }, nil},
+		"PF-4: both":      {func(schema.GroupVersionResource) (bool, error) { return true, nil }, []string{"clonesets", "imagepulljobs", "nodeimages", "statefulsets"}},
+		"PF-4: no answer": {func(schema.GroupVersionResource) (bool, error) { return false, errors.New("down") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &Manager{config: mustParse(t, noEnv).Config, metrics: metrics.New()}

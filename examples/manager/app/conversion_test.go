@@ -37,28 +37,28 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 		}
 	}
 	install()
-	w.awaitConversion("§5: a definition that somebody else has installed")
+	w.awaitConversion("PF-5: a definition that somebody else has installed")
 	w.createStatefulSet()
-	w.convertsWithoutLoss("§5: at first", 1)
+	w.convertsWithoutLoss("PF-5: at first", 1)
 
 	before := w.definition()
 	install()
 	if diff := cmp.Diff(before, w.definition()); diff != "" {
-		t.Errorf("§5: installing the definitions again changes them (-before +after):\n%s", diff)
+		t.Errorf("PF-5: installing the definitions again changes them (-before +after):\n%s", diff)
 	}
 
 	w.patchDefinition(`{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
-	w.awaitConversion("§5: after somebody has removed it")
-	w.convertsWithoutLoss("§5: after somebody has removed it", 2)
+	w.awaitConversion("PF-5: after somebody has removed it")
+	w.convertsWithoutLoss("PF-5: after somebody has removed it", 2)
 
 	w.patchSecret(`{"data":{"ca-key.pem":null,"cert.pem":null}}`)
 	w.awaitNewAuthority(replica, before)
-	w.convertsWithoutLoss("§5: with a new authority", 3)
+	w.convertsWithoutLoss("PF-5: with a new authority", 3)
 
 	before = w.definition()
 	w.patchSecret(`{"data":null}`)
 	w.awaitNewAuthority(replica, before)
-	w.convertsWithoutLoss("§5: with a new authority that nobody could know", 4)
+	w.convertsWithoutLoss("PF-5: with a new authority that nobody could know", 4)
 	if err := replica.stop(); err != nil {
 		t.Errorf("an orderly end gives %v", err)
 	}
@@ -130,7 +130,7 @@ func (w *world) awaitNewAuthority(replica *manager, before *unstructured.Unstruc
 	w.Helper()
 	w.eventually("a new authority", func() error {
 		if _, err := w.alpha().Get(w.Context(), "db", metav1.GetOptions{}); err != nil {
-			w.Errorf("§5: a request while the authority changes: %v", err)
+			w.Errorf("PF-5: a request while the authority changes: %v", err)
 		}
 		if cmp.Equal(before.Object["spec"], w.definition().Object["spec"]) {
 			return fmt.Errorf("the definition has not changed")

@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 		},
 	}
 	if diff := cmp.Diff(want, mustParse(t, noEnv)); diff != "" {
-		t.Errorf("§2: defaults (-want +got):\n%s", diff)
+		t.Errorf("PF-2: defaults (-want +got):\n%s", diff)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestFlags(t *testing.T) {
 		env       func(string) string
 		change    func(*command)
 	}{
-		"§2: the arguments of OpenKruise's Deployment": {
+		"PF-2: the arguments of OpenKruise's Deployment": {
 			[]string{"--enable-leader-election", "--metrics-addr=127.0.0.1:8080", "--health-probe-addr=:8000", "--logtostderr=true",
 				"--leader-election-namespace=kruise-system", "--v=4", "--feature-gates=CloneSetShortHash=true", "--sync-period=0"},
 			noEnv, func(c *command) {
@@ -72,20 +72,20 @@ func TestFlags(t *testing.T) {
 				}
 			},
 		},
-		"§2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5", "--imagepulljob-workers=6", "--nodeimage-workers=7", "--crr-workers=8"}, noEnv, func(c *command) {
+		"PF-2: workers": {[]string{"--cloneset-workers=4", "--statefulset-workers=5", "--imagepulljob-workers=6", "--nodeimage-workers=7", "--crr-workers=8"}, noEnv, func(c *command) {
 			c.CloneSetWorkers, c.StatefulSetWorkers, c.ImagePullJobWorkers, c.NodeImageWorkers = 4, 5, 6, 7
 			c.ContainerRecreateRequestWorkers = 8
 		}},
-		"§2: no delay":                       {[]string{"--nodeimage-creation-delay=0s"}, noEnv, func(c *command) { c.NodeImageCreationDelay = 0 }},
-		"§2.4: ten minutes without a report": {[]string{"--nodeimage-response-timeout=10m"}, noEnv, func(c *command) { c.NodeImageResponseTimeout = 10 * time.Minute }},
-		"§2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
+		"PF-2: no delay":                        {[]string{"--nodeimage-creation-delay=0s"}, noEnv, func(c *command) { c.NodeImageCreationDelay = 0 }},
+		"IMG-2.4: ten minutes without a report": {[]string{"--nodeimage-response-timeout=10m"}, noEnv, func(c *command) { c.NodeImageResponseTimeout = 10 * time.Minute }},
+		"PF-2: other workers are accepted": {[]string{"--daemonset-workers", "5"}, noEnv, func(c *command) {
 			c.Ignored = []string{"--daemonset-workers: the manager does not run that controller"}
 		}},
-		"§2: a switch takes no next argument": {[]string{"--allow-privileged", "--cloneset-workers", "7"}, noEnv, func(c *command) {
+		"PF-2: a switch takes no next argument": {[]string{"--allow-privileged", "--cloneset-workers", "7"}, noEnv, func(c *command) {
 			c.CloneSetWorkers = 7
 			c.Ignored = []string{"--allow-privileged: the API server decides which pods are privileged"}
 		}},
-		"§2: environment": {nil, env("POD_NAMESPACE", "ops", "SECRET_NAME", "certs", "SERVICE_NAME", "hooks", "WEBHOOK_PORT", "443",
+		"PF-2: environment": {nil, env("POD_NAMESPACE", "ops", "SECRET_NAME", "certs", "SERVICE_NAME", "hooks", "WEBHOOK_PORT", "443",
 			"WEBHOOK_CERT_DIR", "/certs", "WEBHOOK_HOST", "10.0.0.1", "WEBHOOK_CERT_WRITER", "secret", "CUSTOM_RESOURCE_ENABLE", "CloneSet"),
 			func(c *command) {
 				c.OwnNamespace, c.CustomResources = "ops", "CloneSet"
@@ -205,10 +205,10 @@ func TestCertificateHostAndFolder(t *testing.T) {
 		host      string
 		folder    bool
 	}{
-		"§5: by service":              {[]string{"--own-namespace=ops"}, "kruise-webhook-service.ops.svc", false},
-		"§5: by host":                 {[]string{"--webhook-host=hooks.example.com"}, "hooks.example.com", true},
-		"§5: by host, in the Secret":  {[]string{"--webhook-host=10.0.0.1", "--webhook-cert-writer=secret"}, "10.0.0.1", false},
-		"§5: by service, in a folder": {[]string{"--webhook-cert-writer=fs"}, "kruise-webhook-service.kruise-system.svc", true},
+		"PF-5: by service":              {[]string{"--own-namespace=ops"}, "kruise-webhook-service.ops.svc", false},
+		"PF-5: by host":                 {[]string{"--webhook-host=hooks.example.com"}, "hooks.example.com", true},
+		"PF-5: by host, in the Secret":  {[]string{"--webhook-host=10.0.0.1", "--webhook-cert-writer=secret"}, "10.0.0.1", false},
+		"PF-5: by service, in a folder": {[]string{"--webhook-cert-writer=fs"}, "kruise-webhook-service.kruise-system.svc", true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

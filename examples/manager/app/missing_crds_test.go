@@ -43,7 +43,7 @@ func (w *world) jobEnds() {
 	if _, err := jobs.Create(w.Context(), job, metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	w.eventually("§1.5: the end of the job", func() error {
+	w.eventually("IMG-1.5: the end of the job", func() error {
 		job, err := jobs.Get(w.Context(), job.Name, metav1.GetOptions{})
 		if err == nil && job.Status.CompletionTime == nil {
 			err = fmt.Errorf("status: %+v", job.Status)

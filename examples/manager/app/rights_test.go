@@ -23,9 +23,9 @@ func TestPermissions(t *testing.T) {
 		flags       string
 		allowed, no []request
 	}{
-		"§9: the defaults":           {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
-		"§9: other Secrets":          {"", nil, []request{{"get", "", "secrets", "kruise-system", "other"}, {"get", "", "secrets", "shop", "kruise-webhook-certs"}}},
-		"§9: other Leases":           {"", nil, []request{{"update", "coordination.k8s.io", "leases", "kruise-system", "other"}}},
+		"PF-9: the defaults":         {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
+		"PF-9: other Secrets":        {"", nil, []request{{"get", "", "secrets", "kruise-system", "other"}, {"get", "", "secrets", "shop", "kruise-webhook-certs"}}},
+		"PF-9: other Leases":         {"", nil, []request{{"update", "coordination.k8s.io", "leases", "kruise-system", "other"}}},
 		"without agents":             {"--feature-gates=KruiseDaemon=false", []request{anywhere}, []request{node}},
 		"images ahead of updates":    {"--feature-gates=PreDownloadImageForInPlaceUpdate=true", []request{pull}, nil},
 		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},

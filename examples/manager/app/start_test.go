@@ -32,9 +32,9 @@ func TestStartFailsWithTheReason(t *testing.T) {
 	}))
 	defer refuses.Close()
 	cases := map[string]struct{ host, want string }{
-		"§4: no API server":                {"http://127.0.0.1:1", "the API server http://127.0.0.1:1 does not answer"},
-		"§4: registration must succeed":    {refuses.URL, "not in order after"},
-		"§4: registration says what fails": {refuses.URL, "not for you"},
+		"PF-4: no API server":                {"http://127.0.0.1:1", "the API server http://127.0.0.1:1 does not answer"},
+		"PF-4: registration must succeed":    {refuses.URL, "not in order after"},
+		"PF-4: registration says what fails": {refuses.URL, "not for you"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func TestWebhookServerTakesNewCertificates(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- server.run(ctx) }()
 		if err := server.check(ctx); err == nil {
-			t.Error("§4: the server is ready without a certificate")
+			t.Error("PF-4: the server is ready without a certificate")
 		}
 		for range 2 {
 			bundle, err := certificates.Renew(certificates.Bundle{}, "192.0.2.1", time.Now())
@@ -31,7 +31,7 @@ func TestWebhookServerTakesNewCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := server.check(ctx); err != nil {
-				t.Errorf("§4: the server is not ready on %s: %v", server.Address(), err)
+				t.Errorf("PF-4: the server is not ready on %s: %v", server.Address(), err)
 			}
 		}
 		// Another CA is known than the one that signed the certificate.
@@ -44,7 +44,7 @@ func TestWebhookServerTakesNewCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := server.check(ctx); err == nil {
-			t.Error("§4: the server is ready although the current CA has not signed its certificate")
+			t.Error("PF-4: the server is ready although the current CA has not signed its certificate")
 		}
 		stop()
 		if err := <-ended; err != nil {

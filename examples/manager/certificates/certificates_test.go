@@ -47,19 +47,19 @@ func TestCheck(t *testing.T) {
 		at     time.Duration
 		good   bool
 	}{
-		"§5: fresh": {good, host, 0, true},
-		"§5: the clock of a replica is a bit behind":      {good, host, -30 * time.Minute, true},
-		"§5: nothing there":                               {Bundle{}, host, 0, false},
-		"§5: more than 6 months left":                     {good, host, 10*year - 6*month - time.Hour, true},
-		"§5: less than 6 months left":                     {good, host, 10*year - 6*month + time.Hour, false},
-		"§5: another DNS name":                            {good, "hooks.example.com", 0, false},
-		"§5: the address it is made for":                  {address, "192.0.2.7", 0, true},
-		"§5: another address":                             {address, "192.0.2.8", 0, false},
-		"§5: localhost for the readiness check":           {address, "localhost", 0, true},
-		"§5: key of another certificate":                  {Bundle{good.CAKey, good.CACert, other.Key, good.Cert}, host, 0, false},
-		"§5: signed by another CA":                        {Bundle{other.CAKey, other.CACert, good.Key, good.Cert}, host, 0, false},
-		"§5: not PEM":                                     {Bundle{good.CAKey, []byte("x"), good.Key, good.Cert}, host, 0, false},
-		"§5: the CA key is not needed while nothing ends": {Bundle{nil, good.CACert, good.Key, good.Cert}, host, 0, true},
+		"PF-5: fresh": {good, host, 0, true},
+		"PF-5: the clock of a replica is a bit behind":      {good, host, -30 * time.Minute, true},
+		"PF-5: nothing there":                               {Bundle{}, host, 0, false},
+		"PF-5: more than 6 months left":                     {good, host, 10*year - 6*month - time.Hour, true},
+		"PF-5: less than 6 months left":                     {good, host, 10*year - 6*month + time.Hour, false},
+		"PF-5: another DNS name":                            {good, "hooks.example.com", 0, false},
+		"PF-5: the address it is made for":                  {address, "192.0.2.7", 0, true},
+		"PF-5: another address":                             {address, "192.0.2.8", 0, false},
+		"PF-5: localhost for the readiness check":           {address, "localhost", 0, true},
+		"PF-5: key of another certificate":                  {Bundle{good.CAKey, good.CACert, other.Key, good.Cert}, host, 0, false},
+		"PF-5: signed by another CA":                        {Bundle{other.CAKey, other.CACert, good.Key, good.Cert}, host, 0, false},
+		"PF-5: not PEM":                                     {Bundle{good.CAKey, []byte("x"), good.Key, good.Cert}, host, 0, false},
+		"PF-5: the CA key is not needed while nothing ends": {Bundle{nil, good.CACert, good.Key, good.Cert}, host, 0, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -77,13 +77,13 @@ func TestRenewKeepsTheAuthority(t *testing.T) {
 		at   time.Duration
 		kept bool
 	}{
-		"§5: an existing CA is reused":                     {old, 0, true},
-		"§5: a CA with more than a year left is reused":    {old, 9*year - time.Hour, true},
-		"§5: a CA with less than a year left is not":       {old, 9*year + time.Hour, false},
-		"§5: a CA without key cannot be reused":            {Bundle{CACert: old.CACert}, 0, false},
-		"§5: a server certificate is not a CA":             {Bundle{CACert: old.Cert, CAKey: old.Key}, 0, false},
-		"§5: a CA that is not valid yet is not reused":     {old, -year, false},
-		"§5: a CA certificate with the key of another one": {Bundle{CACert: old.CACert, CAKey: old.Key}, 0, false},
+		"PF-5: an existing CA is reused":                     {old, 0, true},
+		"PF-5: a CA with more than a year left is reused":    {old, 9*year - time.Hour, true},
+		"PF-5: a CA with less than a year left is not":       {old, 9*year + time.Hour, false},
+		"PF-5: a CA without key cannot be reused":            {Bundle{CACert: old.CACert}, 0, false},
+		"PF-5: a server certificate is not a CA":             {Bundle{CACert: old.Cert, CAKey: old.Key}, 0, false},
+		"PF-5: a CA that is not valid yet is not reused":     {old, -year, false},
+		"PF-5: a CA certificate with the key of another one": {Bundle{CACert: old.CACert, CAKey: old.Key}, 0, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestRenewContents(t *testing.T) {
 		ServerEnds: server.Leaf.NotAfter, CAEnds: ca.Leaf.NotAfter, Algorithm: server.Leaf.PublicKeyAlgorithm,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("§5: certificates (-want +got):\n%s", diff)
+		t.Errorf("PF-5: certificates (-want +got):\n%s", diff)
 	}
 	long := "kruise-webhook-service.a-namespace-with-a-name-of-sixty-three-characters-which-is-the-most.svc"
 	if err := renew(t, bundle, long, start).Check(long, start); err != nil {
@@ -192,7 +192,7 @@ func TestDataHasTheKeysOfTheSecret(t *testing.T) {
 		"tls.key": []byte("c"), "tls.crt": []byte("d"),
 	}
 	if diff := cmp.Diff(want, bundle.Data()); diff != "" {
-		t.Errorf("§5: keys (-want +got):\n%s", diff)
+		t.Errorf("PF-5: keys (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(bundle, FromData(want)); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
@@ -225,11 +225,11 @@ func TestEnsureSecret(t *testing.T) {
 		verbs  []string
 		reused bool
 	}{
-		"§5: absent":          {nil, []string{"get", "create"}, false},
-		"§5: empty":           {secret(nil), []string{"get", "patch"}, false},
-		"§5: good":            {secret(standing.Data()), []string{"get"}, true},
-		"§5: ends too early":  {secret(expired.Data()), []string{"get", "patch"}, false},
-		"§5: foreign entries": {secret(map[string][]byte{"mine": []byte("x")}), []string{"get", "patch"}, false},
+		"PF-5: absent":          {nil, []string{"get", "create"}, false},
+		"PF-5: empty":           {secret(nil), []string{"get", "patch"}, false},
+		"PF-5: good":            {secret(standing.Data()), []string{"get"}, true},
+		"PF-5: ends too early":  {secret(expired.Data()), []string{"get", "patch"}, false},
+		"PF-5: foreign entries": {secret(map[string][]byte{"mine": []byte("x")}), []string{"get", "patch"}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -279,8 +279,8 @@ func TestEnsureSecretRace(t *testing.T) {
 		cached  *corev1.Secret
 		refusal error
 	}{
-		"§5: both create": {"create", nil, apierrors.NewAlreadyExists(corev1.Resource("secrets"), "certs")},
-		"§5: both update": {"patch", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "6"}},
+		"PF-5: both create": {"create", nil, apierrors.NewAlreadyExists(corev1.Resource("secrets"), "certs")},
+		"PF-5: both update": {"patch", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "6"}},
 			apierrors.NewConflict(corev1.Resource("secrets"), "certs", nil)},
 	}
 	for name, c := range cases {

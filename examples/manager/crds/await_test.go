@@ -35,11 +35,11 @@ func TestAwait(t *testing.T) {
 		served       bool
 		asked, tells int
 	}{
-		"§4: it is there":                   {[]error{nil}, time.Hour, true, 1, 0},
-		"§4: it appears, and is told once":  {[]error{missing, missing, missing, nil}, time.Hour, true, 4, 1},
-		"§4: no answer says nothing of it":  {[]error{errors.New("down"), nil}, time.Hour, true, 2, 0},
-		"§4: it is missing after no answer": {[]error{errors.New("down"), missing, nil}, time.Hour, true, 3, 1},
-		"the end comes first":               {[]error{missing}, 90 * time.Second, false, 2, 1},
+		"PF-4: it is there":                   {[]error{nil}, time.Hour, true, 1, 0},
+		"PF-4: it appears, and is told once":  {[]error{missing, missing, missing, nil}, time.Hour, true, 4, 1},
+		"PF-4: no answer says nothing of it":  {[]error{errors.New("down"), nil}, time.Hour, true, 2, 0},
+		"PF-4: it is missing after no answer": {[]error{errors.New("down"), missing, nil}, time.Hour, true, 3, 1},
+		"the end comes first":                 {[]error{missing}, 90 * time.Second, false, 2, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

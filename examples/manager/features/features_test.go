@@ -23,39 +23,39 @@ func TestParse(t *testing.T) {
 		withoutEffect         []Gate
 		forcedOff             []Gate
 	}{
-		"§1: defaults":                      {want: defaults},
-		"§1: blanks and empty items":        {text: " , CloneSetShortHash = true ,", want: with(defaults, CloneSetShortHash)},
-		"§1: off by name":                   {text: "ResourcesDeletionProtection=false", want: without(defaults, ResourcesDeletionProtection)},
-		"§1: the last of two values counts": {text: "TemplateNoDefaults=true,TemplateNoDefaults=false", want: defaults},
-		"§1 quirk: AllAlpha=false turns off what is on by default": {text: "AllAlpha=false", want: beta},
-		"§1 quirk: AllAlpha=true turns on every alpha gate":        {text: "AllAlpha=true", want: all()},
-		"§1: a name overrides AllAlpha, in any order": {
+		"PF-1: defaults":                                             {want: defaults},
+		"PF-1: blanks and empty items":                               {text: " , CloneSetShortHash = true ,", want: with(defaults, CloneSetShortHash)},
+		"PF-1: off by name":                                          {text: "ResourcesDeletionProtection=false", want: without(defaults, ResourcesDeletionProtection)},
+		"PF-1: the last of two values counts":                        {text: "TemplateNoDefaults=true,TemplateNoDefaults=false", want: defaults},
+		"PF-1 quirk: AllAlpha=false turns off what is on by default": {text: "AllAlpha=false", want: beta},
+		"PF-1 quirk: AllAlpha=true turns on every alpha gate":        {text: "AllAlpha=true", want: all()},
+		"PF-1: a name overrides AllAlpha, in any order": {
 			text: "CloneSetShortHash=false,AllAlpha=true", want: without(all(), CloneSetShortHash),
 		},
-		"§1 coupling: PodWebhook": {
+		"PF-1 coupling: PodWebhook": {
 			text: "AllAlpha=true,PodWebhook=false",
 			want: without(all(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
 				PodUnavailableBudgetUpdateGate, WorkloadSpread, SidecarSetPatchPodMetadataDefaultsAllowed),
 		},
-		"§1 coupling: KruiseDaemon": {
+		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",
 			want: without(all(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate,
 				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator),
 		},
-		"§1 coupling: overrides an explicit setting": {
+		"PF-1 coupling: overrides an explicit setting": {
 			text:      "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true",
 			want:      without(defaults, KruiseDaemon, DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate),
 			forcedOff: []Gate{InPlaceUpdateEnvFromMetadata},
 		},
-		"§1 coupling: AllBeta=false turns off both parents": {
+		"PF-1 coupling: AllBeta=false turns off both parents": {
 			text: "AllBeta=false", want: []Gate{StatefulSetAutoDeletePVC},
 		},
-		"§1 legacy: kinds without SidecarSet": {
+		"PF-1 legacy: kinds without SidecarSet": {
 			customResources: "CloneSet,StatefulSet",
 			want:            without(defaults, PodWebhook, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate, WorkloadSpread),
 		},
-		"§1 legacy: kinds with SidecarSet":            {customResources: "CloneSet, SidecarSet", want: defaults},
-		"§1 legacy: a name overrides the legacy list": {customResources: "CloneSet", text: "PodWebhook=true", want: defaults},
+		"PF-1 legacy: kinds with SidecarSet":            {customResources: "CloneSet, SidecarSet", want: defaults},
+		"PF-1 legacy: a name overrides the legacy list": {customResources: "CloneSet", text: "PodWebhook=true", want: defaults},
 		"a gate of a part that does not run is accepted and named": {
 			text: "SidecarTerminator=true,PreDownloadImageForDaemonSetUpdate=true,CloneSetShortHash=true",
 			want: with(defaults, SidecarTerminator, PreDownloadImageForDaemonSetUpdate, CloneSetShortHash), withoutEffect: []Gate{

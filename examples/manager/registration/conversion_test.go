@@ -40,17 +40,17 @@ func TestConversion(t *testing.T) {
 		want      object
 		unchanged bool
 	}{
-		"§5: by the Service":                    {target: service, standing: object{"strategy": "None"}, want: webhookAt(atService, "v1")},
-		"§5: by URL, with a webhook host":       {target: url, standing: object{"strategy": "None"}, want: webhookAt(at, "v1")},
-		"§5: no conversion at all":              {target: service, want: webhookAt(atService, "v1")},
-		"§5: it stands":                         {target: service, standing: webhookAt(atService, "v1"), want: webhookAt(atService, "v1"), unchanged: true},
-		"§5: the Service becomes a URL":         {target: url, standing: webhookAt(atService, "v1"), want: webhookAt(at, "v1")},
-		"§5: a new CA":                          {target: url, standing: webhookAt(object{"url": at["url"], "caBundle": "b2xk"}, "v1"), want: webhookAt(at, "v1")},
-		"§5: a manifest without CA":             {target: url, standing: webhookAt(object{"url": at["url"]}, "v1"), want: webhookAt(at, "v1")},
-		"§5: OpenKruise's versions are as good": {target: url, standing: webhookAt(at, "v1", "v1beta1"), want: webhookAt(at, "v1", "v1beta1"), unchanged: true},
-		"§5: they stay when something changes":  {target: service, standing: webhookAt(at, "v1beta1", "v1"), want: webhookAt(atService, "v1beta1", "v1")},
-		"§5: versions without v1 do not":        {target: url, standing: webhookAt(at, "v1beta1"), want: webhookAt(at, "v1")},
-		"§5: a kind with one version": {
+		"PF-5: by the Service":                    {target: service, standing: object{"strategy": "None"}, want: webhookAt(atService, "v1")},
+		"PF-5: by URL, with a webhook host":       {target: url, standing: object{"strategy": "None"}, want: webhookAt(at, "v1")},
+		"PF-5: no conversion at all":              {target: service, want: webhookAt(atService, "v1")},
+		"PF-5: it stands":                         {target: service, standing: webhookAt(atService, "v1"), want: webhookAt(atService, "v1"), unchanged: true},
+		"PF-5: the Service becomes a URL":         {target: url, standing: webhookAt(atService, "v1"), want: webhookAt(at, "v1")},
+		"PF-5: a new CA":                          {target: url, standing: webhookAt(object{"url": at["url"], "caBundle": "b2xk"}, "v1"), want: webhookAt(at, "v1")},
+		"PF-5: a manifest without CA":             {target: url, standing: webhookAt(object{"url": at["url"]}, "v1"), want: webhookAt(at, "v1")},
+		"PF-5: OpenKruise's versions are as good": {target: url, standing: webhookAt(at, "v1", "v1beta1"), want: webhookAt(at, "v1", "v1beta1"), unchanged: true},
+		"PF-5: they stay when something changes":  {target: service, standing: webhookAt(at, "v1beta1", "v1"), want: webhookAt(atService, "v1beta1", "v1")},
+		"PF-5: versions without v1 do not":        {target: url, standing: webhookAt(at, "v1beta1"), want: webhookAt(at, "v1")},
+		"PF-5: a kind with one version": {
 			target: url, name: "clonesets.apps.kruise.io", standing: object{"strategy": "None"}, want: object{"strategy": "None"}, unchanged: true,
 		},
 		"no conversion is served": {target: byURL, standing: object{"strategy": "None"}, want: object{"strategy": "None"}, unchanged: true},

@@ -102,37 +102,37 @@ func TestMutating(t *testing.T) {
 		want      hooks
 		unchanged bool
 	}{
-		"§5: first contact drops paths without a handler": {
+		"PF-5: first contact drops paths without a handler": {
 			target: byService, standing: hooks{change(cloneSet, noCA), pod}, want: hooks{cloneSet},
 		},
-		"§5: the list is rebuilt from the template": {
+		"PF-5: the list is rebuilt from the template": {
 			target: byService, template: asJSON(t, change(cloneSet, noCA), pod), standing: hooks{pod}, want: hooks{cloneSet},
 		},
-		"§5: nothing changes where the list stands": {
+		"PF-5: nothing changes where the list stands": {
 			target: byService, template: asJSON(t, change(cloneSet, noCA), pod), standing: hooks{cloneSet}, want: hooks{cloneSet}, unchanged: true,
 		},
-		"§5: API defaults that the template omits are no difference": {
+		"PF-5: API defaults that the template omits are no difference": {
 			target: byService, template: asJSON(t, change(cloneSet, bare)), standing: hooks{cloneSet}, want: hooks{cloneSet}, unchanged: true,
 		},
-		"§5: a hand edit is reverted": {
+		"PF-5: a hand edit is reverted": {
 			target: byService, template: asJSON(t, cloneSet), standing: hooks{change(cloneSet, timeout30)}, want: hooks{cloneSet},
 		},
-		"§5: an edit of the annotation counts": {
+		"PF-5: an edit of the annotation counts": {
 			target: byService, template: asJSON(t, change(cloneSet, timeout30)), standing: hooks{cloneSet}, want: hooks{change(cloneSet, timeout30)},
 		},
-		"§5: an emptied list is rebuilt": {
+		"PF-5: an emptied list is rebuilt": {
 			target: byService, template: asJSON(t, cloneSet), want: hooks{cloneSet},
 		},
-		"§5: namespace and name of the Service are set, its port stays": {
+		"PF-5: namespace and name of the Service are set, its port stays": {
 			target: byService, template: asJSON(t, change(cloneSet, elsewhere, port8443)), standing: hooks{cloneSet}, want: hooks{change(cloneSet, port8443)},
 		},
-		"§5: a new CA is set": {
+		"PF-5: a new CA is set": {
 			target: byService, template: asJSON(t, cloneSet), standing: hooks{change(cloneSet, noCA)}, want: hooks{cloneSet},
 		},
-		"§5: with a webhook host the Service becomes a URL": {
+		"PF-5: with a webhook host the Service becomes a URL": {
 			target: byURL, template: asJSON(t, cloneSet), standing: hooks{cloneSet}, want: hooks{change(cloneSet, atURL)},
 		},
-		"§5: a template with URLs becomes the Service": {
+		"PF-5: a template with URLs becomes the Service": {
 			target: byService, template: asJSON(t, change(cloneSet, atURL)), standing: hooks{change(cloneSet, atURL)}, want: hooks{cloneSet},
 		},
 		"pods that the webhook leaves as they are do not need it": {
@@ -219,7 +219,7 @@ func TestOwnConfigurations(t *testing.T) {
 		"vcloneset.kb.io": "https://10.0.0.1:9876" + validatePath,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("§5.1: what we serve (-want +got):\n%s", diff)
+		t.Errorf("PF-5.1: what we serve (-want +got):\n%s", diff)
 	}
 	if _, found := mutating.Annotations[TemplateAnnotation]; found {
 		t.Error("a configuration of our own has a template: the next version could not add to it")
@@ -268,7 +268,7 @@ func TestBuiltin(t *testing.T) {
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("§5.1: the webhooks (-want +got):\n%s", diff)
+		t.Errorf("PF-5.1: the webhooks (-want +got):\n%s", diff)
 	}
 }
 

@@ -175,8 +175,8 @@ func TestRunWithoutConversion(t *testing.T) {
 		verb string // that is forbidden
 		want string // in LastError
 	}{
-		"§5: no permission to read":  {verb: "list"},
-		"§5: no permission to write": {verb: "patch", want: "CRD statefulsets.apps.kruise.io: "},
+		"PF-5: no permission to read":  {verb: "list"},
+		"PF-5: no permission to write": {verb: "patch", want: "CRD statefulsets.apps.kruise.io: "},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -83,10 +83,10 @@ func TestPass(t *testing.T) {
 		}
 		loop.sync(t, client)
 	}
-	pass("§5: on an empty cluster", []string{
+	pass("PF-5: on an empty cluster", []string{
 		"create secrets", "create mutatingwebhookconfigurations", "create validatingwebhookconfigurations",
 	})
-	pass("§5: when everything stands", nil)
+	pass("PF-5: when everything stands", nil)
 	client.ClearActions()
 	if err := loop.pass(t.Context()); err != nil || len(client.Actions()) != 0 {
 		t.Errorf("requests while nothing changes: %v (%v)", client.Actions(), err)
@@ -102,12 +102,12 @@ func TestPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	loop.sync(t, client)
-	pass("§5: after a hand edit", []string{"update mutatingwebhookconfigurations"})
+	pass("PF-5: after a hand edit", []string{"update mutatingwebhookconfigurations"})
 
 	replica := newLoop(t, client)
 	replica.sync(t, client)
 	loop = replica
-	pass("§5: by a second replica", nil)
+	pass("PF-5: by a second replica", nil)
 }
 
 func TestPassWithoutRegistration(t *testing.T) {

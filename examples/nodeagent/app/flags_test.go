@@ -22,16 +22,16 @@ func TestFlags(t *testing.T) {
 		arguments []string
 		change    func(*command)
 	}{
-		"§3: the defaults": {nil, func(*command) {}},
-		"§3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--logtostderr=true", "--v=4", "--feature-gates=AllAlpha=true"}, func(c *command) {
+		"PF-3: the defaults": {nil, func(*command) {}},
+		"PF-3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--logtostderr=true", "--v=4", "--feature-gates=AllAlpha=true"}, func(c *command) {
 			c.HealthAddr, c.Verbosity, c.FeatureGates = ":10999", 4, "AllAlpha=true"
 		}},
-		"§3: a socket by its name":           {[]string{"--socket-file=crio.sock"}, func(c *command) { c.SocketFile = "crio.sock" }},
+		"PF-3: a socket by its name":         {[]string{"--socket-file=crio.sock"}, func(c *command) { c.SocketFile = "crio.sock" }},
 		"the socket":                         {[]string{"--cri-endpoint=unix:///x.sock"}, func(c *command) { c.Endpoint = "unix:///x.sock" }},
 		"a path as the socket":               {[]string{"--cri-endpoint=/x.sock"}, func(c *command) { c.Endpoint = "/x.sock" }},
 		"a flag goes before the environment": {[]string{"--node-name=other"}, func(c *command) { c.NodeName = "other" }},
 		"servers off":                        {[]string{"--health-addr=0", "--pprof-addr="}, func(c *command) { c.HealthAddr = "0" }},
-		"§3: profiles":                       {[]string{"--pprof-addr=:10222"}, func(c *command) { c.PprofAddr = ":10222" }},
+		"PF-3: profiles":                     {[]string{"--pprof-addr=:10222"}, func(c *command) { c.PprofAddr = ":10222" }},
 		"concurrency":                        {[]string{"--concurrency=7", "--restart-concurrency=8"}, func(c *command) { c.Concurrency, c.RestartConcurrency = 7, 8 }},
 		"logs":                               {[]string{"--log-format=json", "-v", "2"}, func(c *command) { c.LogFormat, c.Verbosity = "json", 2 }},
 		"the API server":                     {[]string{"--kubeconfig=/x"}, func(c *command) { c.Kubeconfig = "/x" }},
@@ -54,7 +54,7 @@ func TestWrongFlags(t *testing.T) {
 		getenv    func(string) string
 		want      string
 	}{
-		"§3: no name":           {nil, func(string) string { return "" }, "--node-name=: want the name of the node, here or in the environment variable NODE_NAME"},
+		"PF-3: no name":         {nil, func(string) string { return "" }, "--node-name=: want the name of the node, here or in the environment variable NODE_NAME"},
 		"a name that is none":   {[]string{"--node-name=A_B"}, onNode, "--node-name=A_B: a lowercase"},
 		"an unknown flag":       {[]string{"--adr=x"}, onNode, "adr"},
 		"an argument":           {[]string{"run"}, onNode, `"run"`},
@@ -96,12 +96,12 @@ func TestEndpoint(t *testing.T) {
 		want   string
 		err    string
 	}{
-		"named outright":                     {Config{Endpoint: "unix:///x.sock"}, []string{"/run/containerd/containerd.sock"}, "unix:///x.sock", ""},
-		"§3.5: a name where it is mounted":   {Config{SocketFile: "k3s/containerd/containerd.sock"}, nil, "/hostvarrun/k3s/containerd/containerd.sock", ""},
-		"§3.5: containerd goes before CRI-O": {Config{}, []string{"/hostvarrun/crio/crio.sock", "/hostvarrun/containerd/containerd.sock"}, "/hostvarrun/containerd/containerd.sock", ""},
-		"§3.5: CRI-O":                        {Config{}, []string{"/hostvarrun/crio.sock"}, "/hostvarrun/crio.sock", ""},
-		"outside of a container":             {Config{}, []string{"/run/containerd/containerd.sock"}, "/run/containerd/containerd.sock", ""},
-		"§3.5: none":                         {Config{}, []string{"/run/docker.sock"}, "", "no container runtime: none of containerd.sock, "},
+		"named outright":                        {Config{Endpoint: "unix:///x.sock"}, []string{"/run/containerd/containerd.sock"}, "unix:///x.sock", ""},
+		"IMG-3.5: a name where it is mounted":   {Config{SocketFile: "k3s/containerd/containerd.sock"}, nil, "/hostvarrun/k3s/containerd/containerd.sock", ""},
+		"IMG-3.5: containerd goes before CRI-O": {Config{}, []string{"/hostvarrun/crio/crio.sock", "/hostvarrun/containerd/containerd.sock"}, "/hostvarrun/containerd/containerd.sock", ""},
+		"IMG-3.5: CRI-O":                        {Config{}, []string{"/hostvarrun/crio.sock"}, "/hostvarrun/crio.sock", ""},
+		"outside of a container":                {Config{}, []string{"/run/containerd/containerd.sock"}, "/run/containerd/containerd.sock", ""},
+		"IMG-3.5: none":                         {Config{}, []string{"/run/docker.sock"}, "", "no container runtime: none of containerd.sock, "},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// Rules 4, 5, 10 and 11: three levels, of which the lowest is negative and that in the
+// LP-4, LP-5, LP-10, LP-11: three levels, of which the lowest is negative and that in the
 // middle has no variable. Those of one level start together: each of them waits
 // for the other. One that is late holds back those below it for as long.
 func TestContainersStartByPriority(t *testing.T) {
@@ -33,7 +33,7 @@ func TestContainersStartByPriority(t *testing.T) {
 	}
 }
 
-// Rule 3 and edge 8: the order of the annotation is that of the containers,
+// LP-3 and LP-E8: the order of the annotation is that of the containers,
 // whatever their variables say.
 func TestContainersStartAsTheyStand(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestContainersOfCloneSetStartByPriority(t *testing.T) {
 	}
 }
 
-// Edge 4: a container that does not become ready blocks those below it for as
+// LP-E4: a container that does not become ready blocks those below it for as
 // long as that is so.
 func TestContainerBlocksThoseBelow(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func TestContainerCrashesAtTheStart(t *testing.T) {
 	s.untouched(pod, "main")
 }
 
-// Edge 5: one that fails later holds nobody back: those below it run on, and are
+// LP-E5: one that fails later holds nobody back: those below it run on, and are
 // restarted when they fail too.
 func TestContainerCrashesLater(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestContainerCrashesLater(t *testing.T) {
 	s.untouched(pod, "side")
 }
 
-// Rules 13 and 14: new images are given to containers level by level, each when the one
+// LP-13, LP-14: new images are given to containers level by level, each when the one
 // above is ready again; those of one level at once.
 func TestImagesByPriority(t *testing.T) {
 	t.Parallel()

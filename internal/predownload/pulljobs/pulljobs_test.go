@@ -87,7 +87,7 @@ func TestOwned(t *testing.T) {
 
 	got, err := s.Owned("shop", "uid-web")
 	if diff := cmp.Diff([]string{"a", "b"}, got); err != nil || diff != "" {
-		t.Errorf("rule 32: error %v, jobs (-want +got):\n%s", err, diff)
+		t.Errorf("IP-32: error %v, jobs (-want +got):\n%s", err, diff)
 	}
 	if len(c.Actions()) > 0 {
 		t.Errorf("finding jobs sent %v", requests(c.Actions()))
@@ -102,11 +102,11 @@ func TestDelete(t *testing.T) {
 		want   []string
 		fails  bool
 	}{
-		{"rule 32: a job", "a", nil, []string{"delete imagepulljobs a uid=uid-a"}, false},
-		{"rule 32: a job that the cache no longer holds", "z", nil, nil, false},
-		{"rule 32: a job that is gone", "a", apierrors.NewNotFound(distributionv1alpha1.Resource("imagepulljobs"), "a"), []string{"delete imagepulljobs a uid=uid-a"}, false},
-		{"rule 32: another job of the same name", "a", apierrors.NewConflict(distributionv1alpha1.Resource("imagepulljobs"), "a", nil), []string{"delete imagepulljobs a uid=uid-a"}, false},
-		{"rule 32: a refusal", "a", errors.New("no"), []string{"delete imagepulljobs a uid=uid-a"}, true},
+		{"IP-32: a job", "a", nil, []string{"delete imagepulljobs a uid=uid-a"}, false},
+		{"IP-32: a job that the cache no longer holds", "z", nil, nil, false},
+		{"IP-32: a job that is gone", "a", apierrors.NewNotFound(distributionv1alpha1.Resource("imagepulljobs"), "a"), []string{"delete imagepulljobs a uid=uid-a"}, false},
+		{"IP-32: another job of the same name", "a", apierrors.NewConflict(distributionv1alpha1.Resource("imagepulljobs"), "a", nil), []string{"delete imagepulljobs a uid=uid-a"}, false},
+		{"IP-32: a refusal", "a", errors.New("no"), []string{"delete imagepulljobs a uid=uid-a"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, c := store(t, job("a"))
@@ -142,22 +142,22 @@ func TestCarryOut(t *testing.T) {
 		fails  string
 	}{
 		{name: "nothing costs nothing", do: predownload.Decision{}},
-		{name: "rule 31: a wait costs nothing", do: predownload.Decision{Reason: "later"}},
-		{name: "rule 29: ignored", do: predownload.Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
+		{name: "IP-31: a wait costs nothing", do: predownload.Decision{Reason: "later"}},
+		{name: "IP-29: ignored", do: predownload.Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
 			labels: []string{label(inplacev1alpha1.PreDownloadIgnoredLabel)}},
-		{name: "rule 30: jobs, then the label", do: create, jobs: created,
+		{name: "IP-30: jobs, then the label", do: create, jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
 			events: []string{"Normal CreatedImagePullJob created ImagePullJob a for image nginx:2", "Normal CreatedImagePullJob created ImagePullJob b for image nginx:2"}},
-		{name: "rule 30: jobs that exist already", do: create, answer: apierrors.NewAlreadyExists(resource, "a"), jobs: created,
+		{name: "IP-30: jobs that exist already", do: create, answer: apierrors.NewAlreadyExists(resource, "a"), jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)}},
-		{name: "rule 30: a failure is tried again, without the label", do: create, answer: errors.New("no answer"), jobs: created,
+		{name: "IP-30: a failure is tried again, without the label", do: create, answer: errors.New("no answer"), jobs: created,
 			events: []string{"Normal FailedCreateImagePullJob create ImagePullJob a for image nginx:2: no answer", "Normal FailedCreateImagePullJob create ImagePullJob b for image nginx:2: no answer"},
 			fails:  "create ImagePullJob a: no answer"},
-		{name: "rule 30: a refusal is not", do: create, answer: apierrors.NewBadRequest("bad image"), jobs: created,
+		{name: "IP-30: a refusal is not", do: create, answer: apierrors.NewBadRequest("bad image"), jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
 			events: []string{"Normal FailedCreateImagePullJob create ImagePullJob a for image nginx:2: bad image", "Normal FailedCreateImagePullJob create ImagePullJob b for image nginx:2: bad image"}},
-		{name: "rule 32: deletion", do: predownload.Decision{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
-		{name: "rule 32: deletion fails", do: predownload.Decision{Delete: []string{"old"}}, answer: errors.New("no answer"),
+		{name: "IP-32: deletion", do: predownload.Decision{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
+		{name: "IP-32: deletion fails", do: predownload.Decision{Delete: []string{"old"}}, answer: errors.New("no answer"),
 			jobs: []string{"delete imagepulljobs old uid=uid-old"}, fails: "delete ImagePullJob old: no answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

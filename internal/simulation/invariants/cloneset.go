@@ -22,7 +22,7 @@ func CloneSet(w *Write, features CloneSetFeatures) []Violation {
 	if !ok {
 		return nil // it is gone, and nothing of it is touched but by the garbage collector
 	}
-	checkOwnership(&v, w, set.UID, func(before, _ Object) bool { // orphans are used as they are (CR4)
+	checkOwnership(&v, w, set.UID, func(before, _ Object) bool { // orphans are used as they are (CS-CR4)
 		return w.Resource == "controllerrevisions" && metav1.GetControllerOfNoCopy(before) == nil &&
 			templatesOf(w.Truth.Revisions)[shortHash(before.GetName())] != nil
 	})
@@ -162,7 +162,7 @@ func (j *cloneSetJudge) checkPod() {
 
 // checkCreation: never more pods than replicas and maxSurge allow, of each
 // revision no more than its share, and not too many that come up at once.
-// (rules 10 to 12 and 17)
+// (CS-10 to CS-12, CS-17)
 func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	l, c := &j.limits, &j.counts
 	if c.total+1 > l.replicas+l.surge {
@@ -186,7 +186,7 @@ func (j *cloneSetJudge) checkCreation(pod *corev1.Pod) {
 	j.checkMounts(pod)
 }
 
-// checkInstance: no two pods have one instance id. (rule 18)
+// checkInstance: no two pods have one instance id. (CS-18)
 func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 	id := pod.Labels[v1alpha1.CloneSetInstanceIDLabel]
 	if id == "" || pod.Name != j.set.Name+"-"+id {
@@ -200,7 +200,7 @@ func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 }
 
 // checkDeletion: a pod is deleted where it is picked, left over, or in the way
-// of the update. (rules 21 to 23 and 33)
+// of the update. (CS-21 to CS-23, CS-33)
 func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 	c := &j.counts
 	switch {
@@ -233,7 +233,7 @@ func (j *cloneSetJudge) checkMove(known, after *corev1.Pod) {
 }
 
 // checkUpdate: a pod moves while the update is not paused, and while more than
-// the partition are old; back again only with PartitionRollback. (rules 13, 26)
+// the partition are old; back again only with PartitionRollback. (CS-13, CS-26)
 func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	l, c := &j.limits, &j.counts
 	if j.set.Spec.UpdateStrategy.Paused {
@@ -256,7 +256,7 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 }
 
 // checkTaken: an available pod is taken out of service only while the others
-// are as many as maxUnavailable leaves. (rules 12 and 31)
+// are as many as maxUnavailable leaves. (CS-12, CS-31)
 func (j *cloneSetJudge) checkTaken(known, before, after *corev1.Pod) {
 	now := j.Truth.Now
 	if after == nil && !ready(known) && serves(known) && available(before, j.set.Spec.MinReadySeconds, now) &&

@@ -8,7 +8,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkClaim judges a write of a claim. (rules 20, 24 and 36)
+// checkClaim judges a write of a claim. (CS-20, CS-24, CS-36)
 func (j *cloneSetJudge) checkClaim() {
 	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
 	after, _ := j.After.(*corev1.PersistentVolumeClaim)
@@ -139,7 +139,7 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 // CloneSet, or to the pod itself, which was put back when it was about to be given
 // up. Where claims are not used again, none is left without its pod. A pod that
 // somebody else took out of the CloneSet excuses that: its claims do not say where
-// it went. (rules 20 and 36)
+// it went. (CS-20, CS-36)
 func (j *cloneSetJudge) checkOwners(s *State) {
 	for name, claim := range s.Claims {
 		mine, used := owns(j.set.UID, claim), false

@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// cloneSetLimits are the numbers of a spec, in pods. (rules 5 and 6)
+// cloneSetLimits are the numbers of a spec, in pods. (CS-5, CS-6)
 type cloneSetLimits struct {
 	replicas, partition, surge, unavailable, scaleUnavailable int
 	broken                                                    bool // nobody can tell what the spec says
@@ -53,14 +53,14 @@ func preparingDelete(pod *corev1.Pod) bool {
 	return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete
 }
 
-// isPicked tells whether somebody wants a pod to be deleted. (rule 4)
+// isPicked tells whether somebody wants a pod to be deleted. (CS-4)
 func (j *cloneSetJudge) isPicked(pod *corev1.Pod) bool {
 	_, labelled := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
 	return labelled || j.picked[pod.Name]
 }
 
 // updateRevision is the short hash of the revision of a template, the latest if
-// there are several; empty where there is none. (CR4, CR5)
+// there are several; empty where there is none. (CS-CR4, CS-CR5)
 func updateRevision(template *corev1.PodTemplateSpec, revisions map[string]*appsv1.ControllerRevision) string {
 	templates := templatesOf(revisions)
 	found := ""

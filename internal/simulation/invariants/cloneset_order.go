@@ -12,7 +12,7 @@ import (
 )
 
 // deletionRank is what decides which of two pods goes first, as far as pods differ
-// before the rank among those of a node: the lower one. (rule 25)
+// before the rank among those of a node: the lower one. (CS-25)
 func (j *cloneSetJudge) deletionRank(pod *corev1.Pod) []int {
 	number := func(yes bool) int {
 		if yes {
@@ -28,7 +28,7 @@ func (j *cloneSetJudge) deletionRank(pod *corev1.Pod) []int {
 var phases = map[corev1.PodPhase]int{corev1.PodPending: 0, corev1.PodUnknown: 1, corev1.PodRunning: 2}
 
 // checkSurplus: of the pods of a class those go first that are worth least, and no
-// more than are left over. Several may go at once, in any order. (rules 23 and 25)
+// more than are left over. Several may go at once, in any order. (CS-23, CS-25)
 func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 	seen := j.Observed.Pods[pod.Name]
 	if seen == nil || seen.UID != pod.UID {
@@ -50,7 +50,7 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 }
 
 // checkTurn: without a strategy that says otherwise, pods that do not serve are
-// updated before those that do. (rules 28 and 31)
+// updated before those that do. (CS-28, CS-31)
 func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 	strategy := &j.set.Spec.UpdateStrategy
 	seen := j.Observed.Pods[pod.Name]
@@ -97,7 +97,7 @@ func (j *cloneSetJudge) mayUpdate(pod *corev1.Pod, s *State) bool {
 }
 
 // movesInPlace tells whether a pod can be updated in place: nothing but images
-// and metadata differs, and its record of updates can be read. (inplace rule 1)
+// and metadata differs, and its record of updates can be read. (IP-1)
 func (j *cloneSetJudge) movesInPlace(pod *corev1.Pod, s *State) bool {
 	templates := templatesOf(s.Revisions)
 	from, to := templates[shortHash(pod.Labels[revisionLabel])], templates[j.update]

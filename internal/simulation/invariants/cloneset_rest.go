@@ -58,7 +58,7 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 
 // checkCreates: missing pods are created, unless that is refused, or too many are
 // coming up already, or they would not match the selector, or a claim cannot be let
-// go whose pod somebody took out, so that its name stays taken. (rules 12 and 17)
+// go whose pod somebody took out, so that its name stays taken. (CS-12, CS-17)
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
 	wanted := j.wanted(s)
@@ -98,7 +98,7 @@ func (j *cloneSetJudge) wanted(s *State) int {
 // checkUpdates: a pod moves that no rule holds back, whatever is refused besides:
 // one that does not serve while fewer such pods are at the update revision than may
 // be unavailable, or one that serves while so many others do. Surplus pods whose
-// deletion is refused need not move. (rules 13 and 31)
+// deletion is refused need not move. (CS-13, CS-31)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
 	if j.set.Spec.UpdateStrategy.Paused || c.movingOld <= l.partition || s.refuses("patch", "pods") { // its state is written first
@@ -145,7 +145,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	for _, pod := range s.Pods {
 		switch {
 		case !j.owned(pod) || !active(pod):
-		case j.isPicked(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (rule 17)
+		case j.isPicked(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (CS-17)
 		case j.isPicked(pod) || preparingDelete(pod):
 			j.add(Rest, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && badImage(pod)):

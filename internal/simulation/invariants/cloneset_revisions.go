@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// checkRevision judges a write of a revision. (CR3 to CR7)
+// checkRevision judges a write of a revision. (CS-CR3 to CS-CR7)
 func (j *cloneSetJudge) checkRevision() {
 	before, _ := j.Before.(*appsv1.ControllerRevision)
 	switch {
@@ -25,7 +25,7 @@ func (j *cloneSetJudge) checkRevision() {
 }
 
 // checkRevisionDeletion: a revision goes when nothing needs it, as it was seen, the
-// oldest first, and no more than the history limit asks for. (CR7)
+// oldest first, and no more than the history limit asks for. (CS-CR7)
 func (j *cloneSetJudge) checkRevisionDeletion(r *appsv1.ControllerRevision) {
 	if j.Asked != nil && j.Asked.ResourceVersion == "" {
 		j.add(History, "deletes revision %s whatever has become of it since", r.Name)
@@ -63,7 +63,7 @@ func (j *cloneSetJudge) neededRevisions() map[string]string {
 }
 
 // reads tells whether a revision is the CloneSet's to read: its own, or nobody's
-// that the selector matches. (CR4)
+// that the selector matches. (CS-CR4)
 func (j *cloneSetJudge) reads(r *appsv1.ControllerRevision) bool {
 	if r == nil {
 		return false

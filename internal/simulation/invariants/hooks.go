@@ -9,7 +9,7 @@ import (
 )
 
 // holds tells whether a hook holds a pod: it has any of its labels and
-// finalizers. (lifecycle rule 1)
+// finalizers. (LC-1)
 func holds(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 	if hook == nil {
 		return false
@@ -23,7 +23,7 @@ func holds(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 }
 
 // met tells whether a hook that may be missing lets a pod be Normal: it has all
-// of its labels and finalizers. (lifecycle rule 2)
+// of its labels and finalizers. (LC-2)
 func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 	if hook == nil {
 		return true
@@ -37,7 +37,7 @@ func met(hook *lifecyclev1alpha1.LifecycleHook, pod *corev1.Pod) bool {
 }
 
 // checkHooks: no pod that a hook holds is deleted or updated, and none becomes
-// Normal before its hook is met. (lifecycle rules 3 and 8 to 13)
+// Normal before its hook is met. (LC-3, LC-8 to LC-13)
 func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	before, after := w.pods()
 	known := w.knownPod()

@@ -22,13 +22,13 @@ func TestMayOwn(t *testing.T) {
 		owner  metav1.OwnerReference
 		want   bool
 	}{
-		{"rule 25: claims stay where nothing is said", nil, "data-web-2", pod, false},
-		{"rule 23: a pod that is left over", scaled, "data-web-2", pod, true},
-		{"rule 23: another pod", scaled, "data-web-3", pod, false},
-		{"rule 23: a wanted pod", scaled, "data-web-1", metav1.OwnerReference{Kind: "Pod", Name: "web-1"}, false},
-		{"rule 23: the set, when only pods take claims along", scaled, "data-web-2", set, false},
-		{"rule 23: the set", deleted, "data-web-0", set, true},
-		{"rule 23: a pod, when only the set takes claims along", deleted, "data-web-2", pod, false},
+		{"STS-25: claims stay where nothing is said", nil, "data-web-2", pod, false},
+		{"STS-23: a pod that is left over", scaled, "data-web-2", pod, true},
+		{"STS-23: another pod", scaled, "data-web-3", pod, false},
+		{"STS-23: a wanted pod", scaled, "data-web-1", metav1.OwnerReference{Kind: "Pod", Name: "web-1"}, false},
+		{"STS-23: the set, when only pods take claims along", scaled, "data-web-2", set, false},
+		{"STS-23: the set", deleted, "data-web-0", set, true},
+		{"STS-23: a pod, when only the set takes claims along", deleted, "data-web-2", pod, false},
 	} {
 		web := &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "set"}}
 		web.Spec.Replicas = new(int32(2))

@@ -90,7 +90,7 @@ func mounts(pod *corev1.Pod, claim string) bool {
 	})
 }
 
-// available tells whether a pod counts as available. (lifecycle rule 15)
+// available tells whether a pod counts as available. (LC-15)
 func available(pod *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	return active(pod) && serves(pod) && readyFor(pod, minReadySeconds, now)
 }

@@ -27,7 +27,7 @@ func (p *Past) StatefulSet(w *Write) []Violation {
 	}
 	hooks := set.Spec.Lifecycle.DeepCopy()
 	if hooks != nil {
-		hooks.PreNormal = nil // (lifecycle rule 18)
+		hooks.PreNormal = nil // (LC-18)
 	}
 	checkHooks(&v, w, hooks)
 	checkInPlace(&v, w, hooks)
@@ -87,7 +87,7 @@ func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *sta
 	return j
 }
 
-// readStrategies reads the numbers of the spec. (rules 9 and 15)
+// readStrategies reads the numbers of the spec. (STS-9, STS-15)
 func (j *statefulSetJudge) readStrategies() {
 	number := func(value *intstr.IntOrString) int {
 		n, err := intstr.GetScaledValueFromIntOrPercent(value, j.replicas, false)
@@ -144,7 +144,7 @@ func (j *statefulSetJudge) owned(pod *corev1.Pod) bool {
 	return pod != nil && metav1.IsControlledBy(pod, j.set) && matches(j.set.Spec.Selector, pod.Labels)
 }
 
-// available tells whether a pod is there and ready for long enough. (rule 8)
+// available tells whether a pod is there and ready for long enough. (STS-8)
 func (j *statefulSetJudge) available(pod *corev1.Pod) bool {
 	return j.owned(pod) && pod.DeletionTimestamp == nil && readyFor(pod, j.minReadySeconds, j.Known.Now)
 }

@@ -31,7 +31,7 @@ func (j *statefulSetJudge) claimOrdinal(claim string) int {
 
 // checkClaim: no claim is deleted; of one that exists only the owners change,
 // and it gets none but those that the retention policy names. The garbage
-// collector does the rest. (rules 23 to 25)
+// collector does the rest. (STS-23 to STS-25)
 func (j *statefulSetJudge) checkClaim() {
 	before, _ := j.Before.(*corev1.PersistentVolumeClaim)
 	after, _ := j.After.(*corev1.PersistentVolumeClaim)
@@ -76,7 +76,7 @@ func (j *statefulSetJudge) mayDisown(claim *corev1.PersistentVolumeClaim, owner 
 }
 
 // retention tells whether the policy deletes claims with the set, and with pods
-// that are left over. (rules 23 and 25)
+// that are left over. (STS-23, STS-25)
 func (j *statefulSetJudge) retention() (whenDeleted, whenScaled bool) {
 	policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy
 	if policy == nil {
@@ -106,7 +106,7 @@ func (j *statefulSetJudge) mayOwn(claim *corev1.PersistentVolumeClaim, owner met
 }
 
 // checkClaimsOf: a new pod does not get a claim that is being deleted, or that
-// goes with the pod or the set before it. (rule 5)
+// goes with the pod or the set before it. (STS-5)
 func (j *statefulSetJudge) checkClaimsOf(pod *corev1.Pod) {
 	for _, volume := range pod.Spec.Volumes {
 		if volume.PersistentVolumeClaim == nil {
@@ -163,7 +163,7 @@ func (j *statefulSetJudge) sharedWith(claim *corev1.PersistentVolumeClaim, pod t
 }
 
 // checkClaimsGo: the claims of a pod that is scaled away go with it where the
-// policy says so, and where it does not, or the pod comes back, they stay. (rule 23)
+// policy says so, and where it does not, or the pod comes back, they stay. (STS-23)
 func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	_, whenScaled := j.retention()
 	for claim := range j.mountedBy(pod, j.Known) {
@@ -180,7 +180,7 @@ func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 // checkRestingClaims: at rest each claim of the set's pods has the owners that the
 // policy names, and no other: claims of removed templates neither. Claims that no
 // pod of the set mounts go with the set only if the policy says so; whether they
-// should then, no pass looks at, as in Kubernetes. (rule 23)
+// should then, no pass looks at, as in Kubernetes. (STS-23)
 func (j *statefulSetJudge) checkRestingClaims(s *State) {
 	whenDeleted, whenScaled := j.retention()
 	for _, claim := range s.Claims {

@@ -36,24 +36,24 @@ func TestStatefulSetPast(t *testing.T) {
 		before, after *corev1.Pod // without after it is deleted
 		want          []Invariant
 	}{
-		{"rule 3: unordered, so many are held back", statefulSet(3, parallel, unordered, partition(3)), nil, nil, p0, nil},
-		{"rule 3: unordered, none may come at the update revision", statefulSet(3, parallel, unordered, partition(3)), nil, nil, n0, []Invariant{Partition}},
-		{"rule 3: unordered, enough are held back", statefulSet(3, parallel, unordered, partition(2)), pods(p0, p1), nil, p2, []Invariant{Partition}},
+		{"STS-3: unordered, so many are held back", statefulSet(3, parallel, unordered, partition(3)), nil, nil, p0, nil},
+		{"STS-3: unordered, none may come at the update revision", statefulSet(3, parallel, unordered, partition(3)), nil, nil, n0, []Invariant{Partition}},
+		{"STS-3: unordered, enough are held back", statefulSet(3, parallel, unordered, partition(2)), pods(p0, p1), nil, p2, []Invariant{Partition}},
 		{"outage: within maxUnavailable", statefulSet(3, parallel), pods(p0, p1, at(p2, notReady)), at(p2, notReady), nil, nil},
 		{"outage: to where nothing works", statefulSet(3, parallel), pods(p0, at(p1, notReady), at(n2, notReady)), at(p1, notReady), nil, []Invariant{Contained}},
 		{"outage: one that was prepared before", statefulSet(3, parallel), pods(p0, prepared, at(n2, notReady)), prepared, nil, nil},
-		{"lifecycle rule 22: one that was prepared is out of service, though it is ready", statefulSet(3), pods(n0, drained, at(n2, notReady)), drained, nil, nil},
-		{"lifecycle rule 22: one that was not", statefulSet(3, parallel), pods(n0, p1, at(n2, notReady)), p1, nil, []Invariant{Availability}},
+		{"LC-22: one that was prepared is out of service, though it is ready", statefulSet(3), pods(n0, drained, at(n2, notReady)), drained, nil, nil},
+		{"LC-22: one that was not", statefulSet(3, parallel), pods(n0, p1, at(n2, notReady)), p1, nil, []Invariant{Availability}},
 		{"outage: to where it works", statefulSet(3, parallel), pods(at(p0, notReady), at(p1, notReady), n2), at(p1, notReady), nil, nil},
-		{"rule 11: one that is not available, the lowest", statefulSet(1), pods(p0, at(p1, notReady)), at(p1, notReady), nil, nil},
-		{"rule 11: one that is not available, and neither is a lower one", statefulSet(1), pods(p0, at(p1, notReady), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
-		{"rule 11: one that is not available, and a lower one is ready for too short", statefulSet(0, minReady), pods(p0, at(p1, notReady)), at(p1, notReady), nil, nil},
-		{"rule 11: one that is ready for too short", statefulSet(0, minReady), pods(p0, p1), p1, nil, []Invariant{Order}},
-		{"rule 11: one that has ended, and a lower one is not ready", statefulSet(1), pods(p0, at(p1, notReady), at(p2, failed)), at(p2, failed), nil, []Invariant{Order}},
-		{"rule 11: one that has ended, as the lower ones have", statefulSet(1), pods(p0, at(p1, failed), at(p2, failed)), at(p2, failed), nil, nil},
-		{"rule 11: one that is not available, and a lower one has ended", statefulSet(1), pods(p0, at(p1, failed), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
-		{"rule 8: none is scaled in before the wanted are available", statefulSet(1), pods(at(p0, notReady), at(p1, notReady)), at(p1, notReady), nil, []Invariant{Order}},
-		{"rule 8: OrderedReady, one that ended is replaced in its turn", statefulSet(3), pods(at(p0, notReady), at(p1, failed)), at(p1, failed), nil, []Invariant{Order}},
+		{"STS-11: one that is not available, the lowest", statefulSet(1), pods(p0, at(p1, notReady)), at(p1, notReady), nil, nil},
+		{"STS-11: one that is not available, and neither is a lower one", statefulSet(1), pods(p0, at(p1, notReady), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
+		{"STS-11: one that is not available, and a lower one is ready for too short", statefulSet(0, minReady), pods(p0, at(p1, notReady)), at(p1, notReady), nil, nil},
+		{"STS-11: one that is ready for too short", statefulSet(0, minReady), pods(p0, p1), p1, nil, []Invariant{Order}},
+		{"STS-11: one that has ended, and a lower one is not ready", statefulSet(1), pods(p0, at(p1, notReady), at(p2, failed)), at(p2, failed), nil, []Invariant{Order}},
+		{"STS-11: one that has ended, as the lower ones have", statefulSet(1), pods(p0, at(p1, failed), at(p2, failed)), at(p2, failed), nil, nil},
+		{"STS-11: one that is not available, and a lower one has ended", statefulSet(1), pods(p0, at(p1, failed), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
+		{"STS-8: none is scaled in before the wanted are available", statefulSet(1), pods(at(p0, notReady), at(p1, notReady)), at(p1, notReady), nil, []Invariant{Order}},
+		{"STS-8: OrderedReady, one that ended is replaced in its turn", statefulSet(3), pods(at(p0, notReady), at(p1, failed)), at(p1, failed), nil, []Invariant{Order}},
 		{"a hook let go: in its turn", statefulSet(3), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, nil},
 		{"a hook let go: OrderedReady", statefulSet(3), pods(at(n0, notReady), testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Order}},
 		{"a hook let go: paused", statefulSet(3, parallel, paused), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Paused}},
@@ -83,7 +83,7 @@ func TestStatefulSetPast(t *testing.T) {
 			}
 		})
 	}
-	t.Run("rule 3: the current revision, to which no update was completed", func(t *testing.T) {
+	t.Run("STS-3: the current revision, to which no update was completed", func(t *testing.T) {
 		known := testState(statefulSet(3, partition(2)), p0)
 		w := &Write{Verb: "create", Resource: "pods", After: p1, Truth: known, Known: known, Observed: known}
 		if got := broken(NewPast().StatefulSet(w)); !cmp.Equal(got, []Invariant{Partition}) {
@@ -138,11 +138,11 @@ func TestRevisionsOfStatefulSet(t *testing.T) {
 		asked    *Preconditions
 		want     []Invariant
 	}{
-		{"CR7: one that nothing is made of", statefulSet(1, limit(0)), nil, "c", seen, nil},
-		{"CR7: within the limit", statefulSet(1, limit(1)), nil, "c", seen, []Invariant{History}},
-		{"CR7: that of the template", statefulSet(1, limit(0)), nil, "b", seen, []Invariant{History}},
-		{"CR7: the current one", statefulSet(1, limit(0)), nil, "a", seen, []Invariant{History}},
-		{"CR7: that of a pod on its way out", statefulSet(1, limit(0)), pods(at(testPod("web-3", "c"), going)), "c", seen, []Invariant{History}},
+		{"CS-CR7: one that nothing is made of", statefulSet(1, limit(0)), nil, "c", seen, nil},
+		{"CS-CR7: within the limit", statefulSet(1, limit(1)), nil, "c", seen, []Invariant{History}},
+		{"CS-CR7: that of the template", statefulSet(1, limit(0)), nil, "b", seen, []Invariant{History}},
+		{"CS-CR7: the current one", statefulSet(1, limit(0)), nil, "a", seen, []Invariant{History}},
+		{"CS-CR7: that of a pod on its way out", statefulSet(1, limit(0)), pods(at(testPod("web-3", "c"), going)), "c", seen, []Invariant{History}},
 		{"it may have changed", statefulSet(1, limit(0)), nil, "c", &Preconditions{UID: "uid"}, []Invariant{History}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,13 +176,13 @@ func TestRestingClaims(t *testing.T) {
 		owners []metav1.OwnerReference
 		want   []Invariant
 	}{
-		{"rule 23: Retain", statefulSet(2, policy("Retain", "Retain")), nil, nil},
-		{"rule 23: Retain, and it goes with the set", statefulSet(2, policy("Retain", "Retain")), []metav1.OwnerReference{bySet}, []Invariant{Claims}},
-		{"rule 23: whenDeleted", statefulSet(2, policy("Delete", "Retain")), []metav1.OwnerReference{bySet}, nil},
-		{"rule 23: whenDeleted, and it stays", statefulSet(2, policy("Delete", "Retain")), nil, []Invariant{Claims}},
-		{"rule 23: whenScaled, and the pod stays", statefulSet(2, policy("Retain", "Delete")), []metav1.OwnerReference{byPod}, []Invariant{Claims}},
-		{"rule 23: whenScaled", statefulSet(1, policy("Retain", "Delete")), []metav1.OwnerReference{byPod}, nil},
-		{"rule 23: whenScaled, and it stays", statefulSet(1, policy("Retain", "Delete")), nil, []Invariant{Claims}},
+		{"STS-23: Retain", statefulSet(2, policy("Retain", "Retain")), nil, nil},
+		{"STS-23: Retain, and it goes with the set", statefulSet(2, policy("Retain", "Retain")), []metav1.OwnerReference{bySet}, []Invariant{Claims}},
+		{"STS-23: whenDeleted", statefulSet(2, policy("Delete", "Retain")), []metav1.OwnerReference{bySet}, nil},
+		{"STS-23: whenDeleted, and it stays", statefulSet(2, policy("Delete", "Retain")), nil, []Invariant{Claims}},
+		{"STS-23: whenScaled, and the pod stays", statefulSet(2, policy("Retain", "Delete")), []metav1.OwnerReference{byPod}, []Invariant{Claims}},
+		{"STS-23: whenScaled", statefulSet(1, policy("Retain", "Delete")), []metav1.OwnerReference{byPod}, nil},
+		{"STS-23: whenScaled, and it stays", statefulSet(1, policy("Retain", "Delete")), nil, []Invariant{Claims}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			past := NewPast()

@@ -41,7 +41,7 @@ func (j *statefulSetJudge) checkPod() {
 
 // checkCreation: a pod is created when its turn has come: with OrderedReady when
 // all lower ones are available, else while few of them are not; at the revision
-// that the partition says; and never with a claim that is about to go. (rules 3, 5, 8, 9)
+// that the partition says; and never with a claim that is about to go. (STS-3, STS-5, STS-8, STS-9)
 func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 	ordinal, down := j.ordinalOf(pod.Name), 0
 	for _, lower := range j.wanted {
@@ -87,7 +87,7 @@ func (j *statefulSetJudge) checkDeletion(pod *corev1.Pod) {
 }
 
 // checkReplacement: a pod that has ended is replaced when a new one in its place
-// would be created. (rules 4, 8 and 9)
+// would be created. (STS-4, STS-8, STS-9)
 func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
 	down := 0
 	for _, lower := range j.wanted {
@@ -146,7 +146,7 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 // available only where it is the lowest that is not ready, or where it and the
 // lower ones have ended. What keeps a pod from being available may be its own hook,
 // which does not count; and pods that the same pass has adopted have their turn in
-// the next. (rules 8 and 11)
+// the next. (STS-8, STS-11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
 		return
@@ -191,8 +191,8 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) {
 
 // checkUpdate: a pod moves while the update goes on, where the partition does
 // not hold it back, and ready ones within maxUnavailable. One that was prepared for
-// it counts as out of service since, and was judged then. (rules 14 to 18 and 22,
-// lifecycle rule 22)
+// it counts as out of service since, and was judged then. (STS-14 to STS-18, STS-22,
+// LC-22)
 func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	if shortHash(pod.Labels[revisionLabel]) == j.update {
 		j.add(Needless, "%s pod %s, which is at the update revision", verb, pod.Name)
@@ -244,7 +244,7 @@ func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string
 }
 
 // checkWalk: from the highest ordinal down to a ready pod that moves, no more
-// than maxUnavailable do not serve. (rule 18)
+// than maxUnavailable do not serve. (STS-18)
 func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 	down := 0
 	for _, ordinal := range j.wanted {
@@ -294,7 +294,7 @@ func withoutImages(spec *corev1.PodSpec) *corev1.PodSpec {
 }
 
 // heldBack tells whether scaleStrategy.maxUnavailable does not let a pod be
-// created or replaced: as many lower pods are not available. (rule 9)
+// created or replaced: as many lower pods are not available. (STS-9)
 func (j *statefulSetJudge) heldBack(ordinal int) bool {
 	if pod := j.at(ordinal); pod != nil && !ended(pod) {
 		return false
@@ -310,7 +310,7 @@ func (j *statefulSetJudge) heldBack(ordinal int) bool {
 
 // checkUnordered: of the pods that have moved and this one, no more than
 // maxUnavailable do not serve if it is ready, and so many stay as the partition
-// says, unless there is but one revision to be at. (rules 17 and 18)
+// says, unless there is but one revision to be at. (STS-17, STS-18)
 func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 	gone, down := 1, 1
 	for _, ordinal := range slices.DeleteFunc(slices.Clone(j.wanted), func(o int) bool { return o == j.ordinalOf(pod.Name) }) {

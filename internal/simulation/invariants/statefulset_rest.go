@@ -79,7 +79,7 @@ func (j *statefulSetJudge) checkRestingRevisions(s *State) {
 }
 
 // checkBrought: with Parallel no place is empty that scaleStrategy.maxUnavailable
-// lets be filled. (rule 9)
+// lets be filled. (STS-9)
 func (j *statefulSetJudge) checkBrought(s *State) {
 	down := 0
 	for _, ordinal := range j.wanted {
@@ -93,7 +93,7 @@ func (j *statefulSetJudge) checkBrought(s *State) {
 }
 
 // checkMoved: with Parallel no pod waits for the update that maxUnavailable lets
-// go, whatever else is refused. (rule 18)
+// go, whatever else is refused. (STS-18)
 func (j *statefulSetJudge) checkMoved(s *State) {
 	p := j.rolling
 	if p == nil || p.Paused || p.UnorderedUpdate != nil || p.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType ||
@@ -156,7 +156,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 
 // lacksClaims tells whether a pod mounts no claim of some template: that was
 // added later, or the pod was adopted, and the volumes of a pod cannot change
-// (edge 19). Claims that it does mount must be there.
+// (STS-E19). Claims that it does mount must be there.
 func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
 	for i := range j.set.Spec.VolumeClaimTemplates {
 		name := j.set.Spec.VolumeClaimTemplates[i].Name + "-" + pod.Name

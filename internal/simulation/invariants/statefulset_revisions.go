@@ -103,7 +103,7 @@ func (j *statefulSetJudge) checkCurrent(status *v1beta1.StatefulSetStatus) {
 }
 
 // checkRevision: a new pod is of the current revision where the partition holds
-// it back, and else of the update revision. (rule 3)
+// it back, and else of the update revision. (STS-3)
 func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 	is, current := shortHash(pod.Labels[revisionLabel]), j.observedCurrent()
 	back, free := j.holdsBack(ordinal)
@@ -120,7 +120,7 @@ func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 
 // holdsBack tells whether the partition holds back a new pod, and whether it
 // certainly does not: with unorderedUpdate that depends on who else is created in
-// the same pass. (rule 3)
+// the same pass. (STS-3)
 func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 	if j.rolling == nil || j.rolling.UnorderedUpdate == nil {
 		back = j.rolling != nil && ordinal < j.partition
@@ -144,7 +144,7 @@ func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 }
 
 // checkRevisionWrite: a revision goes when nothing is made of it, and as it was
-// known; and as many of those stay as the history limit says. (CR7)
+// known; and as many of those stay as the history limit says. (CS-CR7)
 func (j *statefulSetJudge) checkRevisionWrite() {
 	known := j.Known.Revisions[j.name()]
 	if j.Verb != "delete" || known == nil {

@@ -32,7 +32,7 @@ func (j *statefulSetJudge) checkStatus() {
 	}
 	if !j.broken {
 		j.checkCounters(&after.Status, j.Observed)
-		if seen.DeletionTimestamp == nil { // otherwise no revision is written (rule 26)
+		if seen.DeletionTimestamp == nil { // otherwise no revision is written (STS-26)
 			j.checkCurrent(&after.Status)
 		}
 	}

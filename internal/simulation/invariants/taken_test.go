@@ -74,11 +74,11 @@ func TestStatefulSetTakesAside(t *testing.T) {
 		before, other *corev1.Pod
 		want          []invariants.Invariant
 	}{
-		{"rule 18: the highest pod", false, a1, a0, nil},
-		{"rule 18: the next one, when the highest serves", false, a0, b1, nil},
-		{"rule 18: the lowest pod first", false, a0, a1, []invariants.Invariant{invariants.Availability}},
-		{"edge 12: a pod while paused", true, a1, a0, []invariants.Invariant{invariants.Paused}},
-		{"rule 18: a pod that has moved", false, b1, a0, []invariants.Invariant{invariants.Needless}},
+		{"STS-18: the highest pod", false, a1, a0, nil},
+		{"STS-18: the next one, when the highest serves", false, a0, b1, nil},
+		{"STS-18: the lowest pod first", false, a0, a1, []invariants.Invariant{invariants.Availability}},
+		{"STS-E12: a pod while paused", true, a1, a0, []invariants.Invariant{invariants.Paused}},
+		{"STS-18: a pod that has moved", false, b1, a0, []invariants.Invariant{invariants.Needless}},
 	} {
 		set := &v1beta1.StatefulSet{ObjectMeta: webSet, Spec: v1beta1.StatefulSetSpec{
 			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: app}, Template: templateOf("b"),
@@ -102,8 +102,8 @@ func TestCloneSetTakesByImage(t *testing.T) {
 		unavailable int
 		want        []invariants.Invariant
 	}{
-		{"rule 31: within maxUnavailable", 1, nil},
-		{"rule 31: beyond maxUnavailable", 0, []invariants.Invariant{invariants.Availability}},
+		{"CS-31: within maxUnavailable", 1, nil},
+		{"CS-31: beyond maxUnavailable", 0, []invariants.Invariant{invariants.Availability}},
 	} {
 		set := &v1alpha1.CloneSet{ObjectMeta: webSet, Spec: v1alpha1.CloneSetSpec{
 			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: app}, Template: templateOf("b"),

@@ -20,9 +20,9 @@ func TestOf(t *testing.T) {
 	}{
 		{"no environment", nil, nil},
 		{"a priority alone has no effect on a pod that exists", []corev1.EnvVar{literal("KRUISE_CONTAINER_PRIORITY", "5")}, nil},
-		{"rule 16: the number behind p_", []corev1.EnvVar{waits("web-barrier/p_5")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_5", Priority: 5}}},
-		{"edge 7: a negative number", []corev1.EnvVar{waits("web-barrier/p_-3")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_-3", Priority: -3}}},
-		{"edge 12: written by hand, the key stays as it is", []corev1.EnvVar{waits("web-barrier/p_007")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_007", Priority: 7}}},
+		{"LP-16: the number behind p_", []corev1.EnvVar{waits("web-barrier/p_5")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_5", Priority: 5}}},
+		{"LP-E7: a negative number", []corev1.EnvVar{waits("web-barrier/p_-3")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_-3", Priority: -3}}},
+		{"LP-E12: written by hand, the key stays as it is", []corev1.EnvVar{waits("web-barrier/p_007")}, []barrier.Barrier{{ConfigMap: "web-barrier", Key: "p_007", Priority: 7}}},
 		{"several", []corev1.EnvVar{waits("a/p_1"), waits("b/p_2")}, []barrier.Barrier{{ConfigMap: "a", Key: "p_1", Priority: 1}, {ConfigMap: "b", Key: "p_2", Priority: 2}}},
 		{"no number", []corev1.EnvVar{waits("web-barrier/p_high")}, nil},
 		{"no prefix", []corev1.EnvVar{waits("web-barrier/5")}, nil},

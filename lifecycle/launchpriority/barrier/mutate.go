@@ -49,7 +49,7 @@ func Mutate(pod *corev1.Pod, suffix string) error {
 	return nil
 }
 
-// nameOf is the name that the pod has or gets. (rule 6)
+// nameOf is the name that the pod has or gets. (LP-6)
 func nameOf(pod *corev1.Pod, suffix string) string {
 	if pod.Name != "" || pod.GenerateName == "" {
 		return pod.Name
@@ -58,7 +58,7 @@ func nameOf(pod *corev1.Pod, suffix string) string {
 }
 
 // priorities returns the priority of each container; nil where the pod asks for
-// no order. (rules 2 to 4)
+// no order. (LP-2 to LP-4)
 func priorities(pod *corev1.Pod) ([]int, error) {
 	if len(pod.Spec.Containers) < 2 {
 		return nil, nil
@@ -105,7 +105,7 @@ func priorityOf(c *corev1.Container) (priority int, errs field.ErrorList) {
 }
 
 // set makes a container wait for the key of its priority, and for no other.
-// (rule 5)
+// (LP-5)
 func set(c *corev1.Container, configMap string, priority int) {
 	c.Env = slices.DeleteFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == v1alpha1.ContainerBarrierEnv })
 	c.Env = append(c.Env, corev1.EnvVar{

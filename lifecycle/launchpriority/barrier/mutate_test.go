@@ -78,24 +78,24 @@ func TestMutate(t *testing.T) {
 		pod  *corev1.Pod
 		want string
 	}{
-		{"rule 2: one container", podOf("main=5"), "-"},
-		{"rule 2: one container, ordered", podOf("main", annotated("Ordered")), "-"},
-		{"rule 2: one container with a priority that is none", podOf("main=abc"), "-"},
-		{"edge 2: a sidecar has been added", podOf("main=5 sidecar"), "web-barrier/p_5 web-barrier/p_0"},
-		{"rule 1: a sidecar brings its own priority", podOf("main sidecar=100"), "web-barrier/p_0 web-barrier/p_100"},
-		{"rule 3: ordered", podOf("a b c", annotated("Ordered")), "web-barrier/p_0 web-barrier/p_-1 web-barrier/p_-2"},
-		{"edge 8: the annotation wins", podOf("a=5 b=abc c=", annotated("Ordered")), "web-barrier/p_0 web-barrier/p_-1 web-barrier/p_-2"},
-		{"rule 3: another value is ignored", podOf("a b", annotated("ordered")), "- -"},
-		{"rule 3: another value does not hide priorities", podOf("a b=1", annotated("true")), "web-barrier/p_0 web-barrier/p_1"},
-		{"rule 4: no priorities", podOf("a b"), "- -"},
-		{"rule 4: all are 0", podOf("a=0 b"), "- -"},
-		{"rule 4: the last one of a container wins", podOf("a=5 b", env(0, priority("7"))), "web-barrier/p_7 web-barrier/p_0"},
-		{"edge 1: 5,5,5", podOf("a=5 b=5 c=5"), "- - -"},
-		{"edge 1: 0,0,1", podOf("a=0 b c=1"), "web-barrier/p_0 web-barrier/p_0 web-barrier/p_1"},
-		{"edge 7: negative priorities", podOf("a=-3 b"), "web-barrier/p_-3 web-barrier/p_0"},
-		{"edge 10: the two of a hot-upgrade pair", podOf("main side-1=9 side-2=9"), "web-barrier/p_0 web-barrier/p_9 web-barrier/p_9"},
+		{"LP-2: one container", podOf("main=5"), "-"},
+		{"LP-2: one container, ordered", podOf("main", annotated("Ordered")), "-"},
+		{"LP-2: one container with a priority that is none", podOf("main=abc"), "-"},
+		{"LP-E2: a sidecar has been added", podOf("main=5 sidecar"), "web-barrier/p_5 web-barrier/p_0"},
+		{"LP-1: a sidecar brings its own priority", podOf("main sidecar=100"), "web-barrier/p_0 web-barrier/p_100"},
+		{"LP-3: ordered", podOf("a b c", annotated("Ordered")), "web-barrier/p_0 web-barrier/p_-1 web-barrier/p_-2"},
+		{"LP-E8: the annotation wins", podOf("a=5 b=abc c=", annotated("Ordered")), "web-barrier/p_0 web-barrier/p_-1 web-barrier/p_-2"},
+		{"LP-3: another value is ignored", podOf("a b", annotated("ordered")), "- -"},
+		{"LP-3: another value does not hide priorities", podOf("a b=1", annotated("true")), "web-barrier/p_0 web-barrier/p_1"},
+		{"LP-4: no priorities", podOf("a b"), "- -"},
+		{"LP-4: all are 0", podOf("a=0 b"), "- -"},
+		{"LP-4: the last one of a container wins", podOf("a=5 b", env(0, priority("7"))), "web-barrier/p_7 web-barrier/p_0"},
+		{"LP-E1: 5,5,5", podOf("a=5 b=5 c=5"), "- - -"},
+		{"LP-E1: 0,0,1", podOf("a=0 b c=1"), "web-barrier/p_0 web-barrier/p_0 web-barrier/p_1"},
+		{"LP-E7: negative priorities", podOf("a=-3 b"), "web-barrier/p_-3 web-barrier/p_0"},
+		{"LP-E10: the two of a hot-upgrade pair", podOf("main side-1=9 side-2=9"), "web-barrier/p_0 web-barrier/p_9 web-barrier/p_9"},
 		{"the example", podOf("main proxy=100 log=100 agent=-5"), "web-barrier/p_0 web-barrier/p_100 web-barrier/p_100 web-barrier/p_-5"},
-		{"edge 12: barriers written by hand stay where no order is asked for", podOf("a b", env(0, waits("mine/p_3"))), "mine/p_3 -"},
+		{"LP-E12: barriers written by hand stay where no order is asked for", podOf("a b", env(0, waits("mine/p_3"))), "mine/p_3 -"},
 		{"a barrier of another pod is replaced", podOf("a=1 b", env(0, waits("old-barrier/p_1")), env(1, waits("old-barrier/p_0"))), "web-barrier/p_1 web-barrier/p_0"},
 		{"a sign", podOf("a=+5 b"), "web-barrier/p_5 web-barrier/p_0"},
 		{"no name at all is for the API server to refuse", podOf("a=5 b", generated("")), "- -"},
@@ -135,7 +135,7 @@ func TestMutateLeavesTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, given); diff != "" {
-		t.Errorf("rules 5 and 7: the pod (-want +got):\n%s", diff)
+		t.Errorf("LP-5, LP-7: the pod (-want +got):\n%s", diff)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestMutateAfterContainersWereAdded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := barriers(pod), "web-barrier/p_0 web-barrier/p_-1 web-barrier/p_-2"; got != want {
-		t.Errorf("rule 3: barriers %s, want %s by the final order", got, want)
+		t.Errorf("LP-3: barriers %s, want %s by the final order", got, want)
 	}
 	for _, c := range pod.Spec.Containers {
 		if n := len(barrier.Of(&c)); n != 1 {
@@ -167,10 +167,10 @@ func TestMutateNames(t *testing.T) {
 		prefix     string
 		want       string
 	}{
-		{"rule 6: the name is made", "a=1 b", "web-", "web-xxxxx"},
-		{"rule 6: of 58 characters", "a=1 b", long, long + "xxxxx"},
-		{"rule 6: of no more", "a=1 b", long + "-", long + "xxxxx"},
-		{"rule 6: not where nothing is injected", "a b", "web-", ""},
+		{"LP-6: the name is made", "a=1 b", "web-", "web-xxxxx"},
+		{"LP-6: of 58 characters", "a=1 b", long, long + "xxxxx"},
+		{"LP-6: of no more", "a=1 b", long + "-", long + "xxxxx"},
+		{"LP-6: not where nothing is injected", "a b", "web-", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pod := podOf(test.containers, generated(test.prefix))
@@ -195,8 +195,8 @@ func TestMutateRefuses(t *testing.T) {
 		pod  *corev1.Pod
 		want string
 	}{
-		{"edge 3: no integer", podOf("a=abc b"), at + `value: Invalid value: "abc": ` + rule},
-		{"rule 4: empty", podOf("a= b"), at + `value: Invalid value: "": ` + rule},
+		{"LP-E3: no integer", podOf("a=abc b"), at + `value: Invalid value: "abc": ` + rule},
+		{"LP-4: empty", podOf("a= b"), at + `value: Invalid value: "": ` + rule},
 		{"a fraction", podOf("a=1.5 b"), at + `value: Invalid value: "1.5": ` + rule},
 		{"blanks", podOf("a b", env(0, literal("KRUISE_CONTAINER_PRIORITY", " 1"))), at + `value: Invalid value: " 1": ` + rule},
 		{"hexadecimal", podOf("a=0x10 b"), at + `value: Invalid value: "0x10": ` + rule},

@@ -28,14 +28,14 @@ func TestKnown(t *testing.T) {
 		want        Request
 		err         string
 	}{
-		{name: "containermeta 6: no grace annotation"},
-		{name: "containermeta 6: the grace period of the spec", annotations: map[string]string{grace: "30"}, want: Request{GraceSeconds: 30}},
-		{name: "containermeta 6: that of a deletion goes before", annotations: map[string]string{grace: "30", deletion: "5"}, want: Request{GraceSeconds: 5}},
-		{name: "containermeta 6: also where it is zero", annotations: map[string]string{grace: "30", deletion: "0"}, want: Request{GraceSeconds: 0}},
+		{name: "CM-6: no grace annotation"},
+		{name: "CM-6: the grace period of the spec", annotations: map[string]string{grace: "30"}, want: Request{GraceSeconds: 30}},
+		{name: "CM-6: that of a deletion goes before", annotations: map[string]string{grace: "30", deletion: "5"}, want: Request{GraceSeconds: 5}},
+		{name: "CM-6: also where it is zero", annotations: map[string]string{grace: "30", deletion: "0"}, want: Request{GraceSeconds: 0}},
 		{name: "a grace period that is no number", annotations: map[string]string{grace: "30", deletion: "soon"}, want: Request{GraceSeconds: 30},
 			err: `annotation io.kubernetes.pod.deletionGracePeriod is "soon": want seconds`},
 		{name: "a negative one", annotations: map[string]string{grace: "-1"}, err: "want seconds"},
-		{name: "containermeta 6: hook and ports", annotations: map[string]string{
+		{name: "CM-6: hook and ports", annotations: map[string]string{
 			hook: `{"httpGet":{"path":"/bye","port":"http"}}`, ports: `[{"name":"http","containerPort":8080,"protocol":"TCP"}]`,
 		}, want: Request{
 			PreStop: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/bye", Port: intstr.FromString("http")}},
@@ -83,13 +83,13 @@ func TestGrace(t *testing.T) {
 		runs    bool
 		after   time.Duration
 	}{
-		{"recreate 5.5.3: a hook runs within the grace period", 30, hook, 0, true, 30 * time.Second},
-		{"recreate 5.5.3: without a grace period it does not", 0, hook, 0, false, 2 * time.Second},
+		{"CRR-5.5.3: a hook runs within the grace period", 30, hook, 0, true, 30 * time.Second},
+		{"CRR-5.5.3: without a grace period it does not", 0, hook, 0, false, 2 * time.Second},
 		{"a negative one is none", -5, hook, 0, false, 2 * time.Second},
 		{"no hook", 30, nil, 0, false, 30 * time.Second},
-		{"recreate 5.5.4: whole seconds of the hook count", 30, hook, 4900 * time.Millisecond, true, 26 * time.Second},
-		{"recreate 5.5.4: 2 s are left at least", 30, hook, 30 * time.Second, true, 2 * time.Second},
-		{"recreate 5.5.4: also where less was there at first", 1, nil, 0, false, 2 * time.Second},
+		{"CRR-5.5.4: whole seconds of the hook count", 30, hook, 4900 * time.Millisecond, true, 26 * time.Second},
+		{"CRR-5.5.4: 2 s are left at least", 30, hook, 30 * time.Second, true, 2 * time.Second},
+		{"CRR-5.5.4: also where less was there at first", 1, nil, 0, false, 2 * time.Second},
 		{"an endless one", 1 << 62, hook, 0, true, mostGrace},
 	} {
 		t.Run(test.name, func(t *testing.T) {
