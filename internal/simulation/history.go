@@ -254,8 +254,8 @@ func (h *history) serve(r *request, f fate) error {
 	if err != nil {
 		return err
 	}
-	if known := r.process.known; r.Verb == "get" && f.before == nil && f.after == nil && known != nil {
-		known.version = h.version
+	if known := r.process.known; r.Verb == "get" && r.Resource == pods && f.before == nil && f.after == nil && known != nil {
+		known.asked[r.Name] = h.version
 	}
 	for _, resource := range slices.Sorted(maps.Keys(positions)) {
 		if record := h.records[resource]; len(record.changes) > positions[resource] {
@@ -316,7 +316,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	w.Truth.Created = h.records[pods].created
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
-		w.Known.Version = known.version
+		w.Known.Version, w.Known.Asked = known.version, known.asked
 		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
 	}
 	for _, v := range h.judge.Write(w) {

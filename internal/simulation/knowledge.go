@@ -16,7 +16,8 @@ import (
 // looked, and what it has written itself since.
 type knowledge struct {
 	at       time.Time
-	version  int64                        // of the API server when it looked last, at caches or at an object
+	version  int64                        // of the API server when it looked
+	asked    map[string]int64             // the same of when it asked about a pod since, by name
 	observed map[string]map[string]Object // by resource and name
 	objects  map[string]map[string]Object
 }
@@ -29,7 +30,7 @@ type ownWrite struct {
 
 // look returns what the process knows now.
 func (p *Process) look() *knowledge {
-	k := &knowledge{at: time.Now(), version: p.history.version, observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
+	k := &knowledge{at: time.Now(), version: p.history.version, asked: map[string]int64{}, observed: map[string]map[string]Object{}, objects: map[string]map[string]Object{}}
 	for resource, replica := range p.replicas {
 		k.observed[resource] = replica.view()
 		k.objects[resource] = maps.Clone(k.observed[resource])

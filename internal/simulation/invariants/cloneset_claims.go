@@ -63,10 +63,10 @@ func (j *cloneSetJudge) checkUnused(claim *corev1.PersistentVolumeClaim, verb st
 	}
 }
 
-// cameSince tells whether a pod was created after the author looked last.
+// cameSince tells whether a pod was created after the author looked at it last.
 func (j *cloneSetJudge) cameSince(pod *corev1.Pod) bool {
 	known := j.Known.Pods[pod.Name]
-	return (known == nil || known.UID != pod.UID) && j.Truth.Created[pod.UID] > j.Known.Version
+	return (known == nil || known.UID != pod.UID) && j.Truth.Created[pod.UID] > max(j.Known.Version, j.Known.Asked[pod.Name])
 }
 
 // checkHandOver: of a claim that exists only the owners change, and it becomes the

@@ -30,6 +30,8 @@ type State struct {
 	Revisions map[string]*appsv1.ControllerRevision
 	// Version is how far the API server was at that moment; 0 where nobody can tell.
 	Version int64
+	// Asked is the same of pods that were asked about one by one since, by name.
+	Asked map[string]int64
 	// Created is how far it was when it created an object, by UID; nil where nobody can tell.
 	Created map[types.UID]int64
 	// Refused is what policies and quotas forbid the controller now.
