@@ -79,11 +79,12 @@ func (p *planner) broken(sequence []slot) *pod {
 	return cmp.Or(other, current)
 }
 
-// works says at which revisions, by their labels, a pod is available.
+// works says at which revisions, by their labels, a pod is available. One whose
+// update in place is under way may still run what it ran before.
 func (p *planner) works() map[string]bool {
 	works := map[string]bool{}
 	for _, pod := range p.pods {
-		if pod.available {
+		if pod.available && pod.inPlaceDone {
 			works[pod.Labels[revisionLabel]] = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -207,6 +208,10 @@ func TestRollingUpdate(t *testing.T) {
 }
 
 func TestBrokenUpdate(t *testing.T) {
+	underWay := func(s *Snapshot) { // of a pod without the readiness gate, which stays ready
+		s.Pods[2].Spec.ReadinessGates = nil
+		s.Pods[2].Annotations = map[string]string{inplacev1alpha1.StateAnnotation: `{"revision":"x","lastContainerStatuses":{"main":{"imageID":"a"}}}`}
+	}
 	runPlanCases(t, []planCase{
 		{"OrderedReady: a pod of a revision that is given up is replaced", "A", "A", "0A 1A 2B-", with(ordered), "delete 2 Update", ""},
 		{"OrderedReady: also where pods of that revision serve above it", "A", "A", "0A 1B- 2B", with(ordered), "delete 1 Update", "OrderedReady 2"},
@@ -231,6 +236,7 @@ func TestBrokenUpdate(t *testing.T) {
 		{"OrderedReady: nor does it with order", "B", "A", "0A- 1A- 2A- 3B-", with(ordered), "", "OrderedReady 2 1 0"},
 		{"OrderedReady: nor a pod whose turn it is", "B", "A", "0B- 1A- 2B-", with(ordered), "", "OrderedReady 1"},
 		{"Parallel: pods that are created show first whether the update works", "B", "A", "0A- 1A- 2A-", with(replicas(4)), "create 3B, otherwise delete 0 Update", "MaxUnavailable 2 1"},
+		{"Parallel: a pod whose update in place is under way proves nothing", "B", "A", "0A- 1A- 2B 3B-", with(underWay), "", "InPlaceUpdating 2, MaxUnavailable 1 0"},
 		{"Parallel: a revision that works somewhere is let out", "B", "A", "0A- 1A- 2B- 3B", nil, "delete 0 Update", "MaxUnavailable 1"},
 		{"Parallel: a correction goes on with the pod of the bad image", "C", "A", "0A- 1A- 2A- 3B-", nil, "delete 3 Update", "MaxUnavailable 2 1 0"},
 		{"OrderedReady: and with order", "C", "A", "0A- 1A- 2A- 3B-", with(ordered), "delete 3 Update", "OrderedReady 2 1 0"},

@@ -152,7 +152,7 @@ func (j *cloneSetJudge) checkOwners(s *State) {
 				j.add(Claims, "claim %s of pod %s belongs to %v", name, pod.Name, ownerNames(claim))
 			}
 		}
-		waits := s.refuses("create", "pods") && j.counts.total < j.limits.replicas // for a pod that is refused
+		waits := s.refuses("create", "pods") && j.counts.total < j.limits.replicas+j.limits.surge // for a pod that is refused
 		if mine && !used && !waits && claim.DeletionTimestamp == nil && j.set.Spec.ScaleStrategy.DisablePVCReuse {
 			j.add(Claims, "claim %s is left without a pod, scaleStrategy.disablePVCReuse", name)
 		}
