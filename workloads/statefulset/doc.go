@@ -97,6 +97,8 @@
 //   - A pod in the state PreparingUpdate goes back when the partition is raised and
 //     holds it back, or when InPlaceOnly does not let it go to a new template; it
 //     would stay unavailable, with markPodNotReady out of service.
+//   - A pod in the state PreparingUpdate does not wait for maxUnavailable, nor for its
+//     turn with OrderedReady: it is out of service already, and others may wait for it.
 //   - Pods that the garbage collector deletes are not created once more, whichever
 //     cache is behind: where pods are gone that the status counts, the status is
 //     written first, and nothing is created if that shows that the StatefulSet is gone.
