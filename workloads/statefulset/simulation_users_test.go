@@ -183,8 +183,9 @@ func merged(set *v1beta1.StatefulSet, patch string) *v1beta1.StatefulSet {
 //     set's to remove);
 //   - pods that are left over are not ready, although nothing has happened for an
 //     hour, which halts OrderedReady (STS-11);
-//   - pods that do not work are held back by the partition, or come back at a
-//     current revision that does not work (STS-3, STS-17);
+//   - pods that do not work, or whose record of an update was spoilt in its midst, are
+//     held back by the partition, or come back at a current revision that does not
+//     work (STS-3, STS-17);
 //   - podUpdatePolicy InPlaceOnly forbids to recreate pods that cannot go in place
 //     (STS-20).
 func free(u *simulation.User, set *v1beta1.StatefulSet) {
@@ -205,8 +206,9 @@ func free(u *simulation.User, set *v1beta1.StatefulSet) {
 		case !own && window.contains(ordinal), own && !window.contains(ordinal) && !readiness.Ready(pod):
 			u.DeletePod(pod.Name, nil)
 		case own && window.contains(ordinal):
-			lower = lower || !works
-			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[revisionLabel]] || pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
+			spoilt := pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
+			lower = lower || !works || spoilt && !readiness.Ready(pod)
+			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[revisionLabel]] || spoilt
 		}
 	}
 	if lower {
