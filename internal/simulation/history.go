@@ -247,6 +247,9 @@ func (h *history) serve(r *request, f fate) error {
 	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
 		r.process.learnGone(r.Resource, r.Name) // before the answer, upon which a pass may observe
 	}
+	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
+		known.refused[r.Name] = true // before the answer, upon which a pass goes on without it
+	}
 	h.requests.after = f.after
 	h.requests.release(r, f.before)
 	err := h.settle()
@@ -316,7 +319,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	w.Truth.Created = h.records[pods].created
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
-		w.Known.Version, w.Known.Asked = known.version, known.asked
+		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused
 		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
 	}
 	for _, v := range h.judge.Write(w) {

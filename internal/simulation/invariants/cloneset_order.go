@@ -50,7 +50,7 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 }
 
 // checkTurn: without a strategy that says otherwise, pods that do not serve are
-// updated before those that do. (CS-28, CS-31)
+// updated before those that do, unless the pass has tried that in vain. (CS-28, CS-31)
 func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 	strategy := &j.set.Spec.UpdateStrategy
 	seen := j.Observed.Pods[pod.Name]
@@ -63,7 +63,7 @@ func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 			continue
 		}
 		total++
-		if other.Name != seen.Name && j.mayUpdate(other, j.Observed) && updateRank(other) < updateRank(seen) {
+		if other.Name != seen.Name && !j.Known.Failed[other.Name] && j.mayUpdate(other, j.Observed) && updateRank(other) < updateRank(seen) {
 			better++
 		}
 	}

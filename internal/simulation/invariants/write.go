@@ -32,6 +32,8 @@ type State struct {
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.
 	Asked map[string]int64
+	// Failed names the pods about which a request of the same pass has failed.
+	Failed map[string]bool
 	// Created is how far it was when it created an object, by UID; nil where nobody can tell.
 	Created map[types.UID]int64
 	// Refused is what policies and quotas forbid the controller now.
