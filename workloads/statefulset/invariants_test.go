@@ -359,7 +359,7 @@ func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
 	moved, taken, down := len(pods), 0, 0
 	for _, pod := range pods {
-		if j.ready(pod) {
+		if j.ready(pod) && lifecycle.StateOf(pod) != lifecyclev1alpha1.StatePreparingUpdate { // out of service already (LC-22)
 			taken++
 		}
 	}

@@ -163,9 +163,10 @@ func mustMove(s slot) bool {
 	return s.pod != nil && s.pod.own && !s.pod.updated && !s.pod.terminating && !s.pod.ended && !s.pod.deleted
 }
 
-// serves tells whether a pod is at the update revision and serves there.
+// serves tells whether a pod is at the update revision and serves there. One whose
+// record of its update cannot be read serves as far as anybody will ever know.
 func serves(s slot) bool {
-	return s.pod != nil && s.pod.own && s.pod.updated && s.pod.healthy() && s.pod.available && s.pod.inPlaceDone
+	return s.pod != nil && s.pod.own && s.pod.updated && s.pod.healthy() && s.pod.available && (s.pod.inPlaceDone || s.pod.unreadable)
 }
 
 // waitAll says why the pods that have to move stay.

@@ -212,7 +212,12 @@ func TestBrokenUpdate(t *testing.T) {
 		s.Pods[2].Spec.ReadinessGates = nil
 		s.Pods[2].Annotations = map[string]string{inplacev1alpha1.StateAnnotation: `{"revision":"x","lastContainerStatuses":{"main":{"imageID":"a"}}}`}
 	}
+	spoilt := func(s *Snapshot) {
+		underWay(s)
+		s.Pods[2].Annotations[inplacev1alpha1.StateAnnotation] = "{"
+	}
 	runPlanCases(t, []planCase{
+		{"Parallel: an updated pod with a record that cannot be read holds nobody up", "B", "A", "0A 1A 2B", with(spoilt), "delete 1 Update", "MaxUnavailable 0"},
 		{"OrderedReady: a pod of a revision that is given up is replaced", "A", "A", "0A 1A 2B-", with(ordered), "delete 2 Update", ""},
 		{"OrderedReady: also where pods of that revision serve above it", "A", "A", "0A 1B- 2B", with(ordered), "delete 1 Update", "OrderedReady 2"},
 		{"OrderedReady: the lowest one first, since it stops the creation of others", "C", "A", "0A 1B- 2B-", with(ordered), "delete 1 Update", "OrderedReady 2 0"},
