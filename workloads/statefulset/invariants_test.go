@@ -214,6 +214,9 @@ func (j *judge) checkOrder(plan *Plan) {
 		}
 	}
 	for _, pod := range taken {
+		if lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate { // out of service already (LC-22)
+			continue
+		}
 		for _, other := range j.wanted {
 			if other != j.ordinal(pod) && !j.available(j.pods[other]) {
 				j.fail(plan, "OrderedReady: takes pod %s out of service while pod %d is not available", pod.Name, other)
