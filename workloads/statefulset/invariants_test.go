@@ -293,7 +293,7 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
 	last := len(j.wanted)
 	for _, pod := range pods {
-		if j.ready(pod) {
+		if j.ready(pod) && lifecycle.StateOf(pod) != lifecyclev1alpha1.StatePreparingUpdate { // out of service already (LC-22)
 			last = min(last, slices.Index(j.wanted, j.ordinal(pod)))
 		}
 	}
