@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	clock "k8s.io/utils/clock/testing"
 
-	"github.com/podwright/podwright/internal/apitest"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 var web = types.NamespacedName{Namespace: "shop", Name: "web"}
@@ -42,7 +42,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{seen: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
-	client, err := kubernetes.NewForConfig(apitest.New(nil).Config("controller"))
+	client, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("controller"))
 	if err != nil {
 		t.Fatal(err)
 	}
