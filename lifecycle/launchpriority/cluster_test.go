@@ -31,7 +31,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	kind := fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
 	fixture.Play(t, kind, func(s *fixture.Cluster) {
 		c.Cluster = s
-		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(c.PodInformer), Recorder: &c.Events}
+		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(&Options{Pods: c.PodInformer}), Recorder: &c.Events}
 		r, err := NewReconciler(c.options)
 		c.Must(err)
 		c.Reconcile = r.Reconcile

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package containermeta
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,7 @@ type Reconciler struct {
 	stopper  *stop.Stopper
 	features Features
 
-	own consistency.Tracker
+	own consistency.Store
 	// failed are the environments that could not be read, by pod and container ID.
 	failed consistency.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
@@ -41,10 +42,7 @@ type Reconciler struct {
 // are started by the caller, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
-	if o.Reader == nil {
-		return nil, errors.New("containermeta: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
-	}
-	if err := o.validate(); err != nil {
+	if err := controller.CheckReader("containermeta", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
 	if o.Clock == nil {
@@ -64,7 +62,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // nothing to report, it asks nobody; and it does nothing while the cache has not
 // seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	pod, err := r.pod(key)

@@ -27,13 +27,6 @@ func newWriter(o *Options) *apply.Writer {
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
 	}
-	w.NewestWorkload = func(ctx context.Context, namespace string) (string, error) {
-		list, err := o.Workloads.StatefulSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		return list.ResourceVersion, nil
-	}
 	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
 		set, err := o.Workloads.StatefulSets(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 		if err != nil {

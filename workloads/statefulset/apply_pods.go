@@ -50,7 +50,7 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 	}
 	err := a.DeletePod(ctx, d.Pod, apply.Delete)
 	if err == nil && d.For == rollout.DeleteFailed && !backoff.Ran(d.Pod) {
-		a.places.Replaced(a.Key, d.Pod.Name, a.clock.Now())
+		a.places.Replaced(a.Key, d.Pod.Name, a.shell.Clock.Now())
 	}
 	return err
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import (
@@ -12,6 +14,10 @@ import (
 )
 
 // runningPod is a pod with something of everything that matters.
+// workloadPods are the fields of pods that the planners of workloads read.
+const workloadPods = Labels | Annotations | Finalizers | NodeName | Phase | Images | Containers | ObservedGeneration |
+	Ready | ContainersReady | InPlaceUpdateReady | KruisePodReady | ReadinessGates
+
 func runningPod() *corev1.Pod {
 	since := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	return &corev1.Pod{
@@ -67,7 +73,7 @@ func TestPodHeartbeatsDoNotMatter(t *testing.T) {
 		if reflect.DeepEqual(pod, after) {
 			t.Errorf("%s: the test changes nothing", name)
 		}
-		if PodChanged(pod, after) {
+		if Changed(pod, after, workloadPods) != 0 {
 			t.Errorf("a change of %s matters", name)
 		}
 	}
@@ -103,7 +109,7 @@ func TestPodChangesThatMatter(t *testing.T) {
 	} {
 		after := runningPod()
 		change(after)
-		if !PodChanged(runningPod(), after) {
+		if Changed(runningPod(), after, workloadPods) == 0 {
 			t.Errorf("a change of %s does not matter", name)
 		}
 	}
@@ -116,11 +122,11 @@ func TestObservedGenerationMattersInAnUpdate(t *testing.T) {
 	before.Generation, before.Status.ObservedGeneration = 3, 2
 	after := before.DeepCopy()
 	after.Status.ObservedGeneration = 3
-	if PodChanged(before, after) {
+	if Changed(before, after, workloadPods) != 0 {
 		t.Error("it matters for a pod in service")
 	}
 	before.Status.Conditions[2].Status, after.Status.Conditions[2].Status = "False", "False"
-	if !PodChanged(before, after) {
+	if Changed(before, after, workloadPods) == 0 {
 		t.Error("it does not matter for a pod that is being updated")
 	}
 }
@@ -141,7 +147,7 @@ func TestClaimChanges(t *testing.T) {
 	} {
 		after := claim.DeepCopy()
 		test.change(after)
-		if got := ClaimChanged(claim, after); got != test.matters {
+		if got := Changed(claim, after, Labels) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
@@ -164,7 +170,7 @@ func TestRevisionChanges(t *testing.T) {
 	} {
 		after := revision.DeepCopy()
 		test.change(after)
-		if got := RevisionChanged(revision, after); got != test.matters {
+		if got := Changed(revision, after, Labels|RevisionData) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
@@ -187,7 +193,7 @@ func TestWorkloadChanges(t *testing.T) {
 	} {
 		after := workload.DeepCopy()
 		test.change(after)
-		if got := WorkloadChanged(workload, after); got != test.matters {
+		if got := Changed(workload, after, Workload&^Status) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
