@@ -1,4 +1,4 @@
-package reconcile
+package controller
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // The longer a pass waits for a cache, the less often it looks.
 func TestWaitsBackOff(t *testing.T) {
 	s := newScene(t)
 	s.seen = "6"
-	s.Writer.Own.Wrote(web, ownwrites.Pods, "7")
+	s.Writer.Own.Wrote(web, consistency.Pods, "7")
 	looks := 0
 	var last time.Duration
 	for s.clock.Since(time.Unix(0, 0)) < StaleLimit {
@@ -39,7 +39,7 @@ func TestWaitsBackOff(t *testing.T) {
 // before, and the cache never comes to that of the last write.
 func TestRestoreOfTheStorage(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Own.Wrote(web, ownwrites.Pods, "1000000")
+	s.Writer.Own.Wrote(web, consistency.Pods, "1000000")
 	s.seen = createPod(t, s.Writer.Kubernetes, "newest").ResourceVersion
 	if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 0 {
 		t.Fatalf("again after %v, error %v, applied %v", wait, err, s.applied)
@@ -49,7 +49,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 		t.Errorf("again after %v, error %v, applied %v: want a pass on what there is now", after, err, s.applied)
 	}
 
-	s.Writer.Own.Wrote(web, ownwrites.Pods, "1000000")
+	s.Writer.Own.Wrote(web, consistency.Pods, "1000000")
 	s.seen = "1" // this cache is behind, as the server tells
 	for range 3 {
 		s.clock.Step(StaleLimit)
@@ -62,7 +62,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 // A cache whose watch is broken is waited for, whatever the time.
 func TestCacheThatStandsStill(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Own.Wrote(web, ownwrites.Pods, createPod(t, s.Writer.Kubernetes, "web-2").ResourceVersion)
+	s.Writer.Own.Wrote(web, consistency.Pods, createPod(t, s.Writer.Kubernetes, "web-2").ResourceVersion)
 	for range 3 {
 		wait, err := s.Reconcile(t.Context(), web)
 		if wait == 0 || err != nil || len(s.applied) > 0 {
@@ -79,9 +79,9 @@ func TestCachesThatCannotBeWaitedFor(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScene(t)
-			s.Reads = []ownwrites.Resource{ownwrites.Pods}
+			s.Reads = []consistency.Resource{consistency.Pods}
 			s.seen = test.seen
-			s.Writer.Own.Wrote(web, ownwrites.Pods, "7")
+			s.Writer.Own.Wrote(web, consistency.Pods, "7")
 			if _, err := s.Reconcile(t.Context(), web); err == nil || !strings.Contains(err.Error(), test.want) || len(s.applied) > 0 {
 				t.Errorf("error %v, applied %v", err, s.applied)
 			}
@@ -132,10 +132,10 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 
 // Where there is nobody to ask, a pass goes on with what the cache has.
 func TestWaitWithoutAServerToAsk(t *testing.T) {
-	var own ownwrites.Tracker
+	var own consistency.Tracker
 	key := types.NamespacedName{Name: "node"}
 	own.Wrote(key, "nodeimages", "7")
-	seen := func(ownwrites.Resource) string { return "6" }
+	seen := func(consistency.Resource) string { return "6" }
 	start := time.Unix(0, 0)
 	for _, test := range []struct {
 		after time.Duration
@@ -147,7 +147,7 @@ func TestWaitWithoutAServerToAsk(t *testing.T) {
 	}
 	own.Wrote(key, "nodeimages", "7")
 	down := errors.New("connection refused")
-	live := func(_ context.Context, _ string, _ ownwrites.Resource) (string, error) { return "", down }
+	live := func(_ context.Context, _ string, _ consistency.Resource) (string, error) { return "", down }
 	_, _ = Wait(t.Context(), &own, key, seen, start, live)
 	if _, err := Wait(t.Context(), &own, key, seen, start.Add(StaleLimit), live); !errors.Is(err, down) {
 		t.Errorf("error %v", err)

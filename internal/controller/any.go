@@ -1,4 +1,4 @@
-package changes
+package controller
 
 import "k8s.io/client-go/tools/cache"
 

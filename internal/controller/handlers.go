@@ -1,4 +1,4 @@
-package changes
+package controller
 
 import (
 	"slices"
@@ -33,7 +33,7 @@ func OfWorkloads[T metav1.Object](
 			overwritten := func() bool {
 				return !equality.Semantic.DeepEqual(status(b), status(a)) && !wroteStatus(keyOf(a), a.GetResourceVersion(), status(a))
 			}
-			if Workload(b, a) || overwritten() {
+			if WorkloadChanged(b, a) || overwritten() {
 				add(a)
 			}
 		},

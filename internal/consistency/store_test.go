@@ -1,4 +1,4 @@
-package ownwrites
+package consistency
 
 import (
 	"errors"

@@ -1,8 +1,8 @@
-// Package writes sends the writes of a controller. It reads no more of an
+// Package apiwriter sends the writes of a controller, side by side within bounds. It reads no more of an
 // answer than the resourceVersion at which a cache will show the write: the
 // API server is asked to leave out the rest, which otherwise costs it and the
 // controller more than the write itself.
-package writes
+package apiwriter
 
 import (
 	"bytes"

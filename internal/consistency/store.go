@@ -1,4 +1,4 @@
-// Package ownwrites lets a controller read its own writes: a pass over an
+// Package consistency lets a controller read its own writes: a pass over an
 // object waits until the caches have seen everything that earlier passes over
 // it wrote.
 //
@@ -8,7 +8,7 @@
 // some out is found out. So an event that is lost in a relist, or a pod that is
 // created and deleted again before the cache sees it, leaves nothing behind
 // that would block the next pass forever.
-package ownwrites
+package consistency
 
 import (
 	"cmp"

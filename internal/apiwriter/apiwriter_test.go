@@ -1,4 +1,4 @@
-package writes
+package apiwriter
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package reconcile
+package controller
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	clock "k8s.io/utils/clock/testing"
 
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/ownwrites"
 )
 
 var web = types.NamespacedName{Namespace: "shop", Name: "web"}
@@ -49,7 +49,7 @@ func newScene(t *testing.T) *scene {
 	createPod(t, client, "other") // the server has come to a version later than 1
 	s.Passes = &Passes[snapshot, plan]{
 		Writer: apply.NewWriter(client), Clock: s.clock,
-		Seen:    func(ownwrites.Resource) string { return s.seen },
+		Seen:    func(consistency.Resource) string { return s.seen },
 		Observe: func(types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {
 			s.clock.Step(s.takes)
@@ -103,34 +103,34 @@ func TestReconcile(t *testing.T) {
 		{"what cannot be applied", func(s *scene) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
 		{"a cache that does not show the last write", func(s *scene) {
 			s.seen = "6"
-			s.Writer.Own.Wrote(web, ownwrites.Pods, "7")
+			s.Writer.Own.Wrote(web, consistency.Pods, "7")
 		}, StaleRetry, nil, nil},
 		{"a cache that shows it", func(s *scene) {
 			s.seen = "7"
-			s.Writer.Own.Wrote(web, ownwrites.Pods, "7")
+			s.Writer.Own.Wrote(web, consistency.Pods, "7")
 		}, time.Minute, nil, []plan{2}},
-		{"a write whose answer was lost, and that was not made", func(s *scene) { s.Writer.Own.Lost(web, ownwrites.Pods, "web-2") },
+		{"a write whose answer was lost, and that was not made", func(s *scene) { s.Writer.Own.Lost(web, consistency.Pods, "web-2") },
 			time.Minute, nil, []plan{2}},
 		{"a deletion whose answer was lost, while the cache shows the pod", func(s *scene) {
 			s.seen = "1"
-			s.Writer.Own.Lost(web, ownwrites.Pods, "web-1")
+			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, StaleRetry, nil, nil},
 		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *scene) {
 			createClaim(t, s.Writer.Kubernetes)
 			s.seen = "1"
-			s.Writer.Own.Lost(web, ownwrites.Claims, "data")
+			s.Writer.Own.Lost(web, consistency.Claims, "data")
 		}, StaleRetry, nil, nil},
 		{"a deletion of what the cache does not show", func(s *scene) {
 			s.seen = "1"
-			s.Writer.Own.Lost(web, ownwrites.Claims, "web-1")
+			s.Writer.Own.Lost(web, consistency.Claims, "web-1")
 		}, time.Minute, nil, []plan{2}},
 		{"a lost write of a workload that is gone", func(s *scene) {
 			s.observed = nil
-			s.Writer.Own.Lost(web, ownwrites.Pods, "web-1")
+			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, 0, nil, nil},
 		{"a lost write while nothing can be read", func(s *scene) {
 			s.observeErr = failure
-			s.Writer.Own.Lost(web, ownwrites.Pods, "web-1")
+			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, 0, failure, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestReconcile(t *testing.T) {
 func TestLostCreation(t *testing.T) {
 	s := newScene(t)
 	pod := createPod(t, s.Writer.Kubernetes, "web-2")
-	s.Writer.Own.Lost(web, ownwrites.Pods, "web-2")
+	s.Writer.Own.Lost(web, consistency.Pods, "web-2")
 	s.seen = "1"
 	for range 2 {
 		if after, err := s.Reconcile(t.Context(), web); after != StaleRetry || err != nil || len(s.applied) > 0 {
@@ -166,7 +166,7 @@ func TestLostCreation(t *testing.T) {
 
 func TestNext(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Own.Wrote(web, ownwrites.Pods, "7") // it does not wait
+	s.Writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
 	s.seen = "1"
 	if next, err := s.Next(web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
 		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)

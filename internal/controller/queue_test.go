@@ -17,8 +17,6 @@ import (
 	fcache "k8s.io/client-go/tools/cache/testing"
 )
 
-var web = types.NamespacedName{Namespace: "default", Name: "web"}
-
 // recorder notes the times of passes since it was made, and their errors.
 type recorder struct {
 	lock  sync.Mutex

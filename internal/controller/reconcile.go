@@ -1,6 +1,4 @@
-// Package reconcile makes passes over workloads: observe, plan, apply, each
-// pass on what the passes before it wrote.
-package reconcile
+package controller
 
 import (
 	"context"
@@ -14,8 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/remember"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Passes makes passes over the workloads of one kind, of which S is a snapshot
@@ -25,9 +22,9 @@ type Passes[S, P any] struct {
 	// Writer remembers what earlier passes wrote.
 	Writer *apply.Writer
 	// Seen tells how far the caches are.
-	Seen ownwrites.Seen
+	Seen consistency.Seen
 	// Reads are the caches that must be able to tell how far they are.
-	Reads []ownwrites.Resource
+	Reads []consistency.Resource
 	// AllowStaleReads makes passes on caches that cannot tell, and waits for none.
 	AllowStaleReads bool
 	// Clock measures how long planning takes.
@@ -43,7 +40,7 @@ type Passes[S, P any] struct {
 	// Objects returns the pods and claims that a snapshot holds.
 	Objects func(*S) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim)
 
-	planning remember.Last[time.Duration] // how long planning took
+	planning consistency.Last[time.Duration] // how long planning took
 }
 
 // Reconcile makes one pass over a workload. It asks for another one after a
@@ -52,7 +49,7 @@ type Passes[S, P any] struct {
 // what its earlier passes wrote.
 func (p *Passes[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	own := &p.Writer.Own
-	if err := own.Settle(key, func(resource ownwrites.Resource, name string) (string, error) {
+	if err := own.Settle(key, func(resource consistency.Resource, name string) (string, error) {
 		return p.Writer.Find(ctx, key.Namespace, resource, name, func() (bool, error) { return p.shown(key, resource, name) })
 	}); err != nil {
 		return 0, err
@@ -127,13 +124,13 @@ func (p *Passes[S, P]) checkComplete(ctx context.Context, key types.NamespacedNa
 }
 
 // shown tells whether the cache holds a pod or a claim of a workload.
-func (p *Passes[S, P]) shown(key types.NamespacedName, resource ownwrites.Resource, name string) (bool, error) {
+func (p *Passes[S, P]) shown(key types.NamespacedName, resource consistency.Resource, name string) (bool, error) {
 	snapshot, err := p.Observe(key)
 	if snapshot == nil || err != nil {
 		return false, err
 	}
 	pods, claims := p.Objects(snapshot)
-	if resource == ownwrites.Claims {
+	if resource == consistency.Claims {
 		return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name }), nil
 	}
 	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.Name == name }), nil

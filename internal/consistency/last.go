@@ -1,6 +1,4 @@
-// Package remember keeps one value per object between passes: what helps the
-// next pass, and does no harm where it is lost.
-package remember
+package consistency
 
 import (
 	"sync"
@@ -8,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Last remembers the last value of each object. Its zero value is ready for
+// Last remembers the last value of each object between reconciles: what helps
+// the next one, and does no harm where it is lost. Its zero value is ready for
 // use, by several goroutines.
 type Last[T any] struct{ byKey sync.Map }
 

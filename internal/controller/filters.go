@@ -1,4 +1,4 @@
-package changes
+package controller
 
 import (
 	"maps"
@@ -14,18 +14,18 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Workload tells whether a plan may differ after a change of its workload
+// WorkloadChanged tells whether a plan may differ after a change of its workload
 // beside the status.
-func Workload(before, after metav1.Object) bool {
+func WorkloadChanged(before, after metav1.Object) bool {
 	return before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration() ||
 		(before.GetDeletionTimestamp() == nil) != (after.GetDeletionTimestamp() == nil) ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// Pod tells whether a plan may differ after a change of a pod. It
+// PodChanged tells whether a plan may differ after a change of a pod. It
 // compares what planners read, so that heartbeats, probes and the records
 // of other controllers cost no pass.
-func Pod(before, after *corev1.Pod) bool {
+func PodChanged(before, after *corev1.Pod) bool {
 	return before.UID != after.UID ||
 		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
 		before.Status.Phase != after.Status.Phase ||
@@ -85,14 +85,14 @@ func gatesMatter(before, after *corev1.Pod) bool {
 	return false
 }
 
-// Claim tells whether a plan may differ after a change of a claim.
-func Claim(before, after *corev1.PersistentVolumeClaim) bool {
+// ClaimChanged tells whether a plan may differ after a change of a claim.
+func ClaimChanged(before, after *corev1.PersistentVolumeClaim) bool {
 	return before.UID != after.UID || !maps.Equal(before.Labels, after.Labels) ||
 		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil)
 }
 
-// Revision tells whether a plan may differ after a change of a revision.
-func Revision(before, after *appsv1.ControllerRevision) bool {
+// RevisionChanged tells whether a plan may differ after a change of a revision.
+func RevisionChanged(before, after *appsv1.ControllerRevision) bool {
 	return before.UID != after.UID || before.Revision != after.Revision ||
 		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
 		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.Data, after.Data)

@@ -1,4 +1,4 @@
-package changes
+package controller
 
 import (
 	"reflect"
@@ -67,7 +67,7 @@ func TestPodHeartbeatsDoNotMatter(t *testing.T) {
 		if reflect.DeepEqual(pod, after) {
 			t.Errorf("%s: the test changes nothing", name)
 		}
-		if Pod(pod, after) {
+		if PodChanged(pod, after) {
 			t.Errorf("a change of %s matters", name)
 		}
 	}
@@ -103,7 +103,7 @@ func TestPodChangesThatMatter(t *testing.T) {
 	} {
 		after := runningPod()
 		change(after)
-		if !Pod(runningPod(), after) {
+		if !PodChanged(runningPod(), after) {
 			t.Errorf("a change of %s does not matter", name)
 		}
 	}
@@ -116,11 +116,11 @@ func TestObservedGenerationMattersInAnUpdate(t *testing.T) {
 	before.Generation, before.Status.ObservedGeneration = 3, 2
 	after := before.DeepCopy()
 	after.Status.ObservedGeneration = 3
-	if Pod(before, after) {
+	if PodChanged(before, after) {
 		t.Error("it matters for a pod in service")
 	}
 	before.Status.Conditions[2].Status, after.Status.Conditions[2].Status = "False", "False"
-	if !Pod(before, after) {
+	if !PodChanged(before, after) {
 		t.Error("it does not matter for a pod that is being updated")
 	}
 }
@@ -141,7 +141,7 @@ func TestClaimChanges(t *testing.T) {
 	} {
 		after := claim.DeepCopy()
 		test.change(after)
-		if got := Claim(claim, after); got != test.matters {
+		if got := ClaimChanged(claim, after); got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
@@ -164,7 +164,7 @@ func TestRevisionChanges(t *testing.T) {
 	} {
 		after := revision.DeepCopy()
 		test.change(after)
-		if got := Revision(revision, after); got != test.matters {
+		if got := RevisionChanged(revision, after); got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
@@ -187,7 +187,7 @@ func TestWorkloadChanges(t *testing.T) {
 	} {
 		after := workload.DeepCopy()
 		test.change(after)
-		if got := Workload(workload, after); got != test.matters {
+		if got := WorkloadChanged(workload, after); got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}

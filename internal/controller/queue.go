@@ -1,5 +1,3 @@
-// Package controller is the loop that every controller of podwright runs: a
-// queue of keys, workers that reconcile them, and an orderly end.
 package controller
 
 import (

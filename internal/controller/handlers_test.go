@@ -1,4 +1,4 @@
-package changes
+package controller
 
 import (
 	"slices"
@@ -80,7 +80,7 @@ func TestOfOwned(t *testing.T) {
 	controlled := pod("web")
 	controlled.OwnerReferences[0].Controller = new(true)
 	var enqueued queue
-	handler := OfOwned(enqueued.add, Owners(schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}), Pod)
+	handler := OfOwned(enqueued.add, Owners(schema.GroupKind{Group: "apps.kruise.io", Kind: "CloneSet"}), PodChanged)
 	for _, test := range []struct {
 		name   string
 		change func()

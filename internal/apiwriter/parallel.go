@@ -1,5 +1,4 @@
-// Package parallel runs writes side by side, within bounds.
-package parallel
+package apiwriter
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package reconcile
+package controller
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // StaleRetry is how soon a pass looks again whether the cache has caught up
@@ -29,7 +29,7 @@ const StaleLimit = 5 * time.Minute
 
 // Live asks the API server how far a resource has come in a namespace; empty
 // where it cannot be asked.
-type Live func(ctx context.Context, namespace string, resource ownwrites.Resource) (resourceVersion string, err error)
+type Live func(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error)
 
 // Wait returns how long a pass over an object has to wait for the caches to see
 // what earlier passes wrote; 0 where it may start.
@@ -39,11 +39,11 @@ type Live func(ctx context.Context, namespace string, resource ownwrites.Resourc
 // far as it is complete. A nil live, and one that cannot tell, makes the pass
 // start on what the cache has.
 func Wait(
-	ctx context.Context, own *ownwrites.Tracker, key types.NamespacedName, seen ownwrites.Seen, now time.Time, live Live,
+	ctx context.Context, own *consistency.Tracker, key types.NamespacedName, seen consistency.Seen, now time.Time, live Live,
 ) (time.Duration, error) {
 	for {
 		missing, err := own.Pending(key, seen, now)
-		if err != nil || missing == (ownwrites.Missing{}) {
+		if err != nil || missing == (consistency.Missing{}) {
 			return 0, err
 		}
 		if missing.For < StaleLimit {
@@ -61,13 +61,13 @@ func Wait(
 	}
 }
 
-func staleRetry(m ownwrites.Missing) time.Duration {
+func staleRetry(m consistency.Missing) time.Duration {
 	return min(max(StaleRetry, m.For/staleBackOff), MostStaleRetry)
 }
 
 // resetTo returns the version to wait for instead of that of a write for which
 // a pass has waited too long.
-func resetTo(ctx context.Context, key types.NamespacedName, m ownwrites.Missing, live Live) (string, error) {
+func resetTo(ctx context.Context, key types.NamespacedName, m consistency.Missing, live Live) (string, error) {
 	logger := klog.FromContext(ctx)
 	version := ""
 	if live != nil {
