@@ -12,7 +12,7 @@ import (
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -95,7 +95,7 @@ func (c *Controller) enqueueOwner(owner types.NamespacedName) {
 // setsOfPod names the StatefulSet after which a pod is named, its own or not: a
 // pod of somebody else may be in the way.
 func (r *informerReader) setsOfPod(pod metav1.Object) []types.NamespacedName {
-	set, _, ok := ordinals.Split(pod.GetName())
+	set, _, ok := podplan.SplitOrdinal(pod.GetName())
 	if !ok {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *informerReader) setsOfPod(pod metav1.Object) []types.NamespacedName {
 // setsOfClaim names the StatefulSets whose claim this may be by its name, in
 // which the name of the claim template comes first.
 func (r *informerReader) setsOfClaim(claim metav1.Object) (sets []types.NamespacedName) {
-	rest, _, more := ordinals.Split(claim.GetName())
+	rest, _, more := podplan.SplitOrdinal(claim.GetName())
 	for more {
 		if _, rest, more = strings.Cut(rest, "-"); more {
 			sets = append(sets, r.existing(claim.GetNamespace(), rest)...)

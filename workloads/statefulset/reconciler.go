@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -27,7 +27,7 @@ type Reconciler struct {
 	clock     clock.PassiveClock
 	features  Features
 	writer    *apply.Writer
-	places    backoff.Places
+	places    podplan.BackOff
 	passes    *controller.Passes[Snapshot, Plan]
 }
 

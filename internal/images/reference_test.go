@@ -1,4 +1,6 @@
-package imageref
+// SPDX-License-Identifier: Apache-2.0
+
+package images
 
 import (
 	"strings"
@@ -34,7 +36,7 @@ func TestParse(t *testing.T) {
 		{"a tag as long as it may be", "a:" + strings.Repeat("x", 128), "a", strings.Repeat("x", 128)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r, err := Parse(test.image)
+			r, err := ParseReference(test.image)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +68,7 @@ func TestParseRefuses(t *testing.T) {
 		{"separators beyond one", "a..b", `the name is "library/a..b"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := Parse(test.image); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := ParseReference(test.image); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q in it", err, test.want)
 			}
 		})
@@ -79,11 +81,11 @@ func FuzzParse(f *testing.F) {
 		f.Add(image)
 	}
 	f.Fuzz(func(t *testing.T, image string) {
-		r, err := Parse(image)
+		r, err := ParseReference(image)
 		if err != nil {
 			return
 		}
-		again, err := Parse(r.String())
+		again, err := ParseReference(r.String())
 		if err != nil || again != r {
 			t.Errorf("%q is %+v; its short form %q is %+v, error %v", image, r, r.String(), again, err)
 		}

@@ -1,5 +1,6 @@
-// Package pulljobs carries out what package predownload decides.
-package pulljobs
+// SPDX-License-Identifier: Apache-2.0
+
+package predownload
 
 import (
 	"context"

@@ -1,7 +1,6 @@
-// Package imagetasks reads and writes the tasks to pull images that a NodeImage
-// holds: whose they are, how far they are, and the patch that changes them. All
-// of it is pure.
-package imagetasks
+// SPDX-License-Identifier: Apache-2.0
+
+package images
 
 import (
 	"crypto/sha256"
@@ -18,14 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imageref"
 )
 
 const jobKind = "ImagePullJob"
 
-// Find returns the task to pull an image, nil where the node has none. It is
+// FindTask returns the task to pull an image, nil where the node has none. It is
 // shared with the NodeImage.
-func Find(n *v1alpha1.NodeImage, image imageref.Reference) *v1alpha1.ImageTagSpec {
+func FindTask(n *v1alpha1.NodeImage, image Reference) *v1alpha1.ImageTagSpec {
 	tags := n.Spec.Images[image.Name()].Tags
 	if i := slices.IndexFunc(tags, func(t v1alpha1.ImageTagSpec) bool { return t.Tag == image.Version() }); i >= 0 {
 		return &tags[i]
@@ -43,8 +41,8 @@ func StatusOf(n *v1alpha1.NodeImage, name, tag string) *v1alpha1.ImageTagStatus 
 	return nil
 }
 
-// Count counts the tasks of a node by phase, in its status.
-func Count(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
+// CountTasks counts the tasks of a node by phase, in its status.
+func CountTasks(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
 	status.Desired, status.Succeeded, status.Failed, status.Pulling = 0, 0, 0, 0
 	for _, image := range spec.Images {
 		status.Desired += int32(len(image.Tags))
@@ -63,22 +61,22 @@ func Count(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) {
 	}
 }
 
-// Owner is the reference to a job that wants a task.
-func Owner(job *v1alpha1.ImagePullJob) corev1.ObjectReference {
+// TaskOwner is the reference to a job that wants a task.
+func TaskOwner(job *v1alpha1.ImagePullJob) corev1.ObjectReference {
 	return corev1.ObjectReference{
 		APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: jobKind,
 		Namespace: job.Namespace, Name: job.Name, UID: job.UID,
 	}
 }
 
-// IsOwner tells whether the one with that UID wants a task.
-func IsOwner(task *v1alpha1.ImageTagSpec, uid types.UID) bool {
+// IsTaskOwner tells whether the one with that UID wants a task.
+func IsTaskOwner(task *v1alpha1.ImageTagSpec, uid types.UID) bool {
 	return slices.ContainsFunc(task.OwnerReferences, func(o corev1.ObjectReference) bool { return o.UID == uid })
 }
 
-// JobOf returns the name of the job that an owner reference means; false where
+// TaskJob returns the name of the job that an owner reference means; false where
 // the owner is of another kind.
-func JobOf(owner corev1.ObjectReference) (types.NamespacedName, bool) {
+func TaskJob(owner corev1.ObjectReference) (types.NamespacedName, bool) {
 	version, err := schema.ParseGroupVersion(owner.APIVersion)
 	if err != nil || version.Group != v1alpha1.GroupName || owner.Kind != jobKind {
 		return types.NamespacedName{}, false
@@ -86,13 +84,13 @@ func JobOf(owner corev1.ObjectReference) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}, true
 }
 
-// Jobs returns the references to jobs in all tasks of a node, in any order; one
+// TaskJobs returns the references to jobs in all tasks of a node, in any order; one
 // that wants several tasks stands there several times.
-func Jobs(n *v1alpha1.NodeImage) (owners []corev1.ObjectReference) {
+func TaskJobs(n *v1alpha1.NodeImage) (owners []corev1.ObjectReference) {
 	for _, image := range n.Spec.Images {
 		for i := range image.Tags {
 			for _, owner := range image.Tags[i].OwnerReferences {
-				if _, ok := JobOf(owner); ok {
+				if _, ok := TaskJob(owner); ok {
 					owners = append(owners, owner)
 				}
 			}

@@ -1,7 +1,6 @@
-// Package backoff remembers how long to wait before a pod is replaced that has
-// ended without any of its containers having run: where a kubelet rejects a pod at
-// once, it would otherwise be deleted and created as fast as requests go.
-package backoff
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"maps"
@@ -19,10 +18,12 @@ const (
 	most  = 5 * time.Minute
 )
 
-// Places remembers the places of workloads whose pods never run, by names that
-// stay the same when a pod is replaced: the pod's own or its node's. The zero value
-// is ready for use, by several goroutines.
-type Places struct {
+// BackOff remembers how long to wait before a pod is replaced that has ended
+// without any of its containers having run: where a kubelet rejects a pod at once,
+// it would otherwise be deleted and created as fast as requests go. It knows pods by
+// names that stay the same when one is replaced: the pod's own or its node's. The
+// zero value is ready for use, by several goroutines.
+type BackOff struct {
 	lock  sync.Mutex
 	known map[types.NamespacedName]map[string]place
 }
@@ -34,7 +35,7 @@ type place struct {
 
 // Replaced takes note that the pod of a place, which had never run, is replaced
 // now: the next one that does not run either waits.
-func (p *Places) Replaced(workload types.NamespacedName, name string, now time.Time) {
+func (p *BackOff) Replaced(workload types.NamespacedName, name string, now time.Time) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.known == nil {
@@ -50,7 +51,7 @@ func (p *Places) Replaced(workload types.NamespacedName, name string, now time.T
 // Until says when the pods of a workload may be replaced, by the names of their
 // places; nil where none has to wait. ran lists places whose pods run: they are
 // forgotten, and so are those of which nothing was heard for long.
-func (p *Places) Until(workload types.NamespacedName, now time.Time, ran func(name string) bool) map[string]time.Time {
+func (p *BackOff) Until(workload types.NamespacedName, now time.Time, ran func(name string) bool) map[string]time.Time {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	known := p.known[workload]
@@ -67,14 +68,14 @@ func (p *Places) Until(workload types.NamespacedName, now time.Time, ran func(na
 }
 
 // Forget drops what is remembered of a workload that no longer exists.
-func (p *Places) Forget(workload types.NamespacedName) {
+func (p *BackOff) Forget(workload types.NamespacedName) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	delete(p.known, workload)
 }
 
-// Ran tells whether a container of a pod runs or has run.
-func Ran(pod *corev1.Pod) bool {
+// HasRun tells whether a container of a pod runs or has run.
+func HasRun(pod *corev1.Pod) bool {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			s := &statuses[i]

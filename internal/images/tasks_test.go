@@ -1,4 +1,6 @@
-package imagetasks
+// SPDX-License-Identifier: Apache-2.0
+
+package images
 
 import (
 	"encoding/json"
@@ -11,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imageref"
 )
 
 var job = &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pull", UID: "uid"}}
@@ -20,7 +21,7 @@ func nodeImage() *v1alpha1.NodeImage {
 	return &v1alpha1.NodeImage{
 		ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n-uid", ResourceVersion: "5"},
 		Spec: v1alpha1.NodeImageSpec{Images: map[string]v1alpha1.ImageSpec{"nginx": {Tags: []v1alpha1.ImageTagSpec{
-			{Tag: "1", OwnerReferences: []corev1.ObjectReference{Owner(job), {Kind: "Other", UID: "other"}}}, {Tag: "2"}}}}},
+			{Tag: "1", OwnerReferences: []corev1.ObjectReference{TaskOwner(job), {Kind: "Other", UID: "other"}}}, {Tag: "2"}}}}},
 		Status: v1alpha1.NodeImageStatus{ImageStatuses: map[string]v1alpha1.ImageStatus{"nginx": {Tags: []v1alpha1.ImageTagStatus{{Tag: "2", Version: 4}}}}},
 	}
 }
@@ -30,11 +31,11 @@ func TestFind(t *testing.T) {
 	for image, want := range map[string]*v1alpha1.ImageTagSpec{
 		"docker.io/library/nginx:2": &n.Spec.Images["nginx"].Tags[1], "nginx": nil, "nginx:3": nil, "quay.io/nginx:1": nil,
 	} {
-		r, err := imageref.Parse(image)
+		r, err := ParseReference(image)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Find(n, r); got != want {
+		if got := FindTask(n, r); got != want {
 			t.Errorf("Find(%s) gives %+v", image, got)
 		}
 	}
@@ -46,20 +47,20 @@ func TestFind(t *testing.T) {
 func TestOwners(t *testing.T) {
 	n := nodeImage()
 	want := corev1.ObjectReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "ImagePullJob", Namespace: "default", Name: "pull", UID: "uid"}
-	if diff := cmp.Diff([]corev1.ObjectReference{want}, Jobs(n)); diff != "" {
+	if diff := cmp.Diff([]corev1.ObjectReference{want}, TaskJobs(n)); diff != "" {
 		t.Errorf("IMG-1.4: references to jobs (-want +got):\n%s", diff)
 	}
 	task := &n.Spec.Images["nginx"].Tags[0]
-	if !IsOwner(task, "uid") || !IsOwner(task, "other") || IsOwner(task, "nobody") {
+	if !IsTaskOwner(task, "uid") || !IsTaskOwner(task, "other") || IsTaskOwner(task, "nobody") {
 		t.Error("IsOwner is wrong")
 	}
-	if name, ok := JobOf(want); !ok || name != (types.NamespacedName{Namespace: "default", Name: "pull"}) {
+	if name, ok := TaskJob(want); !ok || name != (types.NamespacedName{Namespace: "default", Name: "pull"}) {
 		t.Errorf("JobOf gives %v, %t", name, ok)
 	}
 	for _, other := range []corev1.ObjectReference{
 		{APIVersion: "apps/v1", Kind: "ImagePullJob"}, {APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet"}, {APIVersion: "a/b/c", Kind: "ImagePullJob"}, {},
 	} {
-		if _, ok := JobOf(other); ok {
+		if _, ok := TaskJob(other); ok {
 			t.Errorf("%v is taken for a job", other)
 		}
 	}

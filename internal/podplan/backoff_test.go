@@ -1,4 +1,6 @@
-package backoff
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"testing"
@@ -9,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestPlaces(t *testing.T) {
+func TestBackOff(t *testing.T) {
 	web, now := types.NamespacedName{Namespace: "shop", Name: "web"}, time.Unix(1000, 0)
 	none := func(string) bool { return false }
-	var p Places
+	var p BackOff
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
 		p.Replaced(web, "web-0", now)
 		if got := p.Until(web, now, none)["web-0"].Sub(now); got != want*time.Second {
@@ -35,7 +37,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestRan(t *testing.T) {
+func TestHasRun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status corev1.ContainerStatus
 		want   bool
@@ -47,7 +49,7 @@ func TestRan(t *testing.T) {
 		"waits for another start": {corev1.ContainerStatus{RestartCount: 1}, true},
 	} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{tt.status}}}
-		if got := Ran(pod); got != tt.want {
+		if got := HasRun(pod); got != tt.want {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}

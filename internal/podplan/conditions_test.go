@@ -1,4 +1,6 @@
-package conditions
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"errors"
@@ -16,7 +18,7 @@ type problem struct {
 	Err       error
 }
 
-func TestReport(t *testing.T) {
+func TestConditions(t *testing.T) {
 	now := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	before := metav1.NewTime(now.Add(-time.Hour))
 	condition := func(kind appsv1.StatefulSetConditionType, message string, since metav1.Time) appsv1.StatefulSetCondition {
@@ -42,7 +44,7 @@ func TestReport(t *testing.T) {
 			[]appsv1.StatefulSetCondition{condition("A", "y", now)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := Report(test.old, test.problems, now,
+			got := Conditions(test.old, test.problems, now,
 				func(c appsv1.StatefulSetCondition) Condition[appsv1.StatefulSetConditionType] {
 					return Condition[appsv1.StatefulSetConditionType](c)
 				},

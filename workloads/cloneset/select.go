@@ -1,9 +1,13 @@
-package rollout
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
 
 import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Candidate is a pod that might move.
@@ -43,7 +47,7 @@ type Unavailable struct {
 // missing narrow that limit, but not for a pod that is unavailable already: the
 // missing ones may wait for it. A prepared pod is not held back. A pod that is
 // held back is passed over, and holds back nobody. (CS-31)
-func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []Wait) {
+func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []rollout.Wait) {
 	w := walk{Tally: t, moves: t.Moves(),
 		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
 	held := make([]hold, len(candidates))
@@ -54,8 +58,8 @@ func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) 
 			move = append(move, c.Pod)
 		}
 	}
-	wait = make([]Wait, 0, len(candidates)-len(move))
-	var reasons [holds]*Reason
+	wait = make([]rollout.Wait, 0, len(candidates)-len(move))
+	var reasons [holds]*rollout.Reason
 	for i, c := range candidates {
 		why := held[i]
 		if why == notHeld {
@@ -67,7 +71,7 @@ func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) 
 		if reasons[why] == nil {
 			reasons[why] = w.reason(why)
 		}
-		wait = append(wait, Wait{Pod: c.Pod, Reason: reasons[why]})
+		wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reasons[why]})
 	}
 	return move, wait
 }
@@ -121,7 +125,7 @@ func (t Tally) brokenMaxUnavailable() int32 {
 }
 
 // reason puts into words what holds pods back.
-func (w *walk) reason(why hold) *Reason {
+func (w *walk) reason(why hold) *rollout.Reason {
 	switch why {
 	case heldByRevision:
 		return w.revisionReason(w.moves)
@@ -144,7 +148,7 @@ func (w *walk) reason(why hold) *Reason {
 // Pods picked for deletion do not count as unavailable in a [Tally]. Those of
 // them that are not ready, or are settling, take their share of the budget here,
 // so that picking some cannot take down more than maxUnavailable.
-func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []Wait) {
+func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
 	t = t.counts()
 	unavailable, picked := t.unavailable(), t.specified() > 0
 	if picked {
@@ -152,7 +156,7 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 	}
 	budget := t.maxUnavailable() - unavailable
 	var used int64
-	var reason *Reason
+	var reason *rollout.Reason
 	now = make([]*corev1.Pod, 0, len(chosen))
 	for _, c := range chosen {
 		share := int64(1)
@@ -163,7 +167,7 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 			if reason == nil {
 				reason = t.deleteReason(positive(unavailable), int32(used))
 			}
-			wait = append(wait, Wait{Pod: c.Pod, Reason: reason})
+			wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reason})
 			continue
 		}
 		if c.Available {
@@ -187,13 +191,13 @@ func notAvailable(candidates []Candidate) (n int64) {
 // Moves.ScaleDown asks for it: pods that were picked for deletion, or that are
 // in the state PreparingDelete, go first. Nil where nothing is in the way.
 // (CS-23)
-func (t Tally) ScaleDownBlocked() *Reason {
+func (t Tally) ScaleDownBlocked() *rollout.Reason {
 	t = t.counts()
 	n := t.specified() + t.preparingDelete()
 	if n == 0 {
 		return nil
 	}
-	return &Reason{Rule: RuleDeleteFirst, Observed: positive(n), Message: fmt.Sprintf(
+	return &rollout.Reason{Rule: rollout.RuleDeleteFirst, Observed: positive(n), Message: fmt.Sprintf(
 		"replicas %d: %s picked for deletion or being prepared for it, which goes before scaling in",
 		t.Replicas, count(n, "pod is", "pods are"))}
 }
@@ -201,13 +205,13 @@ func (t Tally) ScaleDownBlocked() *Reason {
 // CreateBlocked returns why fewer pods are created than are missing: the limit
 // of scaleStrategy.maxUnavailable. Nil where all are created.
 // (CS-12, CS-16)
-func (t Tally) CreateBlocked() *Reason {
+func (t Tally) CreateBlocked() *rollout.Reason {
 	t = t.counts()
 	m := t.Moves()
 	if m.Create == m.ScaleUp {
 		return nil
 	}
-	return &Reason{Rule: RuleScaleMaxUnavailable, Limit: t.ScaleMaxUnavailable, Observed: positive(t.unavailable()),
+	return &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: t.ScaleMaxUnavailable, Observed: positive(t.unavailable()),
 		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: %s unavailable already, so %d of %s%s created now",
 			t.ScaleMaxUnavailable, count(t.unavailable(), "pod is", "pods are"),
 			m.Create, count(m.ScaleUp, "missing pod", "missing pods"), verb(m.Create))}

@@ -1,18 +1,18 @@
-// Package ordinals reads the names of the pods of a StatefulSet, and of their
-// claims. It is pure.
-package ordinals
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"strconv"
 	"strings"
 )
 
-// Split takes a name apart that ends in a dash and an ordinal, as the name of a
+// SplitOrdinal takes a name apart that ends in a dash and an ordinal, as the name of a
 // pod ("web-0") or of a claim ("data-web-0") does: into what stands before the
 // dash, and the ordinal. It returns false where the name is no such name, and
 // also where nobody would give it: an ordinal has no leading zeros, and fits
 // into an int32.
-func Split(name string) (parent string, ordinal int32, ok bool) {
+func SplitOrdinal(name string) (parent string, ordinal int32, ok bool) {
 	i := strings.LastIndexByte(name, '-')
 	if i < 1 {
 		return "", 0, false

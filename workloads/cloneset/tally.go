@@ -1,4 +1,6 @@
-package rollout
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
 
 import "math"
 
@@ -34,13 +36,13 @@ type Tally struct {
 	// Replicas is the number of pods wanted, at least 0.
 	Replicas int32
 	// Partition is the number of pods that stay at the old revision, as
-	// [Partition] returns it: 0 to Replicas.
+	// [rollout.Partition] returns it: 0 to Replicas.
 	Partition int32
-	// MaxUnavailable is as [MaxUnavailable] returns it.
+	// MaxUnavailable is as [rollout.MaxUnavailable] returns it.
 	MaxUnavailable int32
-	// MaxSurge is as [MaxSurge] returns it.
+	// MaxSurge is as [rollout.MaxSurge] returns it.
 	MaxSurge int32
-	// ScaleMaxUnavailable is as [ScaleMaxUnavailable] returns it; 0 creates no
+	// ScaleMaxUnavailable is as [rollout.ScaleMaxUnavailable] returns it; 0 creates no
 	// pod, [math.MaxInt32] is no limit.
 	ScaleMaxUnavailable int32
 
@@ -215,3 +217,19 @@ func (t Tally) extra() int64 { return t.owned() - int64(t.Replicas) }
 func positive(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
 
 func abs(n int64) int64 { return max(n, -n) }
+
+// counts is the tally with what can be counted: a negative number is 0, and a
+// partition holds back all replicas at most.
+func (t Tally) counts() Tally {
+	t.Replicas, t.MaxUnavailable = max(t.Replicas, 0), max(t.MaxUnavailable, 0)
+	t.MaxSurge, t.ScaleMaxUnavailable = max(t.MaxSurge, 0), max(t.ScaleMaxUnavailable, 0)
+	t.Partition = min(max(t.Partition, 0), t.Replicas)
+	t.New, t.Old = t.New.counts(), t.Old.counts()
+	return t
+}
+
+func (c Class) counts() Class {
+	c.Total, c.PreparingDelete = max(c.Total, 0), max(c.PreparingDelete, 0)
+	c.SpecifiedDelete, c.Unavailable = max(c.SpecifiedDelete, 0), max(c.Unavailable, 0)
+	return c
+}

@@ -1,6 +1,6 @@
-// Package imageref reads image references as Docker and the container runtimes
-// do: nginx means docker.io/library/nginx:latest. All of it is pure.
-package imageref
+// SPDX-License-Identifier: Apache-2.0
+
+package images
 
 import (
 	"fmt"
@@ -40,8 +40,8 @@ var (
 	digestForm = regexp.MustCompile(`^(?:sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128})$`)
 )
 
-// Parse reads a reference. The error says which part of it is wrong.
-func Parse(image string) (Reference, error) {
+// ParseReference reads a reference. The error says which part of it is wrong.
+func ParseReference(image string) (Reference, error) {
 	fail := func(format string, args ...any) (Reference, error) {
 		return Reference{}, fmt.Errorf("image %q: "+format, append([]any{image}, args...)...)
 	}

@@ -1,4 +1,6 @@
-package pulljobs
+// SPDX-License-Identifier: Apache-2.0
+
+package predownload
 
 import (
 	"context"
@@ -14,7 +16,6 @@ import (
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/predownload"
 )
 
 // The events about a workload.
@@ -23,8 +24,8 @@ const (
 	ReasonFailedCreate = "FailedCreateImagePullJob"
 )
 
-// Carrier carries decisions about one workload out.
-type Carrier struct {
+// Applier applies decisions about one workload.
+type Applier struct {
 	Jobs Jobs
 	// Namespace is the workload's.
 	Namespace string
@@ -35,41 +36,41 @@ type Carrier struct {
 	Wrote func(metav1.Object)
 }
 
-// CarryOut does what was decided about the workload and its revision. The
+// Apply does what was decided about the workload and its revision. The
 // revision may be nil where nothing is to be labelled. A decision for nothing
 // costs no request. All errors are collected; after one, the revision
-// stays without its label, so that the next pass decides again.
-func (c *Carrier) CarryOut(ctx context.Context, to *appsv1.ControllerRevision, d predownload.Decision) error {
+// stays without its label, so that the next reconcile decides again.
+func (a *Applier) Apply(ctx context.Context, to *appsv1.ControllerRevision, d Decision) error {
 	var errs []error
 	for _, job := range d.Create {
-		errs = append(errs, c.create(ctx, job))
+		errs = append(errs, a.create(ctx, job))
 	}
 	for _, name := range d.Delete {
-		if err := c.Jobs.Delete(ctx, c.Namespace, name); err != nil {
+		if err := a.Jobs.Delete(ctx, a.Namespace, name); err != nil {
 			errs = append(errs, fmt.Errorf("delete ImagePullJob %s: %w", name, err))
 		}
 	}
 	if err := errors.Join(errs...); err != nil || d.Label == "" {
 		return err
 	}
-	return c.label(ctx, to, d.Label)
+	return a.label(ctx, to, d.Label)
 }
 
 // create creates a job. Only an error that another attempt may mend is
 // returned: an update must not be held up by pods that pull for themselves.
 // Both events are Normal.
-func (c *Carrier) create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error {
-	err := c.Jobs.Create(ctx, job)
+func (a *Applier) create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error {
+	err := a.Jobs.Create(ctx, job)
 	switch {
 	case err == nil:
-		c.Event(corev1.EventTypeNormal, ReasonCreated, "created ImagePullJob %s for image %s", job.Name, job.Spec.Image)
+		a.Event(corev1.EventTypeNormal, ReasonCreated, "created ImagePullJob %s for image %s", job.Name, job.Spec.Image)
 		return nil
 	case apierrors.IsAlreadyExists(err):
 		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return err // nobody reads an event there, and it cannot be created either
 	}
-	c.Event(corev1.EventTypeNormal, ReasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
+	a.Event(corev1.EventTypeNormal, ReasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
 	if final(err) {
 		return nil
 	}
@@ -83,8 +84,8 @@ func final(err error) bool {
 }
 
 // label sets the label by a merge patch of the revision. The UID is not known
-// of a revision that was created in the same pass.
-func (c *Carrier) label(ctx context.Context, to *appsv1.ControllerRevision, key string) error {
+// of a revision that was created in the same reconcile.
+func (a *Applier) label(ctx context.Context, to *appsv1.ControllerRevision, key string) error {
 	metadata := map[string]any{"labels": map[string]string{key: "true"}}
 	if to.UID != "" {
 		metadata["uid"] = to.UID
@@ -93,11 +94,11 @@ func (c *Carrier) label(ctx context.Context, to *appsv1.ControllerRevision, key 
 	if err != nil {
 		return fmt.Errorf("label ControllerRevision %s: %w", to.Name, err)
 	}
-	labelled, err := c.Revisions.ControllerRevisions(c.Namespace).
+	labelled, err := a.Revisions.ControllerRevisions(a.Namespace).
 		Patch(ctx, to.Name, types.MergePatchType, data, metav1.PatchOptions{})
 	if err != nil {
 		return fmt.Errorf("label ControllerRevision %s with %s: %w", to.Name, key, err)
 	}
-	c.Wrote(labelled)
+	a.Wrote(labelled)
 	return nil
 }

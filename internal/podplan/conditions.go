@@ -1,6 +1,6 @@
-// Package conditions makes the conditions by which the status of a workload
-// reports problems. It is pure.
-package conditions
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"slices"
@@ -33,11 +33,11 @@ type AnyProblem[T ~string] interface {
 	}
 }
 
-// Report says what is wrong, one condition per type with the first problem of
+// Conditions says what is wrong, one condition per type with the first problem of
 // its kind, in the order of the problems; nil where there is none. Conditions
 // that stand keep their time. C is the workload's type of conditions, which
 // read and write convert.
-func Report[P AnyProblem[T], T ~string, C any](
+func Conditions[P AnyProblem[T], T ~string, C any](
 	old []C, problems []P, now metav1.Time, read func(C) Condition[T], write func(Condition[T]) C,
 ) []C {
 	var reported []T

@@ -1,4 +1,6 @@
-package rollout
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
 
 import (
 	"math"

@@ -1,6 +1,6 @@
-// Package snapshots checks what planners are given. Plans are public: their
-// snapshots come from caches, and from tests and tools that may get them wrong.
-package snapshots
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"errors"

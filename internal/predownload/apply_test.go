@@ -1,4 +1,6 @@
-package pulljobs
+// SPDX-License-Identifier: Apache-2.0
+
+package predownload
 
 import (
 	"context"
@@ -22,7 +24,6 @@ import (
 	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/predownload"
 )
 
 // job is a job of the namespace shop that web controls.
@@ -123,27 +124,27 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-func TestCarryOut(t *testing.T) {
+func TestApply(t *testing.T) {
 	resource := distributionv1alpha1.Resource("imagepulljobs")
 	label := func(key string) string {
 		return `patch controllerrevisions web-new application/merge-patch+json {"metadata":{"labels":{"` + key + `":"true"},"uid":"uid-rev"}}`
 	}
-	create := predownload.Decision{
+	create := Decision{
 		Create: []*distributionv1alpha1.ImagePullJob{job("a"), job("b")}, Label: inplacev1alpha1.PreDownloadCreatedLabel}
 	created := []string{"create imagepulljobs a", "create imagepulljobs b"}
 
 	for _, test := range []struct {
 		name   string
-		do     predownload.Decision
+		do     Decision
 		answer error // to every request about a job
 		jobs   []string
 		labels []string
 		events []string
 		fails  string
 	}{
-		{name: "nothing costs nothing", do: predownload.Decision{}},
-		{name: "IP-31: a wait costs nothing", do: predownload.Decision{Reason: "later"}},
-		{name: "IP-29: ignored", do: predownload.Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
+		{name: "nothing costs nothing", do: Decision{}},
+		{name: "IP-31: a wait costs nothing", do: Decision{Reason: "later"}},
+		{name: "IP-29: ignored", do: Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
 			labels: []string{label(inplacev1alpha1.PreDownloadIgnoredLabel)}},
 		{name: "IP-30: jobs, then the label", do: create, jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
@@ -156,8 +157,8 @@ func TestCarryOut(t *testing.T) {
 		{name: "IP-30: a refusal is not", do: create, answer: apierrors.NewBadRequest("bad image"), jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
 			events: []string{"Normal FailedCreateImagePullJob create ImagePullJob a for image nginx:2: bad image", "Normal FailedCreateImagePullJob create ImagePullJob b for image nginx:2: bad image"}},
-		{name: "IP-32: deletion", do: predownload.Decision{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
-		{name: "IP-32: deletion fails", do: predownload.Decision{Delete: []string{"old"}}, answer: errors.New("no answer"),
+		{name: "IP-32: deletion", do: Decision{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
+		{name: "IP-32: deletion fails", do: Decision{Delete: []string{"old"}}, answer: errors.New("no answer"),
 			jobs: []string{"delete imagepulljobs old uid=uid-old"}, fails: "delete ImagePullJob old: no answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -168,13 +169,13 @@ func TestCarryOut(t *testing.T) {
 			to := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new", UID: "uid-rev"}}
 			kubernetes := fake.NewClientset(to)
 			var events, wrote []string
-			carrier := Carrier{Jobs: s, Namespace: "shop", Revisions: kubernetes.AppsV1(),
+			applier := Applier{Jobs: s, Namespace: "shop", Revisions: kubernetes.AppsV1(),
 				Event: func(kind, reason, format string, args ...any) {
 					events = append(events, kind+" "+reason+" "+fmt.Sprintf(format, args...))
 				},
 				Wrote: func(labelled metav1.Object) { wrote = append(wrote, labelled.GetName()) },
 			}
-			err := carrier.CarryOut(context.Background(), to, test.do)
+			err := applier.Apply(context.Background(), to, test.do)
 			if (err != nil) != (test.fails != "") || err != nil && !strings.Contains(err.Error(), test.fails) {
 				t.Errorf("error %v, want %q", err, test.fails)
 			}
@@ -194,8 +195,8 @@ func TestCarryOut(t *testing.T) {
 func TestLabelOfANewRevision(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new"}}
 	kubernetes := fake.NewClientset(revision)
-	carrier := Carrier{Namespace: "shop", Revisions: kubernetes.AppsV1(), Wrote: func(metav1.Object) {}}
-	if err := carrier.CarryOut(context.Background(), revision, predownload.Decision{Label: "decided"}); err != nil {
+	applier := Applier{Namespace: "shop", Revisions: kubernetes.AppsV1(), Wrote: func(metav1.Object) {}}
+	if err := applier.Apply(context.Background(), revision, Decision{Label: "decided"}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{`patch controllerrevisions web-new application/merge-patch+json {"metadata":{"labels":{"decided":"true"}}}`}
@@ -203,8 +204,8 @@ func TestLabelOfANewRevision(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 
-	gone := Carrier{Namespace: "bank", Revisions: kubernetes.AppsV1()}
-	if err := gone.CarryOut(context.Background(), revision, predownload.Decision{Label: "decided"}); !apierrors.IsNotFound(err) {
+	gone := Applier{Namespace: "bank", Revisions: kubernetes.AppsV1()}
+	if err := gone.Apply(context.Background(), revision, Decision{Label: "decided"}); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v for a revision that does not exist, want not found", err)
 	}
 }

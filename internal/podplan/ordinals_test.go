@@ -1,4 +1,6 @@
-package ordinals
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"fmt"
@@ -6,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestSplit(t *testing.T) {
+func TestSplitOrdinal(t *testing.T) {
 	for _, test := range []struct {
 		name, parent string
 		ordinal      int32
@@ -33,18 +35,18 @@ func TestSplit(t *testing.T) {
 		{"", "", 0, false},
 		{"web-٣", "", 0, false},
 	} {
-		parent, ordinal, ok := Split(test.name)
+		parent, ordinal, ok := SplitOrdinal(test.name)
 		if parent != test.parent || ordinal != test.ordinal || ok != test.ok {
 			t.Errorf("%q: got %q, %d, %v; want %q, %d, %v", test.name, parent, ordinal, ok, test.parent, test.ordinal, test.ok)
 		}
 	}
 }
 
-func FuzzSplit(f *testing.F) {
+func FuzzSplitOrdinal(f *testing.F) {
 	f.Add("web-0")
 	f.Add("web-01")
 	f.Fuzz(func(t *testing.T, name string) {
-		if parent, ordinal, ok := Split(name); ok && fmt.Sprintf("%s-%d", parent, ordinal) != name {
+		if parent, ordinal, ok := SplitOrdinal(name); ok && fmt.Sprintf("%s-%d", parent, ordinal) != name {
 			t.Errorf("%q is read as %q and %d", name, parent, ordinal)
 		}
 	})

@@ -1,52 +1,56 @@
-package rollout
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
 
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // targetUnavailable is why no further pod may move to the target revision.
-func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, accepted int32) *Reason {
+func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, accepted int32) *rollout.Reason {
 	revision := "update"
 	if m.Update < 0 {
 		revision = "current"
 	}
-	return &Reason{
-		Rule: RuleMaxUnavailable, Limit: limit, Observed: unavailable + accepted,
+	return &rollout.Reason{
+		Rule: rollout.RuleMaxUnavailable, Limit: limit, Observed: unavailable + accepted,
 		Message: words + ": " + taken(unavailable, " at the "+revision+" revision", accepted, "updated"),
 	}
 }
 
 // allUnavailable is why no further available pod may move.
-func (t Tally) allUnavailable(m Moves, unavailable, disrupted int32) *Reason {
-	return &Reason{
-		Rule: RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + disrupted,
+func (t Tally) allUnavailable(m Moves, unavailable, disrupted int32) *rollout.Reason {
+	return &rollout.Reason{
+		Rule: rollout.RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + disrupted,
 		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", disrupted, "updated"),
 	}
 }
 
 // deleteReason is why no further ready pod may be deleted.
-func (t Tally) deleteReason(unavailable, used int32) *Reason {
-	return &Reason{
-		Rule: RuleMaxUnavailable, Limit: positive(t.maxUnavailable()), Observed: unavailable + used,
+func (t Tally) deleteReason(unavailable, used int32) *rollout.Reason {
+	return &rollout.Reason{
+		Rule: rollout.RuleMaxUnavailable, Limit: positive(t.maxUnavailable()), Observed: unavailable + used,
 		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", used, "deleted"),
 	}
 }
 
 // revisionReason is why no more pods have to move, whatever is available.
-func (t Tally) revisionReason(m Moves) *Reason {
+func (t Tally) revisionReason(m Moves) *rollout.Reason {
 	if m.Update < 0 {
 		n := t.Replicas - t.Partition
-		return &Reason{Rule: RulePartition, Limit: t.Partition, Observed: n, Message: fmt.Sprintf(
+		return &rollout.Reason{Rule: rollout.RulePartition, Limit: t.Partition, Observed: n, Message: fmt.Sprintf(
 			"partition %d of %s: %s at the update revision",
 			t.Partition, count(t.Replicas, "replica", "replicas"), count(n, "pod stays", "pods stay"))}
 	}
 	diffOld, diffNew := t.revisionDiff()
 	if abs(diffOld) <= abs(diffNew) && t.Partition > 0 {
-		return &Reason{Rule: RulePartition, Limit: t.Partition, Observed: t.Partition, Message: fmt.Sprintf(
+		return &rollout.Reason{Rule: rollout.RulePartition, Limit: t.Partition, Observed: t.Partition, Message: fmt.Sprintf(
 			"partition %d: %s at the old revision", t.Partition, count(t.Partition, "pod stays", "pods stay"))}
 	}
-	return &Reason{Rule: RuleReplicas, Limit: t.Replicas - t.Partition, Observed: t.New.Total + m.Update, Message: fmt.Sprintf(
+	return &rollout.Reason{Rule: rollout.RuleReplicas, Limit: t.Replicas - t.Partition, Observed: t.New.Total + m.Update, Message: fmt.Sprintf(
 		"replicas %d, partition %d: the update revision gets no more than %s",
 		t.Replicas, t.Partition, count(t.Replicas-t.Partition, "pod", "pods"))}
 }

@@ -1,4 +1,6 @@
-package rollout
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
 
 import (
 	"fmt"
@@ -7,21 +9,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // line makes a candidate of each letter: "+" is available, "-" is not. The
 // names are the positions.
 func line(letters string) (candidates []Candidate) {
 	for i, letter := range letters {
-		candidates = append(candidates, Candidate{Pod: newPod(fmt.Sprint(i)), Available: letter == '+' || letter == '~', Settling: letter == '~', Prepared: letter == 'p'})
+		candidates = append(candidates, Candidate{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}}, Available: letter == '+' || letter == '~', Settling: letter == '~', Prepared: letter == 'p'})
 	}
 	return candidates
 }
 
 // answer prints what was selected, and for each reason the pods that wait.
-func answer(selected []*corev1.Pod, waits []Wait) string {
-	lines := []string{"now: " + names(selected)}
-	var last *Reason
+func answer(selected []*corev1.Pod, waits []rollout.Wait) string {
+	names := make([]string, len(selected))
+	for i, pod := range selected {
+		names[i] = pod.Name
+	}
+	lines := []string{"now: " + strings.Join(names, " ")}
+	var last *rollout.Reason
 	for _, w := range waits {
 		if w.Reason != last {
 			last = w.Reason
@@ -178,7 +187,7 @@ func TestSelectForDeletion(t *testing.T) {
 func TestBlocked(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		reason *Reason
+		reason *rollout.Reason
 		want   string
 	}{
 		{"CS-23, CS-E20: picked pods go before scaling in",
@@ -194,11 +203,24 @@ func TestBlocked(t *testing.T) {
 			"scaleStrategy.maxUnavailable 2: 1 pod is unavailable already, so 1 of 3 missing pods is created now"},
 		{"CS-16: all are created",
 			Tally{Replicas: 6, ScaleMaxUnavailable: noLimit, New: Class{Total: 3, Unavailable: 1}}.CreateBlocked(), ""},
-		{"a reason without words is its rule", &Reason{Rule: RulePaused}, "Paused"},
+		{"a reason without words is its rule", &rollout.Reason{Rule: rollout.RulePaused}, "Paused"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.reason.String(); got != tt.want {
 				t.Errorf("reason %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func BenchmarkSelectForUpdate(b *testing.B) {
+	for _, n := range []int{10, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			candidates := line(strings.Repeat("+", n))
+			tally := Tally{Replicas: int32(n), Partition: int32(n) / 5, MaxUnavailable: int32(n) / 4, Old: Class{Total: int32(n)}}
+			b.ReportAllocs()
+			for b.Loop() {
+				tally.SelectForUpdate(candidates, Unavailable{})
 			}
 		})
 	}

@@ -1,4 +1,6 @@
-package snapshots
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
 
 import (
 	"testing"
