@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -191,6 +192,39 @@ func TestRuntimeDeadlines(t *testing.T) {
 		}
 		if took := time.Since(start); took != 28*time.Second {
 			t.Errorf("the stop took %s", took)
+		}
+	})
+}
+
+// busy is a runtime whose answers take their time.
+type busy struct {
+	grpc.ClientConnInterface
+	takes time.Duration
+}
+
+func (b busy) Invoke(ctx context.Context, method string, arguments, answer any, options ...grpc.CallOption) error {
+	select {
+	case <-time.After(b.takes):
+		return b.ClientConnInterface.Invoke(ctx, method, arguments, answer, options...)
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// A node that has much to do stops containers late, not never.
+func TestStopOnABusyNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := critest.New(nil)
+		id := fake.Create(container("uid", "main"))
+		r, err := nodeagent.NewRuntime(t.Context(), busy{fake.Conn(), 9 * time.Second}, "unix:///run/test.sock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.StopContainer(t.Context(), id, 2*time.Second); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Exec(t.Context(), id, []string{"true"}, time.Second); status.Code(err) == codes.DeadlineExceeded {
+			t.Errorf("the command was given up: %v", err)
 		}
 	})
 }
