@@ -1,4 +1,6 @@
-package conversion
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -7,19 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// reviewKind is what travels in both directions.
-var reviewKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "ConversionReview"}
+// conversionReviewKind is what travels in both directions.
+var conversionReviewKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "ConversionReview"}
 
-// Review is a ConversionReview: a question, or the answer to it.
-type Review struct {
+// ConversionReview is a ConversionReview: a question, or the answer to it.
+type ConversionReview struct {
 	metav1.TypeMeta `json:",inline"`
 
-	Request  *Request  `json:"request,omitempty"`
-	Response *Response `json:"response,omitempty"`
+	Request  *ConversionRequest  `json:"request,omitempty"`
+	Response *ConversionResponse `json:"response,omitempty"`
 }
 
-// Request asks for objects in another version.
-type Request struct {
+// ConversionRequest asks for objects in another version.
+type ConversionRequest struct {
 	// UID stands in the answer again.
 	UID types.UID `json:"uid"`
 	// DesiredAPIVersion is a group and version, such as apps.kruise.io/v1beta1.
@@ -27,9 +29,9 @@ type Request struct {
 	Objects           []runtime.RawExtension `json:"objects"`
 }
 
-// Response holds the converted objects in the order of the request, or says why
+// ConversionResponse holds the converted objects in the order of the request, or says why
 // there are none.
-type Response struct {
+type ConversionResponse struct {
 	UID              types.UID              `json:"uid"`
 	ConvertedObjects []runtime.RawExtension `json:"convertedObjects"`
 	Result           metav1.Status          `json:"result"`

@@ -1,4 +1,6 @@
-package templatecheck_test
+// SPDX-License-Identifier: Apache-2.0
+
+package validation_test
 
 import (
 	"context"
@@ -18,7 +20,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podwright/podwright/internal/podtemplate"
-	"github.com/podwright/podwright/internal/templatecheck"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 func podTemplate(volumes ...corev1.Volume) *corev1.PodTemplateSpec {
@@ -38,7 +40,7 @@ func TestDryRun(t *testing.T) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "podtemplates"}, "", errors.New("no"))
 	})
 	template := podTemplate()
-	if err := (templatecheck.DryRun{Client: client.CoreV1()}).CheckTemplate(t.Context(), "shop", template); !apierrors.IsForbidden(err) {
+	if err := (validation.DryRun{Client: client.CoreV1()}).CheckTemplate(t.Context(), "shop", template); !apierrors.IsForbidden(err) {
 		t.Errorf("want the API server's error, got %v", err)
 	}
 	if len(created) != 1 {
@@ -53,7 +55,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-func TestAnswerOfAVerdict(t *testing.T) {
+func TestAnswerTemplates(t *testing.T) {
 	invalid := func(errs ...*field.Error) error {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", errs)
 	}
@@ -88,7 +90,7 @@ func TestAnswerOfAVerdict(t *testing.T) {
 		{"wrapped", fmt.Errorf("check: %w", invalid(field.Required(path("template", "spec", "a"), ""))), []string{"spec.template.spec.a: Required value"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := templatecheck.Answer(t.Context(), request(), templates, func(_ context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+			got := validation.AnswerTemplates(t.Context(), request(), templates, func(_ context.Context, namespace string, template *corev1.PodTemplateSpec) error {
 				var volumes []string
 				for _, v := range template.Spec.Volumes {
 					volumes = append(volumes, fmt.Sprint(v.Name, v.PersistentVolumeClaim != nil))
@@ -111,7 +113,7 @@ func TestAnswerOfAVerdict(t *testing.T) {
 	}
 }
 
-func TestAnswerWithoutVerdict(t *testing.T) {
+func TestAnswerTemplatesWithoutVerdict(t *testing.T) {
 	pods := schema.GroupResource{Resource: "podtemplates"}
 	const warning = "spec.template was checked only in part, because the API server gave no verdict on it: "
 	for name, tt := range map[string]struct {
@@ -126,7 +128,7 @@ func TestAnswerWithoutVerdict(t *testing.T) {
 		"nobody in sight": {context.DeadlineExceeded, "the request failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := templatecheck.Answer(t.Context(), request(), podtemplate.Templates{Pod: podTemplate()}, func(ctx context.Context, _ string, _ *corev1.PodTemplateSpec) error {
+			got := validation.AnswerTemplates(t.Context(), request(), podtemplate.Templates{Pod: podTemplate()}, func(ctx context.Context, _ string, _ *corev1.PodTemplateSpec) error {
 				if _, limited := ctx.Deadline(); !limited {
 					t.Error("the check has no time limit")
 				}

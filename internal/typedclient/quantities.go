@@ -1,8 +1,6 @@
-// Package quantities keeps numbers that nobody can compute with out of the
-// decoders. A resource quantity such as "1e-100000000" in a pod template, which
-// the API server stores without looking at it, would keep a decoder, and with
-// it the cache of all objects of its kind, busy for hours.
-package quantities
+// SPDX-License-Identifier: Apache-2.0
+
+package typedclient
 
 import (
 	"bytes"
@@ -20,9 +18,14 @@ const (
 	largest  = "9223372036854775807"
 )
 
-// Tame replaces quantities with exponents beyond all use in JSON by what they
-// mean, and leaves everything else as it is: almost always, it returns raw itself.
-func Tame(raw []byte) []byte {
+// TameQuantities keeps numbers that nobody can compute with out of the decoders: a
+// resource quantity such as "1e-100000000" in a pod template, which the API server
+// stores without looking at it, would keep a decoder, and with it the cache of all
+// objects of its kind, busy for hours.
+//
+// It replaces quantities with exponents beyond all use in JSON by what they mean,
+// and leaves everything else as it is: almost always, it returns raw itself.
+func TameQuantities(raw []byte) []byte {
 	if !extreme.Match(raw) {
 		return raw
 	}

@@ -1,7 +1,6 @@
-// Package reviews speaks what all webhooks of the API server have in common: a
-// review comes in by POST as JSON with a request in it, and goes out again with
-// the response.
-package reviews
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
 
 import (
 	"context"
@@ -17,42 +16,44 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Protocol is what one kind of review adds. R is its Go type, a pointer to a
+// protocol is what webhooks of the API server have in common: a review comes in by
+// POST as JSON with a request in it, and goes out again with the response. Its
+// fields are what one kind of review adds. R is its Go type, a pointer to a
 // struct with TypeMeta. Every field is required.
-type Protocol[R schema.ObjectKind] struct {
-	// Kind of the reviews, in both directions.
-	Kind schema.GroupVersionKind
-	// VersionsField is where a user says which versions the webhook speaks, as
+type protocol[R schema.ObjectKind] struct {
+	// kind of the reviews, in both directions.
+	kind schema.GroupVersionKind
+	// versionsField is where a user says which versions the webhook speaks, as
 	// in "admissionReviewVersions of the webhook".
-	VersionsField string
-	// MaxBodyBytes is the size of the largest review that is read.
-	MaxBodyBytes int64
-	// New returns an empty review.
-	New func() R
-	// Describe returns what the log tells of a request, as keys and values; nil
+	versionsField string
+	// maxBodyBytes is the size of the largest review that is read.
+	maxBodyBytes int64
+	// empty returns an empty review.
+	empty func() R
+	// describe returns what the log tells of a request, as keys and values; nil
 	// where the review has no request.
-	Describe func(review R) []any
-	// Answer makes the review that goes back; its kind is set by the Handler. The
+	describe func(review R) []any
+	// respond makes the review that goes back; its kind is set by the handler. The
 	// context ends when the API server no longer waits, and carries a logger
 	// with the description. An error is for the log, not for the API server.
-	Answer func(ctx context.Context, review R) (R, error)
+	respond func(ctx context.Context, review R) (R, error)
 }
 
-// Handler serves the protocol.
+// handler serves the protocol.
 //
 // What is no review of the kind is answered with the HTTP status 405 (not
-// POSTed), 415 (not JSON), 413 (larger than MaxBodyBytes) or 400. An Answer that
+// POSTed), 415 (not JSON), 413 (larger than maxBodyBytes) or 400. A respond that
 // fails or panics gives 500 and an entry in the log.
-func (p Protocol[R]) Handler() http.Handler {
+func (p protocol[R]) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		logger := klog.FromContext(r.Context()).WithValues("path", r.URL.Path)
 		review, problem := p.read(w, r)
 		if problem != nil {
-			logger.Info("Refused what is no review", "want", p.Kind.Kind, "status", problem.status, "reason", problem.reason)
+			logger.Info("Refused what is no review", "want", p.kind.Kind, "status", problem.status, "reason", problem.reason)
 			http.Error(w, problem.reason, problem.status)
 			return
 		}
-		logger = logger.WithValues(p.Describe(review)...)
+		logger = logger.WithValues(p.describe(review)...)
 		answer, err := p.answer(klog.NewContext(r.Context(), logger), review)
 		if err != nil {
 			logger.Error(err, "Webhook failed")
@@ -71,7 +72,7 @@ type problem struct {
 	reason string
 }
 
-func (p Protocol[R]) read(w http.ResponseWriter, r *http.Request) (review R, _ *problem) {
+func (p protocol[R]) read(w http.ResponseWriter, r *http.Request) (review R, _ *problem) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return review, &problem{http.StatusMethodNotAllowed, fmt.Sprintf("method %s: want POST", r.Method)}
@@ -80,35 +81,35 @@ func (p Protocol[R]) read(w http.ResponseWriter, r *http.Request) (review R, _ *
 	if mediaType, _, err := mime.ParseMediaType(contentType); err != nil || mediaType != "application/json" {
 		return review, &problem{http.StatusUnsupportedMediaType, fmt.Sprintf("content type %q: want application/json", contentType)}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, p.MaxBodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, p.maxBodyBytes))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return review, &problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("body: want at most %d bytes", tooLarge.Limit)}
 	}
 	if err != nil {
 		return review, &problem{http.StatusBadRequest, fmt.Sprintf("body: %v", err)}
 	}
-	review = p.New()
+	review = p.empty()
 	if err := p.decode(body, review); err != nil {
 		return review, &problem{http.StatusBadRequest, fmt.Sprintf("body: %v", err)}
 	}
 	return review, nil
 }
 
-func (p Protocol[R]) decode(body []byte, review R) error {
+func (p protocol[R]) decode(body []byte, review R) error {
 	if err := json.Unmarshal(body, review); err != nil {
-		return fmt.Errorf("want JSON of the kind %s: %w", p.Kind.Kind, err)
+		return fmt.Errorf("want JSON of the kind %s: %w", p.kind.Kind, err)
 	}
-	if got := review.GroupVersionKind(); got != p.Kind {
-		return fmt.Errorf("want %v, got %v: set %s to %s", p.Kind, got, p.VersionsField, p.Kind.Version)
+	if got := review.GroupVersionKind(); got != p.kind {
+		return fmt.Errorf("want %v, got %v: set %s to %s", p.kind, got, p.versionsField, p.kind.Version)
 	}
-	if p.Describe(review) == nil {
-		return fmt.Errorf("the %s has no request", p.Kind.Kind)
+	if p.describe(review) == nil {
+		return fmt.Errorf("the %s has no request", p.kind.Kind)
 	}
 	return nil
 }
 
 // answer turns a panic into an error.
-func (p Protocol[R]) answer(ctx context.Context, review R) (answer R, err error) {
+func (p protocol[R]) answer(ctx context.Context, review R) (answer R, err error) {
 	defer func() {
 		switch cause := recover(); cause {
 		case nil:
@@ -118,11 +119,11 @@ func (p Protocol[R]) answer(ctx context.Context, review R) (answer R, err error)
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return p.Answer(ctx, review)
+	return p.respond(ctx, review)
 }
 
-func (p Protocol[R]) write(w http.ResponseWriter, answer R) error {
-	answer.SetGroupVersionKind(p.Kind)
+func (p protocol[R]) write(w http.ResponseWriter, answer R) error {
+	answer.SetGroupVersionKind(p.kind)
 	data, err := json.Marshal(answer)
 	if err != nil {
 		http.Error(w, "the webhook's answer cannot be encoded", http.StatusInternalServerError)

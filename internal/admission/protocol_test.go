@@ -1,4 +1,6 @@
-package reviews_test
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
 
 import (
 	"bytes"
@@ -14,8 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
-
-	"github.com/podwright/podwright/internal/reviews"
 )
 
 // sum is a review that asks for the sum of numbers.
@@ -28,20 +28,20 @@ type sum struct {
 
 const question = `{"apiVersion":"math.io/v1","kind":"Sum","request":[1,2]}`
 
-// protocol answers with the given text.
-func protocol(answer func() (string, error)) reviews.Protocol[*sum] {
-	return reviews.Protocol[*sum]{
-		Kind:          schema.GroupVersionKind{Group: "math.io", Version: "v1", Kind: "Sum"},
-		VersionsField: "versions of the calculator",
-		MaxBodyBytes:  100,
-		New:           func() *sum { return &sum{} },
-		Describe: func(review *sum) []any {
+// adding answers with the given text.
+func adding(answer func() (string, error)) protocol[*sum] {
+	return protocol[*sum]{
+		kind:          schema.GroupVersionKind{Group: "math.io", Version: "v1", Kind: "Sum"},
+		versionsField: "versions of the calculator",
+		maxBodyBytes:  100,
+		empty:         func() *sum { return &sum{} },
+		describe: func(review *sum) []any {
 			if review.Request == nil {
 				return nil
 			}
 			return []any{"numbers", len(review.Request)}
 		},
-		Answer: func(ctx context.Context, _ *sum) (*sum, error) {
+		respond: func(ctx context.Context, _ *sum) (*sum, error) {
 			klog.FromContext(ctx).Info("Adding up")
 			text, err := answer()
 			return &sum{Response: &runtime.RawExtension{Raw: []byte(text)}}, err
@@ -50,19 +50,19 @@ func protocol(answer func() (string, error)) reviews.Protocol[*sum] {
 }
 
 // ask sends a request to a protocol and returns the answer and the log.
-func ask(p reviews.Protocol[*sum], method, contentType, body string) (*httptest.ResponseRecorder, string) {
+func ask(p protocol[*sum], method, contentType, body string) (*httptest.ResponseRecorder, string) {
 	var log bytes.Buffer
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log)))
 	request := httptest.NewRequest(method, "/sum", strings.NewReader(body)).WithContext(klog.NewContext(context.Background(), logger))
 	request.Header.Set("Content-Type", contentType)
 	recorder := httptest.NewRecorder()
-	p.Handler().ServeHTTP(recorder, request)
+	p.handler().ServeHTTP(recorder, request)
 	return recorder, log.String()
 }
 
 func three() (string, error) { return "3", nil }
 
-func TestHandler(t *testing.T) {
+func TestProtocol(t *testing.T) {
 	const jsonType = "application/json"
 	boom := func() (string, error) { panic("boom") }
 	fails := func() (string, error) { return "", errors.New("boom") }
@@ -91,7 +91,7 @@ func TestHandler(t *testing.T) {
 		{"an answer that is no JSON", "POST", jsonType, question, broken, 500, "cannot be encoded", "Could not send the answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, log := ask(protocol(test.answer), test.method, test.contentType, test.body)
+			got, log := ask(adding(test.answer), test.method, test.contentType, test.body)
 			if got.Code != test.status || !strings.Contains(got.Body.String(), test.want) || strings.Contains(got.Body.String(), "boom") {
 				t.Errorf("answer %d %s, want %d with %q and no inner error", got.Code, got.Body, test.status, test.want)
 			}
@@ -108,21 +108,21 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-func TestHandlerLetsAbortPass(t *testing.T) {
+func TestProtocolLetsAbortPass(t *testing.T) {
 	defer func() {
 		if p := recover(); p != http.ErrAbortHandler {
 			t.Errorf("recovered %v, want http.ErrAbortHandler", p)
 		}
 	}()
-	ask(protocol(func() (string, error) { panic(http.ErrAbortHandler) }), "POST", "application/json", question)
+	ask(adding(func() (string, error) { panic(http.ErrAbortHandler) }), "POST", "application/json", question)
 }
 
-func FuzzHandler(f *testing.F) {
+func FuzzProtocol(f *testing.F) {
 	for _, seed := range []string{question, "", "{", "null", "[]", `{"request":[]}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		got, _ := ask(protocol(three), "POST", "application/json", body)
+		got, _ := ask(adding(three), "POST", "application/json", body)
 		if got.Code != 200 && got.Code != 400 && got.Code != 413 {
 			t.Errorf("answer %d to %q", got.Code, body)
 		}

@@ -1,7 +1,6 @@
-// Package templatecheck has the API server itself judge a pod template before a
-// workload that uses it is stored. So templates are judged by the very release
-// that will have to accept the pods.
-package templatecheck
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
 
 import (
 	"context"
@@ -22,17 +21,19 @@ import (
 // it gives a webhook by default.
 const timeout = 5 * time.Second
 
-// Check judges a pod template. It returns nil for a valid one. An invalid one
+// CheckTemplate judges a pod template. It returns nil for a valid one. An invalid one
 // is an error of the API server (Invalid, 422) whose causes name fields below
 // "template". Any other error means that it could not be checked.
-type Check func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
+type CheckTemplate func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
 
-// DryRun asks the API server to create a core/v1 PodTemplate without storing it.
+// DryRun has the API server itself judge a pod template before a workload that
+// uses it is stored: it asks it to create a core/v1 PodTemplate without storing it.
+// So templates are judged by the very release that will have to accept the pods.
 type DryRun struct {
 	Client typedcorev1.PodTemplatesGetter
 }
 
-// CheckTemplate is a Check.
+// CheckTemplate is one.
 func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
 	_, err := d.Client.PodTemplates(namespace).Create(ctx, &corev1.PodTemplate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "template-check-"},
@@ -41,10 +42,10 @@ func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *c
 	return err
 }
 
-// Answer answers a request that nothing but the templates can be wrong with,
+// AnswerTemplates answers a request that nothing but the templates can be wrong with,
 // by the verdict on them. Where no verdict can be had in time, it allows the
 // request with a warning.
-func Answer(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, check Check) *admissionv1.AdmissionResponse {
+func AnswerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, check CheckTemplate) *admissionv1.AdmissionResponse {
 	template, claims := templates.WithClaims()
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

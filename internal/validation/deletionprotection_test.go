@@ -1,14 +1,16 @@
-package deletionprotection_test
+// SPDX-License-Identifier: Apache-2.0
+
+package validation_test
 
 import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/deletionprotection"
+	"github.com/podwright/podwright/internal/validation"
 )
 
-func TestWorkload(t *testing.T) {
+func TestDeletion(t *testing.T) {
 	const always, cascading = "forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Always",
 		"forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Cascading and replicas 3>0"
 	deleting := metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}
@@ -29,10 +31,10 @@ func TestWorkload(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.label != "" {
-				tt.object.Labels = map[string]string{deletionprotection.Label: tt.label}
+				tt.object.Labels = map[string]string{validation.DeletionProtection: tt.label}
 			}
 			got := ""
-			if err := deletionprotection.Workload(&tt.object, tt.replicas); err != nil {
+			if err := validation.Deletion(&tt.object, tt.replicas); err != nil {
 				got = err.Error()
 			}
 			if got != tt.want {

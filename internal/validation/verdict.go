@@ -1,4 +1,6 @@
-package templatecheck
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
 
 import (
 	"errors"

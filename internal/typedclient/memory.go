@@ -1,5 +1,6 @@
-// Package memory answers the calls of fake clients from memory.
-package memory
+// SPDX-License-Identifier: Apache-2.0
+
+package typedclient
 
 import (
 	"fmt"
