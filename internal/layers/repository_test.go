@@ -12,7 +12,7 @@ func TestImports(t *testing.T) {
 	if g[module+"/internal/layers"] == nil || g["k8s.io/api/core/v1"] == nil {
 		t.Fatalf("the graph of %d packages lacks this package or its dependencies", len(g))
 	}
-	for _, problem := range importProblems(g, furtherModules) {
+	for _, problem := range append(importProblems(g, furtherModules), weightProblems(g, maxWeight)...) {
 		t.Error(problem)
 	}
 }
