@@ -52,6 +52,24 @@ var areas = modules("workloads", "sidecar", "availability", "distribution", "nod
 // never import them.
 var runningPackages = modules("lifecycle/launchpriority", "lifecycle/podreadiness", "lifecycle/podwebhook", "lifecycle/recreate")
 
+// maxWeight is how many packages beyond the standard library a pure package may
+// be, with all that it needs. k8s.io/api/core/v1 alone is 62.
+const maxWeight = 75
+
+// weightProblems lists the pure packages that need too much, sorted.
+func weightProblems(g graph, limit int) []string {
+	var problems []string
+	for path, p := range g {
+		if p.modulePath() != module || layer(path) != "pure" && layer(path) != "api" {
+			continue
+		}
+		if n := g.weight(path); n > limit {
+			problems = append(problems, fmt.Sprintf("%s is %d packages beyond the standard library with all that it needs, want at most %d: find out by \"go list -deps\" what brings them", path, n, limit))
+		}
+	}
+	return slices.Sorted(slices.Values(problems))
+}
+
 func modules(names ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range names {
@@ -252,6 +270,30 @@ func TestImportProblems(t *testing.T) {
 			got := importProblems(parseGraph(test.edges+"\nk8s.io/client-go/rest > klog"), test.further)
 			for i := range got {
 				got[i] = strings.ReplaceAll(got[i], module, "")
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWeightProblems(t *testing.T) {
+	for _, test := range []struct {
+		name, edges string
+		want        []string
+	}{
+		{"as much as it may", "/inplace > a\na > b strings\nb > a", nil},
+		{"too much, by what it needs", "/inplace > a\na > b\nb > c", []string{"/inplace is 4"}},
+		{"too much, by another package of the module", "/lifecycle > /inplace/v1alpha1 a\n/inplace/v1alpha1 > b", []string{"/lifecycle is 4"}},
+		{"API types", "/workloads/v1beta1 > a b c", []string{"/workloads/v1beta1 is 4"}},
+		{"a controller", "/workloads/cloneset > a b c", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, problem := range weightProblems(parseGraph(test.edges), 3) {
+				problem, _, _ = strings.Cut(strings.TrimPrefix(problem, module), " packages")
+				got = append(got, problem)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)

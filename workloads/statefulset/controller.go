@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -52,7 +52,7 @@ type Reconciler struct {
 	jobs      ImagePullJobs
 	features  Features
 	writer    *apply.Writer
-	places    backoff.Places
+	places    podplan.BackOff
 	shell     *controller.Reconciler[Snapshot, Plan]
 }
 

@@ -16,11 +16,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -85,7 +84,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // pod of somebody else may be in the way.
 func setsOfPod(sets func() cache.Store) func(metav1.Object) []types.NamespacedName {
 	return func(pod metav1.Object) []types.NamespacedName {
-		set, _, ok := ordinals.Split(pod.GetName())
+		set, _, ok := podplan.SplitOrdinal(pod.GetName())
 		if !ok {
 			return nil
 		}
@@ -97,7 +96,7 @@ func setsOfPod(sets func() cache.Store) func(metav1.Object) []types.NamespacedNa
 // which the name of the claim template comes first.
 func setsOfClaim(sets func() cache.Store) func(metav1.Object) []types.NamespacedName {
 	return func(claim metav1.Object) (keys []types.NamespacedName) {
-		rest, _, more := ordinals.Split(claim.GetName())
+		rest, _, more := podplan.SplitOrdinal(claim.GetName())
 		for more {
 			if _, rest, more = strings.Cut(rest, "-"); more {
 				keys = append(keys, existing(sets(), claim.GetNamespace(), rest)...)
@@ -130,7 +129,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
 	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
-		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && backoff.Ran(pod) })
+		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && podplan.HasRun(pod) })
 	})
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)

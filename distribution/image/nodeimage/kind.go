@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // Resource names a cache.
@@ -69,8 +69,8 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return s, nil
 	}
 	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
-	for _, owner := range imagetasks.Jobs(s.NodeImage) {
-		name, _ := imagetasks.JobOf(owner)
+	for _, owner := range images.TaskJobs(s.NodeImage) {
+		name, _ := images.TaskJob(owner)
 		job, err := found(r.reader.ImagePullJob(name.Namespace, name.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read ImagePullJob %s: %w", name, err)
