@@ -62,7 +62,9 @@ func TestEventsOfItself(t *testing.T) {
 		{"it appears", func() { handler.OnAdd(before, true) }, []string{"shop/web"}},
 		{"its spec changes", func() { handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Generation = 2 })) }, []string{"shop/web"}},
 		{"nothing changes", func() { handler.OnUpdate(before, set("2", same)) }, nil},
-		{"what is not declared changes", func() { handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Finalizers = []string{"a/b"} })) }, nil},
+		{"what is not declared changes", func() {
+			handler.OnUpdate(before, set("2", func(s *v1alpha1.CloneSet) { s.Finalizers = []string{"a/b"} }))
+		}, nil},
 		{"the controller writes the status", func() { handler.OnUpdate(before, set("own", status)) }, nil},
 		{"the controller's write comes with a new label", func() {
 			handler.OnUpdate(before, set("own", func(s *v1alpha1.CloneSet) { status(s); s.Labels = map[string]string{"a": "b"} }))

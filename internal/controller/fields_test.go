@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // runningPod is a pod with something of everything that matters.
@@ -112,6 +114,15 @@ func TestPodChangesThatMatter(t *testing.T) {
 		if Changed(runningPod(), after, workloadPods) == 0 {
 			t.Errorf("a change of %s does not matter", name)
 		}
+		before := runningPod()
+		for _, pod := range []*corev1.Pod{before, after} {
+			if _, err := caches.Trim(pod); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if Changed(before, after, workloadPods) == 0 {
+			t.Errorf("a trimmed cache does not show %s", name)
+		}
 	}
 }
 
@@ -195,6 +206,48 @@ func TestWorkloadChanges(t *testing.T) {
 		test.change(after)
 		if got := Changed(workload, after, Workload&^Status) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
+		}
+	}
+}
+
+// What only some kinds declare.
+func TestOtherFields(t *testing.T) {
+	state := func(edit func(*corev1.ContainerState)) *corev1.Pod {
+		pod := runningPod()
+		edit(&pod.Status.ContainerStatuses[0].State)
+		return pod
+	}
+	ended := func(code int32) *corev1.Pod {
+		return state(func(s *corev1.ContainerState) { s.Terminated = &corev1.ContainerStateTerminated{ExitCode: code} })
+	}
+	runs := state(func(s *corev1.ContainerState) { s.Running = &corev1.ContainerStateRunning{} })
+	waits := state(func(s *corev1.ContainerState) { s.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"} })
+	released := runningPod()
+	released.OwnerReferences = []metav1.OwnerReference{{Name: "web"}}
+	node := func(status corev1.ConditionStatus, at int64) *corev1.Node {
+		return &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+			{Type: "Ready", Status: status, LastTransitionTime: metav1.Unix(at, 0), LastHeartbeatTime: metav1.Now()}}}}
+	}
+	for _, test := range []struct {
+		name          string
+		before, after metav1.Object
+		want          Fields
+	}{
+		{"a container runs", runningPod(), runs, ContainerStates},
+		{"a container ends", runningPod(), ended(0), ContainerStates},
+		{"a container ends otherwise", ended(0), ended(1), ContainerStates},
+		{"a container waits", runningPod(), waits, Waiting},
+		{"another owner", runningPod(), released, Owners},
+		{"a node is ready", &corev1.Node{}, node("True", 1), NodeReady},
+		{"a node is no longer ready", node("True", 1), node("False", 1), NodeReady},
+		{"a node is ready since another time", node("True", 1), node("True", 2), NodeReady},
+		{"a node sends a heartbeat", node("True", 1), node("True", 1), 0},
+	} {
+		if got := Changed(test.before, test.after, Everything&^Status); got != test.want {
+			t.Errorf("%s: changed %b, want %b", test.name, got, test.want)
+		}
+		if got := Changed(test.before, test.after, Everything&^Status&^test.want); got != 0 {
+			t.Errorf("%s: changed %b, of what is not asked for", test.name, got)
 		}
 	}
 }

@@ -102,15 +102,26 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	return r.restart(ctx, key, s, NewPlan(s))
 }
 
-// Plan returns what the next passes over a pod would do, without doing it; nil
-// when the pod does not exist. It asks the runtime what it has of the pod.
-func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+// Snapshot returns what a plan for a pod depends on now; nil when the pod does not
+// exist. It asks the runtime what it has of the pod. Its objects are shared with the
+// cache: replace them by changed copies to ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.pod(key)
 	if pod == nil || err != nil {
 		return nil, err
 	}
-	_, plan, err := r.plan(ctx, key, pod)
-	return plan, err
+	s, _, err := r.plan(ctx, key, pod)
+	return s, err
+}
+
+// Plan returns what the next reconciles of a pod would do, without doing it; nil
+// when the pod does not exist. It asks the runtime what it has of the pod.
+func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+	s, err := r.Snapshot(ctx, key)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return NewPlan(s), nil
 }
 
 // observe reads what a plan depends on, but for environments that are not yet

@@ -82,6 +82,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	return r.apply(ctx, key, s, plan)
 }
 
+// Snapshot returns what a plan depends on now. It asks the runtime for its images
+// where the plan depends on them. Its objects are shared with the cache: replace them
+// by changed copies to ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s, _, err := r.plan(ctx, key)
+	return s, err
+}
+
 // Plan returns what the next pass over the NodeImage of a node would do, without
 // doing it. It asks the runtime for its images where the plan depends on them.
 func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {

@@ -96,11 +96,22 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 	return max(after, again), err
 }
 
+// Snapshot returns what a plan for a pod depends on now; nil when there is no
+// request for it. It asks the runtime what it has of the pod. Its objects are shared
+// with the cache: replace them by changed copies to ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s, err := r.observe(ctx, key)
+	if err != nil || s.Chosen() == nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // Plan returns what the next passes over a pod would do, without doing it; nil
 // when there is no request for it. It asks the runtime what it has of the pod.
 func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
-	s, err := r.observe(ctx, key)
-	if err != nil || s.Chosen() == nil {
+	s, err := r.Snapshot(ctx, key)
+	if s == nil || err != nil {
 		return nil, err
 	}
 	return NewPlan(s), nil
