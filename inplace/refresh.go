@@ -26,6 +26,14 @@ type Progress struct {
 	Waiting string
 }
 
+// String says how far the update is, on one line: "complete", or what it waits for.
+func (p Progress) String() string {
+	if p.Complete {
+		return "complete"
+	}
+	return "waiting: " + p.Waiting
+}
+
 // Refresh carries an in-place update on (IP-18, IP-20 to IP-22, IP-24 to
 // IP-26): it makes the change when the grace period is over, starts the next batch
 // of containers when the batch before it is done, and puts the pod back into

@@ -1,8 +1,10 @@
 package revision
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
@@ -35,6 +37,34 @@ type Changes struct {
 // Any tells whether there is anything to write.
 func (c *Changes) Any() bool {
 	return c.Create != nil || c.Raise != nil || len(c.Adopt)+len(c.Delete) > 0
+}
+
+// String lists what is written to the history, one revision a line, below the
+// current and the update revision. The zero Changes gives "no revision".
+func (c Changes) String() string {
+	if c.Update == nil {
+		return "no revision"
+	}
+	lines := []string{"update revision " + c.Update.Name}
+	if c.Current != nil && c.Current != c.Update {
+		lines[0] = "current revision " + c.Current.Name + ", " + lines[0]
+	}
+	if c.Missing != "" {
+		lines[0] += " (the history lacks " + c.Missing + ")"
+	}
+	for _, r := range c.Adopt {
+		lines = append(lines, "adopt revision "+r.Name)
+	}
+	if c.Create != nil {
+		lines = append(lines, fmt.Sprintf("create revision %s (%d)", c.Create.Name, c.Create.Revision))
+	}
+	if c.Raise != nil {
+		lines = append(lines, fmt.Sprintf("raise revision %s to %d", c.Raise.Name, c.RaiseTo))
+	}
+	for _, r := range c.Delete {
+		lines = append(lines, "delete revision "+r.Name)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Plan decides what to do with the history of a workload: see Next for wanted

@@ -161,3 +161,22 @@ func TestAny(t *testing.T) {
 		}
 	}
 }
+
+func TestChangesString(t *testing.T) {
+	one, two := numbered("web-1", 1, "one"), numbered("web-2", 2, "two")
+	for want, c := range map[string]revision.Changes{
+		"no revision":           {},
+		"update revision web-2": {Current: two, Update: two},
+		"current revision web-1, update revision web-2":                           {Current: one, Update: two},
+		"update revision web-2 (the history lacks web-0)":                         {Current: two, Update: two, Missing: "web-0"},
+		"update revision web-2\nadopt revision web-1\ncreate revision web-2 (2)":  {Current: two, Update: two, Adopt: []*appsv1.ControllerRevision{one}, Create: two},
+		"update revision web-1\nraise revision web-1 to 3\ndelete revision web-2": {Current: one, Update: one, Raise: one, RaiseTo: 3, Delete: []*appsv1.ControllerRevision{two}},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("want\n%s\ngot\n%s", want, got)
+		}
+	}
+	if got := (revision.Decision{}).String(); got != "no revision" {
+		t.Errorf("a decision that is none: %q", got)
+	}
+}
