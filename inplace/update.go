@@ -10,7 +10,7 @@ import (
 )
 
 // Update is what an in-place update changes in a pod. Calculate makes it from
-// two revisions, and it is the same for all pods that move between them.
+// two revisions, and it is the same for all pods that go from one to the other.
 type Update struct {
 	// Revision names the revision that the pod is updated to. It is recorded in
 	// the pod; Calculate takes the name of the ControllerRevision. A workload

@@ -9,11 +9,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// DefaultHistoryLimit is how many unused revisions a workload keeps that does
+// DefaultHistoryLimit is how many unused revisions a workload retains that does
 // not say it.
 const DefaultHistoryLimit = 10
 
-// Changes is what a pass over a workload does to its history.
+// Changes is what a reconcile of a workload does to its history.
 type Changes struct {
 	// Update is the revision of the present template, Current the one that
 	// pods come from. They are the same when nothing is rolled out.
@@ -22,7 +22,7 @@ type Changes struct {
 	// history does not have it, else empty: Current is then a guess, and a history
 	// that comes from a cache may only be behind.
 	Missing string
-	// Adopt lists revisions without a controller that the workload takes over.
+	// Adopt lists revisions without a controller that the workload adopts.
 	Adopt []*appsv1.ControllerRevision
 	// Create is Update when it does not exist yet, else nil.
 	Create *appsv1.ControllerRevision
@@ -125,16 +125,16 @@ func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podL
 	if c.Current == nil || c.Update == nil {
 		return
 	}
-	keep := int32(DefaultHistoryLimit)
+	most := int32(DefaultHistoryLimit)
 	if limit != nil {
-		keep = max(*limit, 0)
+		most = max(*limit, 0)
 	}
-	if len(history) <= int(keep) {
+	if len(history) <= int(most) {
 		return
 	}
 	live := map[string]bool{ShortHash(c.Current.Name): true, ShortHash(c.Update.Name): true}
 	for label := range podLabels {
 		live[ShortHash(label)] = true
 	}
-	c.Delete = Surplus(history, func(name string) bool { return live[ShortHash(name)] }, keep)
+	c.Delete = Surplus(history, func(name string) bool { return live[ShortHash(name)] }, most)
 }

@@ -118,10 +118,10 @@ func TestPrune(t *testing.T) {
 		{"CS-CR7: 10 by default", nil, nil, "web-b web-c"},
 		{"CS-CR7: those that pods come from do not count", nil, []string{"web-b"}, "web-c"},
 		{"CS-CR7: a label may be the hash alone", nil, []string{"b", "c"}, ""},
-		{"CS-CR7: labels of no revision, and none, keep nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
+		{"CS-CR7: labels of no revision, and none, protect nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
 		{"CS-CR7: the limit", new(int32(11)), nil, "web-b"},
 		{"CS-CR7: a limit that is not reached", new(int32(14)), nil, ""},
-		{"CS-CR7: a limit of 0 keeps what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
+		{"CS-CR7: a limit of 0 retains what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
 		{"CS-CR7: a negative limit is 0", new(int32(-3)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

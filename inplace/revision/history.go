@@ -137,7 +137,7 @@ func (d Decision) String() string {
 // equal to it, the newest one counts. The history may come in any order and is
 // not changed.
 //
-// A revision that cannot be read is passed over, unless it has the wanted name and
+// A revision that cannot be read is skipped, unless it has the wanted name and
 // a controller: that is a hash over the data it had, so it is the wanted one, and
 // Decision.Revision is a copy of it with the wanted data. A wanted revision that
 // is nil or cannot be read is an error.

@@ -23,7 +23,7 @@ func pod(name, node string, ready corev1.ConditionStatus) *corev1.Pod {
 	}
 }
 
-// A percentage under 100% never keeps all pods at the old revision.
+// A percentage under 100% never holds all pods at the old revision.
 func ExamplePartition() {
 	for _, percentage := range []string{"0%", "12.5%", "90%", "99.9%", "100%"} {
 		partition := intstr.FromString(percentage)

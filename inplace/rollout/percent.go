@@ -27,7 +27,7 @@ const defaultMaxUnavailable = 20
 //
 // A number counts pods. A percentage, which may have a fraction ("12.5%"), is
 // rounded up; but unless it is written exactly "100%", one of several replicas
-// is always left to move. Nil means 0. A string without "%" is an error.
+// is always left to update. Nil means 0. A string without "%" is an error.
 // (CS-5)
 func Partition(partition *intstr.IntOrString, replicas int32) (int32, error) {
 	replicas = max(replicas, 0)
@@ -60,7 +60,7 @@ func MaxSurge(maxSurge *intstr.IntOrString, replicas int32) (int32, error) {
 
 // MaxUnavailable returns how many of the replicas may be unavailable during an
 // update. A percentage is rounded up where maxSurge (in pods) is 0, so that
-// there is always one that can move, and down otherwise. Nil means 20%.
+// there is always one that can be updated, and down otherwise. Nil means 20%.
 // (CS-6)
 func MaxUnavailable(maxUnavailable *intstr.IntOrString, replicas, maxSurge int32) (int32, error) {
 	rounding := Rounding(maxSurge <= 0)

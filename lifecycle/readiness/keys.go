@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Key names one wish to keep a pod out of service: who wants it and why.
+// Key names one wish that a pod be out of service: who wants it and why.
 type Key struct {
 	// UserAgent is the writer, for example "Lifecycle".
 	UserAgent string `json:"userAgent"`
