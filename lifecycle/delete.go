@@ -15,7 +15,7 @@ import (
 // pod: with the patch it is in state PreparingDelete, out of service where the
 // hook says markPodNotReady, and the reason says in words what holds it.
 //
-// It wants to be called again in every reconcile, also for a pod in PreparingDelete:
+// Call it again in every reconcile, also for a pod in PreparingDelete:
 // as soon as the hook releases the pod, or is removed from the workload, the answer is
 // true. For a pod that is being deleted already the answer is false and the
 // patch stays as it is. A nil lifecycle has no hooks.
@@ -38,8 +38,8 @@ func BeginDelete(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, now 
 
 // CancelAllowed tells whether pods in PreparingDelete may stay after all. It
 // is false when markPodNotReady is set on preDelete or on inPlaceUpdate: such a
-// pod has been taken out of service for good. It is deleted when its hook lets
-// go, and replaced then.
+// pod has been taken out of service for good. It is deleted when its hook
+// releases it, and replaced then.
 //
 // That inPlaceUpdate counts as well is the long-standing behaviour that users
 // see; which pods stay is as it was.

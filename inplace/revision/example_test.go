@@ -98,3 +98,28 @@ func ExampleEqual() {
 	// true <nil>
 	// false <nil>
 }
+
+// The bytes of a revision are the same whoever writes them, and give the template
+// back.
+func ExampleData() {
+	data, err := revision.Data(&corev1.PodTemplateSpec{
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1.21"}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(data))
+	fmt.Println(revision.Name("demo", revision.Hash(data, nil)))
+
+	template, err := revision.Template(data)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(template.Spec.Containers[0].Image)
+	// Output:
+	// {"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null},"spec":{"containers":[{"image":"nginx:1.21","name":"main","resources":{}}]}}}}
+	// demo-65cf565676
+	// nginx:1.21
+}

@@ -91,7 +91,7 @@ func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 }
 
 // Keys returns the keys listed on the pod's KruisePodReady condition: who
-// keeps it out of service. A message that is no list of keys counts as empty.
+// wants it out of service. A message that is no list of keys counts as empty.
 func Keys(pod *corev1.Pod) []Key {
 	c := Condition(pod, v1alpha1.KruisePodReady)
 	if c == nil {
