@@ -109,7 +109,7 @@ func TestPlan(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &Snapshot{Pod: podOf(t, test.pod, test.changes...), ConfigMap: configMapOf(test.owner, strings.Fields(test.keys)...)}
 			before := &Snapshot{Pod: s.Pod.DeepCopy(), ConfigMap: s.ConfigMap.DeepCopy()}
-			if got := told(NewPlan(s)); got != test.want {
+			if got := describe(NewPlan(s)); got != test.want {
 				t.Errorf("plan: %s, want: %s", got, test.want)
 			}
 			if diff := cmp.Diff(before, s); diff != "" {
@@ -160,7 +160,7 @@ func TestPlanOwners(t *testing.T) {
 				configMap.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 			}
 			plan := NewPlan(&Snapshot{Pod: podOf(t, "main=0:waiting log=5:waiting"), ConfigMap: configMap})
-			if got := told(plan); got != test.want {
+			if got := describe(plan); got != test.want {
 				t.Errorf("plan: %s, want: %s", got, test.want)
 			}
 			const problem = "ConfigMap web-barrier lacks p_5 and does not belong to this pod: want an owner with the UID uid; delete it, and the pod gets one of its own"
