@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 )
 
-// Three rules want something of one pod. One has its wish already; the other
+// Three rules want something of one pod. What one wants stands already; the other
 // two share a request, since the status endpoint takes labels too.
 func Example() {
 	pod := &corev1.Pod{

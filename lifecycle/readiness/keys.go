@@ -11,11 +11,11 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Key names one wish that a pod be out of service: who wants it and why.
+// Key names one reason for which a pod is out of service: whose it is, and which.
 type Key struct {
 	// UserAgent is the writer, for example "Lifecycle".
 	UserAgent string `json:"userAgent"`
-	// Key tells the wishes of one writer apart, for example "preDeleteHook".
+	// Key tells the reasons of one writer apart, for example "preDeleteHook".
 	Key string `json:"key"`
 }
 
