@@ -31,8 +31,8 @@ var furtherModules = map[string]string{
 
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
-var testPackages = modules("internal/apitest", "internal/apitest/mutation", "internal/apitest/scene", "internal/critest",
-	"internal/simulation", "internal/simulation/invariants", "internal/world")
+var testPackages = modules("internal/fakecluster", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/fakecri",
+	"internal/simulation", "internal/simulation/invariants", "internal/scenario")
 
 // testModules may be imported by tests, and by testPackages beside what
 // controllers may import.
@@ -185,8 +185,8 @@ func TestImportProblems(t *testing.T) {
 			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
 			/lifecycle/client > /lifecycle/v1alpha1 /internal/typedclient k8s.io/client-go/rest
 			/lifecycle/crds > /internal/crdfiles
-			/internal/world > /inplace/rollout /internal/parallel pgregory.net/rapid k8s.io/client-go/rest
-			/internal/apitest/scene > /internal/apitest
+			/internal/scenario > /inplace/rollout /internal/parallel pgregory.net/rapid k8s.io/client-go/rest
+			/internal/fakecluster/fixture > /internal/fakecluster
 			/internal/parallel > /inplace k8s.io/client-go/rest
 			/lifecycle/launchpriority > /lifecycle/launchpriority/barrier /internal/parallel k8s.io/client-go/rest
 			/inplace > /lifecycle/launchpriority/barrier
@@ -212,12 +212,12 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
 		{name: "plumbing imports an area", edges: "/internal/parallel > /workloads/cloneset",
 			want: []string{"/internal/parallel (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/world",
-			want: []string{"/workloads/cloneset (workloads) imports /internal/world (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "plumbing imports what is for tests", edges: "/internal/parallel > /internal/apitest",
-			want: []string{"/internal/parallel (internal) imports /internal/apitest (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "a package for tests imports an unknown library", edges: "/internal/world > cron",
-			want: []string{"/internal/world (test) imports cron: the module cron is beyond the budget of this layer"}},
+		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/scenario",
+			want: []string{"/workloads/cloneset (workloads) imports /internal/scenario (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "plumbing imports what is for tests", edges: "/internal/parallel > /internal/fakecluster",
+			want: []string{"/internal/parallel (internal) imports /internal/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "a package for tests imports an unknown library", edges: "/internal/scenario > cron",
+			want: []string{"/internal/scenario (test) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "API types import arithmetic", edges: "/workloads/v1alpha1 > /inplace",
 			want: []string{"/workloads/v1alpha1 (api) imports /inplace (pure): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports a client", edges: "/inplace > k8s.io/client-go/rest",
@@ -231,7 +231,7 @@ func TestImportProblems(t *testing.T) {
 		{name: "an area imports an unknown library", edges: "/workloads/cronjob > cron",
 			want: []string{"/workloads/cronjob (workloads) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "an area imports a library with a reason", edges: "/workloads/cronjob > cron", further: map[string]string{"cron": "schedules"}},
-		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/world > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
+		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/scenario > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
 		{name: "a library for another area", edges: "/workloads/cloneset > cri\n/nodeagent > cri", further: map[string]string{"nodeagent cri": "the runtime"},
 			want: []string{"/workloads/cloneset (workloads) imports cri: the module cri is beyond the budget of this layer"}},
 		{name: "a reason without a library", edges: "/workloads/cronjob > strings", further: map[string]string{"cron": "schedules"},

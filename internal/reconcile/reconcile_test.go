@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	clock "k8s.io/utils/clock/testing"
 
-	"github.com/podwright/podwright/internal/apitest"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/ownwrites"
 )
 
@@ -42,7 +42,7 @@ type scene struct {
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{seen: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
-	client, err := kubernetes.NewForConfig(apitest.New(nil).Config("controller"))
+	client, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("controller"))
 	if err != nil {
 		t.Fatal(err)
 	}

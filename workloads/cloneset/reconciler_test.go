@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/reconcile"
 )
 
@@ -212,7 +212,7 @@ func TestForeignObjects(t *testing.T) {
 			if len(pods) != 1 || pods[0].Name != "stranger" || len(pods[0].Labels) != 1 || len(pods[0].OwnerReferences) != 0 {
 				t.Errorf("pods %v", pods)
 			}
-			for _, r := range c.Requests(scene.ControllerUser) {
+			for _, r := range c.Requests(fixture.ControllerUser) {
 				if strings.Contains(r.Name, "stranger") {
 					t.Errorf("request %s %s", r.String(), r.Name)
 				}
