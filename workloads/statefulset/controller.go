@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
@@ -76,11 +75,11 @@ func (c *Controller) watch(o *Options, reader *informerReader) error {
 		errs = append(errs, err)
 	}
 	kind := v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
-	handle(o.StatefulSets, changes.OfWorkloads(c.loop.Add,
+	handle(o.StatefulSets, controller.OfWorkloads(c.loop.Add,
 		func(set *v1beta1.StatefulSet) any { return &set.Status }, c.Reconciler.writer.WroteStatus))
-	handle(o.Pods, changes.OfOwned(c.enqueueOwner, reader.setsOfPod, changes.Pod))
-	handle(o.Claims, changes.OfOwned(c.enqueueOwner, reader.setsOfClaim, changes.Claim))
-	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners(kind), changes.Revision))
+	handle(o.Pods, controller.OfOwned(c.enqueueOwner, reader.setsOfPod, controller.PodChanged))
+	handle(o.Claims, controller.OfOwned(c.enqueueOwner, reader.setsOfClaim, controller.ClaimChanged))
+	handle(o.Revisions, controller.OfOwned(c.enqueueOwner, controller.Owners(kind), controller.RevisionChanged))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("statefulset: watch: %w", err)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
-	"github.com/podwright/podwright/internal/reconcile"
 )
 
 // newWriter returns what a Reconciler writes the status with.
@@ -119,7 +119,7 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 	}
 	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
 	if a.plan.Status != nil {
-		return reconcile.StaleRetry, nil
+		return controller.StaleRetry, nil
 	}
 	return a.plan.RequeueAfter, nil
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/images"
-	"github.com/podwright/podwright/internal/ownwrites"
 )
 
 // Resource names a cache.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // ResourceNodeImages is the cache that a Reconciler writes to, and so waits for.
 const ResourceNodeImages Resource = "nodeimages"
