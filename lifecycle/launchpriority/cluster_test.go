@@ -45,7 +45,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 			if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 				return ""
 			}
-			return told(plan)
+			return describe(plan)
 		}
 	}, func(t *testing.T) { story(t, c) })
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// takeOver adds to a new update what the one before it has begun and not
+// inherit adds to a new update what the one before it has begun and not
 // finished, where the new one does not change the same thing. Without it the
 // pod would be left with an image of a revision before the last, or be called
 // complete while a container has still to restart.
 //
 // A record of a revision that is not the pod's says nothing about the pod.
-func takeOver(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.State, wanted change) error {
+func inherit(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.State, wanted change) error {
 	if !revision.Matches(pod.Labels[appsv1.ControllerRevisionHashLabelKey], old.Revision) {
 		return nil
 	}
-	if err := takeOverEnv(pod, old, state); err != nil {
+	if err := inheritEnv(pod, old, state); err != nil {
 		return err
 	}
 	waiting, _ := change{old.NextContainerImages, old.NextContainerRefMetadata}.known(pod)
@@ -31,15 +31,15 @@ func takeOver(pod *corev1.Pod, old *v1alpha1.State, u *Update, state *v1alpha1.S
 			wanted.images[name] = image
 		}
 	}
-	if err := takeOverRefs(pod, waiting.refs, u, state, wanted); err != nil {
+	if err := inheritRefs(pod, waiting.refs, u, state, wanted); err != nil {
 		return err
 	}
-	return takeOverImages(pod, old, state)
+	return inheritImages(pod, old, state)
 }
 
-// takeOverImages keeps waiting for containers that have still to start with an
+// inheritImages goes on waiting for containers that have still to start with an
 // image that an earlier update has written.
-func takeOverImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
+func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
 	meta, err := readMeta(pod)
 	if err != nil {
 		meta = nil // The node agent replaces it; until then nothing is known.
@@ -76,10 +76,10 @@ func isRecorded(pod *corev1.Pod, name string, old *v1alpha1.State) bool {
 	return id != "" && status != nil && status.ContainerID == id
 }
 
-// takeOverEnv keeps waiting for containers that the node agent has still to
-// restart, because their environment changed. A pod that no agent looks after
-// must not be kept waiting by it again.
-func takeOverEnv(pod *corev1.Pod, old, state *v1alpha1.State) error {
+// inheritEnv goes on waiting for containers that the node agent has still to
+// restart, because their environment changed. A pod on a node without an
+// agent must not wait for one again.
+func inheritEnv(pod *corev1.Pod, old, state *v1alpha1.State) error {
 	if !old.UpdateEnvFromMetadata || state.UpdateEnvFromMetadata {
 		return nil
 	}
@@ -92,9 +92,9 @@ func takeOverEnv(pod *corev1.Pod, old, state *v1alpha1.State) error {
 	return err
 }
 
-// takeOverRefs adds the waiting labels and annotations that the new update
+// inheritRefs adds the waiting labels and annotations that the new update
 // neither sets nor removes.
-func takeOverRefs(pod *corev1.Pod, waiting map[string]metav1.ObjectMeta, u *Update, state *v1alpha1.State, wanted change) error {
+func inheritRefs(pod *corev1.Pod, waiting map[string]metav1.ObjectMeta, u *Update, state *v1alpha1.State, wanted change) error {
 	if len(waiting) == 0 {
 		return nil
 	}

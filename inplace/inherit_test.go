@@ -59,7 +59,7 @@ func TestBeginTakesOver(t *testing.T) {
 		pod.Labels[appsv1.ControllerRevisionHashLabelKey] = "demo-other"
 		pod = begin(t, pod, calculate(t, first, template(image(0, "c1:3"), image(1, "c2:2"))), 0)
 		if next := state(t, pod).NextContainerImages; next != nil {
-			t.Errorf("images were taken over: %v", next)
+			t.Errorf("images were inherited: %v", next)
 		}
 	})
 }
