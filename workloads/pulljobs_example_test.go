@@ -1,4 +1,6 @@
-package cloneset_test
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads_test
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	distribution "github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
@@ -22,19 +25,19 @@ func ExampleNewImagePullJobs() {
 			return err
 		}
 		informer := distribution.NewImagePullJobInformer(pulls, "", 0, cache.Indexers{})
-		jobs, err := cloneset.NewImagePullJobs(pulls, informer)
+		jobs, err := workloads.NewImagePullJobs(pulls, informer)
 		if err != nil {
 			return err
 		}
 		go informer.RunWithContext(ctx)
 		cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
 
-		workloads, err := client.NewForConfig(config)
+		kinds, err := client.NewForConfig(config)
 		if err != nil {
 			return err
 		}
 		controller, err := cloneset.New(cloneset.Options{
-			Kubernetes: kubernetes.NewForConfigOrDie(config), Workloads: workloads,
+			Kubernetes: kubernetes.NewForConfigOrDie(config), Workloads: kinds,
 			Jobs: jobs, Features: cloneset.Features{PreDownload: true},
 		})
 		if err != nil {
