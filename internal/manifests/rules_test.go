@@ -26,6 +26,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	nodeimages "github.com/podwright/podwright/nodeagent/image"
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
+	"github.com/podwright/podwright/workloads"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -46,9 +47,9 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 	for program, rules := range map[string][][]rbacv1.PolicyRule{
 		"manager/rbac/manager.yaml": {
 			cloneset.Rules(cloneset.Options{Recorder: recorder}),
-			(&cloneset.Webhook{Templates: cloneset.DryRun(pods), Pods: getPod}).Rules(),
+			(&cloneset.Webhook{Templates: workloads.DryRun(pods), Pods: getPod}).Rules(),
 			statefulset.Rules(statefulset.Options{Recorder: recorder}),
-			(&statefulset.Webhook{Templates: statefulset.DryRun(pods)}).Rules(),
+			(&statefulset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
 			podreadiness.Rules(podreadiness.Options{}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
