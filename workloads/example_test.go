@@ -43,3 +43,19 @@ func ExampleDryRun() {
 	fmt.Println(len(webhook.Handlers()), "handlers")
 	// Output: 2 handlers
 }
+
+// Have the API server ask a service for defaults and validation.
+func ExampleWebhooks() {
+	mutating, validating := workloads.Webhooks()
+	for i := range mutating {
+		mutating[i].ClientConfig.Service.Namespace, mutating[i].ClientConfig.Service.Name = "shop", "operator"
+	}
+	fmt.Println(mutating[0].Name, "at", *mutating[0].ClientConfig.Service.Path)
+	for _, w := range validating {
+		fmt.Println(w.Name, "asks about", w.Rules[0].Operations, "of", w.Rules[0].Resources)
+	}
+	// Output:
+	// mcloneset.kb.io at /mutate-apps-kruise-io-v1alpha1-cloneset
+	// vcloneset.kb.io asks about [CREATE UPDATE DELETE] of [clonesets]
+	// vstatefulset.kb.io asks about [CREATE UPDATE DELETE] of [statefulsets]
+}
