@@ -1,26 +1,27 @@
-// Package crdfiles reads the CustomResourceDefinitions that areas embed.
-package crdfiles
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
 
 import (
 	"fmt"
 	"io/fs"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// MustRead is Read for files that are part of the calling package and that a
+// MustReadCRDs is ReadCRDs for files that are part of the calling package and that a
 // test of it reads: it panics where one of them cannot be read.
-func MustRead(files fs.FS) []*unstructured.Unstructured {
-	crds, err := Read(files)
+func MustReadCRDs(files fs.FS) []*unstructured.Unstructured {
+	crds, err := ReadCRDs(files)
 	if err != nil {
 		panic(fmt.Sprintf("embedded CRDs: %v", err))
 	}
 	return crds
 }
 
-// Read decodes every file, in the order of the names. An error names the file.
-func Read(files fs.FS) ([]*unstructured.Unstructured, error) {
+// ReadCRDs decodes every YAML file, in the order of the names. An error names the file.
+func ReadCRDs(files fs.FS) ([]*unstructured.Unstructured, error) {
 	var crds []*unstructured.Unstructured
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -30,7 +31,7 @@ func Read(files fs.FS) ([]*unstructured.Unstructured, error) {
 		if err != nil {
 			return err
 		}
-		json, err := yaml.YAMLToJSON(data)
+		json, err := yaml.ToJSON(data)
 		if err != nil {
 			return fmt.Errorf("%s: want one YAML document: %w", name, err)
 		}

@@ -2,7 +2,6 @@ package cloneset_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/podwright/podwright/workloads/cloneset"
 )
@@ -69,12 +67,4 @@ func TestTemplateIsCheckedWhenItChanges(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The full check of templates: the API server's own, by a dry run.
-func ExampleDryRun() {
-	client := fake.NewClientset() // in a program: kubernetes.NewForConfig(config)
-	webhook := &cloneset.Webhook{Templates: cloneset.DryRun(client.CoreV1())}
-	fmt.Println(len(webhook.Handlers()), "handlers")
-	// Output: 2 handlers
 }

@@ -1,4 +1,6 @@
-package statefulset
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
 
 import (
 	"context"
@@ -9,7 +11,8 @@ import (
 	"github.com/podwright/podwright/internal/validation"
 )
 
-// TemplateChecker knows all rules of a pod template.
+// TemplateChecker knows all rules of a pod template. The webhooks of workloads ask
+// it about new and changed templates.
 type TemplateChecker interface {
 	// CheckTemplate returns nil for a valid template. An invalid one is an
 	// error of the API server (Invalid, 422) whose causes name fields below

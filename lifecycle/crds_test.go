@@ -1,4 +1,6 @@
-package crds
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
 
 import (
 	"testing"
@@ -6,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAll(t *testing.T) {
+func TestCRDs(t *testing.T) {
 	var got []string
-	for _, crd := range All() {
+	for _, crd := range CRDs() {
 		if kind := crd.GetAPIVersion() + " " + crd.GetKind(); kind != "apiextensions.k8s.io/v1 CustomResourceDefinition" {
 			t.Errorf("%s is a %s", crd.GetName(), kind)
 		}
@@ -19,9 +21,9 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func TestAllBelongToTheCaller(t *testing.T) {
-	All()[0].SetName("changed")
-	if name := All()[0].GetName(); name == "changed" {
+func TestCRDsBelongToTheCaller(t *testing.T) {
+	CRDs()[0].SetName("changed")
+	if name := CRDs()[0].GetName(); name == "changed" {
 		t.Error("a change of one caller is seen by the next")
 	}
 }

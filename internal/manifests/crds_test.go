@@ -1,4 +1,6 @@
-package crdfiles
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
 
 import (
 	"strings"
@@ -9,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestRead(t *testing.T) {
+func TestReadCRDs(t *testing.T) {
 	for _, test := range []struct{ name, yaml, wantError string }{
 		{"an object", "apiVersion: v1\nkind: Secret\n", ""},
 		{"no YAML", "a: [", "crds/x.yaml: want one YAML document"},
 		{"no object", "a: b", "crds/x.yaml: want a Kubernetes object"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := Read(fstest.MapFS{"crds/x.yaml": {Data: []byte(test.yaml)}})
+			got, err := ReadCRDs(fstest.MapFS{"crds/x.yaml": {Data: []byte(test.yaml)}})
 			if test.wantError != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantError) {
 					t.Errorf("error %v, want %q", err, test.wantError)
@@ -31,11 +33,11 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestMustReadPanics(t *testing.T) {
+func TestMustReadCRDsPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic for a file that is no object")
 		}
 	}()
-	MustRead(fstest.MapFS{"crds/x.yaml": {Data: []byte("a: b")}})
+	MustReadCRDs(fstest.MapFS{"crds/x.yaml": {Data: []byte("a: b")}})
 }
