@@ -214,7 +214,7 @@ func (b busy) Invoke(ctx context.Context, method string, arguments, answer any, 
 // A node that has much to do stops containers late, not never.
 func TestStopOnABusyNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := critest.New(nil)
+		fake := fakecri.New(nil)
 		id := fake.Create(container("uid", "main"))
 		r, err := nodeagent.NewRuntime(t.Context(), busy{fake.Conn(), 9 * time.Second}, "unix:///run/test.sock")
 		if err != nil {

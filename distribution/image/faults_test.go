@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // failing makes the requests of a controller that begin like that fail, as
@@ -128,9 +128,9 @@ func TestCacheOfJobsLags(t *testing.T) {
 		c.pause(31 * time.Second)
 		c.Hold("imagepulljobs")
 		job := c.addJob("pull", "")
-		given, err := imagetasks.Patch(c.nodeImage("n0000"), struct{}{}, map[string]any{"spec": v1alpha1.NodeImageSpec{
+		given, err := images.Patch(c.nodeImage("n0000"), struct{}{}, map[string]any{"spec": v1alpha1.NodeImageSpec{
 			Images: map[string]v1alpha1.ImageSpec{"nginx": {Tags: []v1alpha1.ImageTagSpec{{
-				Tag: "1", Version: 1, CreatedAt: &metav1.Time{Time: time.Now()}, OwnerReferences: append(owners("gone"), imagetasks.Owner(job)),
+				Tag: "1", Version: 1, CreatedAt: &metav1.Time{Time: time.Now()}, OwnerReferences: append(owners("gone"), images.TaskOwner(job)),
 			}}}}}})
 		c.must(err)
 		_, err = c.images.Patch(t.Context(), "n0000", types.MergePatchType, given, metav1.PatchOptions{})
@@ -149,7 +149,7 @@ func TestCacheOfJobsLags(t *testing.T) {
 // owners are references to jobs that do not exist.
 func owners(names ...string) (refs []corev1.ObjectReference) {
 	for _, name := range names {
-		refs = append(refs, imagetasks.Owner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)}}))
+		refs = append(refs, images.TaskOwner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)}}))
 	}
 	return refs
 }

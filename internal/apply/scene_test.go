@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/ownwrites"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -140,9 +140,9 @@ func (s *scene) fail(what string, err error) {
 // waitsFor is the cache that the next pass waits for, at which version, empty
 // for none. Where there are several, it is one of them.
 func (s *scene) waitsFor() string {
-	missing, err := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" }, time.Now())
+	missing, err := s.Own.Pending(s.Key, func(consistency.Resource) string { return "1" }, time.Now())
 	s.must(err)
-	if missing == (ownwrites.Missing{}) {
+	if missing == (consistency.Missing{}) {
 		return ""
 	}
 	pending := strings.TrimPrefix(missing.String(), "the cache of ")
@@ -151,7 +151,7 @@ func (s *scene) waitsFor() string {
 
 // lost lists the writes that are looked for before the next pass.
 func (s *scene) lost() (lost []string) {
-	s.must(s.Own.Settle(s.Key, func(resource ownwrites.Resource, name string) (string, error) {
+	s.must(s.Own.Settle(s.Key, func(resource consistency.Resource, name string) (string, error) {
 		lost = append(lost, string(resource)+" "+name)
 		return "", nil
 	}))
