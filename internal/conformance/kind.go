@@ -57,6 +57,8 @@ type Cluster struct {
 	// Reconciles is for the metrics of the controller, Cluster.Events for its
 	// events.
 	Reconciles *fixture.Passes
+	// Data is the Kind's own, nil at the beginning of a story.
+	Data any
 
 	kind   *Kind
 	own    bool // the controller is to make its informers itself

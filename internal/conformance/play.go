@@ -19,7 +19,10 @@ import (
 
 const name = "web" // of the object in most stories
 
-func key(name string) types.NamespacedName {
+func (k *Kind) key(name string) types.NamespacedName {
+	if k.Resource.ClusterScoped {
+		return types.NamespacedName{Name: name}
+	}
 	return types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
 }
 
@@ -171,7 +174,7 @@ func (c *Cluster) expect(name string, want calm) {
 
 func (c *Cluster) expectSettled(name string) {
 	c.T.Helper()
-	left, err := c.next(key(name))
+	left, err := c.next(c.kind.key(name))
 	c.Must(err)
 	if left != "" {
 		c.T.Errorf("nothing happens any more, and this is left to do: %s", left)
