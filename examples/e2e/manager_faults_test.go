@@ -14,10 +14,10 @@ import (
 
 // The tests that kill something are not parallel.
 
-func TestManagerIsKilledInMidRollout(t *testing.T) {
+func testManagerIsKilledInMidRollout(t *testing.T, b *bed) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newCloneSetScene(t)
+			s := b.cloneSetScene(t)
 			s.run(cloneSet("web", 20, strategy(how, 3), claimTemplate("data")))
 			before := s.owned("web")
 			s.expect("web", 17, 20)
@@ -65,9 +65,9 @@ func (s *scene[T]) killManagerAt(moments []moment) {
 	s.Helper()
 	s.Cleanup(s.revive)
 	for _, m := range moments {
-		s.killAt(manager, m)
+		s.killAt(s.Manager, m)
 		time.Sleep(m.dead)
-		if err := manager.Start(); err != nil {
+		if err := s.Manager.Start(); err != nil {
 			s.Fatalf("start the manager again: %v", err)
 		}
 	}

@@ -13,24 +13,32 @@ import (
 
 	"github.com/podwright/podwright/examples/testbed"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// The tests of StatefulSets are about what those of Kubernetes do not have; for the rest, package upstream compares both.
+// The tests of StatefulSets are about what those of Kubernetes do not have; for the rest, TestGuarantees compares both.
 
 // statefulSetScene is a scene of StatefulSets.
 type statefulSetScene struct{ *scene[*v1beta1.StatefulSet] }
 
 func newStatefulSetScene(t *testing.T) *statefulSetScene {
 	t.Helper()
-	return &statefulSetScene{newScene(t, statefulSetKind)}
+	return steady.statefulSetScene(t)
+}
+
+func (b *bed) statefulSetScene(t *testing.T) *statefulSetScene {
+	t.Helper()
+	return &statefulSetScene{newScene(t, b, statefulSetKind)}
 }
 
 var statefulSetKind = &kind[*v1beta1.StatefulSet]{
-	name:   "StatefulSet",
-	client: func(namespace string) clientOf[*v1beta1.StatefulSet] { return workloads.StatefulSets(namespace) },
-	source: func(namespace string) testbed.Source {
-		sets := workloads.StatefulSets(namespace)
+	name: "StatefulSet",
+	client: func(of client.Interface, namespace string) clientOf[*v1beta1.StatefulSet] {
+		return of.StatefulSets(namespace)
+	},
+	source: func(of client.Interface, namespace string) testbed.Source {
+		sets := of.StatefulSets(namespace)
 		return testbed.From(sets.List, sets.Watch)
 	},
 	state: func(set *v1beta1.StatefulSet) state {
