@@ -48,9 +48,17 @@ build: ## Build the manager and the node agent of the examples into bin/.
 test: test-library test-examples ## Run all tests.
 
 .PHONY: test-library
-test-library: ## Run the tests of the library: minutes at most, no cluster.
+test-library: test-oldest ## Run the tests of the library: minutes at most, no cluster.
 	$(call heading,test: library)
 	go test ./...
+
+# A module with the oldest Kubernetes libraries that the packages which do not run are good for.
+OLDEST := internal/layers/testdata/kubernetes-0.34
+
+.PHONY: test-oldest
+test-oldest: ## Run the tests of what does not run with Kubernetes 1.34. After a change of go.mod: go mod tidy there.
+	$(call heading,test: arithmetic with Kubernetes 1.34)
+	cd $(OLDEST) && packages=$$(go list -f '{{join .Imports " "}}') && go vet . $$packages && go test $$packages
 
 .PHONY: test-examples
 test-examples: ## Run the tests of the examples, against a real API server: however long a busy machine takes.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -111,7 +111,7 @@ func (c *cluster) preDownload(w workload) {
 	w.run(c, jobs)
 	c.pause(time.Second)
 	w.create(c)
-	kubelet := &apitest.Kubelet{Client: c.kube}
+	kubelet := &fakecluster.Kubelet{Client: c.kube}
 	c.steps(kubelet, 20)
 	order := c.nodesInUpdateOrder(w.kind)
 	for _, node := range order {
@@ -157,7 +157,7 @@ func (c *cluster) preDownload(w workload) {
 }
 
 // steps has the kubelets work.
-func (c *cluster) steps(kubelet *apitest.Kubelet, n int) {
+func (c *cluster) steps(kubelet *fakecluster.Kubelet, n int) {
 	c.Helper()
 	for range n {
 		c.must(kubelet.SyncAll(context.Background(), namespace))

@@ -28,7 +28,8 @@ func TestUsersFightOverEverything(t *testing.T) {
 	again := func(write func(i int) error) {
 		users.Go(func() {
 			for i := range 40 {
-				if err := write(i); err != nil && !apierrors.IsConflict(err) {
+				// A busy API server may also leave a write unanswered.
+				if err := write(i); err != nil && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) {
 					s.Errorf("a user's write: expected no error, observed %v", err)
 				}
 			}

@@ -30,7 +30,9 @@ func testTheOtherManagerTakesOver(t *testing.T, b *bed) {
 
 			s.expect("web", 10, 12)
 			s.edit("web", image("web:2"))
-			s.killAt(first, moment{updated: 4})
+			if !s.killAt(first, moment{updated: 4}) {
+				s.Errorf("expected the kill in the middle of the rollout, observed that all pods are updated and in service")
+			}
 			s.AwaitAsking("the second manager leads", func() string {
 				if !leads(second) {
 					return "it does not"

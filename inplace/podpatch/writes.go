@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // Writes returns the requests that bring the pod to what the patch asks for,
@@ -133,29 +132,4 @@ func nonEmpty(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// Apply returns a copy of the pod as it will be after the patch. It is meant
-// for tests and for tools that show a plan; an API server does the same.
-func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
-	writes, err := p.Writes(pod)
-	if err != nil {
-		return nil, err
-	}
-	out := pod.DeepCopy()
-	for _, w := range writes {
-		before, err := json.Marshal(out)
-		if err != nil {
-			return nil, fmt.Errorf("encode pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		after, err := strategicpatch.StrategicMergePatch(before, w.Data, corev1.Pod{})
-		if err != nil {
-			return nil, fmt.Errorf("apply a patch to pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		out = &corev1.Pod{}
-		if err := json.Unmarshal(after, out); err != nil {
-			return nil, fmt.Errorf("decode pod %s/%s after its patch: %w", pod.Namespace, pod.Name, err)
-		}
-	}
-	return out, nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/predownload"
-	"github.com/podwright/podwright/internal/predownload/pulljobs"
 )
 
 func terminating() error {
@@ -72,7 +71,7 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 
 // refusedJobs refuses to create jobs.
 type refusedJobs struct {
-	pulljobs.Jobs
+	predownload.Jobs
 	asked int
 }
 

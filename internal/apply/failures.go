@@ -8,12 +8,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podwright/podwright/internal/conditions"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // Failures collects what to report in the status, besides the errors that make
 // the pass be repeated. P is the workload's type of problems.
-type Failures[P conditions.AnyProblem[T], T ~string] []P
+type Failures[P podplan.AnyProblem[T], T ~string] []P
 
 // Add adds an error to what the condition reports, unless there is nothing to
 // report about it, and returns it.

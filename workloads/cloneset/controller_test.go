@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestController plays whole stories with nothing but events to drive the controller.
@@ -177,10 +177,10 @@ func TestQuiet(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			_, stop := c.start()
 			defer stop()
-			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 			c.create(3, "")
 			c.Sleep("1h")
-			if n := c.Count(scene.ControllerUser)["create pods"]; n < 10 || n > 30 {
+			if n := c.Count(fixture.ControllerUser)["create pods"]; n < 10 || n > 30 {
 				t.Errorf("%d requests in the first hour", n)
 			}
 			c.FailBefore(nil)
@@ -210,9 +210,9 @@ func TestRun(t *testing.T) {
 	t.Run("it says so when it ends before its caches are filled", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			kube, workloads := c.Client("blind"), c.workloads("blind")
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.User == "blind" {
-					return scene.ErrLost
+					return fixture.ErrLost
 				}
 				return nil
 			})
@@ -231,7 +231,7 @@ func TestRun(t *testing.T) {
 	t.Run("it waits for the pass under way", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			hang := make(chan struct{})
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.String() == "create pods" {
 					<-hang
 				}
@@ -257,7 +257,7 @@ func TestRun(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		kube, workloads := c.Client(scene.TestUser), c.workloads(scene.TestUser)
+		kube, workloads := c.Client(fixture.TestUser), c.workloads(fixture.TestUser)
 		for _, test := range []struct {
 			name    string
 			options Options

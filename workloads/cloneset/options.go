@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/writes"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -99,7 +99,7 @@ type Features struct {
 
 func (o *Options) validate() error {
 	var errs []error
-	if err := writes.CheckClient(o.Kubernetes); err != nil {
+	if err := apiwriter.CheckClient(o.Kubernetes); err != nil {
 		errs = append(errs, fmt.Errorf("cloneset: Options.Kubernetes %w", err))
 	}
 	if o.Workloads == nil {

@@ -19,7 +19,7 @@ type Plan struct {
 	Revisions revision.Changes
 
 	// Moves holds the numbers that the rest follows from.
-	Moves rollout.Moves
+	Moves Moves
 
 	// Stages lists the pods to create, to delete and to change. Where pods are
 	// created or deleted to scale, Stages.Otherwise holds the update that goes

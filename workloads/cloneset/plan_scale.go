@@ -145,10 +145,10 @@ func (p *planner) scaleIn() {
 // deleteWithinBudget deletes pods that are not ready freely and ready ones
 // while the budget lasts. (CS-22, CS-23)
 func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
-	chosen := make([]rollout.Candidate, len(pods))
+	chosen := make([]Candidate, len(pods))
 	for i, pod := range pods {
 		ready := lifecycle.Available(pod, 0, p.Now)
-		chosen[i] = rollout.Candidate{Pod: pod, Available: ready, Settling: ready && !p.byPod(pod).available}
+		chosen[i] = Candidate{Pod: pod, Available: ready, Settling: ready && !p.byPod(pod).available}
 	}
 	now, waiting := p.tally.SelectForDeletion(chosen)
 	for _, pod := range now {

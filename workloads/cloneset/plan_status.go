@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/internal/conditions"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -85,12 +85,12 @@ func sameStatus(a, b *v1alpha1.CloneSetStatus) bool {
 		})
 }
 
-type condition = conditions.Condition[v1alpha1.CloneSetConditionType]
+type condition = podplan.Condition[v1alpha1.CloneSetConditionType]
 
 // conditionsOf says what is wrong, one condition per type with the first
 // problem of its kind. Conditions that stand keep their time.
 func conditionsOf(old []v1alpha1.CloneSetCondition, problems []Problem, now metav1.Time) []v1alpha1.CloneSetCondition {
-	return conditions.Report(old, problems, now,
+	return podplan.Conditions(old, problems, now,
 		func(c v1alpha1.CloneSetCondition) condition { return condition(c) },
 		func(c condition) v1alpha1.CloneSetCondition { return v1alpha1.CloneSetCondition(c) })
 }

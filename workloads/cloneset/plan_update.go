@@ -118,17 +118,17 @@ func (p *planner) allPods() []*corev1.Pod {
 	return all
 }
 
-func (p *planner) candidates(pods []*corev1.Pod) []rollout.Candidate {
-	candidates := make([]rollout.Candidate, len(pods))
+func (p *planner) candidates(pods []*corev1.Pod) []Candidate {
+	candidates := make([]Candidate, len(pods))
 	for i, pod := range pods {
-		candidates[i] = rollout.Candidate{Pod: pod, Available: p.byPod(pod).available,
+		candidates[i] = Candidate{Pod: pod, Available: p.byPod(pod).available,
 			Prepared: lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate}
 	}
 	return candidates
 }
 
 // unavailable counts the unavailable pods, and those of them at the target.
-func (p *planner) unavailable(targetIsUpdate bool) (n rollout.Unavailable) {
+func (p *planner) unavailable(targetIsUpdate bool) (n Unavailable) {
 	for _, pod := range p.pods {
 		if pod.available && !pod.preparingDelete {
 			continue

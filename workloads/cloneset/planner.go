@@ -34,7 +34,7 @@ type planner struct {
 	dying    map[string]bool                            // instance ids that have a terminating claim
 	asked    map[string]bool                            // new instance ids, made by asksFor
 
-	tally rollout.Tally
+	tally Tally
 	stage *rollout.Stage // of the plan, where the present step belongs
 	moved bool           // that stage has a step that moves pods: no further one
 
@@ -159,7 +159,7 @@ func (p *planner) available(pod *corev1.Pod) bool {
 
 // count counts the pods, and computes from that how many move. (CS-7 to CS-14)
 func (p *planner) count() {
-	p.tally = rollout.Tally{
+	p.tally = Tally{
 		Replicas:            p.limits.replicas,
 		Partition:           p.limits.partition,
 		MaxUnavailable:      p.limits.maxUnavailable,

@@ -13,7 +13,6 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/predownload"
-	"github.com/podwright/podwright/internal/predownload/pulljobs"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -39,7 +38,7 @@ type ImagePullJobs interface {
 // have been started before. The caller runs it, and waits until it is filled
 // before a Controller runs: jobs that the cache does not show are not deleted.
 func NewImagePullJobs(c distributionclient.Interface, informer cache.SharedIndexInformer) (ImagePullJobs, error) {
-	store, err := pulljobs.NewStore(c, informer)
+	store, err := predownload.NewStore(c, informer)
 	if err != nil {
 		return nil, fmt.Errorf("cloneset: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -72,7 +72,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		return 0, apply.WorthRetrying(err, a.status(ctx, s, nil))
 	}
 	if !settled {
-		return reconcile.StaleRetry, nil
+		return controller.StaleRetry, nil
 	}
 	if outdated, err := a.outdated(ctx, s); outdated {
 		return 0, apply.WorthRetrying(err)

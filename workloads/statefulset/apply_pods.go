@@ -10,7 +10,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/backoff"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -49,7 +49,7 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 		return a.DeletePodUnchanged(ctx, d.Pod, apply.Delete)
 	}
 	err := a.DeletePod(ctx, d.Pod, apply.Delete)
-	if err == nil && d.For == rollout.DeleteFailed && !backoff.Ran(d.Pod) {
+	if err == nil && d.For == rollout.DeleteFailed && !podplan.HasRun(d.Pod) {
 		a.places.Replaced(a.Key, d.Pod.Name, a.clock.Now())
 	}
 	return err

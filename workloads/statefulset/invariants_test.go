@@ -15,7 +15,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -125,8 +125,8 @@ func (j *judge) fail(plan *Plan, format string, args ...any) {
 }
 
 // moves is what a plan does with pods.
-func moves(plan *Plan) world.Moves {
-	m := world.Moves{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
+func moves(plan *Plan) scenario.Moves {
+	m := scenario.Moves{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
 	for _, d := range plan.Delete {
 		m.Delete = append(m.Delete, d.Pod)
 	}

@@ -11,8 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/ordinals"
-	"github.com/podwright/podwright/internal/snapshots"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -158,7 +157,7 @@ func (p *planner) disownClaims() {
 	}
 	var owned []*corev1.PersistentVolumeClaim
 	for _, claim := range p.Claims {
-		if claim.DeletionTimestamp == nil && snapshots.OwnedBy(claim, p.Set.UID) && p.namesClaim(claim.Name) {
+		if claim.DeletionTimestamp == nil && podplan.OwnedBy(claim, p.Set.UID) && p.namesClaim(claim.Name) {
 			owned = append(owned, claim)
 		}
 	}
@@ -198,7 +197,7 @@ func (p *planner) mayDisown(claim *corev1.PersistentVolumeClaim) bool {
 // namesClaim tells whether a claim is named as those of the StatefulSet are,
 // whether there still is its claim template or not.
 func (p *planner) namesClaim(claim string) bool {
-	rest, _, ok := ordinals.Split(claim)
+	rest, _, ok := podplan.SplitOrdinal(claim)
 	template, ok2 := strings.CutSuffix(rest, p.Set.Name)
 	return ok && ok2 && len(template) > 1 && strings.HasSuffix(template, "-")
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/backoff"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -77,7 +77,7 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 // as little as those before it.
 func (p *planner) backsOff(pod *pod) bool {
 	wait := p.BackOff[pod.Name].Sub(p.Now)
-	if wait <= 0 || backoff.Ran(pod.Pod) {
+	if wait <= 0 || podplan.HasRun(pod.Pod) {
 		return false
 	}
 	p.requeueAfter(wait)

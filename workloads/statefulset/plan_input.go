@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/internal/snapshots"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -17,18 +17,18 @@ import (
 // have a name of its pods and another controller stay: they take the name.
 func (p *planner) checkInput() error {
 	if p.Snapshot == nil || p.Set == nil {
-		return snapshots.NoWorkload("StatefulSet")
+		return podplan.NoWorkload("StatefulSet")
 	}
 	if p.Now.IsZero() {
-		return snapshots.ErrNoTime
+		return podplan.ErrNoTime
 	}
 	s, uid := *p.Snapshot, p.Set.UID
 	var errs [2]error
-	s.Pods, errs[0] = snapshots.Usable(s.Pods, s.Set.Namespace, "Snapshot.Pods", "named after the StatefulSet and an ordinal",
+	s.Pods, errs[0] = podplan.Usable(s.Pods, s.Set.Namespace, "Snapshot.Pods", "named after the StatefulSet and an ordinal",
 		func(pod *corev1.Pod) bool { _, ok := ordinalOf(s.Set.Name, pod.Name); return ok })
-	s.Revisions, errs[1] = snapshots.Usable(s.Revisions, s.Set.Namespace, "Snapshot.Revisions", "that name the StatefulSet as an owner, or that nobody controls",
+	s.Revisions, errs[1] = podplan.Usable(s.Revisions, s.Set.Namespace, "Snapshot.Revisions", "that name the StatefulSet as an owner, or that nobody controls",
 		func(r *appsv1.ControllerRevision) bool {
-			return snapshots.OwnedBy(r, uid) || metav1.GetControllerOfNoCopy(r) == nil
+			return podplan.OwnedBy(r, uid) || metav1.GetControllerOfNoCopy(r) == nil
 		})
 	for _, err := range errs {
 		if err != nil {

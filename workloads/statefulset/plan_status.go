@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/internal/conditions"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -89,12 +89,12 @@ func sameStatus(a, b *v1beta1.StatefulSetStatus) bool {
 		})
 }
 
-type condition = conditions.Condition[appsv1.StatefulSetConditionType]
+type condition = podplan.Condition[appsv1.StatefulSetConditionType]
 
 // conditionsOf says what is wrong, one condition per type with the first
 // problem of its kind. Conditions that stand keep their time.
 func conditionsOf(old []appsv1.StatefulSetCondition, problems []Problem, now metav1.Time) []appsv1.StatefulSetCondition {
-	return conditions.Report(old, problems, now,
+	return podplan.Conditions(old, problems, now,
 		func(c appsv1.StatefulSetCondition) condition { return condition(c) },
 		func(c condition) appsv1.StatefulSetCondition { return appsv1.StatefulSetCondition(c) })
 }

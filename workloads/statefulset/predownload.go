@@ -12,7 +12,6 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/predownload"
-	"github.com/podwright/podwright/internal/predownload/pulljobs"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -38,7 +37,7 @@ type ImagePullJobs interface {
 // have been started before. The caller runs it, and waits until it is filled
 // before a Controller runs: jobs that the cache does not show are not deleted.
 func NewImagePullJobs(c distributionclient.Interface, informer cache.SharedIndexInformer) (ImagePullJobs, error) {
-	store, err := pulljobs.NewStore(c, informer)
+	store, err := predownload.NewStore(c, informer)
 	if err != nil {
 		return nil, fmt.Errorf("statefulset: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestQuiet counts what a controller does where there is nothing to do.
@@ -104,13 +104,13 @@ func TestQuiet(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			_, stop := c.start()
 			defer stop()
-			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 			c.create(3, "")
 			c.Sleep("1h")
-			if n := c.Count(scene.ControllerUser)["create pods"]; n < 10 || n > 30 {
+			if n := c.Count(fixture.ControllerUser)["create pods"]; n < 10 || n > 30 {
 				t.Errorf("%d requests in the first hour", n)
 			}
-			if n := c.Count(scene.ControllerUser)["patch statefulsets/status"]; n > 2 {
+			if n := c.Count(fixture.ControllerUser)["patch statefulsets/status"]; n > 2 {
 				t.Errorf("%d writes of the status", n)
 			}
 			c.FailBefore(nil)
@@ -136,9 +136,9 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("it says so when it ends before its caches are filled", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.User == "blind" {
-					return scene.ErrLost
+					return fixture.ErrLost
 				}
 				return nil
 			})
@@ -155,7 +155,7 @@ func TestRun(t *testing.T) {
 	t.Run("it waits for the pass under way", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			hang := make(chan struct{})
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.String() == "create pods" {
 					<-hang
 				}
@@ -181,7 +181,7 @@ func TestRun(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		kube, workloads := c.Client(scene.TestUser), c.workloads(scene.TestUser)
+		kube, workloads := c.Client(fixture.TestUser), c.workloads(fixture.TestUser)
 		for _, test := range []struct {
 			name    string
 			options Options

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/podwright/podwright/internal/templatecheck"
+	"github.com/podwright/podwright/internal/validation"
 )
 
 // TemplateChecker knows all rules of a pod template.
@@ -22,5 +22,5 @@ type TemplateChecker interface {
 // release that will have to accept the pods. It needs the permission to create
 // podtemplates; give it the CoreV1 of a clientset.
 func DryRun(client typedcorev1.PodTemplatesGetter) TemplateChecker {
-	return templatecheck.DryRun{Client: client}
+	return validation.DryRun{Client: client}
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
-	"github.com/podwright/podwright/internal/templatecheck"
+	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -111,7 +111,7 @@ func (w *Webhook) validateChange(ctx context.Context, request *admissionv1.Admis
 	if len(errs) > 0 || w.Templates == nil || old != nil && templates(&set.Spec).Equal(templates(&old.Spec)) {
 		return admission.Validated(request, errs)
 	}
-	return templatecheck.Answer(ctx, request, templates(&set.Spec), w.Templates.CheckTemplate)
+	return validation.AnswerTemplates(ctx, request, templates(&set.Spec), w.Templates.CheckTemplate)
 }
 
 // validateDelete needs labels and replicas only, which are the same in both

@@ -23,19 +23,19 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // kinds are those that the manager reads beside the built-in ones.
-var kinds = []apitest.Resource{
-	apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-	apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
-	apitest.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
+var kinds = []fakecluster.Resource{
+	fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+	fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
 	{GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
-	apitest.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
+	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
 }
 
 // watches stands before an API server. It notes which part of the manager watches what, and answers which resources are served.
@@ -81,7 +81,7 @@ func served(request *http.Request) (*http.Response, error) {
 // However many controllers read a kind, the API server sends every object once.
 func TestEveryKindIsWatchedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := apitest.New(nil, kinds...)
+		server := fakecluster.New(nil, kinds...)
 		config := server.Config("")
 		seen := &watches{next: config.Transport, all: map[string]int{}}
 		config.Transport = seen
