@@ -7,20 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/manager/app"
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
@@ -28,9 +24,9 @@ import (
 
 var (
 	// errInterrupted says that the user has ended the demo before its checks.
-	errInterrupted  = errors.New("interrupted")
-	errChecks       = errors.New("not every check holds, see above")
-	errManagerEnded = errors.New("the manager has ended")
+	errInterrupted = errors.New("interrupted")
+	errChecks      = errors.New("not every check holds, see above")
+	errEnded       = errors.New("the controller has ended")
 )
 
 // demo is one run of the demo.
@@ -101,8 +97,8 @@ func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(erro
 	d.workload = untyped.Resource(d.kind.resource).Namespace(d.place.namespace)
 	if d.place.manager != "" {
 		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", d.place.manager)})
-	} else if err := d.screen.step("starting the manager", "the manager runs, in this process", func() error {
-		return startManager(ctx, d.place, running, fail)
+	} else if err := d.screen.step("starting the controller", "the controller runs, in this process", func() error {
+		return d.control(ctx, workloads, running, fail)
 	}); err != nil {
 		return err
 	}
@@ -138,62 +134,29 @@ func (d *demo) installCRDs(ctx context.Context, client dynamic.Interface) error 
 	})
 }
 
-// startManager runs the manager in this process until the context is done, and
-// returns when it is ready. When it ends before that, fail is told why.
-func startManager(ctx context.Context, p *place, running *sync.WaitGroup, fail func(error)) error {
-	log, err := os.OpenFile(filepath.Join(p.dir, "manager.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+// control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
+// When it ends before that, fail is told why.
+func (d *demo) control(ctx context.Context, workloads client.Interface, running *sync.WaitGroup, fail func(error)) error {
+	log, err := os.OpenFile(filepath.Join(d.place.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("log file of the manager: %w", err)
+		return fmt.Errorf("log file of the controller: %w", err)
 	}
 	klog.LogToStderr(false)
 	klog.SetOutput(log)
-	config, err := managerConfig(p)
-	if err != nil {
-		return err
-	}
-	manager, err := app.New(config)
+	controller, err := d.kind.controller(d.core, workloads, d.place.namespace)
 	if err != nil {
 		return err
 	}
 	running.Go(func() {
 		defer klog.Flush()
-		err := manager.Run(ctx)
-		if ctx.Err() == nil {
-			fail(fmt.Errorf("%w: %w", errManagerEnded, cmp.Or(err, errors.New("it was not told to"))))
+		if err := controller.Run(ctx); ctx.Err() == nil {
+			fail(fmt.Errorf("%w: %w", errEnded, cmp.Or(err, errors.New("it was not told to"))))
 		}
 	})
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
-		var response *http.Response
-		if response, last = http.Get("http://" + manager.Addresses.HealthProbe + "/readyz"); last != nil {
-			return false, nil
-		}
-		last = errors.New(response.Status)
-		return response.StatusCode == http.StatusOK, response.Body.Close()
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for the manager to be ready: %w; its last answer: %w", cmp.Or(context.Cause(ctx), err), last)
-	}
 	return nil
 }
 
-// managerConfig is that of a manager outside of the cluster, the only one there.
-func managerConfig(p *place) (app.Config, error) {
-	config, err := app.NewConfig(func(string) string { return "" })
-	config.REST = p.config
-	config.LeaderElection.Enabled = false
-	config.MetricsAddr, config.HealthProbeAddr = "0", "127.0.0.1:0"
-	if p.own {
-		config.Webhook.Host, config.Webhook.BindAddress, config.Webhook.Port = "127.0.0.1", "127.0.0.1", 0
-		config.Webhook.CertDir = filepath.Join(p.dir, "webhook-certs")
-	} else {
-		config.Namespace = p.namespace
-		config.Webhook.Enabled = false // it would concern all namespaces
-	}
-	return config, err
-}
-
-// stay keeps everything up until the context is done, and shows what happens. It returns an error when the manager ends before.
+// stay keeps everything up until the context is done, and shows what happens. It returns an error when the controller ends before.
 func (d *demo) stay(ctx context.Context) error {
 	var last []line
 	for {
@@ -205,7 +168,7 @@ func (d *demo) stay(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			if cause := context.Cause(ctx); errors.Is(cause, errManagerEnded) {
+			if cause := context.Cause(ctx); errors.Is(cause, errEnded) {
 				return cause
 			}
 			return nil

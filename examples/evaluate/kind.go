@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -35,11 +37,15 @@ type kind struct {
 	// more are changes to try at the end that only this kind knows.
 	more []hint
 
+	// controller makes the controller of such objects in a namespace.
+	controller func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error)
 	// informer makes an informer on the objects of a namespace.
 	informer func(workloads client.Interface, namespace string) cache.SharedIndexInformer
 	// plan says what the plan for such an object says.
 	plan func(object metav1.Object, its belongings) plan
 }
+
+type runner interface{ Run(context.Context) error }
 
 // kinds are the kinds of workloads that there is a demo of; the first is the
 // default. A new kind is one more entry here, and its plan.
@@ -49,6 +55,9 @@ var kinds = []*kind{{
 	acts: []act{
 		create("10 pods"),
 		halves("/spec/updateStrategy/partition", "50%", "half of the pods move", "the other half moves"),
+	},
+	controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+		return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
 	},
 	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
 		return client.NewCloneSetInformer(workloads, namespace, 0, nil)
@@ -66,6 +75,9 @@ var kinds = []*kind{{
 		"Reserve an ordinal: web-3 goes for good, and a pod with the next free ordinal comes.",
 		change{"add", "/spec/reserveOrdinals", []int{3}},
 	}},
+	controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+		return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+	},
 	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
 		return client.NewStatefulSetInformer(workloads, namespace, 0, nil)
 	},

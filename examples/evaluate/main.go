@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command evaluate shows podwright at work: it starts a real control plane on
-// this machine, runs the manager, and updates the pods of a CloneSet in place
+// this machine, runs the controller of CloneSets, and updates the pods of one in place
 // before the user's eyes, or those of another kind of workload. In the end it says
 // what it has checked of it.
 //

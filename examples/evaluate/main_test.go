@@ -83,15 +83,15 @@ func TestLogsAreKept(t *testing.T) {
 	if err := p.withLogs(failure); err != failure {
 		t.Errorf("without logs: got error %v", err)
 	}
-	for name, text := range map[string]string{"manager.log": "why", "token.csv": "secret"} {
+	for name, text := range map[string]string{"controller.log": "why", "token.csv": "secret"} {
 		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	err := p.withLogs(failure)
 	_, dir, _ := strings.Cut(err.Error(), " are kept in ")
-	if text, readErr := os.ReadFile(filepath.Join(dir, "manager.log")); !errors.Is(err, failure) || string(text) != "why" {
-		t.Errorf("manager.log holds %q (%v); the error is %v", text, readErr, err)
+	if text, readErr := os.ReadFile(filepath.Join(dir, "controller.log")); !errors.Is(err, failure) || string(text) != "why" {
+		t.Errorf("controller.log holds %q (%v); the error is %v", text, readErr, err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) != 1 {
 		t.Errorf("kept %d files, want the log only: %v", len(files), files)

@@ -23,7 +23,7 @@ import (
 )
 
 // observer watches the workload and what belongs to it, with caches of the
-// demo's own: it asks nothing of the manager. It looks at every state that the
+// demo's own: it asks nothing of the controller. It looks at every state that the
 // API server reports, not at samples.
 type observer struct {
 	kind *kind

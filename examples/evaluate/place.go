@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,8 +55,6 @@ func startCluster(ctx context.Context, node string, screen *screen) (*place, err
 	if err != nil {
 		return nil, err
 	}
-	log := &clusterLog{screen: screen}
-	o.Log = log
 	var c *cluster.Cluster
 	err = screen.step("starting the control plane and "+what, "the API server and "+what+" are ready", func() (err error) {
 		if c, err = cluster.Start(ctx, o); err != nil || c.Images() == nil {
@@ -74,21 +70,7 @@ func startCluster(ctx context.Context, node string, screen *screen) (*place, err
 	if err != nil {
 		return nil, err
 	}
-	log.started.Store(true)
 	return &place{config: c.Config(), kubeconfig: c.Kubeconfig(), namespace: "default", own: true, dir: c.Dir(), close: c.Stop}, nil
-}
-
-// clusterLog shows what a running cluster has to say: that something died.
-type clusterLog struct {
-	screen  *screen
-	started atomic.Bool
-}
-
-func (l *clusterLog) Write(text []byte) (int, error) {
-	if l.started.Load() {
-		l.screen.print(line{text: "cluster: " + strings.TrimRight(string(text), "\n"), color: bad})
-	}
-	return len(text), nil
 }
 
 // openCluster takes a cluster that is there already, and makes a namespace in it that is removed in the end.
@@ -200,5 +182,5 @@ func (p *place) withLogs(err error) error {
 	if failure != nil {
 		return fmt.Errorf("%w\nThe logs could not be kept: %w", err, failure)
 	}
-	return fmt.Errorf("%w\nThe logs of the manager and of the cluster are kept in %s", err, dir)
+	return fmt.Errorf("%w\nThe logs of the controller and of the cluster are kept in %s", err, dir)
 }

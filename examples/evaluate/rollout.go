@@ -116,7 +116,7 @@ func (d *demo) await(ctx context.Context, title string, begin time.Time, generat
 			if s == nil {
 				return 0, d.gone()
 			}
-			return 0, fmt.Errorf("step %q is not done after %v: the manager should create %d pods, delete %d and change %d now, "+
+			return 0, fmt.Errorf("step %q is not done after %v: the controller should create %d pods, delete %d and change %d now, "+
 				"and its log says why it does not; else the table shows what is waited for. The flag --patience waits longer",
 				title, d.options.Patience, s.todo[0], s.todo[1], s.todo[2])
 		case <-d.observer.changed:
