@@ -3,7 +3,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -273,5 +276,35 @@ func TestRender(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// What is drawn is drawn over on a terminal, and elsewhere only what is kept is written.
+func TestScreen(t *testing.T) {
+	for live, want := range map[bool]string{
+		false: "a\n\nkept\n   0.0 s  done\nend\n",
+		true:  "a\nfirst\n\x1b[1A\r\x1b[Jkept\nsecond\n  ...     works\n\x1b[1A\r\x1b[J   0.0 s  done\n  ...     fails\n\x1b[1A\r\x1b[Jend\n",
+	} {
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newScreen(out)
+		s.live = live
+		s.print(line{text: "a"})
+		s.draw([]line{{text: "first"}}, false)
+		s.draw([]line{{text: "kept"}}, true)
+		s.draw([]line{{text: "second"}}, false)
+		if err := s.step("works", "done", func() error { return nil }); err != nil {
+			t.Error(err)
+		}
+		failure := errors.New("it fails")
+		if err := s.step("fails", "never", func() error { return failure }); err != failure {
+			t.Errorf("got error %v", err)
+		}
+		s.print(line{text: "end", color: good})
+		if got, err := os.ReadFile(out.Name()); err != nil || string(got) != want {
+			t.Errorf("live %t: got %q, error %v; want %q", live, got, err, want)
+		}
 	}
 }

@@ -63,6 +63,7 @@ func (s *screen) write(lines []line) {
 // step announces what takes time, does it, and says how long it took unless it fails.
 func (s *screen) step(what, done string, do func() error) error {
 	begin := time.Now()
+	s.print() // what is drawn stays
 	s.draw([]line{{text: "  ...     " + what}}, false)
 	err := do()
 	s.draw(nil, false)
@@ -85,7 +86,7 @@ func (s *screen) draw(lines []line, keep bool) {
 	if s.drawn > 0 {
 		fmt.Fprintf(s.out, "\x1b[%dA\r\x1b[J", s.drawn)
 	}
-	if width, height, err := term.GetSize(int(s.out.Fd())); err == nil {
+	if width, height, err := term.GetSize(int(s.out.Fd())); err == nil && width > 0 {
 		lines = slices.Clone(lines[:min(len(lines), max(height-1, 1))])
 		for i, l := range lines {
 			if text := []rune(l.text); len(text) >= width { // or it would take two lines
