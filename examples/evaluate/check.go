@@ -28,7 +28,10 @@ type check struct {
 func (o *observer) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.facts = facts{pods: o.pods, before: maps.Clone(o.pods), created: sets.New[string](), lost: sets.New[string](), moved: sets.New[string]()}
+	o.facts = facts{pods: o.pods, before: maps.Clone(o.pods)}
+	for _, names := range []*sets.Set[string]{&o.created, &o.lost, &o.moved, &o.exchanged, &o.unshielded} {
+		*names = sets.New[string]()
+	}
 	if o.record != nil {
 		o.settled()
 		o.judged = o.record.Seen()
@@ -45,7 +48,7 @@ func (o *observer) check(final []*corev1.Pod, a act) []check {
 		now[pod.UID] = pod
 	}
 	checks := []check{
-		o.checkIdentity(now), o.checkPlace(now), o.checkRestarts(now, a.moves), o.checkImage(now, a.moves), o.checkUnavailable(),
+		o.checkIdentity(now), o.checkPlace(now), o.checkRestarts(now, a.moves), o.checkImage(now, a.moves), o.checkUnavailable(), o.checkShield(a.moves),
 	}
 	if o.record != nil {
 		checks = append(checks, o.checkRecord())
@@ -135,10 +138,16 @@ func (o *observer) checkUnavailable() check {
 	return check{o.most <= maxUnavailable, text}
 }
 
+// checkShield: pods were out of service before their container was exchanged.
+func (o *observer) checkShield(moves int) check {
+	shielded := len(o.exchanged) - len(o.unshielded)
+	return check{shielded == moves, fmt.Sprintf("%d of %d pods were not Ready while their container was exchanged%s", shielded, replicas, list("not", o.unshielded))}
+}
+
 // checkRecord: no single write was one that it may not make.
 func (o *observer) checkRecord() check {
 	o.settled()
-	text := fmt.Sprintf("%d changes keep every rule of the library's simulation: order, partition, budget, readiness before a restart, status", o.record.Seen()-o.judged)
+	text := fmt.Sprintf("%d changes keep every rule of the library's simulation: order, partition, budget, revisions, status", o.record.Seen()-o.judged)
 	wrong := o.record.Review()
 	return check{len(wrong) == 0 && o.record.Seen() > o.judged, strings.Join(append([]string{text}, wrong...), "; ")}
 }

@@ -128,6 +128,7 @@ func TestGoodUpdate(t *testing.T) {
 		{true, "10 of 10 containers restarted in place exactly once: restartCount + 1"},
 		{true, "10 of 10 pods are Ready with the image busybox:1.37"},
 		{true, "at most 1 pods were unavailable at any moment (allowed: 2; 40 states)"},
+		{true, "10 of 10 pods were not Ready while their container was exchanged"},
 	}
 	if diff := cmp.Diff(want, h.checks(replicas), cmp.AllowUnexported(check{})); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
@@ -148,6 +149,7 @@ func TestBrokenUpdates(t *testing.T) {
 		}, []string{
 			"0 of 10 pods kept their name and UID; created: web-0, web-1, web-2, web-3, web-4, web-5, web-6, web-7, web-8, web-9", "0 of 10 pods kept",
 			"0 of 10 containers", "0 of 10 pods are Ready", "at most 0 pods were unavailable at any moment (allowed: 2; 0 states); but",
+			"0 of 10 pods were not Ready",
 		}},
 		"a pod is replaced": {func(h *history) {
 			h.update(h.all()[1:]...)
@@ -156,7 +158,7 @@ func TestBrokenUpdates(t *testing.T) {
 			h.change("web-0", setTo(newImage))
 		}, []string{
 			"9 of 10 pods kept their name and UID; deleted: web-0; created: web-0", "9 of 10 pods kept their node and their IP; not: web-0",
-			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-0", "9 of 10 pods are Ready",
+			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-0", "9 of 10 pods are Ready", "9 of 10 pods were not Ready",
 		}},
 		"a pod comes and goes": {func(h *history) {
 			h.create("web-x")
@@ -167,11 +169,16 @@ func TestBrokenUpdates(t *testing.T) {
 			h.update(h.all()...)
 			h.change("web-3", func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.99" }, func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.3" })
 		}, []string{"9 of 10 pods kept their node and their IP; not: web-3"}},
+		"a pod serves before its container is exchanged": {func(h *history) {
+			h.update(h.all()[1:]...)
+			h.change("web-0", setTo(newImage), ready("False"), restart, ready("True"))
+		}, []string{"9 of 10 pods were not Ready while their container was exchanged; not: web-0"}},
 		"a container restarts twice": {func(h *history) { h.update(h.all()...); h.change("web-4", restart) }, []string{
 			"10 of 10 containers restarted in place exactly once: restartCount + 1; not: web-4",
 		}},
 		"a pod is not updated": {func(h *history) { h.update(h.all()[1:]...) }, []string{
 			"9 of 10 containers restarted in place exactly once: restartCount + 1", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
+			"9 of 10 pods were not Ready",
 		}},
 		"a pod is not ready in the end": {func(h *history) { h.update(h.all()...); h.change("web-5", ready("False")) }, []string{
 			"9 of 10 pods are Ready with the image busybox:1.37; not: web-5",

@@ -46,7 +46,9 @@ type facts struct {
 	pods, before         map[types.UID]*corev1.Pod // as they are, and as they were when it began
 	states, most         int                       // how many states of all pods there were, and the most unavailable pods in one of them
 	created, lost, moved sets.Set[string]          // names of pods
-	judged               int                       // changes that the record had seen when it began
+	// exchanged are the pods that got another image, and of those unshielded the ones that were Ready before the container had restarted.
+	exchanged, unshielded sets.Set[string]
+	judged                int // changes that the record had seen when it began
 }
 
 // newObserver returns when the caches are filled. They follow the API server
@@ -119,8 +121,8 @@ func (o *observer) see(old, new metav1.Object) {
 		o.lost.Insert(pod.Name)
 	case before == nil:
 		o.created.Insert(pod.Name)
-	case !samePlace(before, pod):
-		o.moved.Insert(pod.Name)
+	default:
+		o.compare(before, pod)
 	}
 	if new == nil {
 		delete(o.pods, pod.UID)
@@ -128,6 +130,19 @@ func (o *observer) see(old, new metav1.Object) {
 		o.pods[pod.UID] = pod
 	}
 	o.count()
+}
+
+// compare compares a pod with what it was when the act began.
+func (o *observer) compare(before, pod *corev1.Pod) {
+	if !samePlace(before, pod) {
+		o.moved.Insert(pod.Name)
+	}
+	if pod.Spec.Containers[0].Image != before.Spec.Containers[0].Image {
+		o.exchanged.Insert(pod.Name)
+	}
+	if o.exchanged.Has(pod.Name) && restarts(pod) == restarts(before) && readiness.Ready(pod) {
+		o.unshielded.Insert(pod.Name)
+	}
 }
 
 func samePlace(a, b *corev1.Pod) bool {
