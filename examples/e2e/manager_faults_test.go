@@ -12,8 +12,6 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// The tests that kill something are not parallel.
-
 func testManagerIsKilledInMidRollout(t *testing.T, b *bed) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {

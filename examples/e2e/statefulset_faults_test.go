@@ -5,8 +5,6 @@ import (
 	"testing"
 )
 
-// The tests that kill something are not parallel.
-
 // A start in order is finished in order by the next manager: no pod twice, none before those below it serve.
 func testManagerIsKilledInMidStart(t *testing.T, b *bed) {
 	s := b.statefulSetScene(t)

@@ -42,7 +42,7 @@ type Options struct {
 }
 
 // Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
-// are not parallel, so they run before all others, one by one.
+// have Another, or are not parallel, so that they run before all others, one by one.
 type Testbed struct {
 	Control *cluster.Cluster
 	Core    kubernetes.Interface
