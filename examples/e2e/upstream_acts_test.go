@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ func (p *play) release(pods ...string) {
 // setReady lets the container of a pod fail its readiness probe, or pass it.
 func (p *play) setReady(name string, yes bool) {
 	p.Helper()
-	pods := bed.Core.CoreV1().Pods(p.Namespace)
+	pods := steady.Core.CoreV1().Pods(p.Namespace)
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		pod, err := pods.Get(p.Context(), name, metav1.GetOptions{})
 		if err == nil {
@@ -92,7 +92,7 @@ func (p *play) scaleThroughSubresource(replicas int64) {
 // deleteClaim deletes a claim, which stays until no pod uses it.
 func (p *play) deleteClaim(name string) {
 	p.Helper()
-	if err := bed.Core.CoreV1().PersistentVolumeClaims(p.Namespace).Delete(p.Context(), name, metav1.DeleteOptions{}); err != nil {
+	if err := steady.Core.CoreV1().PersistentVolumeClaims(p.Namespace).Delete(p.Context(), name, metav1.DeleteOptions{}); err != nil {
 		p.Fatalf("delete claim %s: %v", name, err)
 	}
 	p.Await("claim "+name+" is being deleted", func() string {
@@ -106,7 +106,7 @@ func (p *play) deleteClaim(name string) {
 // createClaim creates a claim before its pod.
 func (p *play) createClaim(name string) {
 	p.Helper()
-	_, err := bed.Core.CoreV1().PersistentVolumeClaims(p.Namespace).Create(p.Context(), &corev1.PersistentVolumeClaim{
+	_, err := steady.Core.CoreV1().PersistentVolumeClaims(p.Namespace).Create(p.Context(), &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"from": "user"}},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
 // play is one guarantee on one side: a namespace with the StatefulSet web.
@@ -24,7 +25,7 @@ type play struct {
 	side    *side
 	spec    []string // what the guarantee changes in the manifest
 	sets    *testbed.Mirror[*unstructured.Unstructured]
-	history *history
+	history *playHistory
 
 	generation int64 // of the last change of the set
 	claims     map[string][]types.UID
@@ -33,8 +34,8 @@ type play struct {
 
 func newPlay(t *testing.T, side *side, g *guarantee) *play {
 	t.Helper()
-	history := &history{}
-	p := &play{Scene: bed.NewScene(t, history.observe), side: side, spec: g.spec, history: history, claims: map[string][]types.UID{}}
+	history := &playHistory{}
+	p := &play{Scene: steady.NewScene(t, history.observe), side: side, spec: g.spec, history: history, claims: map[string][]types.UID{}}
 	sets := side.sets(p.Namespace)
 	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, testbed.From(sets.List, sets.Watch), nil)
 	t.Cleanup(p.tell)
@@ -52,7 +53,7 @@ func (p *play) tell() {
 	}
 	p.Logf("the pods now: %q\nwhat happened since the last check: %q", p.pods(), p.history.unchecked())
 	// The context of the test is done.
-	events, err := bed.Core.CoreV1().Events(p.Namespace).List(context.Background(), metav1.ListOptions{})
+	events, err := steady.Core.CoreV1().Events(p.Namespace).List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		p.Logf("list the events: %v", err)
 		return
@@ -165,7 +166,7 @@ func (p *play) awaitPods(wanted ...string) {
 			return p.uncounted()
 		})
 		// What the controller did before it wrote the status may not have come here yet.
-		live, err := bed.Core.CoreV1().Pods(p.Namespace).List(p.Context(), metav1.ListOptions{})
+		live, err := steady.Core.CoreV1().Pods(p.Namespace).List(p.Context(), metav1.ListOptions{})
 		if err != nil {
 			p.Fatalf("list the pods: %v", err)
 		}
@@ -195,7 +196,7 @@ func (p *play) pods() []string {
 
 // describe is a pod in a few words: its name and image, and whatever is unusual.
 func describe(pod *corev1.Pod) string {
-	words := []string{pod.Name, image(pod)}
+	words := []string{pod.Name, imageOf(pod)}
 	switch phase := pod.Status.Phase; {
 	case phase == corev1.PodFailed || phase == corev1.PodSucceeded:
 		words = append(words, strings.ToLower(string(phase)))
@@ -212,7 +213,7 @@ func describe(pod *corev1.Pod) string {
 }
 
 func ready(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodRunning && testbed.Condition(pod, corev1.PodReady).Status == corev1.ConditionTrue
+	return pod.Status.Phase == corev1.PodRunning && podstate.Condition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
 // uncounted says how the status differs from the pods; nothing where it tells what is.

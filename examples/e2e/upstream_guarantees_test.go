@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import (
 	"flag"
@@ -20,10 +20,20 @@ type guarantee struct {
 	play func(*play)
 }
 
+// TestGuarantees tests that a manifest of Kubernetes' own StatefulSet, with nothing changed but its apiVersion, behaves here as it
+// does there.
+//
+// What Kubernetes documents about StatefulSets is a table of guarantees (the files upstream_guarantees_*_test.go): each says
+// what is promised, with which manifest, and plays it. Every one is played twice at the same time on one real control plane, in
+// two namespaces: for the StatefulSet of apps/v1, which the controller manager of Kubernetes runs, and for that of
+// apps.kruise.io/v1beta1, which ours runs. Both must keep the promise, as the history of their pods tells, and at every
+// point where a play has settled, the status, pods, claims and revisions of both must be the same in every field, but
+// for the differences that upstream_differences_test.go lists with their reasons.
 func TestGuarantees(t *testing.T) {
 	if flag.Lookup("test.run").Value.String() == "" {
 		t.Cleanup(func() { everyDifferenceIsSeen(t) })
 	}
+	t.Parallel()
 	for _, g := range slices.Concat(scaling, updates, pods, claims, revisions, ownership) {
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()

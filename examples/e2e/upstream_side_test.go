@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import (
 	"encoding/json"
@@ -51,7 +51,7 @@ spec:
 `
 
 func (s *side) sets(namespace string) dynamic.ResourceInterface {
-	return bed.Dynamic.Resource(s.group.WithResource("statefulsets")).Namespace(namespace)
+	return steady.Dynamic.Resource(s.group.WithResource("statefulsets")).Namespace(namespace)
 }
 
 // render returns the manifest for this side, with the changes made to it, which are YAML merge patches.

@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 var scaling = []guarantee{
 	{

@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import (
 	"fmt"
@@ -13,11 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
-// history is what has become of the pods of a namespace, in the order in which it was stored.
-type history struct {
+// playHistory is what has become of the pods of a namespace, in the order in which it was stored.
+type playHistory struct {
 	mu      sync.Mutex
 	events  []event
 	checked int // how many of them a play has looked at
@@ -30,7 +30,7 @@ type event struct {
 }
 
 // observe is told of every change of a pod, in order.
-func (h *history) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, _ string) {
+func (h *playHistory) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, _ string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, events(old, new)...)
@@ -44,7 +44,7 @@ func events(old, new **corev1.Pod) (events []event) {
 		}
 	}
 	if old == nil {
-		note(true, fmt.Sprintf("create %s %s", (*new).Name, image(*new)), (*new).CreationTimestamp.Time)
+		note(true, fmt.Sprintf("create %s %s", (*new).Name, imageOf(*new)), (*new).CreationTimestamp.Time)
 		return events
 	}
 	if new == nil {
@@ -52,18 +52,18 @@ func events(old, new **corev1.Pod) (events []event) {
 		return events
 	}
 	before, after := *old, *new
-	turned := testbed.Condition(after, corev1.PodReady).LastTransitionTime.Time
+	turned := podstate.Condition(after, corev1.PodReady).LastTransitionTime.Time
 	note(!ready(before) && ready(after), "ready "+after.Name, turned)
 	note(ready(before) && !ready(after), "unready "+after.Name, turned)
 	note(before.DeletionTimestamp == nil && after.DeletionTimestamp != nil, "delete "+after.Name, deletedAt(after))
 	had, has := metav1.GetControllerOf(before), metav1.GetControllerOf(after)
 	note(had != nil && has == nil, "release "+after.Name, time.Time{})
 	note(had == nil && has != nil, "adopt "+after.Name, time.Time{})
-	note(image(before) != image(after), fmt.Sprintf("set image %s %s", after.Name, image(after)), time.Time{})
+	note(imageOf(before) != imageOf(after), fmt.Sprintf("set image %s %s", after.Name, imageOf(after)), time.Time{})
 	return events
 }
 
-func image(pod *corev1.Pod) string { return pod.Spec.Containers[0].Image }
+func imageOf(pod *corev1.Pod) string { return pod.Spec.Containers[0].Image }
 
 // deletedAt returns when a pod was deleted; its timestamp says when its grace ends.
 func deletedAt(pod *corev1.Pod) time.Time {
@@ -74,7 +74,7 @@ func deletedAt(pod *corev1.Pod) time.Time {
 }
 
 // unchecked returns the events since the last check.
-func (h *history) unchecked() []string {
+func (h *playHistory) unchecked() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var unchecked []string

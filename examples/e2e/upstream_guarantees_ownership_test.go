@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 

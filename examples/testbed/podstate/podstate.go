@@ -1,12 +1,13 @@
-package testbed
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podstate says in what state a pod is, for tests and demos.
+package podstate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -76,14 +77,4 @@ func Describe(pod *corev1.Pod, gone bool) string {
 // Active tells whether a pod has not ended and is not being deleted.
 func Active(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
-}
-
-// Names returns the names of objects, sorted.
-func Names[T metav1.Object](objects []T) []string {
-	var all []string
-	for _, object := range objects {
-		all = append(all, object.GetName())
-	}
-	slices.Sort(all)
-	return all
 }

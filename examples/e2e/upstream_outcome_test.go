@@ -1,4 +1,4 @@
-package upstream
+package e2e
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ type outcome struct {
 	Status    *setStatus
 	Pods      []pod
 	Claims    []claim
-	Revisions []revision
+	Revisions []revisionOutcome
 }
 
 type setStatus struct {
@@ -45,7 +45,7 @@ type claim struct {
 	Spec                corev1.PersistentVolumeClaimSpec
 }
 
-type revision struct {
+type revisionOutcome struct {
 	Number              int64
 	Labels, Annotations map[string]string
 	Owners              []string
@@ -81,7 +81,7 @@ func (p *play) outcome(at string) outcome {
 	}
 	slices.SortFunc(o.Pods, func(a, b pod) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(o.Claims, func(a, b claim) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(o.Revisions, func(a, b revision) int { return int(a.Number - b.Number) })
+	slices.SortFunc(o.Revisions, func(a, b revisionOutcome) int { return int(a.Number - b.Number) })
 	return o
 }
 
@@ -128,7 +128,7 @@ func (p *play) claimNow(found *corev1.PersistentVolumeClaim) claim {
 	}
 }
 
-func (p *play) revisionNow(found *appsv1.ControllerRevision) revision {
+func (p *play) revisionNow(found *appsv1.ControllerRevision) revisionOutcome {
 	var data struct {
 		Spec struct {
 			Template corev1.PodTemplateSpec `json:"template"`
@@ -141,7 +141,7 @@ func (p *play) revisionNow(found *appsv1.ControllerRevision) revision {
 	if name := found.Name; labels["controller.kubernetes.io/hash"] == strings.TrimPrefix(name, "web-") {
 		labels["controller.kubernetes.io/hash"] = "that of the name"
 	}
-	return revision{Number: found.Revision, Labels: labels, Annotations: found.Annotations, Owners: p.owners(found), Template: data.Spec.Template}
+	return revisionOutcome{Number: found.Revision, Labels: labels, Annotations: found.Annotations, Owners: p.owners(found), Template: data.Spec.Template}
 }
 
 // numberOf returns the number of a revision, 0 if there is none of the name.
