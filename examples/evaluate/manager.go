@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -5,11 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -102,7 +101,14 @@ func startManager(ctx context.Context, p *place, running *sync.WaitGroup, fail f
 			fail(fmt.Errorf("%w: %w", errManagerEnded, cmp.Or(err, errors.New("it was not told to"))))
 		}
 	})
-	return awaitReady(ctx, "http://"+manager.Addresses.HealthProbe+"/readyz")
+	select {
+	case <-manager.Ready():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the manager to be ready: %w", context.Cause(ctx))
+	case <-time.After(30 * time.Second):
+		return fmt.Errorf("the manager is not ready after 30 seconds; see %s", p.logFile())
+	}
 }
 
 // managerConfig is that of a manager outside of the cluster, the only one there.
@@ -113,7 +119,7 @@ func managerConfig(p *place) (app.Config, error) {
 	}
 	config.REST = p.config
 	config.LeaderElection.Enabled = false
-	config.MetricsAddr, config.HealthProbeAddr = "0", "127.0.0.1:0"
+	config.MetricsAddr, config.HealthProbeAddr = "0", "0"
 	if p.own {
 		config.Webhook.Host, config.Webhook.BindAddress, config.Webhook.Port = "127.0.0.1", "127.0.0.1", 0
 		config.Webhook.CertDir = filepath.Join(p.dir, "webhook-certs")
@@ -122,38 +128,4 @@ func managerConfig(p *place) (app.Config, error) {
 		config.Webhook.Enabled = false // it would concern all namespaces
 	}
 	return config, nil
-}
-
-// awaitReady asks a manager until it is ready.
-func awaitReady(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
-		last := ask(ctx, url)
-		if last == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the manager to be ready: %w; its last answer: %w", context.Cause(ctx), last)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-func ask(ctx context.Context, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
-	}
-	return nil
 }
