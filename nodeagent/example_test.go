@@ -6,7 +6,7 @@ import (
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -14,9 +14,9 @@ import (
 // its Runtime from Dial.
 func Example() {
 	ctx := context.Background()
-	fake := critest.New(nil)
+	fake := fakecri.New(nil)
 	for restarts := range 2 {
-		fake.Create(critest.Container{Status: &criv1.ContainerStatus{
+		fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{
 			Labels:      map[string]string{nodeagent.PodUIDLabel: "uid", nodeagent.ContainerNameLabel: "main"},
 			Annotations: map[string]string{nodeagent.RestartCountAnnotation: fmt.Sprint(restarts), nodeagent.HashAnnotation: "3452fffa"},
 		}})

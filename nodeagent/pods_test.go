@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 // The informer asks for the pods of its node alone, and keeps them small.
 func TestPodInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := apitest.New(nil)
+		server := fakecluster.New(nil)
 		kube, err := kubernetes.NewForConfig(server.Config("agent"))
 		if err != nil {
 			t.Fatal(err)

@@ -9,24 +9,25 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 // container returns a running container of a pod.
-func container(pod, name string) critest.Container {
-	return critest.Container{Status: &criv1.ContainerStatus{
+func container(pod, name string) fakecri.Container {
+	return fakecri.Container{Status: &criv1.ContainerStatus{
 		Metadata: &criv1.ContainerMetadata{Name: name},
 		Labels:   map[string]string{nodeagent.PodUIDLabel: pod, nodeagent.ContainerNameLabel: name},
 	}}
 }
 
 // direct returns a Runtime without a socket.
-func direct(t *testing.T, fake *critest.Runtime) *nodeagent.Runtime {
+func direct(t *testing.T, fake *fakecri.Runtime) *nodeagent.Runtime {
 	t.Helper()
 	r, err := nodeagent.NewRuntime(t.Context(), fake.Conn(), "test")
 	if err != nil {
@@ -37,7 +38,7 @@ func direct(t *testing.T, fake *critest.Runtime) *nodeagent.Runtime {
 
 // A runtime goes away and comes back, with its containers; the connection does, too.
 func TestRuntimeIsRestarted(t *testing.T) {
-	fake, socket := critest.New(nil), filepath.Join(t.TempDir(), "cri.sock")
+	fake, socket := fakecri.New(nil), filepath.Join(t.TempDir(), "cri.sock")
 	stop, err := fake.Serve(socket)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,7 @@ func TestRuntimeIsRestarted(t *testing.T) {
 
 // Dial waits for a runtime that is still starting.
 func TestDialWaits(t *testing.T) {
-	fake, socket := critest.New(nil), filepath.Join(t.TempDir(), "cri.sock")
+	fake, socket := fakecri.New(nil), filepath.Join(t.TempDir(), "cri.sock")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	dialled := make(chan error, 1)
@@ -117,7 +118,7 @@ func TestDialFails(t *testing.T) {
 }
 
 func TestRuntimeWithoutV1(t *testing.T) {
-	fake := critest.New(nil)
+	fake := fakecri.New(nil)
 	fake.FailWith(func(string) error {
 		return status.Error(codes.Unimplemented, "unknown service runtime.v1.RuntimeService")
 	})
@@ -128,7 +129,7 @@ func TestRuntimeWithoutV1(t *testing.T) {
 }
 
 func TestRuntimeCalls(t *testing.T) {
-	fake := critest.New(nil)
+	fake := fakecri.New(nil)
 	id := fake.Create(container("uid", "main"))
 	fake.Create(container("another", "main"))
 	fake.AddSandbox(&criv1.PodSandboxStatus{Id: "box", Network: &criv1.PodSandboxNetworkStatus{Ip: "10.0.0.7"}})
@@ -169,11 +170,11 @@ func TestRuntimeCalls(t *testing.T) {
 // The runtime is given the time that it was promised, and little more.
 func TestRuntimeDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := critest.New(nil)
+		fake := fakecri.New(nil)
 		slow := container("uid", "main")
 		slow.EndsAfter = time.Hour
 		id := fake.Create(slow)
-		fake.Command = func(ctx context.Context, _ critest.Container, _ []string) (*criv1.ExecSyncResponse, error) {
+		fake.Command = func(ctx context.Context, _ fakecri.Container, _ []string) (*criv1.ExecSyncResponse, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -195,9 +196,42 @@ func TestRuntimeDeadlines(t *testing.T) {
 	})
 }
 
+// busy is a runtime whose answers take their time.
+type busy struct {
+	grpc.ClientConnInterface
+	takes time.Duration
+}
+
+func (b busy) Invoke(ctx context.Context, method string, arguments, answer any, options ...grpc.CallOption) error {
+	select {
+	case <-time.After(b.takes):
+		return b.ClientConnInterface.Invoke(ctx, method, arguments, answer, options...)
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// A node that has much to do stops containers late, not never.
+func TestStopOnABusyNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := fakecri.New(nil)
+		id := fake.Create(container("uid", "main"))
+		r, err := nodeagent.NewRuntime(t.Context(), busy{fake.Conn(), 9 * time.Second}, "unix:///run/test.sock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.StopContainer(t.Context(), id, 2*time.Second); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Exec(t.Context(), id, []string{"true"}, time.Second); status.Code(err) == codes.DeadlineExceeded {
+			t.Errorf("the command was given up: %v", err)
+		}
+	})
+}
+
 // A container that is gone needs no stop.
 func TestStopOfNothing(t *testing.T) {
-	fake := critest.New(nil)
+	fake := fakecri.New(nil)
 	r := direct(t, fake)
 	if err := r.StopContainer(t.Context(), "none", time.Second); err != nil {
 		t.Error(err)

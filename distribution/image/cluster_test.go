@@ -24,8 +24,8 @@ import (
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
@@ -44,16 +44,16 @@ const namespace = "default"
 // cluster is an API server in memory with both controllers, in virtual time.
 type cluster struct {
 	*testing.T
-	*apitest.Server
+	*fakecluster.Server
 	kube   kubernetes.Interface // the test's
 	jobs   client.ImagePullJobInterface
 	images client.NodeImageInterface
 
 	jobOptions  imagepulljob.Options
 	nodeOptions nodeimage.Options
-	jobPasses   scene.Passes
-	nodePasses  scene.Passes
-	events      scene.Recorder
+	jobPasses   fixture.Passes
+	nodePasses  fixture.Passes
+	events      fixture.Recorder
 	stops       []func()
 	// The reconcilers of the controllers that run, nil for none.
 	jobReconciler  *imagepulljob.Reconciler
@@ -65,11 +65,11 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		server := apitest.New(nil,
-			apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
-			apitest.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
-			apitest.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-			apitest.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))
+		server := fakecluster.New(nil,
+			fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
+			fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
+			fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+			fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))
 		c := &cluster{T: t, Server: server}
 		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
 		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
@@ -210,7 +210,7 @@ func (c *cluster) share() {
 // guarded has an informer find out who changes its objects. that finds out who changes its objects.
 func (c *cluster) guarded(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
 	c.Helper()
-	guard := &apitest.Guard{}
+	guard := &fakecluster.Guard{}
 	c.must(informer.SetTransform(guard.Transform(nil)))
 	c.Cleanup(func() {
 		if err := guard.Check(); err != nil {

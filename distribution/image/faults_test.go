@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // failing makes the requests of a controller that begin like that fail, as
 // often as times says; less than 0: always.
-func failing(user, what string, times int32, err error) func(apitest.Request) error {
+func failing(user, what string, times int32, err error) func(fakecluster.Request) error {
 	var left atomic.Int32
 	left.Store(times)
-	return func(r apitest.Request) error {
+	return func(r fakecluster.Request) error {
 		if r.User == user && strings.HasPrefix(r.String()+" "+r.Name, what) && (times < 0 || left.Add(-1) >= 0) {
 			return err
 		}
@@ -34,7 +34,7 @@ func failing(user, what string, times int32, err error) func(apitest.Request) er
 func TestOneNodeFails(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.begin(3)
-		c.FailBefore(failing(jobUser, "patch nodeimages n0001", -1, scene.ErrInternal))
+		c.FailBefore(failing(jobUser, "patch nodeimages n0001", -1, fixture.ErrInternal))
 		c.addJob("pull", "parallelism: 3")
 		c.pause(time.Second)
 		c.expectTasks("the others", "n0000 nginx:1 v1 pull", "n0002 nginx:1 v1 pull")
@@ -59,8 +59,8 @@ func TestLostAnswers(t *testing.T) {
 		t.Run(lost.user+": "+lost.what, func(t *testing.T) {
 			play(t, func(t *testing.T, c *cluster) {
 				var happened atomic.Bool
-				fail := failing(lost.user, lost.what, 1, scene.ErrLost)
-				c.FailAfter(func(r apitest.Request) error {
+				fail := failing(lost.user, lost.what, 1, fixture.ErrLost)
+				c.FailAfter(func(r fakecluster.Request) error {
 					err := fail(r)
 					happened.CompareAndSwap(false, err != nil)
 					return err
@@ -89,7 +89,7 @@ func TestConflicts(t *testing.T) {
 	play(t, func(_ *testing.T, c *cluster) {
 		c.begin(1)
 		var once atomic.Bool
-		c.FailBefore(func(r apitest.Request) error {
+		c.FailBefore(func(r fakecluster.Request) error {
 			if r.User == jobUser && r.String() == "patch nodeimages" && once.CompareAndSwap(false, true) {
 				_, err := c.images.Patch(c.Context(), "n0000", types.MergePatchType,
 					[]byte(`{"spec":{"images":{"nginx":{"tags":[{"tag":"0","createdAt":"2000-01-01T00:00:00Z","version":1}]}}}}`), metav1.PatchOptions{})
@@ -128,9 +128,9 @@ func TestCacheOfJobsLags(t *testing.T) {
 		c.pause(31 * time.Second)
 		c.Hold("imagepulljobs")
 		job := c.addJob("pull", "")
-		given, err := imagetasks.Patch(c.nodeImage("n0000"), struct{}{}, map[string]any{"spec": v1alpha1.NodeImageSpec{
+		given, err := images.Patch(c.nodeImage("n0000"), struct{}{}, map[string]any{"spec": v1alpha1.NodeImageSpec{
 			Images: map[string]v1alpha1.ImageSpec{"nginx": {Tags: []v1alpha1.ImageTagSpec{{
-				Tag: "1", Version: 1, CreatedAt: &metav1.Time{Time: time.Now()}, OwnerReferences: append(owners("gone"), imagetasks.Owner(job)),
+				Tag: "1", Version: 1, CreatedAt: &metav1.Time{Time: time.Now()}, OwnerReferences: append(owners("gone"), images.TaskOwner(job)),
 			}}}}}})
 		c.must(err)
 		_, err = c.images.Patch(t.Context(), "n0000", types.MergePatchType, given, metav1.PatchOptions{})
@@ -149,7 +149,7 @@ func TestCacheOfJobsLags(t *testing.T) {
 // owners are references to jobs that do not exist.
 func owners(names ...string) (refs []corev1.ObjectReference) {
 	for _, name := range names {
-		refs = append(refs, imagetasks.Owner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)}}))
+		refs = append(refs, images.TaskOwner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name)}}))
 	}
 	return refs
 }

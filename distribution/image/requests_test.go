@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // A thousand nodes and one job: one request per node to hand out, and one to
@@ -76,8 +76,8 @@ func TestOneLookPerJobThatIsGone(t *testing.T) {
 				c.begin(nodes)
 				c.addJob("pull", "parallelism: 9")
 				c.ForgetRequests()
-				fail := failing(nodeUser, "get imagepulljobs", fails, scene.ErrInternal)
-				c.FailBefore(func(r apitest.Request) error {
+				fail := failing(nodeUser, "get imagepulljobs", fails, fixture.ErrInternal)
+				c.FailBefore(func(r fakecluster.Request) error {
 					if r.User == nodeUser && r.String() == "get imagepulljobs" {
 						time.Sleep(time.Second) // the answer takes a while
 					}

@@ -7,7 +7,7 @@ import (
 
 	upstreamref "github.com/distribution/reference"
 
-	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // parts are what references are put together of, right and wrong ones.
@@ -29,7 +29,7 @@ func TestImageParity(t *testing.T) {
 			image.WriteString(parts[random.Intn(len(parts))])
 		}
 		want, ok := familiar(image.String())
-		r, err := imageref.Parse(image.String())
+		r, err := images.ParseReference(image.String())
 		if (err == nil) != ok {
 			t.Fatalf("%q: error %v, upstream reads it as %q", image.String(), err, want)
 		}

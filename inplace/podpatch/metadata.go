@@ -12,6 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// The fields of a metadata patch that change finalizers: those to add, the order
+// of all that the patch knows of, and those to remove.
+const (
+	finalizers        = "finalizers"
+	finalizersOrder   = "$setElementOrder/finalizers"
+	finalizersRemoved = "$deleteFromPrimitiveList/finalizers"
+)
+
 // metadata returns the metadata that the pod does not have yet.
 func (p *Patch) metadata(pod *corev1.Pod) (map[string]any, error) {
 	meta := map[string]any{}
@@ -28,6 +36,7 @@ func (p *Patch) metadata(pod *corev1.Pod) (map[string]any, error) {
 	}
 	mergeStrings(meta, "labels", p.Labels, pod.Labels)
 	mergeStrings(meta, "annotations", p.Annotations, pod.Annotations)
+	p.keepFinalizers(meta)
 	mergeFinalizers(meta, p.missingFinalizers(pod))
 	if owners := p.owners(pod); len(owners) > 0 {
 		meta["ownerReferences"] = owners
@@ -43,6 +52,21 @@ func (p *Patch) missingFinalizers(pod *corev1.Pod) []any {
 		}
 	}
 	return missing
+}
+
+// keepFinalizers takes those of AddFinalizers off the list of those that meta removes.
+func (p *Patch) keepFinalizers(meta map[string]any) {
+	list, ok := meta[finalizersRemoved].([]any)
+	if !ok || len(p.AddFinalizers) == 0 {
+		return
+	}
+	list = slices.DeleteFunc(list, func(f any) bool {
+		name, _ := f.(string)
+		return slices.Contains(p.AddFinalizers, name)
+	})
+	if meta[finalizersRemoved] = list; len(list) == 0 {
+		delete(meta, finalizersRemoved)
+	}
 }
 
 // owners lists the changes of owner references in the form of a patch.
@@ -63,24 +87,29 @@ func ownedBy(pod *corev1.Pod, owner types.UID) bool {
 }
 
 // mergeFinalizers adds finalizers to those that meta adds already. Where meta
-// gives the order of the list, it must name them too.
+// gives the order of the list, it must name them too, and the API server refuses
+// an addition in another order.
 func mergeFinalizers(meta map[string]any, add []any) {
 	if len(add) == 0 {
 		return
 	}
-	const order = "$setElementOrder/finalizers"
-	for _, field := range []string{"finalizers", order} {
-		list, _ := meta[field].([]any)
-		if field == order && list == nil {
-			continue
-		}
-		for _, f := range add {
-			if !slices.Contains(list, f) {
-				list = append(list, f)
-			}
-		}
-		meta[field] = list
+	list, _ := meta[finalizers].([]any)
+	list = appendMissing(list, add)
+	if order, ok := meta[finalizersOrder].([]any); ok {
+		order = appendMissing(order, add)
+		slices.SortStableFunc(list, func(a, b any) int { return slices.Index(order, a) - slices.Index(order, b) })
+		meta[finalizersOrder] = order
 	}
+	meta[finalizers] = list
+}
+
+func appendMissing(list, add []any) []any {
+	for _, f := range add {
+		if !slices.Contains(list, f) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // mergeStrings puts the wanted values over those in meta[field] and drops what

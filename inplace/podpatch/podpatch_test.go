@@ -131,6 +131,14 @@ func TestWrites(t *testing.T) {
 			p.Metadata = []byte(`{"metadata":{"$setElementOrder/finalizers":["g"],"finalizers":["g"]}}`)
 			p.AddFinalizers = []string{"f", "g"}
 		}, []string{`: {"metadata":{"$setElementOrder/finalizers":["g","f"],"finalizers":["g","f"]}}`}},
+		{"metadata patch: finalizers are added in its order", func(p *podpatch.Patch) {
+			p.Metadata = []byte(`{"metadata":{"$setElementOrder/finalizers":["b","c"],"finalizers":["c"]}}`)
+			p.AddFinalizers = []string{"a", "b"}
+		}, []string{`: {"metadata":{"$setElementOrder/finalizers":["b","c","a"],"finalizers":["b","c","a"]}}`}},
+		{"metadata patch: a finalizer to add wins over its removal", func(p *podpatch.Patch) {
+			p.Metadata = []byte(`{"metadata":{"$deleteFromPrimitiveList/finalizers":["example.com/held"]}}`)
+			p.AddFinalizers = []string{"example.com/held"}
+		}, nil},
 		{"metadata patch: a directive keeps what stands", func(p *podpatch.Patch) {
 			p.Metadata = []byte(`{"metadata":{"labels":{"$patch":"replace","rev":"a"}}}`)
 		}, []string{`: {"metadata":{"labels":{"$patch":"replace","rev":"a"}}}`}},

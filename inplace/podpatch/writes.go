@@ -6,13 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // Writes returns the requests that bring the pod to what the patch asks for,
 // in the order in which they must be sent: the status first. Where only
 // conditions, labels and annotations change, one request does it. It returns
 // none when everything already stands.
+// It fails where Metadata is not JSON of an object.
 func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	meta, err := p.metadata(pod)
 	if err != nil {
@@ -133,29 +133,4 @@ func nonEmpty(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// Apply returns a copy of the pod as it will be after the patch. It is meant
-// for tests and for tools that show a plan; an API server does the same.
-func (p *Patch) Apply(pod *corev1.Pod) (*corev1.Pod, error) {
-	writes, err := p.Writes(pod)
-	if err != nil {
-		return nil, err
-	}
-	out := pod.DeepCopy()
-	for _, w := range writes {
-		before, err := json.Marshal(out)
-		if err != nil {
-			return nil, fmt.Errorf("encode pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		after, err := strategicpatch.StrategicMergePatch(before, w.Data, corev1.Pod{})
-		if err != nil {
-			return nil, fmt.Errorf("apply a patch to pod %s/%s: %w", pod.Namespace, pod.Name, err)
-		}
-		out = &corev1.Pod{}
-		if err := json.Unmarshal(after, out); err != nil {
-			return nil, fmt.Errorf("decode pod %s/%s after its patch: %w", pod.Namespace, pod.Name, err)
-		}
-	}
-	return out, nil
 }

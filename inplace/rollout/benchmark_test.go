@@ -89,19 +89,3 @@ func BenchmarkSortForDeletionWithConstraints(b *testing.B) {
 	}
 	benchmark(b, func(_ *testing.B, pods []*corev1.Pod) { SortForDeletion(pods, options) })
 }
-
-func BenchmarkSelectForUpdate(b *testing.B) {
-	for _, n := range []int{10, 1_000, 10_000} {
-		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
-			candidates := make([]Candidate, n)
-			for i, pod := range crowd(n) {
-				candidates[i] = Candidate{Pod: pod, Available: true}
-			}
-			tally := Tally{Replicas: int32(n), Partition: int32(n) / 5, MaxUnavailable: int32(n) / 4, Old: Class{Total: int32(n)}}
-			b.ReportAllocs()
-			for b.Loop() {
-				tally.SelectForUpdate(candidates, Unavailable{})
-			}
-		})
-	}
-}

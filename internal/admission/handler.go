@@ -7,8 +7,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/klog/v2"
-
-	"github.com/podwright/podwright/internal/reviews"
 )
 
 // MaxBodyBytes is the size of the largest review that a Handler reads. The API
@@ -28,16 +26,16 @@ type Func func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.Admi
 // panics or answers nil gives 500 and an entry in the log; the API server then
 // acts on the webhook's failurePolicy.
 func Handler(f Func) http.Handler {
-	return reviews.Protocol[*admissionv1.AdmissionReview]{
-		Kind:          admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"),
-		VersionsField: "admissionReviewVersions of the webhook",
-		MaxBodyBytes:  MaxBodyBytes,
-		New:           func() *admissionv1.AdmissionReview { return &admissionv1.AdmissionReview{} },
-		Describe:      describe,
-		Answer: func(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
+	return protocol[*admissionv1.AdmissionReview]{
+		kind:          admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"),
+		versionsField: "admissionReviewVersions of the webhook",
+		maxBodyBytes:  MaxBodyBytes,
+		empty:         func() *admissionv1.AdmissionReview { return &admissionv1.AdmissionReview{} },
+		describe:      describe,
+		respond: func(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionReview, error) {
 			return answer(ctx, f, review.Request)
 		},
-	}.Handler()
+	}.handler()
 }
 
 // describe says what a request is about.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package admission_test
 
 import (
@@ -21,14 +23,14 @@ const review = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","re
 	`"resource":{"group":"apps.kruise.io","version":"v1alpha1","resource":"clonesets"},"operation":"CREATE","namespace":"shop","name":"web","object":{"spec":{"replicas":3}}}}`
 
 // post sends a body to a handler and returns the answer and what was logged.
-func post(t testing.TB, f admission.Func, contentType, body string) (*httptest.ResponseRecorder, string) {
+func post(t testing.TB, handler http.Handler, body string) (*httptest.ResponseRecorder, string) {
 	t.Helper()
 	var log bytes.Buffer
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log)))
-	request := httptest.NewRequest(http.MethodPost, "/validate", strings.NewReader(body)).WithContext(klog.NewContext(context.Background(), logger))
-	request.Header.Set("Content-Type", contentType)
+	request := httptest.NewRequest(http.MethodPost, "/webhook", strings.NewReader(body)).WithContext(klog.NewContext(context.Background(), logger))
+	request.Header.Set("Content-Type", "application/json; charset=utf-8")
 	recorder := httptest.NewRecorder()
-	admission.Handler(f).ServeHTTP(recorder, request)
+	handler.ServeHTTP(recorder, request)
 	return recorder, log.String()
 }
 
@@ -39,10 +41,10 @@ func allow(context.Context, *admissionv1.AdmissionRequest) *admissionv1.Admissio
 func TestHandlerAnswers(t *testing.T) {
 	var seen *admissionv1.AdmissionRequest
 	shared := &admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"careful"}}
-	got, _ := post(t, func(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	got, _ := post(t, admission.Handler(func(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		seen = r
 		return shared
-	}, "application/json; charset=utf-8", review)
+	}), review)
 
 	want := `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"u-1","allowed":true,"warnings":["careful"]}}`
 	if got.Code != http.StatusOK || got.Body.String() != want {
@@ -59,65 +61,63 @@ func TestHandlerAnswers(t *testing.T) {
 	}
 }
 
-func TestHandlerRefuses(t *testing.T) {
-	const jsonType = "application/json"
-	for _, test := range []struct {
-		name, contentType, body string
-		status                  int
-		want                    string
-	}{
-		{"another content type", "application/yaml", review, 415, `content type "application/yaml": want application/json`},
-		{"no content type", "", review, 415, `content type "": want application/json`},
-		{"an empty body", jsonType, "", 400, "want JSON of the kind AdmissionReview"},
-		{"no JSON", jsonType, "{", 400, "want JSON of the kind AdmissionReview"},
-		{"null", jsonType, "null", 400, "got /, Kind="},
-		{"another kind", jsonType, `{"apiVersion":"v1","kind":"Pod"}`, 400, "got /v1, Kind=Pod"},
-		{"the version v1beta1", jsonType, strings.Replace(review, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "set admissionReviewVersions of the webhook to v1"},
-		{"no request", jsonType, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, 400, "the AdmissionReview has no request"},
-		{"a body that is too large", jsonType, strings.Repeat(" ", admission.MaxBodyBytes+1), 413, "want at most 8388608 bytes"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			called := false
-			got, log := post(t, func(ctx context.Context, r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-				called = true
-				return admission.Allowed()
-			}, test.contentType, test.body)
+// refusal is a body that is no review, and what a handler says of it.
+type refusal struct {
+	body   string
+	status int
+	want   string
+}
+
+// refuses shows what is of the kind of review in a protocol; TestProtocol shows
+// the rest.
+func refuses(t *testing.T, handler http.Handler, kind string, tests map[string]refusal) {
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, log := post(t, handler, test.body)
 			if got.Code != test.status || !strings.Contains(got.Body.String(), test.want) {
 				t.Errorf("answer %d %s, want %d with %q", got.Code, got.Body, test.status, test.want)
 			}
-			if called {
-				t.Error("the function was called")
-			}
-			if !strings.Contains(log, `Refused what is no review" path="/validate" want="AdmissionReview"`) {
+			if !strings.Contains(log, `Refused what is no review" path="/webhook" want="`+kind+`"`) {
 				t.Errorf("log %q says nothing of it", log)
 			}
 		})
 	}
 }
 
-func TestHandlerTakesOnlyPOST(t *testing.T) {
-	recorder := httptest.NewRecorder()
-	admission.Handler(allow).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/", nil))
-	if recorder.Code != http.StatusMethodNotAllowed || recorder.Header().Get("Allow") != "POST" {
-		t.Errorf("answer %d, Allow %q, want 405, POST", recorder.Code, recorder.Header().Get("Allow"))
+func TestHandlerRefuses(t *testing.T) {
+	called := false
+	handler := admission.Handler(func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		called = true
+		return admission.Allowed()
+	})
+	refuses(t, handler, "AdmissionReview", map[string]refusal{
+		"null":                     {"null", 400, "got /, Kind="},
+		"another kind":             {`{"apiVersion":"v1","kind":"Pod"}`, 400, "got /v1, Kind=Pod"},
+		"the version v1beta1":      {strings.Replace(review, "k8s.io/v1", "k8s.io/v1beta1", 1), 400, "set admissionReviewVersions of the webhook to v1"},
+		"no request":               {`{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`, 400, "the AdmissionReview has no request"},
+		"a body that is too large": {strings.Repeat(" ", admission.MaxBodyBytes+1), 413, "want at most 8388608 bytes"},
+	})
+	if called {
+		t.Error("the function was called")
 	}
 }
 
-func TestHandlerSurvivesTheFunction(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		f    admission.Func
-		log  string
-	}{
-		{"a panic", func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse { panic("boom") }, "panic: boom"},
-		{"no answer", func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse { return nil }, "got nil"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, log := post(t, test.f, "application/json", review)
+// failure is a handler whose function fails, and what the log says of it.
+type failure struct {
+	handler http.Handler
+	log     string
+}
+
+// survives shows that a function that fails gives 500, and an entry in the log
+// that says which request it was.
+func survives(t *testing.T, review string, request []string, tests map[string]failure) {
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, log := post(t, test.handler, review)
 			if got.Code != http.StatusInternalServerError || strings.Contains(got.Body.String(), "boom") {
 				t.Errorf("answer %d %s, want 500 without details", got.Code, got.Body)
 			}
-			for _, want := range []string{test.log, `kind="CloneSet"`, `object="shop/web"`, `operation="CREATE"`, `uid="u-1"`} {
+			for _, want := range append(request, test.log) {
 				if !strings.Contains(log, want) {
 					t.Errorf("log %q does not say %q", log, want)
 				}
@@ -126,15 +126,13 @@ func TestHandlerSurvivesTheFunction(t *testing.T) {
 	}
 }
 
-func TestHandlerLetsAbortPass(t *testing.T) {
-	defer func() {
-		if p := recover(); p != http.ErrAbortHandler {
-			t.Errorf("recovered %v, want http.ErrAbortHandler", p)
-		}
-	}()
-	post(t, func(context.Context, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		panic(http.ErrAbortHandler)
-	}, "application/json", review)
+func TestHandlerSurvivesTheFunction(t *testing.T) {
+	type request = admissionv1.AdmissionRequest
+	type response = admissionv1.AdmissionResponse
+	survives(t, review, []string{`kind="CloneSet"`, `object="shop/web"`, `operation="CREATE"`, `uid="u-1"`}, map[string]failure{
+		"a panic":   {admission.Handler(func(context.Context, *request) *response { panic("boom") }), "panic: boom"},
+		"no answer": {admission.Handler(func(context.Context, *request) *response { return nil }), "got nil"},
+	})
 }
 
 func FuzzHandler(f *testing.F) {
@@ -142,7 +140,7 @@ func FuzzHandler(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		got, _ := post(t, allow, "application/json", body)
+		got, _ := post(t, admission.Handler(allow), body)
 		switch got.Code {
 		case http.StatusBadRequest:
 		case http.StatusOK:

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // CreateClaim creates a claim of a pod that exists, unless there is one of its
@@ -37,9 +37,9 @@ func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
-			err: p.unanswered(ownwrites.Claims, claim.Name, err)}
+			err: p.unanswered(consistency.Claims, claim.Name, err)}
 	}
-	p.Wrote(ownwrites.Claims, version)
+	p.Wrote(consistency.Claims, version)
 	return nil
 }
 
@@ -69,9 +69,9 @@ func (p *Pass) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	version, err := p.Claims.Delete(ctx, claim)
 	if err != nil {
 		p.tell(Outcome{Deed: Delete, Claim: claim.Name, Err: err})
-		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(ownwrites.Claims, claim.Name, err))
+		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(consistency.Claims, claim.Name, err))
 	}
-	p.Wrote(ownwrites.Claims, version)
+	p.Wrote(consistency.Claims, version)
 	return nil
 }
 
@@ -85,9 +85,9 @@ func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 		return nil
 	}
 	if err != nil {
-		return p.unanswered(ownwrites.Claims, claim.Name, err)
+		return p.unanswered(consistency.Claims, claim.Name, err)
 	}
-	p.Wrote(ownwrites.Claims, version)
+	p.Wrote(consistency.Claims, version)
 	return nil
 }
 

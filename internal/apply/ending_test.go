@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/predownload"
-	"github.com/podwright/podwright/internal/predownload/pulljobs"
 )
 
 func terminating() error {
@@ -72,7 +71,7 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 
 // refusedJobs refuses to create jobs.
 type refusedJobs struct {
-	pulljobs.Jobs
+	predownload.Jobs
 	asked int
 }
 
@@ -84,7 +83,7 @@ func (j *refusedJobs) Create(context.Context, *distributionv1alpha1.ImagePullJob
 func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {
 	s := newScene(t)
 	jobs := &refusedJobs{}
-	decision := predownload.Decision{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
+	decision := rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
 	for range 3 {
 		if err := WorthRetrying(s.PreDownload(t.Context(), jobs, history("web-2", "nginx:2"), decision)); err != nil {
 			t.Error(err)

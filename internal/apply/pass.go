@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/parallel"
-	"github.com/podwright/podwright/internal/writes"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // atOnce limits the requests under way for one workload.
@@ -23,7 +22,7 @@ const atOnce = 16
 // Pass is one pass over a workload. Begin makes one.
 type Pass struct {
 	*Writer
-	Workload writes.Object // as it was observed
+	Workload apiwriter.Object // as it was observed
 	Key      types.NamespacedName
 	// Version is the resourceVersion of the workload after the last own write.
 	Version string
@@ -40,7 +39,7 @@ type Pass struct {
 }
 
 // Begin begins a pass over a workload as it was observed.
-func (w *Writer) Begin(workload writes.Object) *Pass {
+func (w *Writer) Begin(workload apiwriter.Object) *Pass {
 	return &Pass{
 		Writer: w, Workload: workload, Version: workload.GetResourceVersion(),
 		Key: types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()},
@@ -50,11 +49,11 @@ func (w *Writer) Begin(workload writes.Object) *Pass {
 // Each does something with all of the items, several at a time. One failure
 // does not stop the others; the errors are joined.
 func Each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
-	return parallel.Each(ctx, len(items), atOnce, func(i int) error { return do(ctx, items[i]) })
+	return apiwriter.Each(ctx, len(items), atOnce, func(i int) error { return do(ctx, items[i]) })
 }
 
 // Wrote remembers a write, so that the next pass waits until the cache shows it.
-func (p *Pass) Wrote(resource ownwrites.Resource, resourceVersion string) {
+func (p *Pass) Wrote(resource consistency.Resource, resourceVersion string) {
 	p.Own.Wrote(p.Key, resource, resourceVersion)
 	if resource == p.Workloads {
 		p.Version = resourceVersion
@@ -72,7 +71,7 @@ func (p *Pass) create(create func() (resourceVersion string, err error)) (resour
 
 // unanswered returns the error, and remembers that the write may have been made
 // where there was no answer, or the server did not come to an end with it.
-func (p *Pass) unanswered(resource ownwrites.Resource, name string, err error) error {
+func (p *Pass) unanswered(resource consistency.Resource, name string, err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code >= 500 {
 		p.Own.Lost(p.Key, resource, name)

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/parallel"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
@@ -27,7 +27,7 @@ func (p *Pass) CreatePods(ctx context.Context, creations []rollout.PodCreation) 
 	}
 	var lock sync.Mutex
 	var taken []error // the names of others are no reason to stop where names are generated
-	_, err := parallel.SlowStart(ctx, len(creations), atOnce, patience, func(i int) error {
+	_, err := apiwriter.SlowStart(ctx, len(creations), atOnce, patience, func(i int) error {
 		err := p.createPod(ctx, &creations[i])
 		if p.GeneratedNames && isTaken(err) {
 			lock.Lock()
@@ -67,14 +67,14 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	}
 	version, err := p.create(func() (string, error) { return p.Pods.Create(ctx, c.Pod) })
 	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
-		p.Own.Lost(p.Key, ownwrites.Pods, c.Pod.Name)
+		p.Own.Lost(p.Key, consistency.Pods, c.Pod.Name)
 	}
 	p.tell(Outcome{Deed: Create, Pod: c.Pod.Name, Err: err})
 	p.moves.ended(c.Pod, err)
 	if err != nil {
-		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(ownwrites.Pods, c.Pod.Name, err)}
+		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
 	}
-	p.Wrote(ownwrites.Pods, version)
+	p.Wrote(consistency.Pods, version)
 	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
 	return nil
 }
@@ -100,10 +100,10 @@ func (p *Pass) deletedPod(pod *corev1.Pod, deed Deed, version string, err error)
 		if !apierrors.IsConflict(err) {
 			p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
 		}
-		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(ownwrites.Pods, pod.Name, err))
+		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(consistency.Pods, pod.Name, err))
 	}
 	if version != "" { // otherwise somebody else has deleted it
-		p.Wrote(ownwrites.Pods, version)
+		p.Wrote(consistency.Pods, version)
 		p.tell(Outcome{Deed: deed, Pod: pod.Name})
 	}
 	return nil
@@ -114,7 +114,7 @@ type Allow func(context.Context, *rollout.PodPatch) (bool, error)
 
 // PatchPods changes pods, those that allow allows; nil allows all.
 func (p *Pass) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
-	return parallel.Each(ctx, len(patches), atOnce, func(i int) error {
+	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
 		if allow != nil {
 			if allowed, err := allow(ctx, &patches[i]); !allowed || err != nil {
 				return err
@@ -143,9 +143,9 @@ func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 			if told && !apierrors.IsConflict(err) {
 				p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
 			}
-			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(ownwrites.Pods, pod.Name, err))
+			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(consistency.Pods, pod.Name, err))
 		}
-		p.Wrote(ownwrites.Pods, version)
+		p.Wrote(consistency.Pods, version)
 	}
 	if told {
 		p.tell(Outcome{Deed: deed, Pod: pod.Name})

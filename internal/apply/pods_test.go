@@ -14,7 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 // outcome is what a step did.
@@ -318,7 +318,7 @@ func TestFind(t *testing.T) {
 	}
 	t.Run("a claim", func(t *testing.T) {
 		s := newScene(t)
-		s.FailBefore(func(r apitest.Request) error {
+		s.FailBefore(func(r fakecluster.Request) error {
 			if r.Resource == "pods" {
 				return errLost
 			}

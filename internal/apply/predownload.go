@@ -7,24 +7,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/predownload"
-	"github.com/podwright/podwright/internal/predownload/pulljobs"
 )
 
 // PreDownload creates or deletes the jobs that pull images ahead, and labels
 // the update revision, which may be nil where nothing is to be labelled.
-func (p *Pass) PreDownload(ctx context.Context, jobs pulljobs.Jobs, update *appsv1.ControllerRevision, d predownload.Decision) error {
-	carrier := pulljobs.Carrier{
+func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
+	applier := predownload.Applier{
 		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
-		Wrote: func(labelled metav1.Object) { p.Wrote(ownwrites.Revisions, labelled.GetResourceVersion()) },
+		Wrote: func(labelled metav1.Object) { p.Wrote(consistency.Revisions, labelled.GetResourceVersion()) },
 	}
-	return carrier.CarryOut(ctx, update, d)
+	return applier.Apply(ctx, update, d)
 }
 
 // onBehalf creates jobs on behalf of the workload of a pass.
 type onBehalf struct {
-	pulljobs.Jobs
+	predownload.Jobs
 	pass *Pass
 }
 

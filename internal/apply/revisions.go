@@ -15,7 +15,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 func (p *Pass) revisions() appsv1client.ControllerRevisionInterface {
@@ -37,7 +37,7 @@ func (p *Pass) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 		if err != nil {
 			return fmt.Errorf("adopt ControllerRevision %s: %w", r.Name, err)
 		}
-		p.Wrote(ownwrites.Revisions, adopted.ResourceVersion)
+		p.Wrote(consistency.Revisions, adopted.ResourceVersion)
 		return nil
 	})
 }
@@ -65,7 +65,7 @@ func (p *Pass) PrepareRevisions(
 		if err != nil {
 			return false, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
 		}
-		p.Wrote(ownwrites.Revisions, version)
+		p.Wrote(consistency.Revisions, version)
 	}
 	if c.Raise != nil {
 		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)
@@ -73,7 +73,7 @@ func (p *Pass) PrepareRevisions(
 		if err != nil {
 			return false, fmt.Errorf("raise ControllerRevision %s to %d: %w", c.Raise.Name, c.RaiseTo, err)
 		}
-		p.Wrote(ownwrites.Revisions, raised.ResourceVersion)
+		p.Wrote(consistency.Revisions, raised.ResourceVersion)
 	}
 	return true, nil
 }
@@ -98,7 +98,7 @@ func (p *Pass) currentUnseen(ctx context.Context, name string, selector *metav1.
 	if !p.finds(found, selector) || len(revision.Usable([]*appsv1.ControllerRevision{found})) == 0 {
 		return false, nil
 	}
-	p.Wrote(ownwrites.Revisions, found.ResourceVersion)
+	p.Wrote(consistency.Revisions, found.ResourceVersion)
 	return true, nil
 }
 
@@ -123,7 +123,7 @@ func (p *Pass) revisionExists(
 	if next.Action == revision.Create {
 		return collided(ctx)
 	}
-	p.Wrote(ownwrites.Revisions, found.ResourceVersion)
+	p.Wrote(consistency.Revisions, found.ResourceVersion)
 	return nil
 }
 
@@ -139,6 +139,9 @@ func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelecto
 // DeleteRevisions deletes revisions that nothing uses. One that has changed
 // meanwhile stays: the next pass decides about it anew.
 func (p *Pass) DeleteRevisions(ctx context.Context, surplus []*appsv1.ControllerRevision) error {
+	if p.Gone { // the status that would not name them any more was not written, and pods may have been left behind
+		return nil
+	}
 	var errs []error
 	for _, r := range surplus {
 		err := p.revisions().Delete(ctx, r.Name, metav1.DeleteOptions{

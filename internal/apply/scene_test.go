@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -32,7 +32,7 @@ const setPath = "/apis/apps.kruise.io/v1beta1/namespaces/shop/statefulsets"
 
 // scene is a pass over the StatefulSet web on an API server in memory.
 type scene struct {
-	*apitest.Server
+	*fakecluster.Server
 	*Pass
 	t      *testing.T
 	user   kubernetes.Interface // somebody else's client
@@ -42,7 +42,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{t: t, Server: apitest.New(nil, apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))}
+	s := &scene{t: t, Server: fakecluster.New(nil, fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))}
 	s.user = s.client("user")
 	s.set = &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 	s.set.Status.CurrentRevision, s.set.Status.Replicas = "web-1", 3
@@ -129,7 +129,7 @@ func (s *scene) requests() (requests []string) {
 // fail makes the requests of the controller that the text describes fail:
 // "patch pods web-0" for example, where the name may be left out.
 func (s *scene) fail(what string, err error) {
-	s.FailBefore(func(r apitest.Request) error {
+	s.FailBefore(func(r fakecluster.Request) error {
 		if r.User == "controller" && strings.HasPrefix(r.String()+" "+r.Name, what) {
 			return err
 		}
@@ -140,9 +140,9 @@ func (s *scene) fail(what string, err error) {
 // waitsFor is the cache that the next pass waits for, at which version, empty
 // for none. Where there are several, it is one of them.
 func (s *scene) waitsFor() string {
-	missing, err := s.Own.Pending(s.Key, func(ownwrites.Resource) string { return "1" }, time.Now())
+	missing, err := s.Own.Pending(s.Key, func(consistency.Resource) string { return "1" }, time.Now())
 	s.must(err)
-	if missing == (ownwrites.Missing{}) {
+	if missing == (consistency.Missing{}) {
 		return ""
 	}
 	pending := strings.TrimPrefix(missing.String(), "the cache of ")
@@ -151,7 +151,7 @@ func (s *scene) waitsFor() string {
 
 // lost lists the writes that are looked for before the next pass.
 func (s *scene) lost() (lost []string) {
-	s.must(s.Own.Settle(s.Key, func(resource ownwrites.Resource, name string) (string, error) {
+	s.must(s.Own.Settle(s.Key, func(resource consistency.Resource, name string) (string, error) {
 		lost = append(lost, string(resource)+" "+name)
 		return "", nil
 	}))

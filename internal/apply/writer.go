@@ -13,9 +13,8 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/remember"
-	"github.com/podwright/podwright/internal/writes"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Writer holds what one controller writes with. It is safe for use by several
@@ -24,9 +23,9 @@ type Writer struct {
 	// Kubernetes writes revisions. Required.
 	Kubernetes kubernetes.Interface
 	// Pods and Claims write those. Required.
-	Pods, Claims writes.Resource
+	Pods, Claims apiwriter.Resource
 	// Workloads names the cache of the workloads. Required.
-	Workloads ownwrites.Resource
+	Workloads consistency.Resource
 	// NewestWorkload returns the resourceVersion that the workloads have come to
 	// in a namespace. Default nil: that cannot be asked.
 	NewestWorkload func(ctx context.Context, namespace string) (resourceVersion string, err error)
@@ -46,21 +45,21 @@ type Writer struct {
 	GeneratedNames bool
 
 	// Own remembers the writes of earlier passes.
-	Own ownwrites.Tracker
+	Own consistency.Tracker
 
 	creations Creations
-	states    remember.Last[map[string]types.UID] // see Begins
+	states    consistency.Last[map[string]types.UID] // see Begins
 
-	statuses remember.Last[string] // the version of the last own write of the status
-	intended remember.Last[any]    // the status of the last own write, before it is answered
+	statuses consistency.Last[string] // the version of the last own write of the status
+	intended consistency.Last[any]    // the status of the last own write, before it is answered
 }
 
 // NewWriter returns a Writer of pods, claims and revisions.
 func NewWriter(client kubernetes.Interface) *Writer {
 	return &Writer{
 		Kubernetes: client,
-		Pods:       writes.Resource{Client: client.CoreV1().RESTClient(), Name: string(ownwrites.Pods)},
-		Claims:     writes.Resource{Client: client.CoreV1().RESTClient(), Name: string(ownwrites.Claims)},
+		Pods:       apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Pods)},
+		Claims:     apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Claims)},
 	}
 }
 
@@ -69,10 +68,10 @@ func NewWriter(client kubernetes.Interface) *Writer {
 // Where the thing is gone and the cache still shows it, that is how far the API
 // server has come by now. shown tells whether the cache does.
 func (w *Writer) Find(
-	ctx context.Context, namespace string, resource ownwrites.Resource, name string, shown func() (bool, error),
+	ctx context.Context, namespace string, resource consistency.Resource, name string, shown func() (bool, error),
 ) (resourceVersion string, err error) {
 	of := w.Pods
-	if resource == ownwrites.Claims {
+	if resource == consistency.Claims {
 		of = w.Claims
 	}
 	resourceVersion, err = of.Version(ctx, namespace, name)
@@ -87,14 +86,14 @@ func (w *Writer) Find(
 
 // Newest returns the resourceVersion that a resource has come to on the API
 // server in a namespace; empty where it cannot be asked.
-func (w *Writer) Newest(ctx context.Context, namespace string, resource ownwrites.Resource) (resourceVersion string, err error) {
+func (w *Writer) Newest(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error) {
 	switch resource {
-	case ownwrites.Pods:
+	case consistency.Pods:
 		return w.Pods.Newest(ctx, namespace)
-	case ownwrites.Claims:
+	case consistency.Claims:
 		return w.Claims.Newest(ctx, namespace)
-	case ownwrites.Revisions:
-		revisions := writes.Resource{Client: w.Kubernetes.AppsV1().RESTClient(), Name: string(resource)}
+	case consistency.Revisions:
+		revisions := apiwriter.Resource{Client: w.Kubernetes.AppsV1().RESTClient(), Name: string(resource)}
 		return revisions.Newest(ctx, namespace)
 	case w.Workloads:
 		if w.NewestWorkload != nil {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // The names of the indexes of ImagePullJobs that are not over, and of
@@ -61,7 +61,7 @@ func AddTaskOwnerIndex(informer cache.SharedIndexInformer) error {
 			return nil, nil
 		}
 		var uids []string
-		for _, owner := range imagetasks.Jobs(n) {
+		for _, owner := range images.TaskJobs(n) {
 			uids = append(uids, string(owner.UID))
 		}
 		return uids, nil

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 func TestPullJobs(t *testing.T) {
@@ -63,7 +63,7 @@ func TestNodesWithTasksOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner := func(uid types.UID) []corev1.ObjectReference {
-		return []corev1.ObjectReference{imagetasks.Owner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{UID: uid}})}
+		return []corev1.ObjectReference{images.TaskOwner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{UID: uid}})}
 	}
 	n := &v1alpha1.NodeImage{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: v1alpha1.NodeImageSpec{Images: map[string]v1alpha1.ImageSpec{
 		"a": {Tags: []v1alpha1.ImageTagSpec{{Tag: "1", OwnerReferences: owner("x")}, {Tag: "2", OwnerReferences: owner("x")}}},

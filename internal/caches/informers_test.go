@@ -13,12 +13,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 func TestInformers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, err := kubernetes.NewForConfig(apitest.New(nil).Config("controller"))
+		client, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("controller"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // byParent is the name of the index from what stands before the ordinal to the
@@ -23,7 +23,7 @@ func parents(obj any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	parent, _, ok := ordinals.Split(object.GetName())
+	parent, _, ok := podplan.SplitOrdinal(object.GetName())
 	if !ok {
 		return nil, nil
 	}

@@ -6,7 +6,7 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // CheckVersions returns an error where informers cannot tell how far they are.
@@ -19,11 +19,11 @@ func CheckVersions() error {
 }
 
 // Stores are the stores of the caches that a controller reads.
-type Stores map[ownwrites.Resource]cache.Store
+type Stores map[consistency.Resource]cache.Store
 
 // Seen returns the resourceVersion up to which a cache is complete, empty when
 // it cannot tell or is not known.
-func (s Stores) Seen(resource ownwrites.Resource) string {
+func (s Stores) Seen(resource consistency.Resource) string {
 	store, found := s[resource]
 	if !found {
 		return ""

@@ -82,3 +82,22 @@ func (g graph) needs(modules map[string]bool) map[string]bool {
 	}
 	return found
 }
+
+// weight counts the packages beyond the standard library that a package needs,
+// itself among them, as "go list -deps" lists them.
+func (g graph) weight(path string) int {
+	seen := map[string]bool{}
+	var visit func(string)
+	visit = func(path string) {
+		p := g[path]
+		if p == nil || p.Standard || seen[path] {
+			return
+		}
+		seen[path] = true
+		for _, next := range p.Imports {
+			visit(next)
+		}
+	}
+	visit(path)
+	return len(seen)
+}

@@ -31,8 +31,8 @@ var furtherModules = map[string]string{
 
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
-var testPackages = modules("internal/apitest", "internal/apitest/mutation", "internal/apitest/scene", "internal/critest",
-	"internal/simulation", "internal/simulation/invariants", "internal/world")
+var testPackages = modules("internal/fakecluster", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/conformance", "internal/fakecri",
+	"internal/simulation", "internal/simulation/invariants", "internal/scenario", "workloads/fakecluster")
 
 // testModules may be imported by tests, and by testPackages beside what
 // controllers may import.
@@ -52,6 +52,24 @@ var areas = modules("workloads", "sidecar", "availability", "distribution", "nod
 // never import them.
 var runningPackages = modules("lifecycle/launchpriority", "lifecycle/podreadiness", "lifecycle/podwebhook", "lifecycle/recreate")
 
+// maxWeight is how many packages beyond the standard library a pure package may
+// be, with all that it needs. k8s.io/api/core/v1 alone is 62.
+const maxWeight = 75
+
+// weightProblems lists the pure packages that need too much, sorted.
+func weightProblems(g graph, limit int) []string {
+	var problems []string
+	for path, p := range g {
+		if p.modulePath() != module || layer(path) != "pure" && layer(path) != "api" {
+			continue
+		}
+		if n := g.weight(path); n > limit {
+			problems = append(problems, fmt.Sprintf("%s is %d packages beyond the standard library with all that it needs, want at most %d: find out by \"go list -deps\" what brings them", path, n, limit))
+		}
+	}
+	return slices.Sorted(slices.Values(problems))
+}
+
 func modules(names ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range names {
@@ -62,9 +80,12 @@ func modules(names ...string) map[string]bool {
 
 var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// clientFolder matches the typed clients of an area or of lifecycle, their fakes,
-// and a package of CRDs beside them.
-var clientFolder = regexp.MustCompile(`^[a-z]+/(client(/|$)|crds$)`)
+// clientFolder matches the typed clients of an area or of lifecycle, and their fakes.
+var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
+
+// manifestsPackage needs no more than API types do, and says for every package
+// what an installation of it takes.
+const manifestsPackage = "internal/manifests"
 
 // layer says where a package of this module stands: "api", "client", "pure",
 // "internal", "running", "test", "root", or the name of its area. A folder that
@@ -77,7 +98,7 @@ func layer(path string) string {
 		return "root"
 	case testPackages[path]:
 		return "test"
-	case versionFolder.MatchString(path):
+	case versionFolder.MatchString(path) || path == manifestsPackage:
 		return "api"
 	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):
 		return "client"
@@ -180,17 +201,18 @@ func TestImportProblems(t *testing.T) {
 		want    []string
 	}{
 		{name: "everything allowed", edges: `
-			/workloads/cloneset > /workloads/v1alpha1 /distribution/v1alpha1 /inplace/rollout /lifecycle /internal/parallel k8s.io/client-go/rest klog
+			/workloads/cloneset > /workloads/v1alpha1 /distribution/v1alpha1 /inplace/rollout /lifecycle /internal/apiwriter k8s.io/client-go/rest klog
 			/workloads/cloneset > /distribution/client
 			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
 			/lifecycle/client > /lifecycle/v1alpha1 /internal/typedclient k8s.io/client-go/rest
-			/lifecycle/crds > /internal/crdfiles
-			/internal/world > /inplace/rollout /internal/parallel pgregory.net/rapid k8s.io/client-go/rest
-			/internal/apitest/scene > /internal/apitest
-			/internal/parallel > /inplace k8s.io/client-go/rest
-			/lifecycle/launchpriority > /lifecycle/launchpriority/barrier /internal/parallel k8s.io/client-go/rest
+			/lifecycle > /internal/manifests
+			/internal/manifests > k8s.io/apimachinery/meta
+			/internal/scenario > /inplace/rollout /internal/apiwriter pgregory.net/rapid k8s.io/client-go/rest
+			/internal/fakecluster/fixture > /internal/fakecluster
+			/internal/apiwriter > /inplace k8s.io/client-go/rest
+			/lifecycle/launchpriority > /lifecycle/launchpriority/barrier /internal/apiwriter k8s.io/client-go/rest
 			/inplace > /lifecycle/launchpriority/barrier
-			/lifecycle/recreate > /lifecycle/readiness /lifecycle/client /internal/parallel k8s.io/client-go/rest
+			/lifecycle/recreate > /lifecycle/readiness /lifecycle/client /internal/apiwriter k8s.io/client-go/rest
 			/lifecycle > /inplace /lifecycle/v1alpha1 k8s.io/utils/ptr
 			/inplace/rollout > /inplace/v1alpha1 /lifecycle k8s.io/api/core strings
 			/workloads/v1alpha1 > /inplace/v1alpha1 k8s.io/apimachinery/meta`},
@@ -202,22 +224,22 @@ func TestImportProblems(t *testing.T) {
 			want: []string{"/lifecycle (pure) imports /lifecycle/client (client): imports go downwards only, and never to a controller of another area"}},
 		{name: "a typed client imports its controller", edges: "/workloads/client > /workloads/cloneset",
 			want: []string{"/workloads/client (client) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/parallel",
-			want: []string{"/inplace (pure) imports /internal/parallel (internal): imports go downwards only, and never to a controller of another area"}},
+		{name: "arithmetic imports plumbing", edges: "/inplace > /internal/apiwriter",
+			want: []string{"/inplace (pure) imports /internal/apiwriter (internal): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports what carries it out", edges: "/inplace > /lifecycle/launchpriority",
 			want: []string{"/inplace (pure) imports /lifecycle/launchpriority (running): imports go downwards only, and never to a controller of another area"}},
 		{name: "an area imports a controller of pods", edges: "/workloads/cloneset > /lifecycle/launchpriority",
 			want: []string{"/workloads/cloneset (workloads) imports /lifecycle/launchpriority (running): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports an area", edges: "/lifecycle > /workloads/cloneset",
 			want: []string{"/lifecycle (pure) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "plumbing imports an area", edges: "/internal/parallel > /workloads/cloneset",
-			want: []string{"/internal/parallel (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
-		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/world",
-			want: []string{"/workloads/cloneset (workloads) imports /internal/world (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "plumbing imports what is for tests", edges: "/internal/parallel > /internal/apitest",
-			want: []string{"/internal/parallel (internal) imports /internal/apitest (test): imports go downwards only, and never to a controller of another area"}},
-		{name: "a package for tests imports an unknown library", edges: "/internal/world > cron",
-			want: []string{"/internal/world (test) imports cron: the module cron is beyond the budget of this layer"}},
+		{name: "plumbing imports an area", edges: "/internal/apiwriter > /workloads/cloneset",
+			want: []string{"/internal/apiwriter (internal) imports /workloads/cloneset (workloads): imports go downwards only, and never to a controller of another area"}},
+		{name: "a controller imports what is for tests", edges: "/workloads/cloneset > /internal/scenario",
+			want: []string{"/workloads/cloneset (workloads) imports /internal/scenario (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "plumbing imports what is for tests", edges: "/internal/apiwriter > /internal/fakecluster",
+			want: []string{"/internal/apiwriter (internal) imports /internal/fakecluster (test): imports go downwards only, and never to a controller of another area"}},
+		{name: "a package for tests imports an unknown library", edges: "/internal/scenario > cron",
+			want: []string{"/internal/scenario (test) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "API types import arithmetic", edges: "/workloads/v1alpha1 > /inplace",
 			want: []string{"/workloads/v1alpha1 (api) imports /inplace (pure): imports go downwards only, and never to a controller of another area"}},
 		{name: "arithmetic imports a client", edges: "/inplace > k8s.io/client-go/rest",
@@ -231,7 +253,7 @@ func TestImportProblems(t *testing.T) {
 		{name: "an area imports an unknown library", edges: "/workloads/cronjob > cron",
 			want: []string{"/workloads/cronjob (workloads) imports cron: the module cron is beyond the budget of this layer"}},
 		{name: "an area imports a library with a reason", edges: "/workloads/cronjob > cron", further: map[string]string{"cron": "schedules"}},
-		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/world > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
+		{name: "a library for one area, and for tests", edges: "/nodeagent/image > cri\n/internal/scenario > cri", further: map[string]string{"nodeagent cri": "the runtime"}},
 		{name: "a library for another area", edges: "/workloads/cloneset > cri\n/nodeagent > cri", further: map[string]string{"nodeagent cri": "the runtime"},
 			want: []string{"/workloads/cloneset (workloads) imports cri: the module cri is beyond the budget of this layer"}},
 		{name: "a reason without a library", edges: "/workloads/cronjob > strings", further: map[string]string{"cron": "schedules"},
@@ -250,6 +272,30 @@ func TestImportProblems(t *testing.T) {
 			got := importProblems(parseGraph(test.edges+"\nk8s.io/client-go/rest > klog"), test.further)
 			for i := range got {
 				got[i] = strings.ReplaceAll(got[i], module, "")
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWeightProblems(t *testing.T) {
+	for _, test := range []struct {
+		name, edges string
+		want        []string
+	}{
+		{"as much as it may", "/inplace > a\na > b strings\nb > a", nil},
+		{"too much, by what it needs", "/inplace > a\na > b\nb > c", []string{"/inplace is 4"}},
+		{"too much, by another package of the module", "/lifecycle > /inplace/v1alpha1 a\n/inplace/v1alpha1 > b", []string{"/lifecycle is 4"}},
+		{"API types", "/workloads/v1beta1 > a b c", []string{"/workloads/v1beta1 is 4"}},
+		{"a controller", "/workloads/cloneset > a b c", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, problem := range weightProblems(parseGraph(test.edges), 3) {
+				problem, _, _ = strings.Cut(strings.TrimPrefix(problem, module), " packages")
+				got = append(got, problem)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)

@@ -1,10 +1,15 @@
 package layers
 
 import (
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestImports(t *testing.T) {
@@ -12,8 +17,32 @@ func TestImports(t *testing.T) {
 	if g[module+"/internal/layers"] == nil || g["k8s.io/api/core/v1"] == nil {
 		t.Fatalf("the graph of %d packages lacks this package or its dependencies", len(g))
 	}
-	for _, problem := range importProblems(g, furtherModules) {
+	for _, problem := range append(importProblems(g, furtherModules), weightProblems(g, maxWeight)...) {
 		t.Error(problem)
+	}
+}
+
+// oldest is the program that holds the packages which do not run to the oldest
+// Kubernetes libraries that they are good for: see "make test-oldest".
+const oldest = root + "/internal/layers/testdata/kubernetes-0.34/arithmetic.go"
+
+func TestOldestImportsAll(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), oldest, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, spec := range file.Imports {
+		got = append(got, strings.Trim(spec.Path.Value, `"`))
+	}
+	for path, p := range readGraph(t) {
+		if at := layer(path); p.modulePath() == module && !strings.Contains(path, "/internal/") && (at == "pure" || at == "api") {
+			want = append(want, path)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s must import all packages that do not run, sorted (-want +got):\n%s", oldest, diff)
 	}
 }
 
@@ -23,6 +52,9 @@ func TestFiles(t *testing.T) {
 		problems, err := fileProblems(name, source)
 		if err != nil {
 			t.Error(err)
+		}
+		if everyFileLicensed {
+			problems = append(problems, licenseProblems(name, source)...)
 		}
 		if mustBePure(name) && !strings.HasSuffix(name, "_test.go") {
 			pure++

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package predownload decides whether the images of a new revision are pulled
-// to the nodes before the pods there are updated, and makes the jobs for it.
+// to the nodes before the pods there are updated, and creates the jobs for it.
 //
 // It decides once per revision; the outcome is a label on the
-// ControllerRevision. All of it is a pure function: the package pulljobs
-// carries decisions out.
+// ControllerRevision. Decide is pure, and an Applier applies what it decides.
 //
 // It keeps the rules IP-29 to IP-32 of
 // https://github.com/podwright/podwright/blob/main/inplace/RULES.md

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
@@ -29,11 +29,11 @@ const (
 type history struct {
 	workload *Workload
 	seed     uint64
-	server   *apitest.Server
+	server   *fakecluster.Server
 	records  map[string]*record
 	version  int64 // that the records have come to
 	kube     kubernetes.Interface
-	kubelet  *apitest.Kubelet
+	kubelet  *fakecluster.Kubelet
 
 	judge  Judge
 	judged map[string]int // the changes that the judge has seen, by resource
@@ -99,7 +99,7 @@ func (h *history) play(steps int) error {
 
 // begin fills the world: the workload, and a process that runs its controller.
 func (h *history) begin() error {
-	h.server = apitest.New(nil, h.workload.Resource)
+	h.server = fakecluster.New(nil, h.workload.Resource)
 	h.server.ProtectClaims()
 	for resource, empty := range map[string]func() Object{
 		pods:      func() Object { return &corev1.Pod{} },
@@ -116,7 +116,7 @@ func (h *history) begin() error {
 	if h.kube, err = kubernetes.NewForConfig(h.server.Config("cluster")); err != nil {
 		return err
 	}
-	h.kubelet = &apitest.Kubelet{Client: h.kube, Server: h.server}
+	h.kubelet = &fakecluster.Kubelet{Client: h.kube, Server: h.server}
 	if err := h.create(); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (h *history) begin() error {
 }
 
 // before has the requests of processes wait for their turn.
-func (h *history) before(r apitest.Request) error {
+func (h *history) before(r fakecluster.Request) error {
 	for _, p := range h.processes {
 		if p.Name == r.User {
 			return h.requests.arrive(p, r)
@@ -140,7 +140,7 @@ func (h *history) before(r apitest.Request) error {
 }
 
 // after spoils the answer where the seed says so.
-func (h *history) after(r apitest.Request) error {
+func (h *history) after(r fakecluster.Request) error {
 	if r.User == "cluster" {
 		return nil
 	}

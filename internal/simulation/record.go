@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 // Object is an object of a cache.
@@ -38,7 +38,7 @@ type record struct {
 }
 
 // follow reads what has happened since it was called last.
-func (r *record) follow(server *apitest.Server) error {
+func (r *record) follow(server *fakecluster.Server) error {
 	since := int64(0)
 	if n := len(r.changes); n > 0 {
 		since = r.changes[n-1].version

@@ -14,13 +14,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // request is a request of a process that waits for the seed.
 type request struct {
-	apitest.Request
+	fakecluster.Request
 	process *Process
 	answer  chan error // nil: serve it
 }
@@ -78,7 +78,7 @@ var (
 )
 
 // arrive lets a request of a process wait for its turn.
-func (q *requests) arrive(p *Process, r apitest.Request) error {
+func (q *requests) arrive(p *Process, r fakecluster.Request) error {
 	if p.dead {
 		return errCrash
 	}

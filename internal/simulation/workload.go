@@ -7,14 +7,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
 // Workload is a kind of workload, as a simulation needs to know it.
 type Workload struct {
 	// Resource is how the API server knows it.
-	Resource apitest.Resource
+	Resource fakecluster.Resource
 	// Empty returns an empty object of its type.
 	Empty func() Object
 	// Create returns the workload of a seed. Its name and namespace are those of Web.

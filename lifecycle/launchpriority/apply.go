@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
 )
 
 // apply carries the plan out: at most one write. A ConfigMap that came or went
@@ -23,11 +23,11 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	switch {
 	case plan.Create != nil:
 		if err = r.create(ctx, s.Pod, plan.Create); apierrors.IsAlreadyExists(err) {
-			return reconcile.StaleRetry, nil
+			return controller.StaleRetry, nil
 		}
 	case len(plan.Add) > 0:
 		if err = r.add(ctx, s.ConfigMap, plan.Add); apierrors.IsNotFound(err) {
-			return reconcile.StaleRetry, nil
+			return controller.StaleRetry, nil
 		}
 	}
 	return plan.RequeueAfter, apply.WorthRetrying(err)

@@ -12,26 +12,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
 // cluster is a scene of pods with barriers. Containers whose image is bad start,
 // and do not become ready.
 type cluster struct {
-	*scene.Cluster
+	*fixture.Cluster
 	options Options // for a controller that shares the informer
 }
+
+var configMaps = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
 
 // inCluster plays a story about the pod web.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	c := &cluster{}
-	kind := apitest.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
-	scene.Play(t, kind, func(s *scene.Cluster) {
+	fixture.Play(t, configMaps, func(s *fixture.Cluster) {
 		c.Cluster = s
-		c.options = Options{Kubernetes: c.Client(scene.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(c.PodInformer), Recorder: &c.Events}
+		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(c.PodInformer), Recorder: &c.Events}
 		r, err := NewReconciler(c.options)
 		c.Must(err)
 		c.Reconcile = r.Reconcile
@@ -40,21 +41,21 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 		user, err := NewReconciler(asked)
 		c.Must(err)
 		c.Unfinished = func() string {
-			plan, err := user.Plan(c.T.Context(), scene.Web)
+			plan, err := user.Plan(c.T.Context(), fixture.Web)
 			c.Must(err)
 			if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 				return ""
 			}
-			return told(plan)
+			return describe(plan)
 		}
 	}, func(t *testing.T) { story(t, c) })
 }
 
 // start runs a controller that shares the informer. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start() (passes *scene.Passes, stop func()) {
+func (c *cluster) start() (passes *fixture.Passes, stop func()) {
 	c.T.Helper()
-	passes = &scene.Passes{}
+	passes = &fixture.Passes{}
 	o := c.options
 	o.Reader, o.Metrics = nil, passes
 	controller, err := New(o)
@@ -66,7 +67,7 @@ func (c *cluster) start() (passes *scene.Passes, stop func()) {
 // priorities: "main=0 log=5". Their images are bad.
 func (c *cluster) create(containers string) *corev1.Pod {
 	c.T.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: scene.Web.Namespace, Name: scene.Web.Name}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: fixture.Web.Name}}
 	for container := range strings.FieldsSeq(containers) {
 		name, priority, _ := strings.Cut(container, "=")
 		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
@@ -83,18 +84,18 @@ func (c *cluster) create(containers string) *corev1.Pod {
 // repair makes a container become ready.
 func (c *cluster) repair(container string) {
 	c.T.Helper()
-	c.PatchPod(scene.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:good"}]}}`)
+	c.PatchPod(fixture.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:good"}]}}`)
 }
 
 // spoil makes a container not ready.
 func (c *cluster) spoil(container string) {
 	c.T.Helper()
-	c.PatchPod(scene.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:bad"}]}}`)
+	c.PatchPod(fixture.Web.Name, `{"spec":{"containers":[{"name":"`+container+`","image":"`+container+`:bad"}]}}`)
 }
 
 func (c *cluster) configMap() *corev1.ConfigMap {
 	c.T.Helper()
-	configMap, err := c.Kube.CoreV1().ConfigMaps(scene.Web.Namespace).Get(c.T.Context(), "web-barrier", metav1.GetOptions{})
+	configMap, err := c.Kube.CoreV1().ConfigMaps(fixture.Web.Namespace).Get(c.T.Context(), "web-barrier", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -120,21 +121,21 @@ func (c *cluster) createConfigMap(owner types.UID, keys ...string) {
 	if owner == "nobody" {
 		configMap.OwnerReferences = nil
 	}
-	_, err := c.Kube.CoreV1().ConfigMaps(scene.Web.Namespace).Create(c.T.Context(), configMap, metav1.CreateOptions{})
+	_, err := c.Kube.CoreV1().ConfigMaps(fixture.Web.Namespace).Create(c.T.Context(), configMap, metav1.CreateOptions{})
 	c.Must(err)
 	synctest.Wait()
 }
 
 func (c *cluster) deleteConfigMap() {
 	c.T.Helper()
-	c.Must(c.Kube.CoreV1().ConfigMaps(scene.Web.Namespace).Delete(c.T.Context(), "web-barrier", metav1.DeleteOptions{}))
+	c.Must(c.Kube.CoreV1().ConfigMaps(fixture.Web.Namespace).Delete(c.T.Context(), "web-barrier", metav1.DeleteOptions{}))
 	synctest.Wait()
 }
 
 // states shows the containers as the kubelet does: created or ready, in order.
 func (c *cluster) states() string {
 	c.T.Helper()
-	pod, err := c.Kube.CoreV1().Pods(scene.Web.Namespace).Get(c.T.Context(), scene.Web.Name, metav1.GetOptions{})
+	pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), fixture.Web.Name, metav1.GetOptions{})
 	c.Must(err)
 	var all []string
 	for _, s := range pod.Status.ContainerStatuses {

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestController plays stories with nothing but events to drive the controller.
@@ -77,7 +77,7 @@ func TestController(t *testing.T) {
 // takes the ConfigMap away before it starts a container.
 func (c *cluster) deleteConfigMapOnceCreated() {
 	c.T.Helper()
-	c.PatchPod(scene.Web.Name, `{"status":{"conditions":[{"type":"ContainersReady","status":"False"}],
+	c.PatchPod(fixture.Web.Name, `{"status":{"conditions":[{"type":"ContainersReady","status":"False"}],
 		"containerStatuses":[{"name":"main","state":{"waiting":{"reason":"ContainerCreating"}}},{"name":"proxy","state":{"waiting":{"reason":"ContainerCreating"}}}]}}`, "status")
 	if got := c.keys(); got != "p_100" {
 		c.T.Fatalf("keys %s", got)
@@ -213,11 +213,11 @@ func TestPassesThatFail(t *testing.T) {
 		after  string           // the keys then
 	}{
 		{"LP-9: created by somebody else meanwhile", nil, "create configmaps", apierrors.NewAlreadyExists(corev1.Resource("configmaps"), "web-barrier"), noError, "-"},
-		{"the answer to the creation is lost", nil, "create configmaps", scene.ErrLost, anError, "-"},
-		{"a creation is refused", nil, "create configmaps", scene.ErrQuota, anError, "-"},
+		{"the answer to the creation is lost", nil, "create configmaps", fixture.ErrLost, anError, "-"},
+		{"a creation is refused", nil, "create configmaps", fixture.ErrQuota, anError, "-"},
 		{"deleted by somebody else meanwhile", spoiled, "patch configmaps", apierrors.NewNotFound(corev1.Resource("configmaps"), "web-barrier"), noError, "p_100"},
-		{"a patch fails", spoiled, "patch configmaps", scene.ErrInternal, anError, "p_100"},
-		{"the ConfigMap cannot be read", nil, "get configmaps", scene.ErrInternal, anError, "-"},
+		{"a patch fails", spoiled, "patch configmaps", fixture.ErrInternal, anError, "p_100"},
+		{"the ConfigMap cannot be read", nil, "get configmaps", fixture.ErrInternal, anError, "-"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
@@ -226,7 +226,7 @@ func TestPassesThatFail(t *testing.T) {
 				if test.setUp != nil {
 					test.setUp(c)
 				}
-				c.FailBefore(scene.Fail(test.fails, test.with))
+				c.FailBefore(fixture.Fail(test.fails, test.with))
 				_, after, err := c.Pass()
 				if !test.passes(err) {
 					t.Errorf("error %v", err)
@@ -265,7 +265,7 @@ func TestNamespaceThatGoes(t *testing.T) {
 		c.KubeletStep()
 		forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "web-barrier", nil)
 		forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
-		c.FailBefore(scene.Fail("create configmaps", forbidden))
+		c.FailBefore(fixture.Fail("create configmaps", forbidden))
 		for _, want := range []int{1, 0} {
 			requests, after, err := c.Pass()
 			if err != nil || after != 0 {

@@ -8,25 +8,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // play plays a story with the controller.
-func play(t *testing.T, story func(*scene.Cluster)) {
+func play(t *testing.T, story func(*fixture.Cluster)) {
 	t.Helper()
-	var c *scene.Cluster
+	var c *fixture.Cluster
 	var controller *podreadiness.Controller
-	resource := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
-	scene.Play(t, resource, func(cluster *scene.Cluster) {
+	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
+	fixture.Play(t, resource, func(cluster *fixture.Cluster) {
 		c = cluster
 		var err error
-		controller, err = podreadiness.New(podreadiness.Options{Kubernetes: c.Client(scene.ControllerUser), Pods: c.PodInformer})
+		controller, err = podreadiness.New(podreadiness.Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer})
 		c.Must(err)
 	}, func(*testing.T) {
 		defer c.Start(controller.Run)()
@@ -35,7 +34,7 @@ func play(t *testing.T, story func(*scene.Cluster)) {
 	})
 }
 
-func create(c *scene.Cluster, edits ...func(*corev1.Pod)) {
+func create(c *fixture.Cluster, edits ...func(*corev1.Pod)) {
 	c.T.Helper()
 	pod := gated(edits...)
 	pod.ObjectMeta = metav1.ObjectMeta{Name: pod.Name, OwnerReferences: pod.OwnerReferences}
@@ -43,7 +42,7 @@ func create(c *scene.Cluster, edits ...func(*corev1.Pod)) {
 }
 
 // ready checks whether the pod is in service, and what the controller has sent.
-func ready(c *scene.Cluster, want bool, requests ...string) {
+func ready(c *fixture.Cluster, want bool, requests ...string) {
 	c.T.Helper()
 	c.KubeletStep()
 	pod := c.Pods()[0]
@@ -58,7 +57,7 @@ func ready(c *scene.Cluster, want bool, requests ...string) {
 
 // One write a pod, and none for a pod that has been taken out of service since.
 func TestOneWrite(t *testing.T) {
-	play(t, func(c *scene.Cluster) {
+	play(t, func(c *fixture.Cluster) {
 		create(c)
 		c.Sleep("1s")
 		ready(c, true, "1 patch pods/status")
@@ -76,7 +75,7 @@ func TestOneWrite(t *testing.T) {
 
 // PR-3: also where a running pod loses it.
 func TestConditionDisappears(t *testing.T) {
-	play(t, func(c *scene.Cluster) {
+	play(t, func(c *fixture.Cluster) {
 		create(c)
 		c.Sleep("1s")
 		ready(c, true, "1 patch pods/status")
@@ -88,7 +87,7 @@ func TestConditionDisappears(t *testing.T) {
 
 // What a workload does by itself is not done twice, and is done where it does not.
 func TestLeftToOwner(t *testing.T) {
-	play(t, func(c *scene.Cluster) {
+	play(t, func(c *fixture.Cluster) {
 		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))
 		c.PatchPod("web-0", `{"status":{"conditions":[{"type":"KruisePodReady","status":"True"}]}}`, "status")
 		c.Sleep("1m")
@@ -105,12 +104,12 @@ func TestLeftToOwner(t *testing.T) {
 
 // PR-3: another writer is faster.
 func TestConflict(t *testing.T) {
-	play(t, func(c *scene.Cluster) {
+	play(t, func(c *fixture.Cluster) {
 		create(c, ownedBy("apps.kruise.io/v1alpha1", "CloneSet"))
 		c.KubeletStep() // it is running
-		pods := c.Kube.CoreV1().Pods(scene.Web.Namespace)
-		once, happened := scene.Once(scene.Fail("patch pods/status", scene.ErrInternal))
-		c.FailBefore(func(r apitest.Request) error {
+		pods := c.Kube.CoreV1().Pods(fixture.Web.Namespace)
+		once, happened := fixture.Once(fixture.Fail("patch pods/status", fixture.ErrInternal))
+		c.FailBefore(func(r fakecluster.Request) error {
 			if once(r) != nil { // no error, but a pod that has changed
 				_, err := pods.Patch(c.T.Context(), "web-0", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
 				return err
@@ -127,10 +126,10 @@ func TestConflict(t *testing.T) {
 
 // A pod that goes before the write is no error.
 func TestPodGone(t *testing.T) {
-	play(t, func(c *scene.Cluster) {
-		c.FailBefore(func(r apitest.Request) error {
-			if r.String() == "patch pods/status" && r.User == scene.ControllerUser {
-				return c.Kube.CoreV1().Pods(scene.Web.Namespace).Delete(c.T.Context(), "web-0", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	play(t, func(c *fixture.Cluster) {
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.String() == "patch pods/status" && r.User == fixture.ControllerUser {
+				return c.Kube.CoreV1().Pods(fixture.Web.Namespace).Delete(c.T.Context(), "web-0", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 			}
 			return nil
 		})
@@ -140,23 +139,4 @@ func TestPodGone(t *testing.T) {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func TestOptions(t *testing.T) {
-	for _, test := range []struct {
-		options podreadiness.Options
-		want    string
-	}{
-		{podreadiness.Options{}, "podreadiness: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"},
-		{podreadiness.Options{Kubernetes: kubernetesfake.NewClientset(), Workers: -1},
-			"podreadiness: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport\n" +
-				"podreadiness: Options.Workers is negative: it is the number of pods reconciled at the same time, 0 means 3"},
-	} {
-		if _, err := podreadiness.New(test.options); err == nil || err.Error() != test.want {
-			t.Errorf("error %v, want %s", err, test.want)
-		}
-	}
-	if _, err := podreadiness.NewReconciler(podreadiness.Options{}); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") {
-		t.Errorf("error %v, want one about Options.Reader", err)
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/writes"
 )
 
 // Metrics receives what the controller measures of itself.
@@ -45,7 +45,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	var errs []error
-	if err := writes.CheckClient(o.Kubernetes); err != nil {
+	if err := apiwriter.CheckClient(o.Kubernetes); err != nil {
 		errs = append(errs, fmt.Errorf("podreadiness: Options.Kubernetes %w", err))
 	}
 	if o.Workers < 0 {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/writes"
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // Reader reads a cache of pods. What it returns is shared with the cache: a
@@ -28,7 +28,7 @@ type Reader interface {
 // out. It is safe for use by several goroutines, as long as one pod is
 // reconciled by one of them at a time. It remembers nothing between passes.
 type Reconciler struct {
-	pods   writes.Resource
+	pods   apiwriter.Resource
 	reader Reader
 	clock  clock.PassiveClock
 }
@@ -49,7 +49,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		o.Clock = clock.RealClock{}
 	}
 	return &Reconciler{
-		pods:   writes.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: "pods"},
+		pods:   apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: "pods"},
 		reader: o.Reader, clock: o.Clock,
 	}, nil
 }

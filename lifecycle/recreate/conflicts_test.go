@@ -8,16 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // before has something happen once, just before the manager's first request that
 // the text describes and whose body has the part.
 func (s *story) before(request, part string, happens func()) (happened func() bool) {
 	done := false
-	s.FailBefore(func(r apitest.Request) error {
-		if !done && r.User == scene.ControllerUser && r.String() == request && strings.Contains(string(r.Body), part) {
+	s.FailBefore(func(r fakecluster.Request) error {
+		if !done && r.User == fixture.ControllerUser && r.String() == request && strings.Contains(string(r.Body), part) {
 			done = true
 			happens()
 		}
@@ -38,7 +38,7 @@ func (s *story) patchRequest(name, patch string) {
 // again on what there is by then, and nothing of theirs is lost.
 func TestConflicts(t *testing.T) {
 	touchPod := func(s *story) {
-		_, err := s.Kube.CoreV1().Pods(scene.Web.Namespace).Patch(s.T.Context(), "web-0", types.MergePatchType,
+		_, err := s.Kube.CoreV1().Pods(fixture.Web.Namespace).Patch(s.T.Context(), "web-0", types.MergePatchType,
 			[]byte(`{"metadata":{"annotations":{"touched":"yes"}}}`), metav1.PatchOptions{})
 		s.Must(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -63,8 +62,8 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // watch has a pass made over a request whenever something changes that its plan
 // depends on.
 func (c *Controller) watch(o *Options) error {
-	_, err1 := o.Requests.AddEventHandler(changes.OfOwned(c.loop.Add, itself, requestMatters))
-	_, err2 := o.Pods.AddEventHandler(changes.OfOwned(c.loop.Add, requestsOf(o.Requests.GetIndexer()), podMatters))
+	_, err1 := o.Requests.AddEventHandler(controller.OfOwned(c.loop.Add, itself, requestMatters))
+	_, err2 := o.Pods.AddEventHandler(controller.OfOwned(c.loop.Add, requestsOf(o.Requests.GetIndexer()), podMatters))
 	if err := errors.Join(err1, err2); err != nil {
 		return fmt.Errorf("recreate: watch: %w", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -31,23 +31,23 @@ func (s *story) crashing(c crash, d time.Duration) bool {
 	s.T.Helper()
 	var writes atomic.Int32
 	var dead atomic.Bool
-	isWrite := func(r apitest.Request) bool {
-		return r.User == scene.ControllerUser && r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
+	isWrite := func(r fakecluster.Request) bool {
+		return r.User == fixture.ControllerUser && r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
 	}
-	s.FailBefore(func(r apitest.Request) error {
-		if r.User == scene.ControllerUser && dead.Load() {
-			return scene.ErrLost
+	s.FailBefore(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser && dead.Load() {
+			return fixture.ErrLost
 		}
 		if isWrite(r) && int(writes.Add(1)) > c.at && !c.made {
 			dead.Store(true)
-			return scene.ErrLost
+			return fixture.ErrLost
 		}
 		return nil
 	})
-	s.FailAfter(func(r apitest.Request) error {
+	s.FailAfter(func(r fakecluster.Request) error {
 		if isWrite(r) && int(writes.Load()) > c.at {
 			dead.Store(true)
-			return scene.ErrLost
+			return fixture.ErrLost
 		}
 		return nil
 	})

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/writes"
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
@@ -57,7 +57,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	var errs []error
-	if err := writes.CheckClient(o.Kubernetes); err != nil {
+	if err := apiwriter.CheckClient(o.Kubernetes); err != nil {
 		errs = append(errs, fmt.Errorf("recreate: Options.Kubernetes %w", err))
 	}
 	if o.Lifecycle == nil {

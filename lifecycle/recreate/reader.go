@@ -9,18 +9,18 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Resource names a cache: ResourceRequests or ResourcePods.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // The caches that a Reconciler reads.
 const (
 	ResourceRequests Resource = "containerrecreaterequests"
-	ResourcePods     Resource = ownwrites.Pods
+	ResourcePods     Resource = consistency.Pods
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
@@ -25,7 +25,7 @@ type Reconciler struct {
 	clock      clock.PassiveClock
 	writer     *apply.Writer
 	running    running
-	passes     *reconcile.Passes[Snapshot, Plan]
+	passes     *controller.Passes[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -46,7 +46,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		o.Clock = clock.RealClock{}
 	}
 	r := &Reconciler{kubernetes: o.Kubernetes, lifecycle: o.Lifecycle, reader: o.Reader, clock: o.Clock, writer: newWriter(&o)}
-	r.passes = &reconcile.Passes[Snapshot, Plan]{
+	r.passes = &controller.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
 		Reads: []Resource{ResourceRequests, ResourcePods}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,

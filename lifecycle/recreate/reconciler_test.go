@@ -7,11 +7,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 func cacheKey(name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: scene.Web.Namespace, Name: name}
+	return types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
 }
 
 // sent checks what the manager has sent since the last time.

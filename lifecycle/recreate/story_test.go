@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -26,19 +26,19 @@ import (
 // story is a cluster with one node. Its tests start and stop managers; what the
 // node does, it does one step per call.
 type story struct {
-	*scene.Cluster
+	*fixture.Cluster
 	requests client.ContainerRecreateRequestInterface
 	node     *node
-	passes   scene.Passes
-	guard    apitest.Guard
+	passes   fixture.Passes
+	guard    fakecluster.Guard
 	plan     func(name string) *recreate.Plan // of the manager that runs
 }
 
 func tell(t *testing.T, story func(*story)) {
 	t.Helper()
 	s := newStory()
-	resource := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-	scene.Play(t, resource, s.setUp, func(t *testing.T) {
+	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
+	fixture.Play(t, resource, s.setUp, func(t *testing.T) {
 		story(s)
 		s.Must(s.guard.Check())
 	})
@@ -46,9 +46,9 @@ func tell(t *testing.T, story func(*story)) {
 
 func newStory() *story { return &story{} }
 
-func (s *story) setUp(c *scene.Cluster) {
+func (s *story) setUp(c *fixture.Cluster) {
 	s.Cluster = c
-	s.requests = s.lifecycle(scene.TestUser).ContainerRecreateRequests(scene.Web.Namespace)
+	s.requests = s.lifecycle(fixture.TestUser).ContainerRecreateRequests(fixture.Web.Namespace)
 	s.node = &node{story: s, runtime: map[string]*container{}}
 }
 
@@ -63,7 +63,7 @@ func (s *story) lifecycle(user string) client.Interface {
 // stops it, as a crash does.
 func (s *story) manager() (stop func()) {
 	s.T.Helper()
-	kubernetes, lifecycle := s.Client(scene.ControllerUser), s.lifecycle(scene.ControllerUser)
+	kubernetes, lifecycle := s.Client(fixture.ControllerUser), s.lifecycle(fixture.ControllerUser)
 	pods := informers.NewSharedInformerFactory(kubernetes, 0).Core().V1().Pods().Informer()
 	requests := client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})
 	for _, informer := range []cache.SharedIndexInformer{pods, requests} {
@@ -100,7 +100,7 @@ func (s *story) pod(name string, edits ...func(*corev1.Pod)) {
 func (s *story) create(name, pod string, edits ...func(*v1alpha1.ContainerRecreateRequest)) {
 	s.T.Helper()
 	r := newRequest(edits...)
-	r.Namespace, r.Name, r.Spec.PodName = scene.Web.Namespace, name, pod
+	r.Namespace, r.Name, r.Spec.PodName = fixture.Web.Namespace, name, pod
 	of := s.getPod(pod)
 	if errs := append(recreate.ValidateCreate(r), recreate.ValidatePod(r, of)...); len(errs) > 0 {
 		s.T.Fatal(errs.ToAggregate())
@@ -134,7 +134,7 @@ func (s *story) get(name string) *v1alpha1.ContainerRecreateRequest {
 
 func (s *story) getPod(name string) *corev1.Pod {
 	s.T.Helper()
-	pod, err := s.Kube.CoreV1().Pods(scene.Web.Namespace).Get(s.T.Context(), name, metav1.GetOptions{})
+	pod, err := s.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(s.T.Context(), name, metav1.GetOptions{})
 	s.Must(err)
 	return pod
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/parallel"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
@@ -97,7 +97,7 @@ func (r *Reconciler) restart(ctx context.Context, key types.NamespacedName, s *S
 		}
 	}
 	stopped := make([]Attempt, len(plan.Restarts))
-	err := parallel.Each(ctx, len(plan.Restarts), len(plan.Restarts), func(i int) error {
+	err := apiwriter.Each(ctx, len(plan.Restarts), len(plan.Restarts), func(i int) error {
 		restart := plan.Restarts[i]
 		err := r.stop(ctx, s, restart)
 		stopped[i] = Attempt{Count: attempts[restart.ID].Count + 1, Last: r.clock.Now()}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -39,7 +39,7 @@ func fullNode(b *testing.B) (*Reconciler, shelf, []types.NamespacedName) {
 			b.Fatal(err)
 		}
 	}
-	api, fake := apitest.New(nil), critest.New(nil)
+	api, fake := fakecluster.New(nil), fakecri.New(nil)
 	kube, err := kubernetes.NewForConfig(api.Config(agentUser))
 	must(err)
 	runtime, err := nodeagent.NewRuntime(b.Context(), fake.Conn(), "test")

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecri"
 )
 
 // now is the time of all snapshots.
@@ -129,8 +129,8 @@ func known(id string, all ...string) map[string]Environment {
 }
 
 // run creates the containers of a pod in a runtime.
-func run(fake *critest.Runtime, pod *corev1.Pod) error {
-	kubelet := critest.Kubelet{Runtime: fake}
+func run(fake *fakecri.Runtime, pod *corev1.Pod) error {
+	kubelet := fakecri.Kubelet{Runtime: fake}
 	if err := kubelet.Run(pod); err != nil {
 		return fmt.Errorf("run pod %s: %w", pod.Name, err)
 	}

@@ -19,10 +19,10 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -31,7 +31,7 @@ const agentUser = "agent"
 
 // recorder also keeps what events of references are about.
 type recorder struct {
-	scene.Recorder
+	fixture.Recorder
 	about []corev1.ObjectReference
 }
 
@@ -46,12 +46,12 @@ func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
 // runtime, a kubelet, and the agent.
 type node struct {
 	*testing.T
-	api     *apitest.Server
+	api     *fakecluster.Server
 	kube    kubernetes.Interface // the test's
-	runtime *critest.Runtime
-	kubelet *critest.Kubelet
+	runtime *fakecri.Runtime
+	kubelet *fakecri.Kubelet
 	events  *recorder
-	guard   apitest.Guard
+	guard   fakecluster.Guard
 	options Options
 	agent   *Controller
 	stop    func() // the agent
@@ -62,9 +62,9 @@ func play(t *testing.T, story func(*node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		n := &node{T: t, api: apitest.New(nil), runtime: critest.New(nil), events: &recorder{}, stop: func() {}}
+		n := &node{T: t, api: fakecluster.New(nil), runtime: fakecri.New(nil), events: &recorder{}, stop: func() {}}
 		n.kube = n.client("test")
-		n.kubelet = &critest.Kubelet{Client: n.kube, Runtime: n.runtime}
+		n.kubelet = &fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}
 		story(n)
 		n.stop()
 		n.must(n.guard.Check())

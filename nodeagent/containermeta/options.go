@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/writes"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -71,7 +71,7 @@ func (o *Options) validate() error {
 			errs = append(errs, errors.New("containermeta: "+text))
 		}
 	}
-	if err := writes.CheckClient(o.Kubernetes); err != nil {
+	if err := apiwriter.CheckClient(o.Kubernetes); err != nil {
 		wrong(true, "Options.Kubernetes "+err.Error())
 	}
 	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")

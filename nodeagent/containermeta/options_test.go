@@ -8,17 +8,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 func TestOptions(t *testing.T) {
-	kube, err := kubernetes.NewForConfig(apitest.New(nil).Config(agentUser))
+	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config(agentUser))
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), critest.New(nil).Conn(), "test")
+	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestOptions(t *testing.T) {
 
 // A pod that does not exist is planned nothing for.
 func TestPlanOfNothing(t *testing.T) {
-	kube, err := kubernetes.NewForConfig(apitest.New(nil).Config(agentUser))
+	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config(agentUser))
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), critest.New(nil).Conn(), "test")
+	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

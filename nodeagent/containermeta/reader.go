@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Resource names a cache: ResourcePods.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // ResourcePods is the cache that a Reconciler reads.
-const ResourcePods Resource = ownwrites.Pods
+const ResourcePods Resource = consistency.Pods
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.

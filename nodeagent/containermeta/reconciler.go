@@ -10,10 +10,9 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/reconcile"
-	"github.com/podwright/podwright/internal/remember"
-	"github.com/podwright/podwright/internal/writes"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
@@ -25,17 +24,17 @@ import (
 type Reconciler struct {
 	runtime  *nodeagent.Runtime
 	reader   Reader
-	pods     writes.Resource
+	pods     apiwriter.Resource
 	clock    clock.PassiveClock
 	recorder record.EventRecorder
 	stopper  *stop.Stopper
 	features Features
 
-	own ownwrites.Tracker
+	own consistency.Tracker
 	// failed are the environments that could not be read, by pod and container ID.
-	failed remember.Last[map[string]Environment]
+	failed consistency.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
-	attempts remember.Last[map[string]Attempt]
+	attempts consistency.Last[map[string]Attempt]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -53,7 +52,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader,
-		pods:  writes.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(ownwrites.Pods)},
+		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(consistency.Pods)},
 		clock: o.Clock, recorder: o.Recorder, features: o.Features,
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder},
 	}, nil
@@ -65,7 +64,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // nothing to report, it asks nobody; and it does nothing while the cache has not
 // seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := reconcile.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	pod, err := r.pod(key)

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecri"
 )
 
 // want compares what there is with what should be.
@@ -137,7 +137,7 @@ func TestStoryChangeBeforeReport(t *testing.T) {
 // The hook runs, and the grace period is what the kubelet wrote down.
 func TestStoryHook(t *testing.T) {
 	play(t, func(n *node) {
-		n.runtime.Command = func(ctx context.Context, c critest.Container, command []string) (*criv1.ExecSyncResponse, error) {
+		n.runtime.Command = func(ctx context.Context, c fakecri.Container, command []string) (*criv1.ExecSyncResponse, error) {
 			time.Sleep(4 * time.Second)
 			return &criv1.ExecSyncResponse{ExitCode: 1}, nil
 		}
@@ -261,7 +261,7 @@ func TestStoryServerFails(t *testing.T) {
 		n.start()
 		n.sent()
 		patches := 0
-		n.api.FailBefore(func(r apitest.Request) error {
+		n.api.FailBefore(func(r fakecluster.Request) error {
 			if r.User == agentUser && r.Verb == "patch" {
 				return apierrors.NewServiceUnavailable("away")
 			}
@@ -271,7 +271,7 @@ func TestStoryServerFails(t *testing.T) {
 		n.sleep("30s")
 		n.want("meanwhile", nil, n.report("web-0"))
 		n.api.FailBefore(nil)
-		n.api.FailAfter(func(r apitest.Request) error {
+		n.api.FailAfter(func(r fakecluster.Request) error {
 			if r.User == agentUser && r.Verb == "patch" {
 				patches++
 				return errors.New("connection lost")
@@ -321,7 +321,7 @@ func TestStoryPodIsReplaced(t *testing.T) {
 // CM-E1: a runtime that tells no environments, and an image without env.
 func TestStoryNoEnvironment(t *testing.T) {
 	play(t, func(n *node) {
-		n.runtime.Silent, n.runtime.Command = true, critest.NoCommand
+		n.runtime.Silent, n.runtime.Command = true, fakecri.NoCommand
 		n.start()
 		n.create(newPod("web-0"))
 		n.sleep("1h")
@@ -335,13 +335,13 @@ func TestStoryNoEnvironment(t *testing.T) {
 
 // A runtime that tells no environments: the container is asked.
 func TestStoryAsksTheContainer(t *testing.T) {
-	for name, run := range map[string]func(context.Context, critest.Container, []string) (*criv1.ExecSyncResponse, error){
-		"with zero bytes": critest.Env,
-		"with lines": func(ctx context.Context, c critest.Container, command []string) (*criv1.ExecSyncResponse, error) {
+	for name, run := range map[string]func(context.Context, fakecri.Container, []string) (*criv1.ExecSyncResponse, error){
+		"with zero bytes": fakecri.Env,
+		"with lines": func(ctx context.Context, c fakecri.Container, command []string) (*criv1.ExecSyncResponse, error) {
 			if len(command) > 1 {
 				return &criv1.ExecSyncResponse{ExitCode: 1, Stderr: []byte("env: invalid option -- '0'")}, nil
 			}
-			return critest.Env(ctx, c, command)
+			return fakecri.Env(ctx, c, command)
 		},
 	} {
 		t.Run("CM-4.1: "+name, func(t *testing.T) {

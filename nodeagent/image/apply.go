@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // writePause is the least time between two writes of the status: what happens
@@ -56,7 +56,7 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	type part struct {
 		Status *v1alpha1.NodeImageStatus `json:"status"`
 	}
-	data, err := imagetasks.Patch(&metav1.ObjectMeta{UID: s.NodeImage.UID}, part{&s.NodeImage.Status}, part{plan.Status})
+	data, err := images.Patch(&metav1.ObjectMeta{UID: s.NodeImage.UID}, part{&s.NodeImage.Status}, part{plan.Status})
 	if err != nil {
 		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 	}

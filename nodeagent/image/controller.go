@@ -15,7 +15,6 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -64,7 +63,7 @@ func New(o Options) (*Controller, error) {
 		Informers: in.Own, Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
 		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
 	})
-	if _, err := o.NodeImages.AddEventHandler(changes.OfAny(true, c.changed)); err != nil {
+	if _, err := o.NodeImages.AddEventHandler(controller.OfAny(true, c.changed)); err != nil {
 		return nil, fmt.Errorf("image: watch: %w", err)
 	}
 	return c, nil

@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // credential is what to show to a registry, or to a part of it.
@@ -129,7 +129,7 @@ func splitRegistry(key string) (host, path string) {
 
 // matching returns the credentials for an image, those of the longest path
 // first, each once.
-func matching(all []credential, image imageref.Reference) []*criv1.AuthConfig {
+func matching(all []credential, image images.Reference) []*criv1.AuthConfig {
 	var match []credential
 	for _, c := range all {
 		if image.Domain != "" && hostMatches(c.host, image.Domain) && pathMatches(c.path, image.Path) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // entriesOf returns the entries of registries, each with its key as the user.
@@ -46,7 +46,7 @@ func TestMatching(t *testing.T) {
 		{"a name that has no registry", "my_registry.local/web:1", []string{"my_registry.local"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			image, err := imageref.Parse(test.image)
+			image, err := images.ParseReference(test.image)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func FuzzDockerConfig(f *testing.F) {
 	f.Add([]byte(`{"auths":{"quay.io":{"auth":"bWU6cGFzcw=="}}}`))
 	f.Add([]byte(`{"https://index.docker.io/v1/":{"username":"a","password":"b"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		image := imageref.Reference{Domain: "quay.io", Path: "team/web", Tag: "1"}
+		image := images.Reference{Domain: "quay.io", Path: "team/web", Tag: "1"}
 		for _, parse := range []func([]byte) ([]credential, error){parseDockerConfig, parseDockerEntries} {
 			all, err := parse(data)
 			if err != nil && all != nil {

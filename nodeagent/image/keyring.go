@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // secretAge is how long a secret that was read counts as current. (IMG-3.2)
@@ -58,7 +58,7 @@ func (e *unreadableSecret) Unwrap() error { return e.err }
 // lookup returns the credentials to try for an image, in turn: those of its
 // secrets, then the node's own. The notes say what was left out and why.
 func (k *keyring) lookup(ctx context.Context, s *Start) (auths []*criv1.AuthConfig, notes []error, err error) {
-	image, err := imageref.Parse(s.Reference)
+	image, err := images.ParseReference(s.Reference)
 	if err != nil {
 		return nil, nil, err
 	}

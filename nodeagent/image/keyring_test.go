@@ -16,7 +16,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 // by gives an image secrets of the namespace default.
@@ -138,7 +138,7 @@ func TestStorySecretsUnreadable(t *testing.T) {
 			play(t, func(n *node) {
 				n.addSecret("one", "quay.io", "one")
 				asked := n.guarded(test.asked[0])
-				n.api.FailBefore(func(r apitest.Request) error {
+				n.api.FailBefore(func(r fakecluster.Request) error {
 					if r.User == n.user() && r.Resource == "secrets" {
 						return test.err
 					}

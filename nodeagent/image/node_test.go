@@ -20,18 +20,18 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 // newServer returns an API server with the kinds that image pulling takes.
-func newServer() *apitest.Server {
-	return apitest.New(nil,
-		apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
-		apitest.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
-		apitest.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }})
+func newServer() *fakecluster.Server {
+	return fakecluster.New(nil,
+		fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
+		fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
+		fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }})
 }
 
 // node is a node in memory, in virtual time: a container runtime and the agent,
@@ -39,20 +39,20 @@ func newServer() *apitest.Server {
 type node struct {
 	*testing.T
 	name    string
-	api     *apitest.Server
+	api     *fakecluster.Server
 	kube    kubernetes.Interface // the test's
 	images  client.NodeImageInterface
-	runtime *critest.Runtime
-	events  scene.Recorder
-	guard   apitest.Guard
+	runtime *fakecri.Runtime
+	events  fixture.Recorder
+	guard   fakecluster.Guard
 	options Options
 	agent   *Controller
 	stop    func() // the agent
 }
 
-func newNode(t *testing.T, name string, api *apitest.Server) *node {
+func newNode(t *testing.T, name string, api *fakecluster.Server) *node {
 	t.Helper()
-	n := &node{T: t, name: name, api: api, runtime: critest.New(nil), stop: func() {}}
+	n := &node{T: t, name: name, api: api, runtime: fakecri.New(nil), stop: func() {}}
 	n.kube = kubernetes.NewForConfigOrDie(api.Config("test"))
 	d, err := client.NewForConfig(api.Config("test"))
 	n.must(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -20,7 +20,7 @@ func goodOptions(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), critest.New(nil).Conn(), "test")
+	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

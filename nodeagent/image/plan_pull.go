@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // planPulls decides about every task that is not finished, and then which of
@@ -75,7 +75,7 @@ func (p *planner) settled(t *task) bool {
 
 // hopeless fails a task that no further attempt can help, and tells whether it did.
 func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
-	_, err := imageref.Parse(reference(t.Task))
+	_, err := images.ParseReference(reference(t.Task))
 	switch {
 	case over:
 		p.fail(t, v1alpha1.ImagePullMessageDeadline, deadline)
@@ -97,7 +97,7 @@ func (p *planner) listed(t *task) *criv1.Image {
 		return nil
 	}
 	names := []string{reference(t.Task)}
-	if r, err := imageref.Parse(names[0]); err == nil && r.Domain != "" {
+	if r, err := images.ParseReference(names[0]); err == nil && r.Domain != "" {
 		names = append(names, r.Full())
 	}
 	for _, image := range p.Images {

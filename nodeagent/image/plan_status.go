@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // pulling reports that a task is being worked on. The message is why the last
@@ -70,7 +70,7 @@ func (p *planner) planStatus() {
 	for _, image := range status.ImageStatuses {
 		slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagStatus) int { return cmp.Compare(a.Tag, b.Tag) })
 	}
-	imagetasks.Count(&status, &p.NodeImage.Spec)
+	images.CountTasks(&status, &p.NodeImage.Spec)
 	if !equality.Semantic.DeepEqual(&status, &p.NodeImage.Status) {
 		p.plan.Status = &status
 	}

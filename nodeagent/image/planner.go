@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // planner holds what the steps of NewPlan hand to one another.
@@ -64,7 +64,7 @@ func (p *planner) planTasks() {
 
 func (p *planner) taskOf(name string, image *v1alpha1.ImageSpec, spec *v1alpha1.ImageTagSpec) *task {
 	t := &task{Task: Task{name, spec.Tag}, image: image, spec: spec}
-	if status := imagetasks.StatusOf(p.NodeImage, name, spec.Tag); status != nil && status.Version == spec.Version {
+	if status := images.StatusOf(p.NodeImage, name, spec.Tag); status != nil && status.Version == spec.Version {
 		t.reported = status
 	}
 	if pull := p.pulls[t.Task]; pull != nil && pull.Version == spec.Version {

@@ -9,11 +9,11 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Resource names a cache: ResourceNodeImages.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // ResourceNodeImages is the cache that a Reconciler reads, and waits for.
 const ResourceNodeImages Resource = "nodeimages"

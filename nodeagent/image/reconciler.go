@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -30,7 +30,7 @@ type Reconciler struct {
 	concurrency  int
 	credentials  *keyring
 
-	own   ownwrites.Tracker
+	own   consistency.Tracker
 	pulls *pulls
 
 	lock    sync.Mutex
@@ -70,7 +70,7 @@ func (r *Reconciler) Close() { r.pulls.close() }
 // or a pull ends), or returns an error and wants to be called again after a
 // back-off. It does nothing while the cache has not seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := reconcile.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	s, plan, err := r.plan(ctx, key)

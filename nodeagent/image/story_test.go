@@ -13,7 +13,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
+	"github.com/podwright/podwright/internal/fakecluster"
 )
 
 const (
@@ -254,7 +254,7 @@ func TestStoryAgentEndsBeforeTheReport(t *testing.T) {
 	play(t, func(n *node) {
 		n.takes(time.Minute)
 		n.start()
-		n.api.FailBefore(func(r apitest.Request) error {
+		n.api.FailBefore(func(r fakecluster.Request) error {
 			if r.User == n.user() {
 				return apierrors.NewServiceUnavailable("away")
 			}
@@ -300,7 +300,7 @@ func TestStoryServerIsAway(t *testing.T) {
 		n.start()
 		n.edit(wants("redis", "7"))
 		n.sleep(10 * time.Second)
-		n.api.FailBefore(func(r apitest.Request) error {
+		n.api.FailBefore(func(r fakecluster.Request) error {
 			if r.User == n.user() {
 				return apierrors.NewServiceUnavailable("away")
 			}
@@ -322,7 +322,7 @@ func TestStoryServerIsAway(t *testing.T) {
 func TestStoryStaleCache(t *testing.T) {
 	play(t, func(n *node) {
 		lost := 0
-		n.api.FailAfter(func(r apitest.Request) error {
+		n.api.FailAfter(func(r fakecluster.Request) error {
 			if r.User == n.user() && r.Verb == "patch" && lost == 0 {
 				lost++
 				return errors.New("connection lost")

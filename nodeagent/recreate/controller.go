@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -62,7 +61,7 @@ func New(o Options) (*Controller, error) {
 		Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
 		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
 	})
-	if _, err := o.Requests.AddEventHandler(changes.OfAny(true, c.changed)); err != nil {
+	if _, err := o.Requests.AddEventHandler(controller.OfAny(true, c.changed)); err != nil {
 		return nil, fmt.Errorf("recreate: watch: %w", err)
 	}
 	return c, nil

@@ -8,8 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -44,7 +44,7 @@ func (c *crasher) send(isStep bool) error {
 		}
 	}
 	if c.dead {
-		return scene.ErrLost
+		return fixture.ErrLost
 	}
 	return nil
 }
@@ -55,13 +55,13 @@ func (n *node) crashing(how crash, d time.Duration) bool {
 	n.Helper()
 	n.start()
 	c := &crasher{crash: how}
-	n.api.FailBefore(func(r apitest.Request) error {
+	n.api.FailBefore(func(r fakecluster.Request) error {
 		if r.User != agentUser {
 			return nil
 		}
 		return c.send(r.Verb == "patch")
 	})
-	n.api.FailAfter(func(r apitest.Request) error {
+	n.api.FailAfter(func(r fakecluster.Request) error {
 		if r.User != agentUser {
 			return nil
 		}
@@ -126,7 +126,7 @@ func TestStoryForcedAfterARestart(t *testing.T) {
 			play(t, func(n *node) {
 				n.pod("web-0")
 				n.start()
-				n.api.FailBefore(func(r apitest.Request) error {
+				n.api.FailBefore(func(r fakecluster.Request) error {
 					if r.User == agentUser && r.Verb == "patch" && r.Subresource == "" {
 						return refused
 					}

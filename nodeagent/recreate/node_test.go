@@ -23,10 +23,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	manager "github.com/podwright/podwright/lifecycle/recreate"
@@ -42,7 +42,7 @@ const (
 
 // recorder also keeps what events are about.
 type recorder struct {
-	scene.Recorder
+	fixture.Recorder
 	about []corev1.ObjectReference
 }
 
@@ -58,15 +58,15 @@ func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
 // kubelet, and the agent.
 type node struct {
 	*testing.T
-	api         *apitest.Server
+	api         *fakecluster.Server
 	kube        kubernetes.Interface // the test's
 	requests    client.ContainerRecreateRequestInterface
-	runtime     *critest.Runtime
+	runtime     *fakecri.Runtime
 	workers     int           // of the agent
 	startup     time.Duration // from the start of a container to its readiness
 	skew        time.Duration // of the clock of the node, which is ahead by it
 	events      *recorder
-	guard       apitest.Guard
+	guard       fakecluster.Guard
 	agent       *Controller
 	stopAgent   func()
 	stopManager func()
@@ -84,8 +84,8 @@ func playSkewed(t *testing.T, skew time.Duration, story func(*node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		requests := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-		n := &node{T: t, api: apitest.New(nil, requests), runtime: critest.New(skewed{by: skew}), events: &recorder{}, skew: skew, stopAgent: func() {}}
+		requests := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
+		n := &node{T: t, api: fakecluster.New(nil, requests), runtime: fakecri.New(skewed{by: skew}), events: &recorder{}, skew: skew, stopAgent: func() {}}
 		n.kube, n.requests = n.client("test"), n.lifecycle("test").ContainerRecreateRequests("default")
 		n.stopManager = n.startManager()
 		story(n)
@@ -216,7 +216,7 @@ func (n *node) kubelet() {
 	for i := range pods.Items {
 		pod := &pods.Items[i]
 		before := pod.Status.DeepCopy()
-		n.must((&critest.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
+		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
 		n.report(pod)
 		if diff := cmp.Diff(before, &pod.Status); diff == "" {
 			continue
@@ -233,7 +233,7 @@ func (n *node) kubelet() {
 func (n *node) report(pod *corev1.Pod) {
 	started := map[string]time.Time{}
 	for _, c := range n.runtime.Containers() {
-		started[nodeagent.ContainerID(critest.Name, c.Status.Id)] = time.Unix(0, c.Status.StartedAt).Truncate(time.Second)
+		started[nodeagent.ContainerID(fakecri.Name, c.Status.Id)] = time.Unix(0, c.Status.StartedAt).Truncate(time.Second)
 	}
 	all := true
 	for i := range pod.Status.ContainerStatuses {

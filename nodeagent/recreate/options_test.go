@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
@@ -31,11 +31,11 @@ func (shelf) Seen(Resource) string { return "" }
 // goodOptions are all that is required.
 func goodOptions(t *testing.T) Options {
 	t.Helper()
-	lifecycle, err := client.NewForConfig(apitest.New(nil).Config(agentUser))
+	lifecycle, err := client.NewForConfig(fakecluster.New(nil).Config(agentUser))
 	if err != nil {
 		t.Fatal(err)
 	}
-	runtime, err := nodeagent.NewRuntime(t.Context(), critest.New(nil).Conn(), "test")
+	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

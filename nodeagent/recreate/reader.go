@@ -12,14 +12,14 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 // Resource names a cache: ResourceRequests.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // ResourceRequests is the cache that a Reconciler reads.
 const ResourceRequests Resource = "containerrecreaterequests"

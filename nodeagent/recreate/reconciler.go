@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/ownwrites"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
@@ -30,7 +30,7 @@ type Reconciler struct {
 	// memory is since when requests are known.
 	memory memory
 	// own are the writes of Reconcile, and answers those of Answer, by pod.
-	own, answers ownwrites.Tracker
+	own, answers consistency.Tracker
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -58,7 +58,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // wants to be called again after a back-off. It does nothing while the cache has
 // not seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := reconcile.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	s, err := r.observe(ctx, key)
@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 // must wait for another one, or for more than 10 s until a pass of Reconcile can be
 // made. It asks no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := reconcile.Wait(ctx, &r.answers, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.answers, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	requests, err := r.requests(key)

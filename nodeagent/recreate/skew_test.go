@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -18,7 +18,7 @@ import (
 func (n *node) restartUnseen(container string) {
 	n.Helper()
 	n.runtime.End(container, 1)
-	n.must((&critest.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(n.getPod("web-0")))
+	n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(n.getPod("web-0")))
 	n.sleep(5 * time.Second)
 }
 

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -191,7 +191,7 @@ func TestStoryHook(t *testing.T) {
 	}
 	play(t, func(n *node) {
 		code := int32(0)
-		n.runtime.Command = func(context.Context, critest.Container, []string) (*criv1.ExecSyncResponse, error) {
+		n.runtime.Command = func(context.Context, fakecri.Container, []string) (*criv1.ExecSyncResponse, error) {
 			time.Sleep(4 * time.Second)
 			return &criv1.ExecSyncResponse{ExitCode: code}, nil
 		}
@@ -277,9 +277,9 @@ func TestStoryAPIServerGone(t *testing.T) {
 	play(t, func(n *node) {
 		n.pod("web-0")
 		n.start()
-		n.api.FailBefore(func(r apitest.Request) error {
+		n.api.FailBefore(func(r fakecluster.Request) error {
 			if r.User == agentUser && r.Verb == "patch" {
-				return scene.ErrLost
+				return fixture.ErrLost
 			}
 			return nil
 		})

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestRevisions is about names of revisions that are taken. (CS-CR5)
@@ -80,13 +80,13 @@ func TestCloneSetWrites(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(2, "")
 			var once atomic.Bool
-			c.FailBefore(func(r apitest.Request) error {
-				if r.User == scene.ControllerUser && r.String() == "patch clonesets/status" && once.CompareAndSwap(false, true) {
+			c.FailBefore(func(r fakecluster.Request) error {
+				if r.User == fixture.ControllerUser && r.String() == "patch clonesets/status" && once.CompareAndSwap(false, true) {
 					c.Edit(`{"spec":{"replicas":3}}`)
 				}
 				return nil
 			})
-			if _, _, err := c.Pass(); !apierrors.IsConflict(scene.FirstStatus(err)) {
+			if _, _, err := c.Pass(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 			c.Settle()
@@ -138,13 +138,13 @@ func TestCloneSetWrites(t *testing.T) {
 			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
 			c.MustPass()
 			var once atomic.Bool
-			c.FailBefore(func(r apitest.Request) error {
-				if r.User == scene.ControllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
+			c.FailBefore(func(r fakecluster.Request) error {
+				if r.User == fixture.ControllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
 					c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`)
 				}
 				return nil
 			})
-			if _, _, err := c.Pass(); !apierrors.IsConflict(scene.FirstStatus(err)) {
+			if _, _, err := c.Pass(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 		})
@@ -193,7 +193,7 @@ func TestLostPodIsCreatedAgain(t *testing.T) {
 		}
 		c.Settle()
 		c.RemovePod(c.PodNames()[0])
-		c.FailBefore(scene.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
+		c.FailBefore(fixture.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
 		c.MustFailPass(func(error) bool { return true })
 		if got := c.Conditions(); len(got) != 1 {
 			t.Errorf("conditions %q, want that the creation failed", got)

@@ -14,8 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestOnePodFails injects an error for one pod of five.
@@ -49,9 +49,9 @@ func TestOnePodFails(t *testing.T) {
 				broken := c.PodNames()[2]
 				test.change(c)
 				what := strings.TrimSpace(test.fail) + " " + broken
-				c.FailBefore(scene.Fail(what, scene.ErrInternal))
+				c.FailBefore(fixture.Fail(what, fixture.ErrInternal))
 				requests, _, err := c.Pass()
-				if !apierrors.IsInternalError(scene.FirstStatus(err)) {
+				if !apierrors.IsInternalError(fixture.FirstStatus(err)) {
 					t.Errorf("error %v, want the injected one", err)
 				}
 				if diff := cmp.Diff(test.want, requests); diff != "" {
@@ -80,7 +80,7 @@ func TestOnePodFails(t *testing.T) {
 			c.create(20, two)
 			c.Settle()
 			c.SetImage("nginx:2")
-			c.FailBefore(scene.Fail("patch pods/status", scene.ErrInternal))
+			c.FailBefore(fixture.Fail("patch pods/status", fixture.ErrInternal))
 			_, _, _ = c.Pass()
 			for range 5 {
 				requests, _, _ := c.Pass()
@@ -100,11 +100,11 @@ func TestCreationFails(t *testing.T) {
 	t.Run("CS-19: a quota costs one request per pass", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(100, "")
-			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 			c.MustFailPass(apierrors.IsForbidden)
 			for range 3 {
 				c.MustFailPass(apierrors.IsForbidden)
-				if diff := cmp.Diff(map[string]int{"create pods": 1}, c.Count(scene.ControllerUser)); diff != "" {
+				if diff := cmp.Diff(map[string]int{"create pods": 1}, c.Count(fixture.ControllerUser)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			}
@@ -120,9 +120,9 @@ func TestCreationFails(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(100, "")
 			var created atomic.Int32
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.String() == "create pods" && created.Add(1) > 5 {
-					return scene.ErrQuota
+					return fixture.ErrQuota
 				}
 				return nil
 			})
@@ -144,7 +144,7 @@ func TestCreationFails(t *testing.T) {
 		t.Run("a creation of "+test.resource+" whose answer is lost is made once "+test.spec, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.create(3, test.spec)
-				once, happened := scene.Once(scene.Fail("create "+test.resource, scene.ErrLost))
+				once, happened := fixture.Once(fixture.Fail("create "+test.resource, fixture.ErrLost))
 				c.FailAfter(once)
 				c.Hold(test.resource)
 				for range 5 {
@@ -172,10 +172,10 @@ func TestCreationFails(t *testing.T) {
 func TestCreationIsFoundLater(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
-		c.FailAfter(scene.Fail("create pods", scene.ErrLost))
-		c.FailBefore(scene.Fail("get pods", scene.ErrLost))
+		c.FailAfter(fixture.Fail("create pods", fixture.ErrLost))
+		c.FailBefore(fixture.Fail("get pods", fixture.ErrLost))
 		c.Hold("pods")
-		if _, _, err := c.Pass(); !errors.Is(err, scene.ErrLost) {
+		if _, _, err := c.Pass(); !errors.Is(err, fixture.ErrLost) {
 			t.Errorf("error %v, want the lost answer", err)
 		}
 		c.FailAfter(nil)
@@ -216,7 +216,7 @@ func TestReplacedPods(t *testing.T) {
 					c.ReplacePod(name)
 				}
 				_, _, err := c.Pass()
-				for _, err := range scene.Joined(err) {
+				for _, err := range fixture.Joined(err) {
 					if !apierrors.IsConflict(err) {
 						t.Errorf("error %v; that a pod has been replaced is none", err)
 					}
@@ -267,7 +267,7 @@ func TestBudget(t *testing.T) {
 			[]string{"1 create controllerrevisions", "1 patch clonesets/status", "2 patch pods", "2 patch pods/status"}},
 		{"CS-32: by recreation, two are allowed", "ReCreate", &budget{left: 2}, 3,
 			[]string{"1 create controllerrevisions", "2 delete pods", "1 patch clonesets/status"}},
-		{"CS-32: a budget that cannot tell allows nothing", "InPlaceIfPossible", &budget{left: 9, err: scene.ErrLost}, 1,
+		{"CS-32: a budget that cannot tell allows nothing", "InPlaceIfPossible", &budget{left: 9, err: fixture.ErrLost}, 1,
 			[]string{"1 create controllerrevisions", "1 patch clonesets/status"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,15 +10,15 @@ import (
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // A shared informer that leaves the CloneSet's pods out is found out by the first
 // pods that are created: it is an error, and there are no more of them.
 func TestSharedInformerThatSelects(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Pods = coreinformers.NewFilteredPodInformer(c.Client(scene.ControllerUser), "", 0, cache.Indexers{},
+		c.options.Pods = coreinformers.NewFilteredPodInformer(c.Client(fixture.ControllerUser), "", 0, cache.Indexers{},
 			func(o *metav1.ListOptions) { o.LabelSelector = "team=mine" })
 		c.Must(caches.AddOwnerIndex(c.options.Pods))
 		defer c.Start(func(ctx context.Context) error { c.options.Pods.RunWithContext(ctx); return nil })()

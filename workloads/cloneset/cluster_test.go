@@ -6,31 +6,32 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // cluster is a scene of CloneSets.
 type cluster struct {
-	*scene.Cluster
+	*fixture.Cluster
 	sets       client.CloneSetInterface // the test's
 	options    Options                  // for a controller that shares the informers
 	reconciler *Reconciler
 }
 
-var web = scene.Web
+var web = fixture.Web
 
 // inCluster plays a story with CloneSets.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	c := &cluster{}
-	kind := apitest.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
-	scene.Play(t, kind, func(s *scene.Cluster) {
+	kind := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
+	fixture.Play(t, kind, func(s *fixture.Cluster) {
 		c.Cluster = s
 		c.setUp()
 	}, func(t *testing.T) { story(t, c) })
@@ -38,10 +39,10 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 
 func (c *cluster) setUp() {
 	c.T.Helper()
-	c.sets = c.workloads(scene.TestUser).CloneSets(web.Namespace)
-	workloads := c.workloads(scene.ControllerUser)
+	c.sets = c.workloads(fixture.TestUser).CloneSets(web.Namespace)
+	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(scene.ControllerUser), Workloads: workloads, NoNodes: true, Recorder: &c.Events,
+		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, NoNodes: true, Recorder: &c.Events,
 		CloneSets: c.Add(client.NewCloneSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:      c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
@@ -71,9 +72,9 @@ func (c *cluster) restart() {
 
 // start runs a controller that shares the informers. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (passes *scene.Passes, stop func()) {
+func (c *cluster) start(edit ...func(*Options)) (passes *fixture.Passes, stop func()) {
 	c.T.Helper()
-	passes = &scene.Passes{}
+	passes = &fixture.Passes{}
 	o := c.options
 	o.Reader, o.Metrics = nil, passes
 	for _, e := range edit {
@@ -87,14 +88,14 @@ func (c *cluster) start(edit ...func(*Options)) (passes *scene.Passes, stop func
 // unfinished shows what the next pass would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
-	left, err := unfinished(c.reconciler)
+	left, err := unfinished(c.reconciler, web)
 	c.Must(err)
 	return left
 }
 
 // unfinished shows what the next pass of a reconciler would do.
-func unfinished(r *Reconciler) (string, error) {
-	plan, err := r.Plan(web)
+func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(key)
 	if plan == nil || err != nil {
 		return "", err
 	}
@@ -108,7 +109,11 @@ func unfinished(r *Reconciler) (string, error) {
 // create makes the CloneSet web of one container, changed by a merge patch.
 func (c *cluster) create(replicas int32, patch string) {
 	c.T.Helper()
-	c.Create(&v1alpha1.CloneSet{
+	c.Create(testSet(replicas), patch)
+}
+
+func testSet(replicas int32) *v1alpha1.CloneSet {
+	return &v1alpha1.CloneSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name},
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &replicas,
@@ -118,7 +123,7 @@ func (c *cluster) create(replicas int32, patch string) {
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
 			},
 		},
-	}, patch)
+	}
 }
 
 func (c *cluster) get() *v1alpha1.CloneSet {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -76,12 +75,12 @@ func (c *Controller) watch(o *Options) error {
 		_, err := informer.AddEventHandler(handler)
 		errs = append(errs, err)
 	}
-	owners := changes.Owners(v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind())
-	handle(o.CloneSets, changes.OfWorkloads(c.loop.Add,
+	owners := controller.Owners(v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind())
+	handle(o.CloneSets, controller.OfWorkloads(c.loop.Add,
 		func(set *v1alpha1.CloneSet) any { return &set.Status }, c.Reconciler.writer.WroteStatus))
-	handle(o.Pods, changes.OfOwned(c.enqueueOwner, owners, changes.Pod))
-	handle(o.Claims, changes.OfOwned(c.enqueueOwner, owners, changes.Claim))
-	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, owners, changes.Revision))
+	handle(o.Pods, controller.OfOwned(c.enqueueOwner, owners, controller.PodChanged))
+	handle(o.Claims, controller.OfOwned(c.enqueueOwner, owners, controller.ClaimChanged))
+	handle(o.Revisions, controller.OfOwned(c.enqueueOwner, owners, controller.RevisionChanged))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("cloneset: watch: %w", err)
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cloneset keeps CloneSets: a number of interchangeable pods that are
 // updated in place where the change allows it, in portions that the spec sets.
 //
@@ -6,7 +8,8 @@
 // create, to delete and to change, and for each pod that should move and does
 // not, the rule and the number that hold it. Apply carries the plan out. So
 // every decision can be called in a unit test, shown before it happens, and
-// explained afterwards.
+// explained afterwards. [Tally] is the arithmetic alone: numbers of pods in, numbers
+// of pods to create, to delete and to update out.
 //
 // A pass waits until the caches have seen what earlier passes wrote. No decision
 // depends on anything else that is remembered: a lost event or a pod that is gone
@@ -73,6 +76,13 @@
 //   - status.currentRevision moves to the update revision only when all wanted
 //     pods are there, where the partition holds any back: those would come back
 //     updated after they were evicted.
+//   - With the rollback of a raised partition switched on, pods move only from a
+//     revision that has too many pods to one that has too few; otherwise one is
+//     restarted, and later updated again.
+//   - An update that comes to a pod which must wait goes on with the pods behind it:
+//     with a priority strategy, which puts broken pods anywhere, one of them would stop
+//     it for good. Pods that are missing narrow maxUnavailable for available pods alone,
+//     and one pod that is unavailable may always be updated: what is missing may wait for it.
 //   - One pod's failure does not stop the others of the same pass, except that
 //     creation slows down.
 package cloneset

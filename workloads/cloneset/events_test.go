@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest/mutation"
-	"github.com/podwright/podwright/internal/changes"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -185,7 +185,7 @@ func describe(p *Plan) string {
 }
 
 // changeable are the fields of a pod that its API lets anybody change. Changes
-// of owners are looked at apart from changes.Pod.
+// of owners are looked at apart from controller.PodChanged.
 var changeable = regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)` +
 	`|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
 	`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
@@ -197,7 +197,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 		s.NodeLabels = map[string]map[string]string{"node-1": {"zone": "a"}, "node-2": {"zone": "a"}, "node-3": {"zone": "b"}}
 		for _, i := range []int{0, len(s.Pods) - 1} {
 			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: changes.Pod, Of: func(p *corev1.Pod) string {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: controller.PodChanged, Of: func(p *corev1.Pod) string {
 					with := *s
 					with.Pods = append([]*corev1.Pod{}, s.Pods...)
 					with.Pods[i] = p
@@ -222,7 +222,7 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 		s := w.snapshot()
 		for i, claim := range s.Claims {
 			mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
-				Can: regexp.MustCompile(metadata + `|^\.(Spec|Status)`), Matters: changes.Claim,
+				Can: regexp.MustCompile(metadata + `|^\.(Spec|Status)`), Matters: controller.ClaimChanged,
 				Of: func(c *corev1.PersistentVolumeClaim) string {
 					with := *s
 					with.Claims = append([]*corev1.PersistentVolumeClaim{}, s.Claims...)
@@ -232,7 +232,7 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 		}
 		for i, revision := range s.Revisions {
 			mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-				Can: regexp.MustCompile(metadata + `|^\.Revision`), Matters: changes.Revision,
+				Can: regexp.MustCompile(metadata + `|^\.Revision`), Matters: controller.RevisionChanged,
 				Of: func(r *appsv1.ControllerRevision) string {
 					with := *s
 					with.Revisions = append([]*appsv1.ControllerRevision{}, s.Revisions...)
@@ -249,7 +249,7 @@ func TestCloneSetChanges(t *testing.T) {
 		s := w.snapshot()
 		mutation.Plan[v1alpha1.CloneSet]{Copy: (*v1alpha1.CloneSet).DeepCopy,
 			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
-			Matters: func(before, after *v1alpha1.CloneSet) bool { return changes.Workload(before, after) },
+			Matters: func(before, after *v1alpha1.CloneSet) bool { return controller.WorkloadChanged(before, after) },
 			Of: func(set *v1alpha1.CloneSet) string {
 				with := *s
 				with.Set = set
@@ -262,7 +262,7 @@ func TestCloneSetChanges(t *testing.T) {
 			after := s.Set.DeepCopy()
 			m.Apply(after)
 			after.ResourceVersion += "0"
-			if changes.Workload(s.Set, after) {
+			if controller.WorkloadChanged(s.Set, after) {
 				t.Errorf("a change of %s alone matters", m.Path)
 			}
 		}

@@ -3,7 +3,7 @@ package cloneset
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // A write whose answer is lost may have been made. Until that is known, nothing
@@ -16,7 +16,7 @@ func TestLostAnswers(t *testing.T) {
 			first, second := c.PodNames()[0], c.PodNames()[1]
 			c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + first + `"]}}}`)
 			c.Hold("pods")
-			c.FailAfter(scene.Fail("delete pods", scene.ErrLost))
+			c.FailAfter(fixture.Fail("delete pods", fixture.ErrLost))
 			c.MustFailPass(func(error) bool { return true })
 			c.FailAfter(nil)
 			c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + second + `"]}}}`) // the user changes her mind
@@ -40,10 +40,10 @@ func TestLostAnswers(t *testing.T) {
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":9}}`)
 			c.Hold("pods")
-			c.FailAfter(scene.Fail("create pods", scene.ErrLost))
+			c.FailAfter(fixture.Fail("create pods", fixture.ErrLost))
 			c.MustFailPass(func(error) bool { return true })
 			c.FailAfter(nil)
-			c.FailBefore(scene.Fail("get pods", scene.ErrLost)) // nor does the API server tell what became of it
+			c.FailBefore(fixture.Fail("get pods", fixture.ErrLost)) // nor does the API server tell what became of it
 			c.MustFailPass(func(error) bool { return true })
 			c.FailBefore(nil)
 			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`) // an autoscaler is faster than the watch of pods

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -230,8 +230,8 @@ func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32)
 }
 
 // moves is what a plan does with pods.
-func moves(plan *Plan) world.Moves {
-	m := world.Moves{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
+func moves(plan *Plan) scenario.Moves {
+	m := scenario.Moves{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
 	for _, d := range plan.Delete {
 		m.Delete = append(m.Delete, d.Pod)
 	}
@@ -239,8 +239,8 @@ func moves(plan *Plan) world.Moves {
 }
 
 // refused is what a plan does with pods where its first stage moves none.
-func refused(plan *Plan) world.Moves {
-	m := world.Moves{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
+func refused(plan *Plan) scenario.Moves {
+	m := scenario.Moves{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
 	for _, d := range plan.Otherwise.Delete {
 		m.Delete = append(m.Delete, d.Pod)
 	}

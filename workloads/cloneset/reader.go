@@ -11,20 +11,20 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Resource names a cache: ResourceCloneSets and its like.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // The caches that a Reconciler reads.
 const (
 	ResourceCloneSets Resource = "clonesets"
-	ResourcePods      Resource = ownwrites.Pods
-	ResourceClaims    Resource = ownwrites.Claims
-	ResourceRevisions Resource = ownwrites.Revisions
+	ResourcePods      Resource = consistency.Pods
+	ResourceClaims    Resource = consistency.Claims
+	ResourceRevisions Resource = consistency.Revisions
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler

@@ -7,7 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestPodThatIsReadyByNow: a pod that goes first because it is not ready stays
@@ -37,7 +37,7 @@ func TestPodThatIsReadyByNow(t *testing.T) {
 				}
 				c.Edit(test.change)
 				_, _, err := c.Pass()
-				if !apierrors.IsConflict(scene.FirstStatus(err)) {
+				if !apierrors.IsConflict(fixture.FirstStatus(err)) {
 					t.Errorf("error %v, want a conflict", err)
 				}
 				if n := len(c.Pods()); n != 3 {

@@ -10,7 +10,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -27,12 +28,12 @@ type Budget interface {
 type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
-	jobs      ImagePullJobs
+	jobs      workloads.ImagePullJobs
 	budget    Budget
 	clock     clock.PassiveClock
 	features  Features
 	writer    *apply.Writer
-	passes    *reconcile.Passes[Snapshot, Plan]
+	passes    *controller.Passes[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -52,7 +53,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs, budget: o.Budget,
 		clock: o.Clock, features: o.Features, writer: newWriter(&o),
 	}
-	r.passes = &reconcile.Passes[Snapshot, Plan]{
+	r.passes = &controller.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
 		Reads: []Resource{ResourceCloneSets, ResourcePods, ResourceClaims, ResourceRevisions}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 const inPlace = `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible"}}}`
@@ -83,7 +83,7 @@ func TestOwnWrites(t *testing.T) {
 				}
 				for range 3 {
 					requests, after, err := c.Pass()
-					if len(requests) > 0 || after != reconcile.StaleRetry || err != nil {
+					if len(requests) > 0 || after != controller.StaleRetry || err != nil {
 						t.Errorf("stale: %v, again after %v, error %v", requests, after, err)
 					}
 				}
@@ -212,7 +212,7 @@ func TestForeignObjects(t *testing.T) {
 			if len(pods) != 1 || pods[0].Name != "stranger" || len(pods[0].Labels) != 1 || len(pods[0].OwnerReferences) != 0 {
 				t.Errorf("pods %v", pods)
 			}
-			for _, r := range c.Requests(scene.ControllerUser) {
+			for _, r := range c.Requests(fixture.ControllerUser) {
 				if strings.Contains(r.Name, "stranger") {
 					t.Errorf("request %s %s", r.String(), r.Name)
 				}

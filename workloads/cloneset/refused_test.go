@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestUpdateWhereScalingIsRefused: the update goes on where no pod can be
@@ -19,14 +19,14 @@ func TestUpdateWhereScalingIsRefused(t *testing.T) {
 	asks := []string{"1 create controllerrevisions", "1 create pods", "1 get pods", "1 patch clonesets/status", "1 patch pods", "1 patch pods/status"}
 	for _, test := range []struct {
 		name          string
-		before, after func(apitest.Request) error
+		before, after func(fakecluster.Request) error
 		want          []string
 	}{
-		{"a quota", scene.Fail("create pods", scene.ErrQuota), nil, goesOn},
-		{"a webhook that is down", scene.Fail("create pods", scene.ErrInternal), nil, asks},
-		{"a request that is lost may still be on its way", scene.Fail("create pods", scene.ErrLost), nil, refused},
-		{"a request that was served, and its answer lost", nil, scene.Fail("create pods", scene.ErrLost), refused},
-		{"a request that was served, and answered with an error", nil, scene.Fail("create pods", scene.ErrInternal),
+		{"a quota", fixture.Fail("create pods", fixture.ErrQuota), nil, goesOn},
+		{"a webhook that is down", fixture.Fail("create pods", fixture.ErrInternal), nil, asks},
+		{"a request that is lost may still be on its way", fixture.Fail("create pods", fixture.ErrLost), nil, refused},
+		{"a request that was served, and its answer lost", nil, fixture.Fail("create pods", fixture.ErrLost), refused},
+		{"a request that was served, and answered with an error", nil, fixture.Fail("create pods", fixture.ErrInternal),
 			[]string{"1 create controllerrevisions", "1 create pods", "1 get pods", "1 patch clonesets/status"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -51,9 +51,9 @@ func TestUpdateWhereScalingIsRefused(t *testing.T) {
 			c.create(5, surge)
 			c.Settle()
 			c.SetImage("nginx:2")
-			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 			for range 20 {
-				if _, _, err := c.Pass(); err != nil && !apierrors.IsForbidden(scene.FirstStatus(err)) {
+				if _, _, err := c.Pass(); err != nil && !apierrors.IsForbidden(fixture.FirstStatus(err)) {
 					t.Fatal(err)
 				}
 				c.KubeletStep()

@@ -3,13 +3,13 @@ package cloneset
 import (
 	"testing"
 
-	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/internal/scenario"
 )
 
-// TestScripts plays the rollouts in testdata: see world.RunScripts.
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts.
 func TestScripts(t *testing.T) {
-	world.RunScripts(t, "testdata/scripts", func(t *testing.T) (*world.World, world.Workload) {
+	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
 		w := newWorld(t)
-		return w.World, w
+		return w.Cluster, w
 	})
 }

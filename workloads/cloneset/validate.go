@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podwright/podwright/internal/deletionprotection"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -18,7 +17,7 @@ const kind = "CloneSet"
 // an unset field counts as its default.
 //
 // Of the pod template it knows the rules that a CloneSet adds and the mistakes
-// that are made most; the rest is for the API server, see TemplateChecker.
+// that are made most; the rest is for the API server, see workloads.DryRun.
 // The names in podsToDelete are for ValidatePodsToDelete.
 func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 	path := field.NewPath("spec")
@@ -54,7 +53,7 @@ func ValidateUpdate(set, old *v1alpha1.CloneSet) field.ErrorList {
 // "Cascading" while spec.replicas is above 0, whatever pods there are. A set
 // that is being deleted already is not protected.
 func ValidateDelete(set *v1alpha1.CloneSet) error {
-	return deletionprotection.Workload(set, set.Spec.Replicas)
+	return validation.Deletion(set, set.Spec.Replicas)
 }
 
 // templates are what a CloneSet makes its pods of.

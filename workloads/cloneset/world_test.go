@@ -11,28 +11,28 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // setWorld is a world of one CloneSet.
 type setWorld struct {
-	*world.World
+	*scenario.Cluster
 	set      *v1alpha1.CloneSet
 	features Features
 }
 
-func newWorld(t world.TB) *setWorld {
+func newWorld(t scenario.TB) *setWorld {
 	one := int32(1)
 	w := &setWorld{set: &v1alpha1.CloneSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &one,
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-			Template: world.Template(),
+			Template: scenario.Template(),
 		},
 	}}
-	w.World = world.New(t, *metav1.NewControllerRef(w.set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet")))
+	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet")))
 	w.GeneratedNames = true
 	return w
 }
@@ -218,13 +218,13 @@ func (w *setWorld) change(key, value string) {
 			spec.ScaleStrategy.PodsToDelete = append(spec.ScaleStrategy.PodsToDelete, w.Name(alias))
 		}
 	case "claims":
-		spec.VolumeClaimTemplates = world.ClaimTemplates(value)
+		spec.VolumeClaimTemplates = scenario.ClaimTemplates(value)
 	case "disablePVCReuse":
 		spec.ScaleStrategy.DisablePVCReuse = value == "true"
 	case "historyLimit":
 		spec.RevisionHistoryLimit = &number
 	default:
-		if !world.ChangeTemplate(&spec.Template, key, value) && !world.ChangeHook(&spec.Lifecycle, key, value) {
+		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
 			w.T.Fatalf("unknown field %s", key)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/conversion"
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -23,7 +23,7 @@ const Path = "/convert"
 //
 // Conversion needs no client and keeps nothing: every replica can serve it,
 // whether it leads or not.
-func Handler() http.Handler { return conversion.Handler(StatefulSet) }
+func Handler() http.Handler { return admission.ConversionHandler(StatefulSet) }
 
 // SetWebhook changes a CustomResourceDefinition (one of workloads.CRDs) to have
 // the API server ask the webhook that the client configuration leads to, which

@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestOnePodFails injects an error for one pod, or one claim, of five.
@@ -59,7 +59,7 @@ func TestOnePodFails(t *testing.T) {
 				c.Settle()
 				test.change(c)
 				c.Events.Forget()
-				c.FailBefore(scene.Fail(test.fail, scene.ErrInternal))
+				c.FailBefore(fixture.Fail(test.fail, fixture.ErrInternal))
 				if diff := cmp.Diff(test.want, c.MustFailPass(apierrors.IsInternalError)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -84,7 +84,7 @@ func TestOnePodFails(t *testing.T) {
 			c.create(20, spec(c, withParallel, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":20}}}}`))
 			c.Settle()
 			c.SetImage("nginx:2")
-			c.FailBefore(scene.Fail("patch pods/status", scene.ErrInternal))
+			c.FailBefore(fixture.Fail("patch pods/status", fixture.ErrInternal))
 			_, _, _ = c.Pass()
 			for range 5 {
 				requests, _, _ := c.Pass()
@@ -119,7 +119,7 @@ func TestCreationFails(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.create(10, test.setup)
-				c.FailBefore(scene.Fail(test.fail, scene.ErrQuota))
+				c.FailBefore(fixture.Fail(test.fail, fixture.ErrQuota))
 				if diff := cmp.Diff(test.first, c.MustFailPass(apierrors.IsForbidden)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -143,7 +143,7 @@ func TestCreationFails(t *testing.T) {
 	t.Run("Parallel: one pod that cannot be created does not keep the others from it", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(10, withParallel)
-			c.FailBefore(scene.Fail("create pods web-0", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods web-0", fixture.ErrQuota))
 			c.MustFailPass(apierrors.IsForbidden)
 			if n := len(c.Pods()); n != 9 {
 				t.Errorf("%d pods, want 9", n)
@@ -154,7 +154,7 @@ func TestCreationFails(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(4, withParallel)
 			c.Settle()
-			c.FailBefore(scene.Fail("create pods web-4", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods web-4", fixture.ErrQuota))
 			c.Edit(`{"spec":{"replicas":5,"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}},"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}}}}`)
 			c.MustFailPass(apierrors.IsForbidden)
 			if diff := cmp.Diff([]string{"web-0 nginx:1", "web-1 nginx:1", "web-2 nginx:1", "web-3 nginx:2"}, c.images()); diff != "" {
@@ -170,7 +170,7 @@ func TestCreationFails(t *testing.T) {
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":3,"template":{"metadata":{"labels":{"new":"revision"}}}}}`)
 			for _, resource := range []string{"controllerrevisions", "persistentvolumeclaims", "pods"} {
-				c.FailBefore(scene.Fail("create "+resource, terminating))
+				c.FailBefore(fixture.Fail("create "+resource, terminating))
 				for range 2 {
 					if requests, after, err := c.Pass(); err != nil || after != 0 {
 						t.Errorf("requests %v, again after %v, error %v", requests, after, err)

@@ -10,29 +10,29 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // cluster is a scene of StatefulSets.
 type cluster struct {
-	*scene.Cluster
+	*fixture.Cluster
 	sets       client.StatefulSetInterface // the test's
 	options    Options                     // for a controller that shares the informers
 	reconciler *Reconciler
 }
 
-var web = scene.Web
+var web = fixture.Web
 
 // inCluster plays a story with StatefulSets.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	c := &cluster{}
-	kind := apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets")
-	scene.Play(t, kind, func(s *scene.Cluster) {
+	kind := fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets")
+	fixture.Play(t, kind, func(s *fixture.Cluster) {
 		c.Cluster = s
 		c.setUp()
 	}, func(t *testing.T) { story(t, c) })
@@ -40,10 +40,10 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 
 func (c *cluster) setUp() {
 	c.T.Helper()
-	c.sets = c.workloads(scene.TestUser).StatefulSets(web.Namespace)
-	workloads := c.workloads(scene.ControllerUser)
+	c.sets = c.workloads(fixture.TestUser).StatefulSets(web.Namespace)
+	workloads := c.workloads(fixture.ControllerUser)
 	o := Options{
-		Kubernetes: c.Client(scene.ControllerUser), Workloads: workloads, Recorder: &c.Events,
+		Kubernetes: c.Client(fixture.ControllerUser), Workloads: workloads, Recorder: &c.Events,
 		StatefulSets: c.Add(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:         c.PodInformer, Claims: c.ClaimInformer, Revisions: c.RevisionInformer,
 	}
@@ -73,9 +73,9 @@ func (c *cluster) restart() {
 
 // start runs a controller that shares the informers. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (passes *scene.Passes, stop func()) {
+func (c *cluster) start(edit ...func(*Options)) (passes *fixture.Passes, stop func()) {
 	c.T.Helper()
-	passes = &scene.Passes{}
+	passes = &fixture.Passes{}
 	o := c.options
 	o.Reader, o.Metrics = nil, passes
 	for _, e := range edit {
@@ -97,14 +97,14 @@ func (c *cluster) plan() *Plan {
 // unfinished shows what the next pass would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
-	left, err := unfinished(c.reconciler)
+	left, err := unfinished(c.reconciler, web)
 	c.Must(err)
 	return left
 }
 
 // unfinished shows what the next pass of a reconciler would do.
-func unfinished(r *Reconciler) (string, error) {
-	plan, err := r.Plan(web)
+func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(key)
 	if plan == nil || err != nil || !acts(plan) {
 		return "", err
 	}

@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestConflicts has somebody else be faster.
@@ -18,8 +18,8 @@ func TestConflicts(t *testing.T) {
 	t.Run("a status is not written over a spec that has changed in between", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(2, withParallel)
-			once, _ := scene.Once(scene.Fail("patch statefulsets/status", errors.New("now")))
-			c.FailBefore(func(r apitest.Request) error {
+			once, _ := fixture.Once(fixture.Fail("patch statefulsets/status", errors.New("now")))
+			c.FailBefore(func(r fakecluster.Request) error {
 				if once(r) != nil {
 					c.Edit(`{"spec":{"replicas":3}}`)
 				}
@@ -54,7 +54,7 @@ func TestConflicts(t *testing.T) {
 					c.ReplacePod(name)
 				}
 				_, _, err := c.Pass()
-				for _, err := range scene.Joined(err) {
+				for _, err := range fixture.Joined(err) {
 					if !apierrors.IsConflict(err) {
 						t.Errorf("error %v; that a pod has been replaced is none", err)
 					}

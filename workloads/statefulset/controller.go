@@ -11,9 +11,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -76,11 +75,11 @@ func (c *Controller) watch(o *Options, reader *informerReader) error {
 		errs = append(errs, err)
 	}
 	kind := v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
-	handle(o.StatefulSets, changes.OfWorkloads(c.loop.Add,
+	handle(o.StatefulSets, controller.OfWorkloads(c.loop.Add,
 		func(set *v1beta1.StatefulSet) any { return &set.Status }, c.Reconciler.writer.WroteStatus))
-	handle(o.Pods, changes.OfOwned(c.enqueueOwner, reader.setsOfPod, changes.Pod))
-	handle(o.Claims, changes.OfOwned(c.enqueueOwner, reader.setsOfClaim, changes.Claim))
-	handle(o.Revisions, changes.OfOwned(c.enqueueOwner, changes.Owners(kind), changes.Revision))
+	handle(o.Pods, controller.OfOwned(c.enqueueOwner, reader.setsOfPod, controller.PodChanged))
+	handle(o.Claims, controller.OfOwned(c.enqueueOwner, reader.setsOfClaim, controller.ClaimChanged))
+	handle(o.Revisions, controller.OfOwned(c.enqueueOwner, controller.Owners(kind), controller.RevisionChanged))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("statefulset: watch: %w", err)
 	}
@@ -96,7 +95,7 @@ func (c *Controller) enqueueOwner(owner types.NamespacedName) {
 // setsOfPod names the StatefulSet after which a pod is named, its own or not: a
 // pod of somebody else may be in the way.
 func (r *informerReader) setsOfPod(pod metav1.Object) []types.NamespacedName {
-	set, _, ok := ordinals.Split(pod.GetName())
+	set, _, ok := podplan.SplitOrdinal(pod.GetName())
 	if !ok {
 		return nil
 	}
@@ -106,7 +105,7 @@ func (r *informerReader) setsOfPod(pod metav1.Object) []types.NamespacedName {
 // setsOfClaim names the StatefulSets whose claim this may be by its name, in
 // which the name of the claim template comes first.
 func (r *informerReader) setsOfClaim(claim metav1.Object) (sets []types.NamespacedName) {
-	rest, _, more := ordinals.Split(claim.GetName())
+	rest, _, more := podplan.SplitOrdinal(claim.GetName())
 	for more {
 		if _, rest, more = strings.Cut(rest, "-"); more {
 			sets = append(sets, r.existing(claim.GetNamespace(), rest)...)

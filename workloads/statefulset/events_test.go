@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/apitest/mutation"
-	"github.com/podwright/podwright/internal/changes"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -156,7 +156,7 @@ func describe(p *Plan) string {
 }
 
 // passes tells whether an event handler asks for a pass over the StatefulSet.
-func passes[T any](handler func(changes.Enqueue) cache.ResourceEventHandler) func(before, after *T) bool {
+func passes[T any](handler func(controller.Enqueue) cache.ResourceEventHandler) func(before, after *T) bool {
 	asked := false
 	h := handler(func(types.NamespacedName) { asked = true })
 	return func(before, after *T) bool {
@@ -176,8 +176,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(changeable + `|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
 		`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
-	matters := passes[corev1.Pod](func(e changes.Enqueue) cache.ResourceEventHandler {
-		return changes.OfOwned(e, ours, changes.Pod)
+	matters := passes[corev1.Pod](func(e controller.Enqueue) cache.ResourceEventHandler {
+		return controller.OfOwned(e, ours, controller.PodChanged)
 	})
 	for name, w := range situations(t) {
 		s := w.snapshot()
@@ -203,11 +203,11 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	claimMatters := passes[corev1.PersistentVolumeClaim](func(e changes.Enqueue) cache.ResourceEventHandler {
-		return changes.OfOwned(e, ours, changes.Claim)
+	claimMatters := passes[corev1.PersistentVolumeClaim](func(e controller.Enqueue) cache.ResourceEventHandler {
+		return controller.OfOwned(e, ours, controller.ClaimChanged)
 	})
-	revisionMatters := passes[appsv1.ControllerRevision](func(e changes.Enqueue) cache.ResourceEventHandler {
-		return changes.OfOwned(e, ours, changes.Revision)
+	revisionMatters := passes[appsv1.ControllerRevision](func(e controller.Enqueue) cache.ResourceEventHandler {
+		return controller.OfOwned(e, ours, controller.RevisionChanged)
 	})
 	for name, w := range situations(t) {
 		s := w.snapshot()
@@ -245,7 +245,7 @@ func TestStatefulSetChanges(t *testing.T) {
 		s := w.snapshot()
 		mutation.Plan[v1beta1.StatefulSet]{Copy: (*v1beta1.StatefulSet).DeepCopy,
 			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
-			Matters: func(before, after *v1beta1.StatefulSet) bool { return changes.Workload(before, after) },
+			Matters: func(before, after *v1beta1.StatefulSet) bool { return controller.WorkloadChanged(before, after) },
 			Of: func(set *v1beta1.StatefulSet) string {
 				with := *s
 				with.Set = set
@@ -258,7 +258,7 @@ func TestStatefulSetChanges(t *testing.T) {
 			after := s.Set.DeepCopy()
 			m.Apply(after)
 			after.ResourceVersion += "0"
-			if changes.Workload(s.Set, after) {
+			if controller.WorkloadChanged(s.Set, after) {
 				t.Errorf("a change of %s alone matters", m.Path)
 			}
 		}

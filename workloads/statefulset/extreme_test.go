@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // within fails the test where something takes longer than one user may have
@@ -149,7 +149,7 @@ func TestExtremeData(t *testing.T) {
 				}
 				c.Sleep("2h")
 				sent := 0
-				for request, n := range c.Count(scene.ControllerUser) {
+				for request, n := range c.Count(fixture.ControllerUser) {
 					if !strings.HasPrefix(request, "list ") && !strings.HasPrefix(request, "watch ") {
 						sent += n
 					}

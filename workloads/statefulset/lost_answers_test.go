@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 func always(error) bool { return true }
@@ -20,7 +20,7 @@ func TestLostAnswers(t *testing.T) {
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":4}}`)
 			c.Hold("pods")
-			c.FailAfter(scene.Fail("delete pods", scene.ErrLost))
+			c.FailAfter(fixture.Fail("delete pods", fixture.ErrLost))
 			c.MustFailPass(always)
 			c.FailAfter(nil)
 			c.Edit(`{"spec":{"replicas":5,"reserveOrdinals":[0]}}`) // the user changes her mind
@@ -44,7 +44,7 @@ func TestLostAnswers(t *testing.T) {
 			c.Settle()
 			c.SetImage("nginx:2")
 			c.Hold("pods")
-			c.FailAfter(scene.Fail("patch pods", scene.ErrLost))
+			c.FailAfter(fixture.Fail("patch pods", fixture.ErrLost))
 			for range 3 {
 				c.MustFailPass(always)
 			}
@@ -70,11 +70,11 @@ func TestLostAnswers(t *testing.T) {
 	t.Run("a creation is found later", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(1, withClaims)
-			c.FailAfter(scene.Fail("create pods", scene.ErrLost))
-			c.FailBefore(scene.Fail("get pods", scene.ErrLost)) // nor does the API server tell what became of it
+			c.FailAfter(fixture.Fail("create pods", fixture.ErrLost))
+			c.FailBefore(fixture.Fail("get pods", fixture.ErrLost)) // nor does the API server tell what became of it
 			c.Hold("pods")
 			c.MustFailPass(always)
-			if _, _, err := c.Pass(); !errors.Is(err, scene.ErrLost) {
+			if _, _, err := c.Pass(); !errors.Is(err, fixture.ErrLost) {
 				t.Errorf("error %v, want the lost answer", err)
 			}
 			c.FailAfter(nil)
@@ -116,7 +116,7 @@ func TestLostAnswers(t *testing.T) {
 					c.Settle()
 					test.change(c)
 				}
-				once, happened := scene.Once(scene.Fail(test.request, scene.ErrLost))
+				once, happened := fixture.Once(fixture.Fail(test.request, fixture.ErrLost))
 				c.FailAfter(once)
 				c.Hold(test.held)
 				for range 5 {

@@ -3,7 +3,7 @@ package statefulset
 import (
 	"strconv"
 
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // window is the ordinals that the pods of a StatefulSet should have.
@@ -45,6 +45,6 @@ func claimName(template, set string, ordinal int) string {
 // ordinalOf returns the ordinal in the name of a pod; false where the name is
 // not that of a pod of the StatefulSet. (STS-2)
 func ordinalOf(set, pod string) (int, bool) {
-	parent, ordinal, ok := ordinals.Split(pod)
+	parent, ordinal, ok := podplan.SplitOrdinal(pod)
 	return int(ordinal), ok && parent == set
 }

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,8 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/ordinals"
-	"github.com/podwright/podwright/internal/snapshots"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -108,7 +108,7 @@ func (p *planner) reportLacking(pods []*pod) {
 	if len(pods) > 1 {
 		more = fmt.Sprintf(" and %d more", len(pods)-1)
 	}
-	p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf(
+	p.UpdateProblem(fmt.Errorf(
 		"pod %s%s: does not mount the claims that spec.volumeClaimTemplates asks for, and the volumes of a pod cannot change; "+
 			"delete the pod to have it recreated with them", pods[0].Name, more))
 }
@@ -141,7 +141,7 @@ func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]met
 		return o.UID == p.Set.UID || o.UID == pod.UID
 	})
 	if wantSet {
-		owners = append(owners, claimOwner(ownerReference(p.Set)))
+		owners = append(owners, claimOwner(p.Owner()))
 	}
 	if wantPod {
 		owners = append(owners, claimOwner(*metav1.NewControllerRef(pod.Pod, corev1.SchemeGroupVersion.WithKind("Pod"))))
@@ -158,7 +158,7 @@ func (p *planner) disownClaims() {
 	}
 	var owned []*corev1.PersistentVolumeClaim
 	for _, claim := range p.Claims {
-		if claim.DeletionTimestamp == nil && snapshots.OwnedBy(claim, p.Set.UID) && p.namesClaim(claim.Name) {
+		if claim.DeletionTimestamp == nil && podplan.OwnedBy(claim, p.Set.UID) && p.namesClaim(claim.Name) {
 			owned = append(owned, claim)
 		}
 	}
@@ -198,7 +198,7 @@ func (p *planner) mayDisown(claim *corev1.PersistentVolumeClaim) bool {
 // namesClaim tells whether a claim is named as those of the StatefulSet are,
 // whether there still is its claim template or not.
 func (p *planner) namesClaim(claim string) bool {
-	rest, _, ok := ordinals.Split(claim)
+	rest, _, ok := podplan.SplitOrdinal(claim)
 	template, ok2 := strings.CutSuffix(rest, p.Set.Name)
 	return ok && ok2 && len(template) > 1 && strings.HasSuffix(template, "-")
 }
@@ -261,18 +261,9 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 // newClaim makes a claim. Its labels are those that the selector matches; who
 // owns it is written down at once where the whole set does. (STS-23)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   p.Set.Namespace,
-			Name:        claimName(template.Name, p.Set.Name, ordinal),
-			Labels:      maps.Clone(p.Set.Spec.Selector.MatchLabels),
-			Annotations: maps.Clone(template.Annotations),
-			Finalizers:  slices.Clone(template.Finalizers),
-		},
-		Spec: *template.Spec.DeepCopy(),
-	}
+	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template, p.Set.Spec.Selector)
 	if p.setOwnsClaims() {
-		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(ownerReference(p.Set))}
+		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(p.Owner())}
 	}
 	return claim
 }

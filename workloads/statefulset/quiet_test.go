@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/apitest/scene"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestQuiet counts what a controller does where there is nothing to do.
@@ -104,13 +104,13 @@ func TestQuiet(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			_, stop := c.start()
 			defer stop()
-			c.FailBefore(scene.Fail("create pods", scene.ErrQuota))
+			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 			c.create(3, "")
 			c.Sleep("1h")
-			if n := c.Count(scene.ControllerUser)["create pods"]; n < 10 || n > 30 {
+			if n := c.Count(fixture.ControllerUser)["create pods"]; n < 10 || n > 30 {
 				t.Errorf("%d requests in the first hour", n)
 			}
-			if n := c.Count(scene.ControllerUser)["patch statefulsets/status"]; n > 2 {
+			if n := c.Count(fixture.ControllerUser)["patch statefulsets/status"]; n > 2 {
 				t.Errorf("%d writes of the status", n)
 			}
 			c.FailBefore(nil)
@@ -136,9 +136,9 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("it says so when it ends before its caches are filled", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.User == "blind" {
-					return scene.ErrLost
+					return fixture.ErrLost
 				}
 				return nil
 			})
@@ -155,7 +155,7 @@ func TestRun(t *testing.T) {
 	t.Run("it waits for the pass under way", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			hang := make(chan struct{})
-			c.FailBefore(func(r apitest.Request) error {
+			c.FailBefore(func(r fakecluster.Request) error {
 				if r.String() == "create pods" {
 					<-hang
 				}
@@ -176,37 +176,5 @@ func TestRun(t *testing.T) {
 				t.Error("Run did not return")
 			}
 		})
-	})
-}
-
-func TestOptions(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		kube, workloads := c.Client(scene.TestUser), c.workloads(scene.TestUser)
-		for _, test := range []struct {
-			name    string
-			options Options
-			want    []string
-		}{
-			{"nothing at all", Options{}, []string{"Options.Kubernetes", "Options.Workloads"}},
-			{"no client of StatefulSets", Options{Kubernetes: kube}, []string{"Options.Workloads"}},
-			{"no clientset", Options{Workloads: workloads}, []string{"Options.Kubernetes"}},
-			{"negative workers", Options{Kubernetes: kube, Workloads: workloads, Workers: -1}, []string{"Options.Workers"}},
-			{"pre-download without jobs", Options{Kubernetes: kube, Workloads: workloads, Features: Features{PreDownload: true}}, []string{"Options.Jobs"}},
-		} {
-			for _, make := range []func(Options) error{
-				func(o Options) error { _, err := New(o); return err },
-				func(o Options) error { o.Reader = c.options.Reader; _, err := NewReconciler(o); return err },
-			} {
-				err := make(test.options)
-				for _, want := range test.want {
-					if err == nil || !strings.Contains(err.Error(), want) {
-						t.Errorf("%s: error %v, want one that names %s", test.name, err, want)
-					}
-				}
-			}
-		}
-		if _, err := NewReconciler(Options{Kubernetes: kube, Workloads: workloads}); err == nil || !strings.Contains(err.Error(), "Options.Reader") {
-			t.Errorf("a Reconciler without Reader: error %v", err)
-		}
 	})
 }

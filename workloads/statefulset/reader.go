@@ -11,22 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/backoff"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Resource names a cache: ResourceStatefulSets and its like.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // The caches that a Reconciler reads.
 const (
 	ResourceStatefulSets Resource = "statefulsets"
-	ResourcePods         Resource = ownwrites.Pods
-	ResourceClaims       Resource = ownwrites.Claims
-	ResourceRevisions    Resource = ownwrites.Revisions
+	ResourcePods         Resource = consistency.Pods
+	ResourceClaims       Resource = consistency.Claims
+	ResourceRevisions    Resource = consistency.Revisions
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
@@ -119,7 +119,7 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
 	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
-		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && backoff.Ran(pod) })
+		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && podplan.HasRun(pod) })
 	})
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)

@@ -12,8 +12,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/backoff"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -23,12 +24,12 @@ import (
 type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
-	jobs      ImagePullJobs
+	jobs      workloads.ImagePullJobs
 	clock     clock.PassiveClock
 	features  Features
 	writer    *apply.Writer
-	places    backoff.Places
-	passes    *reconcile.Passes[Snapshot, Plan]
+	places    podplan.BackOff
+	passes    *controller.Passes[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -48,7 +49,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs,
 		clock: o.Clock, features: o.Features, writer: newWriter(&o),
 	}
-	r.passes = &reconcile.Passes[Snapshot, Plan]{
+	r.passes = &controller.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
 		Reads: []Resource{ResourceStatefulSets, ResourcePods, ResourceClaims, ResourceRevisions}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,

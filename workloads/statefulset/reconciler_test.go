@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
 )
 
 // TestRequests counts what 10 pods cost. Beside the requests per pod there is
@@ -92,7 +92,7 @@ func TestOwnWrites(t *testing.T) {
 				}
 				for range 3 {
 					requests, after, err := c.Pass()
-					if len(requests) > 0 || after != reconcile.StaleRetry || err != nil {
+					if len(requests) > 0 || after != controller.StaleRetry || err != nil {
 						t.Errorf("stale: %v, again after %v, error %v", requests, after, err)
 					}
 				}

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// TestScripts plays the rollouts in testdata: see world.RunScripts. Of its own
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts. Of its own
 // a StatefulSet has the command "foreign pod", which gives a pod to another
 // controller, and these keys of spec, beside those of the template and hooks:
 //
@@ -27,9 +27,9 @@ import (
 //	unordered                         true or false
 //	priority=key or priority=key:value  orders by, or prefers, a label; unordered
 func TestScripts(t *testing.T) {
-	world.RunScripts(t, "testdata/scripts", func(t *testing.T) (*world.World, world.Workload) {
+	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
 		w := newWorld(t)
-		return w.World, w
+		return w.Cluster, w
 	})
 }
 
@@ -58,7 +58,7 @@ func (w *setWorld) change(key, value string) {
 	case "reserve":
 		spec.ReserveOrdinals = w.reserved(value)
 	case "claims":
-		spec.VolumeClaimTemplates = world.ClaimTemplates(value)
+		spec.VolumeClaimTemplates = scenario.ClaimTemplates(value)
 	case "whenDeleted", "whenScaled":
 		w.retain(key, appsv1.PersistentVolumeClaimRetentionPolicyType(value))
 	case "historyLimit":
@@ -66,7 +66,7 @@ func (w *setWorld) change(key, value string) {
 	case "type":
 		w.changeType(appsv1.StatefulSetUpdateStrategyType(value))
 	default:
-		if !world.ChangeTemplate(&spec.Template, key, value) && !world.ChangeHook(&spec.Lifecycle, key, value) {
+		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
 			w.changeRolling(key, value)
 		}
 	}

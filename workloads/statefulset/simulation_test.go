@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/podwright/podwright/internal/apitest"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/client"
@@ -30,7 +30,7 @@ func TestSimulationReplays(t *testing.T) {
 // controllers have a bug.
 func simulated(bug bug) *simulation.Workload {
 	return &simulation.Workload{
-		Resource: apitest.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+		Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 		Empty:    func() simulation.Object { return &v1beta1.StatefulSet{} },
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
@@ -83,5 +83,5 @@ func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, er
 	if bug.reconciler != nil {
 		bug.reconciler(r)
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r) }}, nil
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
 }

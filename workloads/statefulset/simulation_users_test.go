@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -128,7 +128,7 @@ func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
 	case 1:
 		u.Disown(pod)
 	case 2: // when it was left over perhaps
-		if _, ordinal, ok := ordinals.Split(pod.Name); ok && r.IntN(2) == 0 {
+		if _, ordinal, ok := podplan.SplitOrdinal(pod.Name); ok && r.IntN(2) == 0 {
 			u.Edit(fmt.Sprintf(`{"spec":{"replicas":%d}}`, ordinal))
 		}
 		u.TakeName(pod)
@@ -208,7 +208,7 @@ func free(u *simulation.User, set *v1beta1.StatefulSet) {
 		case own && window.contains(ordinal):
 			spoilt := pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
 			lower = lower || !works || spoilt && !readiness.Ready(pod)
-			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[revisionLabel]] || spoilt
+			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[podplan.RevisionLabel]] || spoilt
 		}
 	}
 	if lower {

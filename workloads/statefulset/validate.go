@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podwright/podwright/internal/deletionprotection"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -23,7 +22,7 @@ const kind = "StatefulSet"
 //
 // Of the pod template it knows the rules that a StatefulSet adds and the
 // mistakes that are made most; the rest is for the API server, see
-// TemplateChecker.
+// workloads.DryRun.
 func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 	path := field.NewPath("spec")
 	return append(validateSpec(&set.Spec, path), validation.Templates(templates(&set.Spec), kind, path)...)
@@ -57,7 +56,7 @@ func ValidateUpdate(set, old *v1beta1.StatefulSet) field.ErrorList {
 // "Cascading" while spec.replicas is above 0, whatever pods there are. A set
 // that is being deleted already is not protected.
 func ValidateDelete(set *v1beta1.StatefulSet) error {
-	return deletionprotection.Workload(set, set.Spec.Replicas)
+	return validation.Deletion(set, set.Spec.Replicas)
 }
 
 // templates are what a StatefulSet makes its pods of.

@@ -12,28 +12,28 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/world"
+	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // setWorld is a world of one StatefulSet.
 type setWorld struct {
-	*world.World
+	*scenario.Cluster
 	set      *v1beta1.StatefulSet
 	features Features
 }
 
-func newWorld(t world.TB) *setWorld {
+func newWorld(t scenario.TB) *setWorld {
 	one := int32(1)
 	w := &setWorld{set: &v1beta1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
 		Spec: v1beta1.StatefulSetSpec{
 			Replicas: &one,
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-			Template: world.Template(),
+			Template: scenario.Template(),
 		},
 	}}
-	w.World = world.New(t, *metav1.NewControllerRef(w.set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet")))
+	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet")))
 	w.Graceful = true
 	return w
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/typedclient/memory"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // Client is a client.Interface that keeps its objects in memory. NewClient
@@ -34,7 +34,7 @@ var (
 // where an object is of no distribution kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.tracker = memory.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
+	c.tracker = typedclient.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
 	return c
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
@@ -86,11 +85,11 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // watch has a pass made over a job whenever something changes that its plan
 // depends on.
 func (c *Controller) watch(o *Options) error {
-	_, jobs := o.ImagePullJobs.AddEventHandler(changes.OfWorkloads(c.loop.Add,
+	_, jobs := o.ImagePullJobs.AddEventHandler(controller.OfWorkloads(c.loop.Add,
 		func(job *v1alpha1.ImagePullJob) any { return &job.Status }, c.Reconciler.writer.WroteStatus))
 	// What is there at the start concerns jobs that are there at the start.
-	_, nodeImages := o.NodeImages.AddEventHandler(changes.OfAny(false, c.nodeImageChanged))
-	_, pods := o.Pods.AddEventHandler(changes.OfAny(false, c.podChanged))
+	_, nodeImages := o.NodeImages.AddEventHandler(controller.OfAny(false, c.nodeImageChanged))
+	_, pods := o.Pods.AddEventHandler(controller.OfAny(false, c.podChanged))
 	if err := errors.Join(jobs, nodeImages, pods); err != nil {
 		return fmt.Errorf("imagepulljob: watch: %w", err)
 	}

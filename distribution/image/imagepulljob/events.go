@@ -12,7 +12,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // nodeImageChanged has a pass made over the jobs whose plans may be others after
@@ -79,7 +79,7 @@ func ownersOfChanges(before, after *v1alpha1.NodeImage) map[types.NamespacedName
 	owners := map[types.NamespacedName]bool{}
 	add := func(refs []corev1.ObjectReference) {
 		for _, ref := range refs {
-			if job, ok := imagetasks.JobOf(ref); ok {
+			if job, ok := images.TaskJob(ref); ok {
 				owners[job] = true
 			}
 		}
@@ -121,7 +121,7 @@ func states(n *v1alpha1.NodeImage) map[tag]state {
 		for i := range image.Tags {
 			task := &image.Tags[i]
 			s := state{version: task.Version, reported: -1, owners: task.OwnerReferences}
-			if status := imagetasks.StatusOf(n, name, task.Tag); status != nil {
+			if status := images.StatusOf(n, name, task.Tag); status != nil {
 				s.reported, s.phase = status.Version, status.Phase
 			}
 			out[tag{name, task.Tag}] = s

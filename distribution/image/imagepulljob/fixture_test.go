@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // noon is when all plans are made, unless a case says otherwise.
@@ -74,7 +74,7 @@ func reports(name, tag string, version int64, phase v1alpha1.ImagePullPhase) fun
 	}
 }
 
-var mine = imagetasks.Owner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pull", UID: "job-uid"}})
+var mine = images.TaskOwner(&v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pull", UID: "job-uid"}})
 
 // given has the task of the job, and phase reported of it where that is not empty.
 func given(phase v1alpha1.ImagePullPhase) func(*v1alpha1.NodeImage) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // Plan is what to do about an ImagePullJob now: data, to be looked at, compared
@@ -79,7 +79,7 @@ func (h *HandOut) Patch() ([]byte, error) {
 		before.Spec.Images = map[string]v1alpha1.ImageSpec{h.Name: image}
 	}
 	after.Spec.Images = map[string]v1alpha1.ImageSpec{h.Name: h.Image}
-	return imagetasks.Patch(h.NodeImage, before, after)
+	return images.Patch(h.NodeImage, before, after)
 }
 
 // Wait is a node that should have the task and does not.

@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/ordinals"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // names returns the names of the nodes that the spec selects, in the order in
@@ -106,8 +106,8 @@ func (p *planner) inUpdateOrder(pods []*corev1.Pod) []*corev1.Pod {
 // ordinal down, unless a priority says otherwise.
 func (p *planner) byOrdinal(pods []*corev1.Pod) []*corev1.Pod {
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
-		_, i, _ := ordinals.Split(a.Name)
-		_, j, _ := ordinals.Split(b.Name)
+		_, i, _ := podplan.SplitOrdinal(a.Name)
+		_, j, _ := podplan.SplitOrdinal(b.Name)
 		return cmp.Compare(i, j)
 	})
 	var priority *inplacev1alpha1.UpdatePriorityStrategy

@@ -10,7 +10,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // planTasks gives the task to as many nodes as may pull at the same time. (IMG-1.4)
@@ -67,14 +67,14 @@ func (p *planner) handOut(n *v1alpha1.NodeImage) HandOut {
 	if i < 0 {
 		image.Tags = append(image.Tags, v1alpha1.ImageTagSpec{Tag: p.plan.Tag, PullPolicy: p.pullPolicy(n)})
 		i = len(image.Tags) - 1
-		if status := imagetasks.StatusOf(n, p.plan.Image, p.plan.Tag); status != nil {
+		if status := images.StatusOf(n, p.plan.Image, p.plan.Tag); status != nil {
 			image.Tags[i].Version = status.Version // the node may have handled it
 		}
 	}
 	task := &image.Tags[i]
 	task.Version++
 	task.CreatedAt = ptr.To(p.now())
-	task.OwnerReferences = append(slices.Clone(task.OwnerReferences), imagetasks.Owner(p.Job))
+	task.OwnerReferences = append(slices.Clone(task.OwnerReferences), images.TaskOwner(p.Job))
 	slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagSpec) int { return strings.Compare(a.Tag, b.Tag) })
 	return HandOut{NodeImage: n, Name: p.plan.Image, Image: image}
 }
@@ -108,7 +108,7 @@ func (p *planner) pullPolicy(n *v1alpha1.NodeImage) *v1alpha1.ImageTagPullPolicy
 	backoff := ptr.Deref(job.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)
 	policy := &v1alpha1.ImageTagPullPolicy{TimeoutSeconds: &timeout, BackoffLimit: &backoff}
 	spread := func(below int32) int64 {
-		return int64(imagetasks.Spread(below, string(p.Job.UID), n.Name))
+		return int64(images.Spread(below, string(p.Job.UID), n.Name))
 	}
 	if !p.always() {
 		policy.ActiveDeadlineSeconds = ptr.To[int64](neverDeadline)

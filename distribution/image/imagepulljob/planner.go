@@ -9,8 +9,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/imageref"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // planner holds what the steps of NewPlan hand to one another.
@@ -18,7 +17,7 @@ type planner struct {
 	*Snapshot
 	plan *Plan
 
-	image imageref.Reference
+	image images.Reference
 	nodes []node // what plan.Nodes is about
 }
 
@@ -33,7 +32,7 @@ type node struct {
 // read finds out what the spec says.
 func (p *planner) read() {
 	var err error
-	if p.image, err = imageref.Parse(p.Job.Spec.Image); err != nil {
+	if p.image, err = images.ParseReference(p.Job.Spec.Image); err != nil {
 		p.problem(fmt.Errorf("spec.%w", err))
 	}
 	switch t := p.Job.Spec.CompletionPolicy.Type; t {
@@ -69,11 +68,11 @@ func (p *planner) findNodes() {
 
 // stateOf tells how far a node is with the job's task. (IMG-1.5)
 func (p *planner) stateOf(n *v1alpha1.NodeImage) (State, *v1alpha1.ImageTagSpec) {
-	task := imagetasks.Find(n, p.image)
-	if task == nil || !imagetasks.IsOwner(task, p.Job.UID) {
+	task := images.FindTask(n, p.image)
+	if task == nil || !images.IsTaskOwner(task, p.Job.UID) {
 		return NotSynced, nil
 	}
-	status := imagetasks.StatusOf(n, p.image.Name(), task.Tag)
+	status := images.StatusOf(n, p.image.Name(), task.Tag)
 	if status == nil || status.Version != task.Version {
 		return Active, task
 	}

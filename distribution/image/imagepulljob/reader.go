@@ -14,14 +14,14 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Resource names a cache: ResourceImagePullJobs and its like.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // The caches that a Reconciler writes to, and so waits for.
 const (

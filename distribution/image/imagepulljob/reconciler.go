@@ -11,8 +11,8 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/reconcile"
-	"github.com/podwright/podwright/internal/remember"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reconciler makes passes over ImagePullJobs: it observes the caches, plans, and
@@ -23,8 +23,8 @@ type Reconciler struct {
 	reader       Reader
 	clock        clock.PassiveClock
 	writer       *apply.Writer
-	passes       *reconcile.Passes[Snapshot, Plan]
-	reported     remember.Last[time.Time] // when the status was last written
+	passes       *controller.Passes[Snapshot, Plan]
+	reported     consistency.Last[time.Time] // when the status was last written
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
@@ -41,7 +41,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		o.Clock = clock.RealClock{}
 	}
 	r := &Reconciler{distribution: o.Distribution, reader: o.Reader, clock: o.Clock, writer: newWriter(&o)}
-	r.passes = &reconcile.Passes[Snapshot, Plan]{
+	r.passes = &controller.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
 		Reads: []Resource{ResourceImagePullJobs, ResourceNodeImages}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imageref"
+	"github.com/podwright/podwright/internal/images"
 	"github.com/podwright/podwright/internal/validation"
 )
 
@@ -35,7 +35,7 @@ func validateImage(image string, path *field.Path) field.ErrorList {
 	if image == "" {
 		return field.ErrorList{field.Required(path, "it says what to pull")}
 	}
-	if _, err := imageref.Parse(image); err != nil {
+	if _, err := images.ParseReference(image); err != nil {
 		return field.ErrorList{field.Invalid(path, image, err.Error())}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/imagetasks"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // newWriter returns what a Reconciler writes the status with.
@@ -119,7 +119,7 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 	}
 	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
 	if a.plan.Status != nil {
-		return reconcile.StaleRetry, nil
+		return controller.StaleRetry, nil
 	}
 	return a.plan.RequeueAfter, nil
 }
@@ -127,7 +127,7 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 // isGone asks the API server whether a job is gone, once per job.
 func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (bool, error) {
 	return a.gone.find(ctx, owner.UID, func() (bool, error) {
-		name, _ := imagetasks.JobOf(owner)
+		name, _ := images.TaskJob(owner)
 		job, err := found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
 		if err != nil {
 			return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", name, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/changes"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -69,9 +68,9 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // watch has a pass made over a node whenever something changes that its plan
 // depends on.
 func (c *Controller) watch(o *Options) error {
-	_, nodes := o.Nodes.AddEventHandler(changes.OfAny(true, c.nodeChanged))
-	_, nodeImages := o.NodeImages.AddEventHandler(changes.OfAny(true, c.nodeImageChanged))
-	_, jobs := o.ImagePullJobs.AddEventHandler(changes.OfAny(false, c.jobChanged))
+	_, nodes := o.Nodes.AddEventHandler(controller.OfAny(true, c.nodeChanged))
+	_, nodeImages := o.NodeImages.AddEventHandler(controller.OfAny(true, c.nodeImageChanged))
+	_, jobs := o.ImagePullJobs.AddEventHandler(controller.OfAny(false, c.jobChanged))
 	if err := errors.Join(nodes, nodeImages, jobs); err != nil {
 		return fmt.Errorf("nodeimage: watch: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // noon is when all plans are made, unless a case says otherwise.
@@ -65,7 +65,7 @@ func task(tag string, owners ...corev1.ObjectReference) v1alpha1.ImageTagSpec {
 // owners are references to jobs by name.
 func owners(names ...string) (refs []corev1.ObjectReference) {
 	for _, name := range names {
-		refs = append(refs, imagetasks.Owner(job(name)))
+		refs = append(refs, images.TaskOwner(job(name)))
 	}
 	return refs
 }

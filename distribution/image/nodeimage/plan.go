@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // Plan is what to do about the NodeImage of a node now: data, to be looked at,
@@ -57,7 +57,7 @@ func (c *Change) Patch(observed *v1alpha1.NodeImage) ([]byte, error) {
 		Metadata metadata               `json:"metadata"`
 		Spec     v1alpha1.NodeImageSpec `json:"spec"`
 	}
-	return imagetasks.Patch(observed,
+	return images.Patch(observed,
 		part{metadata{observed.Labels}, observed.Spec}, part{metadata{c.Labels}, c.Spec})
 }
 

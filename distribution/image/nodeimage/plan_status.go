@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // planStatus fails the tasks that the node's agent has left alone for too long.
@@ -27,7 +27,7 @@ func (p *planner) planStatus() {
 	}
 	if len(p.plan.Failed) > 0 {
 		prune(status, &p.spec)
-		imagetasks.Count(status, &p.spec)
+		images.CountTasks(status, &p.spec)
 		p.plan.Status = status
 	}
 }
@@ -44,7 +44,7 @@ const (
 // overdue says what is wrong with a task that has taken too long; empty where
 // it has time, or is finished.
 func (p *planner) overdue(name string, task *v1alpha1.ImageTagSpec) string {
-	status := imagetasks.StatusOf(p.NodeImage, name, task.Tag)
+	status := images.StatusOf(p.NodeImage, name, task.Tag)
 	current := status != nil && status.Version == task.Version
 	if current && status.CompletionTime != nil {
 		return ""

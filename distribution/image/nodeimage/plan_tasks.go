@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/imageref"
-	"github.com/podwright/podwright/internal/imagetasks"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // planTasks takes away the tasks that nobody needs any more. (IMG-2.3)
@@ -55,7 +54,7 @@ func (p *planner) keep(name string, tags []v1alpha1.ImageTagSpec) (kept []v1alph
 // there.
 func (p *planner) present(owners []corev1.ObjectReference) (present []corev1.ObjectReference) {
 	for _, owner := range owners {
-		if _, isJob := imagetasks.JobOf(owner); isJob && p.Jobs[owner.UID] == nil {
+		if _, isJob := images.TaskJob(owner); isJob && p.Jobs[owner.UID] == nil {
 			if !slices.ContainsFunc(p.plan.Gone, func(o corev1.ObjectReference) bool { return o.UID == owner.UID }) {
 				p.plan.Gone = append(p.plan.Gone, owner)
 			}
@@ -74,7 +73,7 @@ func (p *planner) needless(name string, task *v1alpha1.ImageTagSpec, owners []co
 	if len(task.OwnerReferences) > 0 && len(owners) == 0 {
 		return "the jobs that asked for it are gone: " + strings.Join(names(task.OwnerReferences), ", ")
 	}
-	status := imagetasks.StatusOf(p.NodeImage, name, task.Tag)
+	status := images.StatusOf(p.NodeImage, name, task.Tag)
 	if status == nil || status.Version != task.Version || status.CompletionTime == nil ||
 		task.PullPolicy == nil || task.PullPolicy.TTLSecondsAfterFinished == nil || p.counted(name, task, owners) {
 		return ""
@@ -96,7 +95,7 @@ func (p *planner) counted(name string, task *v1alpha1.ImageTagSpec, owners []cor
 			job.Spec.CompletionPolicy.Type == v1alpha1.Never {
 			return false
 		}
-		image, err := imageref.Parse(job.Spec.Image)
+		image, err := images.ParseReference(job.Spec.Image)
 		return err == nil && image.Name() == name && image.Version() == task.Tag
 	})
 }

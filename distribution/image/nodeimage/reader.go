@@ -11,12 +11,12 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/imagetasks"
-	"github.com/podwright/podwright/internal/ownwrites"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // Resource names a cache.
-type Resource = ownwrites.Resource
+type Resource = consistency.Resource
 
 // ResourceNodeImages is the cache that a Reconciler writes to, and so waits for.
 const ResourceNodeImages Resource = "nodeimages"
@@ -85,8 +85,8 @@ func (r *Reconciler) observe(key types.NamespacedName) (*Snapshot, error) {
 		return s, nil
 	}
 	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
-	for _, owner := range imagetasks.Jobs(s.NodeImage) {
-		name, _ := imagetasks.JobOf(owner)
+	for _, owner := range images.TaskJobs(s.NodeImage) {
+		name, _ := images.TaskJob(owner)
 		job, err := found(r.reader.ImagePullJob(name.Namespace, name.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read ImagePullJob %s: %w", name, err)

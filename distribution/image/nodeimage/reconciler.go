@@ -13,7 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/reconcile"
+	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reconciler makes passes over nodes and their NodeImages, which have the same
@@ -28,7 +28,7 @@ type Reconciler struct {
 	timing       Timing
 	recorder     record.EventRecorder
 	writer       *apply.Writer
-	passes       *reconcile.Passes[Snapshot, Plan]
+	passes       *controller.Passes[Snapshot, Plan]
 	gone         *goneJobs
 }
 
@@ -49,7 +49,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		distribution: o.Distribution, kubernetes: o.Kubernetes, reader: o.Reader, clock: o.Clock,
 		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: newGoneJobs(),
 	}
-	r.passes = &reconcile.Passes[Snapshot, Plan]{
+	r.passes = &controller.Passes[Snapshot, Plan]{
 		Writer: r.writer, Seen: o.Reader.Seen, Clock: o.Clock,
 		Reads: []Resource{ResourceNodeImages}, AllowStaleReads: o.AllowStaleReads,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,

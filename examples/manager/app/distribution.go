@@ -4,11 +4,9 @@ package app
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/spf13/pflag"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
@@ -19,7 +17,6 @@ import (
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/permissions"
 )
 
 func distributionKinds() []kind { return []kind{imagePullJobs(), nodeImages()} }
@@ -38,7 +35,7 @@ func imagePullJobs() kind {
 		controller: "imagepulljob-controller",
 		gate:       features.KruiseDaemon,
 		resource:   imagePullJobsResource,
-		new: func(ctx context.Context, p *parts) (_ runner, err error) {
+		compose: func(ctx context.Context, p *parts) (made, error) {
 			o := options
 			o.Distribution, o.Kubernetes, o.Namespace, o.Metrics = p.distribution, p.kubernetes, p.namespace, reconciles
 			o.ImagePullJobs, o.NodeImages, o.Pods = p.caches.imagePullJobs(), p.caches.nodeImages(), p.caches.pods()
@@ -46,11 +43,11 @@ func imagePullJobs() kind {
 			// CRDs are installed later it is so until the next start.
 			cloneSets, err := p.served(ctx, cloneSetsResource)
 			if err != nil {
-				return nil, err
+				return made{}, err
 			}
 			statefulSets, err := p.served(ctx, statefulSetsResource)
 			if err != nil {
-				return nil, err
+				return made{}, err
 			}
 			if cloneSets {
 				o.CloneSets = p.caches.cloneSets()
@@ -62,22 +59,11 @@ func imagePullJobs() kind {
 				klog.FromContext(ctx).Info("Images are pulled in no particular order for pods whose CRD is not installed, until the next start",
 					"cloneSets", cloneSets, "statefulSets", statefulSets)
 			}
-			return imagepulljob.New(o)
+			return of(o, imagepulljob.New, imagepulljob.Rules), nil
 		},
-		rules: func(featuregate.FeatureGate) (cluster, namespaced []rbacv1.PolicyRule) {
-			return []rbacv1.PolicyRule{permissions.Rule("list watch patch", kruise, "nodeimages")}, []rbacv1.PolicyRule{
-				permissions.Rule("list watch delete", kruise, "imagepulljobs"),
-				permissions.Rule("patch", kruise, "imagepulljobs/status"),
-				permissions.Rule("list watch", kruise, "clonesets"),
-				permissions.Rule("list watch", kruise, "statefulsets"),
-				permissions.Rule("list watch", "", "pods"),
-			}
+		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &imagepulljob.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}
 		},
-		handlers: func(_ kubernetes.Interface, gates featuregate.FeatureGate) map[string]http.Handler {
-			return (&imagepulljob.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}).Handlers()
-		},
-		mutating:   on("mimagepulljob.kb.io", "/mutate-apps-kruise-io-v1alpha1-imagepulljob", createUpdate, "imagepulljobs", "v1alpha1"),
-		validating: on("vimagepulljob.kb.io", "/validate-apps-kruise-io-v1alpha1-imagepulljob", createUpdate, "imagepulljobs", "v1alpha1"),
 	}
 }
 
@@ -93,32 +79,22 @@ func nodeImages() kind {
 		controller: "nodeimage-controller",
 		gate:       features.KruiseDaemon,
 		resource:   nodeImagesResource,
-		new: func(_ context.Context, p *parts) (runner, error) {
+		inCluster:  true, // nodes hold tasks of jobs of all namespaces
+		compose: func(_ context.Context, p *parts) (made, error) {
 			o := options
 			o.Distribution, o.Kubernetes, o.Recorder, o.Metrics = p.distribution, p.kubernetes, p.recorder, reconciles
 			o.NodeImages, o.Nodes = p.caches.nodeImages(), p.caches.nodes()
 			if o.Timing.CreationDelay == 0 {
 				o.Timing.CreationDelay = -1
 			}
-			if p.namespace == "" { // nodes hold tasks of jobs of all namespaces
+			if p.namespace == "" {
 				o.ImagePullJobs = p.caches.imagePullJobs()
 			}
-			return nodeimage.New(o)
+			return of(o, nodeimage.New, nodeimage.Rules), nil
 		},
-		rules: func(featuregate.FeatureGate) (cluster, namespaced []rbacv1.PolicyRule) {
-			return []rbacv1.PolicyRule{
-				permissions.Rule("get list watch", "", "nodes"),
-				permissions.Rule("list watch create patch delete", kruise, "nodeimages"),
-				permissions.Rule("patch", kruise, "nodeimages/status"),
-				permissions.Rule("get list watch", kruise, "imagepulljobs"), // nodes hold tasks of jobs of all namespaces
-				permissions.Rule("create patch", "", "events"),              // about NodeImages, in the namespace default, and jobs
-			}, nil
+		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &nodeimage.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}
 		},
-		handlers: func(_ kubernetes.Interface, gates featuregate.FeatureGate) map[string]http.Handler {
-			return (&nodeimage.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}).Handlers()
-		},
-		mutating:   on("mnodeimage.kb.io", "/mutate-apps-kruise-io-v1alpha1-nodeimage", createUpdate, "nodeimages", "v1alpha1"),
-		validating: on("vnodeimage.kb.io", "/validate-apps-kruise-io-v1alpha1-nodeimage", createUpdate, "nodeimages", "v1alpha1"),
 	}
 }
 

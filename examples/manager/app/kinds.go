@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,7 +27,6 @@ import (
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/process"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/workloads"
@@ -38,26 +36,39 @@ import (
 // kinds returns all that the manager runs and serves. A new kind is one more entry in the file of its area.
 func kinds() []kind { return slices.Concat(workloadKinds(), distributionKinds(), lifecycleKinds()) }
 
-// kind is one kind of objects: the controller that manages them, and its webhooks.
+// kind is one kind of objects: the controller that manages them, and the webhook. Everything but controller and resource
+// has a useful zero value.
 type kind struct {
 	// flags defines what the kind alone is told.
 	flags func(*pflag.FlagSet)
-
-	// controller is the name in metrics, events and user agents. Empty: there are only webhooks.
-	controller string
 	// gate switches the controller. Empty: it always runs.
 	gate featuregate.Feature
+	// controller is the name in metrics, events and user agents. Empty: there is only a webhook.
+	controller string
 	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
-	// new makes the controller.
-	new func(context.Context, *parts) (runner, error)
-	// rules are what the controller asks of the API server: in the cluster as a whole, and where it works.
-	rules func(featuregate.FeatureGate) (cluster, namespaced []rbacv1.PolicyRule)
+	// inCluster says that the controller works in the cluster as a whole also where others work in one namespace.
+	inCluster bool
+	// compose returns the controller and what it asks of the API server, made of its options; see made.
+	compose func(context.Context, *parts) (made, error)
+	// webhook returns what is served, with clients and gates; nil where nothing is.
+	webhook func(kubernetes.Interface, featuregate.FeatureGate) webhook
+}
 
-	// handlers returns what is served, by path.
-	handlers func(kubernetes.Interface, featuregate.FeatureGate) map[string]http.Handler
-	// mutating and validating are how it is registered.
-	mutating, validating []admissionv1.MutatingWebhook
+// made is a controller that is not made yet, and the rules that it needs.
+type made struct {
+	rules []rbacv1.PolicyRule
+	new   func() (runner, error)
+}
+
+// of returns the controller of options: New and Rules are those of its package.
+func of[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule) made {
+	return made{Rules(options), func() (runner, error) { return New(options) }}
+}
+
+// webhook is a Webhook of the library. Those that ask something of the API server have Rules, too.
+type webhook interface {
+	Handlers() map[string]http.Handler
 }
 
 // runner is a Controller of the library.
@@ -72,6 +83,8 @@ type parts struct {
 	namespace string
 	recorder  record.EventRecorder
 	caches    *caches
+	// served tells whether the API server serves a resource now.
+	served func(context.Context, schema.GroupVersionResource) (bool, error)
 	// synced is what must be read before the controller runs, beside what it waits for itself.
 	synced []cache.InformerSynced
 }
@@ -122,11 +135,6 @@ func (c *caches) revisions() cache.SharedIndexInformer {
 	return c.Apps().V1().ControllerRevisions().Informer()
 }
 
-// served tells whether the API server serves a resource now.
-func (p *parts) served(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
-	return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(p.kubernetes.Discovery()), resource)
-}
-
 // controllers returns the kinds whose controllers run.
 func (m *Manager) controllers() []kind {
 	return slices.DeleteFunc(slices.Clone(m.config.kinds), func(k kind) bool {
@@ -173,9 +181,18 @@ func (m *Manager) runController(ctx context.Context, k kind, config *rest.Config
 	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: own.kubernetes.CoreV1().Events("")})
-	p := &parts{clients: own, gates: m.gates, namespace: m.config.Namespace, caches: shared,
-		recorder: broadcaster.NewRecorder(scheme, corev1.EventSource{Component: k.controller})}
-	controller, err := k.new(ctx, p)
+	p := &parts{
+		clients: own, gates: m.gates, namespace: m.config.Namespace, caches: shared,
+		recorder: broadcaster.NewRecorder(scheme, corev1.EventSource{Component: k.controller}),
+		served: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
+			return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(own.kubernetes.Discovery()), resource)
+		},
+	}
+	made, err := k.compose(ctx, p)
+	if err != nil {
+		return err
+	}
+	controller, err := made.new()
 	if err != nil {
 		return err
 	}
@@ -185,15 +202,4 @@ func (m *Manager) runController(ctx context.Context, k kind, config *rest.Config
 	}
 	reconciles.Started(k.controller)
 	return controller.Run(ctx)
-}
-
-var (
-	createUpdate       = []admissionv1.OperationType{admissionv1.Create, admissionv1.Update}
-	createUpdateDelete = append(slices.Clone(createUpdate), admissionv1.Delete)
-)
-
-// on registers a webhook of custom resources.
-func on(name, path string, operations []admissionv1.OperationType, resource string, versions ...string) []admissionv1.MutatingWebhook {
-	rule := admissionv1.Rule{APIGroups: []string{kruise}, APIVersions: versions, Resources: []string{resource}}
-	return []admissionv1.MutatingWebhook{registration.Webhook(name, path, rule, operations...)}
 }

@@ -48,21 +48,26 @@ func TestWebhooks(t *testing.T) {
 	served := m.handlers(kubernetes.NewForConfigOrDie(nowhere))
 	r := m.registration(served)
 	var got []string
-	for _, w := range slices.Concat(r.Mutating, r.Validating) {
-		rule := w.Rules[0]
-		got = append(got, fmt.Sprint(w.Name, " ", *w.ClientConfig.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
-		if served[*w.ClientConfig.Service.Path] == nil {
-			t.Errorf("%s is registered, and not served", w.Name)
+	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
+		got = append(got, fmt.Sprint(name, " ", *client.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
+		if served[*client.Service.Path] == nil {
+			t.Errorf("%s is registered, and not served", name)
 		}
-		delete(served, *w.ClientConfig.Service.Path)
+		delete(served, *client.Service.Path)
+	}
+	for _, w := range r.Mutating {
+		list(w.Name, w.ClientConfig, w.Rules[0])
+	}
+	for _, w := range r.Validating {
+		list(w.Name, w.ClientConfig, w.Rules[0])
 	}
 	want := []string{
 		"mcloneset.kb.io /mutate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE] [clonesets] [apps.kruise.io] [v1alpha1]",
 		"mstatefulset.kb.io /mutate-apps-kruise-io-statefulset [CREATE UPDATE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
-		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
 		"mpod.kb.io /mutate-pod [CREATE] [pods] [] [v1]",
+		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
 		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
 		"vstatefulset.kb.io /validate-apps-kruise-io-statefulset [CREATE UPDATE DELETE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",

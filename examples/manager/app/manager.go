@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,8 +44,9 @@ import (
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/process"
-	lifecyclecrds "github.com/podwright/podwright/lifecycle/crds"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -74,7 +76,7 @@ func init() {
 type Manager struct {
 	config Config
 	gates  featuregate.FeatureGate
-	hooks  *webhooks // nil without webhooks
+	hooks  *webhookServer // nil without webhooks
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -91,7 +93,7 @@ func New(config Config) (*Manager, error) {
 	}
 	m := &Manager{config: config, gates: gates, patience: registrationTimeout, ready: make(chan struct{})}
 	if config.Webhook.Enabled {
-		m.hooks = &webhooks{}
+		m.hooks = &webhookServer{}
 		m.hooks.listener, err = net.Listen("tcp", net.JoinHostPort(config.Webhook.BindAddress, strconv.Itoa(config.Webhook.Port)))
 	}
 	return m, err
@@ -226,16 +228,26 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 	for _, kind := range m.controllers() {
 		resources = append(resources, kind.resource)
 	}
-	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecyclecrds.All()), resources...)
+	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs()), resources...)
 }
 
-// handlers returns what the webhooks serve, by path.
-func (m *Manager) handlers(core kubernetes.Interface) map[string]http.Handler {
-	served := map[string]http.Handler{}
+// webhooks returns those that are served.
+func (m *Manager) webhooks(core kubernetes.Interface) (served []webhook) {
 	for _, kind := range m.config.kinds {
-		if kind.handlers != nil {
-			maps.Copy(served, kind.handlers(core, m.gates))
+		if kind.webhook != nil {
+			if w := kind.webhook(core, m.gates); w != nil {
+				served = append(served, w)
+			}
 		}
+	}
+	return served
+}
+
+// handlers returns what is served, by path.
+func (m *Manager) handlers(core kubernetes.Interface) map[string]http.Handler {
+	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
+	for _, webhook := range m.webhooks(core) {
+		maps.Copy(served, webhook.Handlers())
 	}
 	return served
 }
@@ -253,8 +265,9 @@ func (m *Manager) registration(handlers map[string]http.Handler) *registration.R
 	if c.certificatesInFolder() {
 		r.Secret.Name, r.Folder = "", c.Webhook.CertDir
 	}
-	for _, kind := range c.kinds {
-		r.Mutating, r.Validating = append(r.Mutating, kind.mutating...), append(r.Validating, kind.validating...)
+	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){workloads.Webhooks, distribution.Webhooks, lifecycle.Webhooks} {
+		mutating, validating := area()
+		r.Mutating, r.Validating = append(r.Mutating, mutating...), append(r.Validating, validating...)
 	}
 	if m.hooks != nil {
 		m.hooks.registered = make(chan struct{})

@@ -3,7 +3,14 @@
 package app
 
 import (
+	"context"
+	"slices"
+
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
@@ -39,10 +46,13 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		}
 		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
 	}
-	parts := []permissions.Part{}
+	needed := []permissions.Part{}
 	if w := config.Webhook; w.Enabled {
-		rules = append(rules, permissions.Rule("get", "", "pods"),
-			permissions.Rule("create", "", "podtemplates")) // a dry run has the API server check a template
+		for _, webhook := range m.webhooks(kubernetes.NewForConfigOrDie(&rest.Config{})) { // which is asked nothing
+			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
+				rules = append(rules, asks.Rules()...)
+			}
+		}
 		if w.Register {
 			const group = "admissionregistration.k8s.io"
 			rules = append(rules,
@@ -53,23 +63,51 @@ func Permissions(config Config) ([]permissions.Part, error) {
 				permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, registration.ConvertedName))
 		}
 		if !config.certificatesInFolder() {
-			parts = append(parts, permissions.Part{Namespace: config.OwnNamespace, Rules: []rbacv1.PolicyRule{
+			needed = append(needed, permissions.Part{Namespace: config.OwnNamespace, Rules: []rbacv1.PolicyRule{
 				permissions.Rule("create", "", "secrets"),
 				permissions.Rule("list watch patch", "", "secrets", w.Secret),
 			}})
 		}
 	}
-	parts = append(parts, permissions.Part{Rules: rules})
+	needed = append(needed, permissions.Part{Rules: rules})
 	if l := config.LeaderElection; l.Enabled {
-		parts = append(parts, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
+		needed = append(needed, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
 			permissions.Rule("create", "coordination.k8s.io", "leases"),
 			permissions.Rule("get update", "coordination.k8s.io", "leases", l.ID),
 		}})
 	}
-	for _, kind := range m.controllers() {
-		cluster, namespaced := kind.rules(gates)
-		parts = append(parts, permissions.Part{Name: kind.controller, Rules: cluster},
-			permissions.Part{Name: kind.controller, Namespace: config.Namespace, Rules: namespaced})
-	}
-	return parts, nil
+	ofKinds, err := m.rulesOfKinds()
+	return append(needed, ofKinds...), err
 }
+
+// rulesOfKinds returns what the controllers ask where everything is served.
+func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
+	p := &parts{gates: m.gates, namespace: m.config.Namespace, recorder: &record.FakeRecorder{},
+		served: func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil }}
+	if p.clients, err = newClients(&rest.Config{}, ""); err != nil { // which are asked nothing
+		return nil, err
+	}
+	if p.caches, err = m.newCaches(&rest.Config{}); err != nil {
+		return nil, err
+	}
+	for _, kind := range m.controllers() {
+		made, err := kind.compose(context.Background(), p)
+		if err != nil {
+			return nil, err
+		}
+		inCluster := permissions.Part{Name: kind.controller}
+		where := permissions.Part{Name: kind.controller, Namespace: m.config.Namespace}
+		for _, rule := range made.rules {
+			if kind.inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
+				inCluster.Rules = append(inCluster.Rules, rule)
+			} else {
+				where.Rules = append(where.Rules, rule)
+			}
+		}
+		needed = append(needed, inCluster, where)
+	}
+	return needed, nil
+}
+
+// withoutNamespace are resources that controllers use which have no namespace.
+var withoutNamespace = []string{"nodes", "nodeimages", "nodeimages/status"}

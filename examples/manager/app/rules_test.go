@@ -14,8 +14,8 @@ import (
 func TestPermissions(t *testing.T) {
 	type request struct{ verb, group, resource, namespace, name string }
 	anywhere := request{"watch", "", "pods", "shop", ""}
-	pull := request{"create", kruise, "imagepulljobs", "shop", ""}
-	node := request{"create", kruise, "nodeimages", "", ""}
+	pull := request{"create", "apps.kruise.io", "imagepulljobs", "shop", ""}
+	node := request{"create", "apps.kruise.io", "nodeimages", "", ""}
 	lease := request{"update", "coordination.k8s.io", "leases", "kruise-system", "kruise-manager"}
 	secret := request{"patch", "", "secrets", "kruise-system", "kruise-webhook-certs"}
 	hooks := request{"create", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", ""}

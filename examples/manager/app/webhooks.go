@@ -14,14 +14,14 @@ import (
 
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/podwright/podwright/examples/manager/certificates"
 	"github.com/podwright/podwright/examples/process"
 )
 
-// webhooks are served with certificates that may change meanwhile.
-type webhooks struct {
+// webhookServer serves webhooks with certificates that may change meanwhile.
+type webhookServer struct {
 	listener net.Listener
 	current  atomic.Pointer[certificates.Bundle]
 	// registered is closed once the API server knows them.
@@ -29,10 +29,10 @@ type webhooks struct {
 }
 
 // server serves the handlers, by path, and counts and times them.
-func (w *webhooks) server(handlers map[string]http.Handler) *manager.Server {
+func (w *webhookServer) server(handlers map[string]http.Handler) *manager.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
-	measured := webhook.NewServer(webhook.Options{WebhookMux: mux})
+	measured := ctrlwebhook.NewServer(ctrlwebhook.Options{WebhookMux: mux})
 	for path, handler := range handlers {
 		measured.Register(path, handler)
 	}
@@ -51,13 +51,13 @@ func (w *webhooks) server(handlers map[string]http.Handler) *manager.Server {
 }
 
 // use takes the certificates for new connections, and returns once they are presented.
-func (w *webhooks) use(ctx context.Context, bundle certificates.Bundle) error {
+func (w *webhookServer) use(ctx context.Context, bundle certificates.Bundle) error {
 	w.current.Store(&bundle)
 	return w.check(ctx)
 }
 
 // check makes a request to the server as the API server would, trusting the current authority only.
-func (w *webhooks) check(ctx context.Context) error {
+func (w *webhookServer) check(ctx context.Context) error {
 	current := w.current.Load()
 	if current == nil {
 		return errors.New("there is no certificate yet")

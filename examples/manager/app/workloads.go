@@ -4,13 +4,10 @@ package app
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/spf13/pflag"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -18,19 +15,15 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/permissions"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
-	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 func workloadKinds() []kind { return []kind{cloneSets(), statefulSets()} }
-
-// kruise is the group of the custom resources.
-const kruise = v1alpha1.GroupName
 
 var (
 	cloneSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
@@ -46,7 +39,7 @@ func cloneSets() kind {
 		},
 		controller: "cloneset-controller",
 		resource:   cloneSetsResource,
-		new: func(ctx context.Context, p *parts) (_ runner, err error) {
+		compose: func(ctx context.Context, p *parts) (_ made, err error) {
 			o := options
 			o.Kubernetes, o.Workloads, o.Namespace, o.Recorder, o.Metrics = p.kubernetes, p.workloads, p.namespace, p.recorder, reconciles
 			o.CloneSets, o.Pods, o.Claims, o.Revisions, o.Nodes = p.caches.cloneSets(), p.caches.pods(), p.caches.claims(), p.caches.revisions(), p.caches.nodes()
@@ -55,24 +48,19 @@ func cloneSets() kind {
 			o.Features.NoEnvFromMetadata = !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)
 			o.Features.LaunchPriority = p.gates.Enabled(features.PodWebhook)
 			if o.Jobs, err = p.imagePullJobs(ctx); err != nil {
-				return nil, err
+				return made{}, err
 			}
 			o.Features.PreDownload = o.Jobs != nil
-			return cloneset.New(o)
+			return of(o, cloneset.New, cloneset.Rules), nil
 		},
-		rules: func(gates featuregate.FeatureGate) (cluster, namespaced []rbacv1.PolicyRule) {
-			return []rbacv1.PolicyRule{permissions.Rule("list watch", "", "nodes")}, workloadRules("clonesets", "list watch patch", gates)
-		},
-		handlers: func(k kubernetes.Interface, gates featuregate.FeatureGate) map[string]http.Handler {
-			return (&cloneset.Webhook{
+		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &cloneset.Webhook{
 				TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
 				Pods:                      podGetter(k),
-				Templates:                 cloneset.DryRun(k.CoreV1()),
-			}).Handlers()
+				Templates:                 workloads.DryRun(k.CoreV1()),
+			}
 		},
-		mutating:   on("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", createUpdate, "clonesets", "v1alpha1"),
-		validating: on("vcloneset.kb.io", "/validate-apps-kruise-io-v1alpha1-cloneset", createUpdateDelete, "clonesets", "v1alpha1"),
 	}
 }
 
@@ -84,7 +72,7 @@ func statefulSets() kind {
 		},
 		controller: "statefulset-controller",
 		resource:   statefulSetsResource,
-		new: func(ctx context.Context, p *parts) (_ runner, err error) {
+		compose: func(ctx context.Context, p *parts) (_ made, err error) {
 			o := options
 			o.Kubernetes, o.Workloads, o.Namespace, o.Recorder, o.Metrics = p.kubernetes, p.workloads, p.namespace, p.recorder, reconciles
 			o.StatefulSets, o.Pods, o.Claims, o.Revisions = p.caches.statefulSets(), p.caches.pods(), p.caches.claims(), p.caches.revisions()
@@ -92,52 +80,24 @@ func statefulSets() kind {
 			o.Features.NoEnvFromMetadata = !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)
 			o.Features.LaunchPriority = p.gates.Enabled(features.PodWebhook)
 			if o.Jobs, err = p.imagePullJobs(ctx); err != nil {
-				return nil, err
+				return made{}, err
 			}
 			o.Features.PreDownload = o.Jobs != nil
-			return statefulset.New(o)
+			return of(o, statefulset.New, statefulset.Rules), nil
 		},
-		rules: func(gates featuregate.FeatureGate) (cluster, namespaced []rbacv1.PolicyRule) {
-			return nil, workloadRules("statefulsets", "get list watch", gates)
-		},
-		handlers: func(k kubernetes.Interface, gates featuregate.FeatureGate) map[string]http.Handler {
-			served := (&statefulset.Webhook{
+		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &statefulset.Webhook{
 				TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
 				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
-				Templates:                 statefulset.DryRun(k.CoreV1()),
-			}).Handlers()
-			served[conversion.Path] = conversion.Handler()
-			return served
+				Templates:                 workloads.DryRun(k.CoreV1()),
+			}
 		},
-		mutating:   on("mstatefulset.kb.io", "/mutate-apps-kruise-io-statefulset", createUpdate, "statefulsets", "v1alpha1", "v1beta1"),
-		validating: on("vstatefulset.kb.io", "/validate-apps-kruise-io-statefulset", createUpdateDelete, "statefulsets", "v1alpha1", "v1beta1"),
 	}
-}
-
-// workloadRules are those of a controller that owns pods, claims and revisions.
-func workloadRules(resource, verbs string, gates featuregate.FeatureGate) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{
-		permissions.Rule(verbs, kruise, resource),
-		permissions.Rule("patch", kruise, resource+"/status"),
-		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a pod block the deletion of its
-		// owner; and owners are set only of what may be deleted.
-		permissions.Rule("update", kruise, resource+"/finalizers"),
-		// get and list find out what became of a write without an answer.
-		permissions.Rule("get list watch create patch delete", "", "pods"),
-		permissions.Rule("patch", "", "pods/status"),
-		permissions.Rule("get list watch create patch delete", "", "persistentvolumeclaims"),
-		permissions.Rule("get list watch create patch delete", appsv1.GroupName, "controllerrevisions"),
-		permissions.Rule("create patch", "", "events"),
-	}
-	if gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
-		rules = append(rules, permissions.Rule("list watch create delete", kruise, "imagepulljobs"))
-	}
-	return rules
 }
 
 // imagePullJobs returns what pulls images ahead of an in-place update; the workloads all ask for the same methods. It
 // returns nil where the gate is off or ImagePullJobs are not served: that must not keep workloads from working.
-func (p *parts) imagePullJobs(ctx context.Context) (cloneset.ImagePullJobs, error) {
+func (p *parts) imagePullJobs(ctx context.Context) (workloads.ImagePullJobs, error) {
 	if !p.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
 		return nil, nil
 	}
@@ -147,7 +107,7 @@ func (p *parts) imagePullJobs(ctx context.Context) (cloneset.ImagePullJobs, erro
 		return nil, err
 	}
 	p.synced = append(p.synced, p.caches.imagePullJobs().HasSynced)
-	return cloneset.NewImagePullJobs(p.distribution, p.caches.imagePullJobs())
+	return workloads.NewImagePullJobs(p.distribution, p.caches.imagePullJobs())
 }
 
 func (c *caches) cloneSets() cache.SharedIndexInformer {

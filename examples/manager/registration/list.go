@@ -50,15 +50,6 @@ type Target struct {
 	Conditions map[string]string
 }
 
-// Webhook returns an entry of a manager's own list. Validating webhooks have the same fields, but for one.
-func Webhook(name, path string, rule admissionv1.Rule, operations ...admissionv1.OperationType) admissionv1.MutatingWebhook {
-	return admissionv1.MutatingWebhook{
-		Name: name, ClientConfig: onPath(path), Rules: []admissionv1.RuleWithOperations{{Operations: operations, Rule: rule}},
-		SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
-		AdmissionReviewVersions: []string{"v1", "v1beta1"}, // what OpenKruise's webhooks name too; v1 is spoken
-	}
-}
-
 // rebuild makes the list of a configuration what it should be, and tells whether that changes anything. A new
 // configuration has no name yet. Validating webhooks are given as mutating ones, without ReinvocationPolicy.
 func rebuild(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.MutatingWebhook, target Target, validating bool) (changed bool, err error) {

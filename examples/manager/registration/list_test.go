@@ -179,8 +179,8 @@ func TestRebuild(t *testing.T) {
 
 // A configuration of our own is rebuilt from our list, without a template: the next version could not add to it.
 func TestOwnList(t *testing.T) {
-	rule := admissionv1.Rule{APIGroups: []string{"apps.kruise.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{"clonesets"}}
-	own := []admissionv1.MutatingWebhook{Webhook("a", mutatePath, rule, admissionv1.Create), Webhook("b", "/not-served", rule, admissionv1.Create)}
+	rules := []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create}}}
+	own := []admissionv1.MutatingWebhook{{Name: "a", ClientConfig: onPath(mutatePath), Rules: rules}, {Name: "b", ClientConfig: onPath("/not-served")}}
 	for _, validating := range []bool{false, true} {
 		c := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{managedByLabel: managedBy}}}
 		if changed, err := rebuild(c, own, byURL, validating); err != nil || !changed {

@@ -52,7 +52,8 @@ type Registration struct {
 	// Target is where the webhooks are served; its CABundle is set here.
 	Target Target
 	// Mutating and Validating are the manager's own lists; what is not served is left out.
-	Mutating, Validating []admissionv1.MutatingWebhook
+	Mutating   []admissionv1.MutatingWebhook
+	Validating []admissionv1.ValidatingWebhook
 	// Register false leaves the two configurations and the definition alone: somebody else registers the webhooks.
 	Register bool
 	// Use is told of new certificates and returns once the server presents them.
@@ -205,7 +206,11 @@ func (r *Registration) look(ctx context.Context) (notConverted, err error) {
 		if err != nil {
 			return nil, err
 		}
-		second, err := r.register(ctx, validating(), ValidatingName, r.Validating, target)
+		var own []admissionv1.MutatingWebhook // which have the same fields, and one more
+		if text, err := json.Marshal(r.Validating); err != nil || json.Unmarshal(text, &own) != nil {
+			return nil, fmt.Errorf("validating webhooks: %w", err)
+		}
+		second, err := r.register(ctx, validating(), ValidatingName, own, target)
 		if err != nil {
 			return nil, err
 		}

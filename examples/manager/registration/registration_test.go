@@ -74,12 +74,11 @@ func newFixture(t *testing.T) *fixture {
 			return c.Patch(ctx, object, patch, options...)
 		},
 	}).Build()
-	rule := admissionv1.Rule{APIGroups: []string{"apps.kruise.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{"clonesets"}}
 	f.r = &Registration{
 		Cache: upToDate{fixture: f}, Client: f.api, Secret: client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, Host: "10.0.0.1", Register: true,
 		Target:     Target{URL: byURL.URL, Serves: serves(mutatePath, validatePath, conversion.Path)},
-		Mutating:   []admissionv1.MutatingWebhook{Webhook("mcloneset.kb.io", mutatePath, rule, admissionv1.Create)},
-		Validating: []admissionv1.MutatingWebhook{Webhook("vcloneset.kb.io", validatePath, rule, admissionv1.Create)},
+		Mutating:   []admissionv1.MutatingWebhook{{Name: "mcloneset.kb.io", ClientConfig: onPath(mutatePath)}},
+		Validating: []admissionv1.ValidatingWebhook{{Name: "vcloneset.kb.io", ClientConfig: onPath(validatePath)}},
 		Use: func(_ context.Context, bundle certificates.Bundle) error {
 			f.used = bundle
 			f.done = append(f.done, "use")

@@ -20,40 +20,40 @@ import (
 	"k8s.io/utils/ptr"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/apitest"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecri"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // site is what an agent needs around it: an API server and a runtime.
 type site struct {
 	*testing.T
-	api     *apitest.Server
+	api     *fakecluster.Server
 	crds    *installed
 	kube    kubernetes.Interface
-	runtime *critest.Runtime
-	kubelet *critest.Kubelet
+	runtime *fakecri.Runtime
+	kubelet *fakecri.Kubelet
 	config  Config
 }
 
 // nodeImages are the kind that the tasks to pull images are in.
-var nodeImages = apitest.Resource{
+var nodeImages = fakecluster.Resource{
 	GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true,
 }
 
 // recreateRequests are the kind that asks for containers to be recreated.
-var recreateRequests = apitest.Resource{
+var recreateRequests = fakecluster.Resource{
 	GroupVersionKind: lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), Name: "containerrecreaterequests", Status: true, Generation: true,
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{T: t, api: apitest.New(nil, nodeImages, recreateRequests), runtime: critest.New(nil)}
+	s := &site{T: t, api: fakecluster.New(nil, nodeImages, recreateRequests), runtime: fakecri.New(nil)}
 	var err error
 	if s.kube, err = kubernetes.NewForConfig(s.api.Config("test")); err != nil {
 		t.Fatal(err)
 	}
-	s.kubelet = &critest.Kubelet{Client: s.kube, Runtime: s.runtime}
+	s.kubelet = &fakecri.Kubelet{Client: s.kube, Runtime: s.runtime}
 	s.config = NewConfig(onNode)
 	s.config.REST, s.config.HealthAddr = s.api.Config("agent"), "127.0.0.1:0"
 	s.config.Endpoint = filepath.Join(t.TempDir(), "cri.sock")

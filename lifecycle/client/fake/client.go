@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/testing"
 
-	"github.com/podwright/podwright/internal/typedclient/memory"
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -33,7 +33,7 @@ var (
 // where an object is of no lifecycle kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.tracker = memory.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
+	c.tracker = typedclient.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
 	return c
 }
 

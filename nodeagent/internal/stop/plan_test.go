@@ -11,7 +11,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecri"
 )
 
 func TestKnown(t *testing.T) {
@@ -63,7 +63,7 @@ func TestKnownReadsWhatTheKubeletWrites(t *testing.T) {
 		PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 3}},
 	}}
 	pod := &corev1.Pod{Spec: corev1.PodSpec{TerminationGracePeriodSeconds: ptr.To[int64](45), Containers: []corev1.Container{spec}}}
-	c, err := critest.ContainerOf(pod, &spec, 0)
+	c, err := fakecri.ContainerOf(pod, &spec, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/apitest/scene"
-	"github.com/podwright/podwright/internal/critest"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -56,7 +56,7 @@ func sleep(seconds int64) *corev1.LifecycleHandler {
 }
 
 // exec plays commands: their first word says what they do.
-func exec(ctx context.Context, _ critest.Container, command []string) (*criv1.ExecSyncResponse, error) {
+func exec(ctx context.Context, _ fakecri.Container, command []string) (*criv1.ExecSyncResponse, error) {
 	switch command[0] {
 	case "wait3":
 		time.Sleep(3 * time.Second)
@@ -67,7 +67,7 @@ func exec(ctx context.Context, _ critest.Container, command []string) (*criv1.Ex
 	case "fail":
 		return &criv1.ExecSyncResponse{ExitCode: 3, Stdout: []byte("a"), Stderr: []byte("b")}, nil
 	}
-	return critest.NoCommand(ctx, critest.Container{}, command)
+	return fakecri.NoCommand(ctx, fakecri.Container{}, command)
 }
 
 func TestStop(t *testing.T) {
@@ -123,13 +123,13 @@ func TestStop(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fake, events := critest.New(nil), &scene.Recorder{}
+				fake, events := fakecri.New(nil), &fixture.Recorder{}
 				fake.Command = exec
 				fake.AddSandbox(&criv1.PodSandboxStatus{Id: "box", Network: &criv1.PodSandboxNetworkStatus{Ip: "10.0.0.7"}})
 				fake.AddSandbox(&criv1.PodSandboxStatus{Id: "node", Linux: &criv1.LinuxPodSandboxStatus{
 					Namespaces: &criv1.Namespace{Options: &criv1.NamespaceOption{Network: criv1.NamespaceMode_NODE}},
 				}})
-				test.request.ID = fake.Create(critest.Container{Status: &criv1.ContainerStatus{Metadata: &criv1.ContainerMetadata{Name: "main"}}})
+				test.request.ID = fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{Metadata: &criv1.ContainerMetadata{Name: "main"}}})
 				if test.request.SandboxID == "" {
 					test.request.SandboxID = "box"
 				}
@@ -153,7 +153,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func stopper(t *testing.T, fake *critest.Runtime, events *scene.Recorder, web *web) *Stopper {
+func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web *web) *Stopper {
 	t.Helper()
 	r, err := nodeagent.NewRuntime(t.Context(), fake.Conn(), "test")
 	if err != nil {
@@ -178,9 +178,9 @@ func checkEvents(t *testing.T, events []string, failure string) {
 // A container that takes its time is waited for.
 func TestStopWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := critest.New(nil)
-		id := fake.Create(critest.Container{EndsAfter: 7 * time.Second, Status: &criv1.ContainerStatus{}})
-		s := stopper(t, fake, &scene.Recorder{}, &web{})
+		fake := fakecri.New(nil)
+		id := fake.Create(fakecri.Container{EndsAfter: 7 * time.Second, Status: &criv1.ContainerStatus{}})
+		s := stopper(t, fake, &fixture.Recorder{}, &web{})
 		start := time.Now()
 		err := s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30}, "Stopping")
 		if took := time.Since(start); err != nil || took != 7*time.Second {
@@ -192,10 +192,10 @@ func TestStopWaits(t *testing.T) {
 // The end of the agent cuts a hook short, and the container is left as it is.
 func TestStopIsCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fake := critest.New(nil)
+		fake := fakecri.New(nil)
 		fake.Command = exec
-		id := fake.Create(critest.Container{Status: &criv1.ContainerStatus{}})
-		s := stopper(t, fake, &scene.Recorder{}, &web{})
+		id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
+		s := stopper(t, fake, &fixture.Recorder{}, &web{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := s.Stop(ctx, &Request{ID: id, GraceSeconds: 30, PreStop: command("hang")}, "Stopping")
@@ -210,7 +210,7 @@ func TestStopIsCutShort(t *testing.T) {
 
 // A runtime that is down is told, and nothing panics without a recorder.
 func TestStopFails(t *testing.T) {
-	fake := critest.New(nil)
+	fake := fakecri.New(nil)
 	s := stopper(t, fake, nil, &web{})
 	s.Recorder = nil
 	fake.SetDown(true)
@@ -229,8 +229,8 @@ func TestHookOverHTTPS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fake, events := critest.New(nil), &scene.Recorder{}
-	id := fake.Create(critest.Container{Status: &criv1.ContainerStatus{}})
+	fake, events := fakecri.New(nil), &fixture.Recorder{}
+	id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
 	s := stopper(t, fake, events, nil)
 	s.HTTP = nil
 	err = s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 30, PodIP: address.Hostname(), PreStop: httpGet(corev1.HTTPGetAction{

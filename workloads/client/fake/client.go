@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/testing"
 
-	"github.com/podwright/podwright/internal/typedclient/memory"
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -37,7 +37,7 @@ var (
 // an object is of no workload kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.tracker = memory.Serve(&c.Fake, addToScheme, objects)
+	c.tracker = typedclient.Serve(&c.Fake, addToScheme, objects)
 	return c
 }
 

@@ -1,0 +1,179 @@
+// Package apiwriter sends the writes of a controller, side by side within bounds. It reads no more of an
+// answer than the resourceVersion at which a cache will show the write: the
+// API server is asked to leave out the rest, which otherwise costs it and the
+// controller more than the write itself.
+package apiwriter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// Object is what can be written.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Resource writes the objects of one namespaced resource.
+type Resource struct {
+	// Client is the REST client of the resource's group and version.
+	Client rest.Interface
+	// Name is the plural name, "pods" for example.
+	Name string
+}
+
+// CheckClient returns an error where a clientset is nil or cannot send writes,
+// to follow the name of the option that holds it.
+func CheckClient(client kubernetes.Interface) error {
+	if client == nil {
+		return errors.New("is nil: it needs a clientset, kubernetes.NewForConfig makes one")
+	}
+	if rest, ok := client.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
+		return errors.New("has no REST client, as the fake clientset of client-go has none: package workloads/fakecluster is an API server in memory, kubernetes.NewForConfig(server.Config(...)) a clientset of it")
+	}
+	return nil
+}
+
+// Create creates an object and returns the resourceVersion of the write.
+func (r Resource) Create(ctx context.Context, object Object) (resourceVersion string, err error) {
+	return send(ctx, r.Client.Post().Namespace(object.GetNamespace()).Resource(r.Name).Body(object))
+}
+
+// Patch patches an object, or its subresource where that is not empty, and
+// returns the resourceVersion of the write.
+func (r Resource) Patch(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte) (resourceVersion string, err error) {
+	request := r.Client.Patch(patch).Namespace(object.GetNamespace()).Resource(r.Name).Name(object.GetName())
+	if subresource != "" {
+		request = request.SubResource(subresource)
+	}
+	return send(ctx, request.Body(data))
+}
+
+// Delete deletes an object, if it is still the one with that UID. It returns
+// the resourceVersion of the deletion, empty where the object was gone already.
+func (r Resource) Delete(ctx context.Context, object Object) (resourceVersion string, err error) {
+	uid := object.GetUID()
+	resourceVersion, err = r.delete(ctx, object, metav1.Preconditions{UID: &uid})
+	if apierrors.IsConflict(err) {
+		return "", nil
+	}
+	return resourceVersion, err
+}
+
+// DeleteUnchanged is Delete for an object that is to be deleted because of the
+// state in which it was read. It is a conflict where the object has changed since.
+func (r Resource) DeleteUnchanged(ctx context.Context, object Object) (resourceVersion string, err error) {
+	uid, version := object.GetUID(), object.GetResourceVersion()
+	return r.delete(ctx, object, metav1.Preconditions{UID: &uid, ResourceVersion: &version})
+}
+
+func (r Resource) delete(ctx context.Context, object Object, p metav1.Preconditions) (resourceVersion string, err error) {
+	resourceVersion, err = send(ctx, r.Client.Delete().
+		Namespace(object.GetNamespace()).Resource(r.Name).Name(object.GetName()).
+		Body(&metav1.DeleteOptions{Preconditions: &p}))
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	return resourceVersion, err
+}
+
+// Version returns the present resourceVersion of an object.
+func (r Resource) Version(ctx context.Context, namespace, name string) (resourceVersion string, err error) {
+	return send(ctx, r.Client.Get().Namespace(namespace).Resource(r.Name).Name(name))
+}
+
+// Newest returns the resourceVersion that the resource has come to in a
+// namespace: a cache that has come so far shows every write that was made before.
+func (r Resource) Newest(ctx context.Context, namespace string) (resourceVersion string, err error) {
+	raw, err := r.Client.Get().Namespace(namespace).Resource(r.Name).Param("limit", "1").
+		SetHeader("Accept", onlyListMetadata).Do(ctx).Raw()
+	if err != nil {
+		return "", err
+	}
+	return versionOf(raw)
+}
+
+const onlyListMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// onlyMetadata asks for the metadata of the written object, in the cheapest
+// encoding that the server has.
+const onlyMetadata = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1," +
+	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+
+func send(ctx context.Context, request *rest.Request) (string, error) {
+	result := request.SetHeader("Accept", onlyMetadata).Do(ctx)
+	if err := result.Error(); err != nil {
+		return "", err
+	}
+	raw, err := result.Raw()
+	if err != nil {
+		return "", err
+	}
+	version, err := versionOf(raw)
+	if err != nil {
+		return "", fmt.Errorf("read the answer to a write: %w", err)
+	}
+	return version, nil
+}
+
+var protobufPrefix = []byte("k8s\x00")
+
+// The numbers of the fields that lead to the version, in the protobuf encoding
+// of Kubernetes: the envelope's content, its metadata, and their version.
+const (
+	fieldRaw             protowire.Number = 2
+	fieldMetadata        protowire.Number = 1
+	fieldResourceVersion protowire.Number = 6
+)
+
+// versionOf reads the version of an object in JSON or protobuf, or of a list in
+// JSON. It decodes nothing else: the managed fields beside it are many.
+func versionOf(raw []byte) (string, error) {
+	message, encoded := bytes.CutPrefix(raw, protobufPrefix)
+	if !encoded {
+		var object metav1.PartialObjectMetadata
+		if err := json.Unmarshal(raw, &object); err != nil {
+			return "", err
+		}
+		return object.ResourceVersion, nil
+	}
+	var err error
+	for _, number := range []protowire.Number{fieldRaw, fieldMetadata, fieldResourceVersion} {
+		if message, err = field(message, number); err != nil {
+			return "", err
+		}
+	}
+	return string(message), nil
+}
+
+// field returns the bytes of a field of a protobuf message, nil where it has none.
+func field(message []byte, wanted protowire.Number) ([]byte, error) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		message = message[n:]
+		if number == wanted && kind == protowire.BytesType {
+			value, n := protowire.ConsumeBytes(message)
+			return value, protowire.ParseError(min(n, 0))
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
+			return nil, protowire.ParseError(n)
+		}
+		message = message[n:]
+	}
+	return nil, nil
+}

@@ -1,0 +1,204 @@
+// Package consistency lets a controller read its own writes: a pass over an
+// object waits until the caches have seen everything that earlier passes over
+// it wrote.
+//
+// What is remembered is one resourceVersion per object and resource, not a list
+// of expected events; of a write whose answer was lost, that there may be one;
+// and until the next pass, which pods were created, so that a cache that leaves
+// some out is found out. So an event that is lost in a relist, or a pod that is
+// created and deleted again before the cache sees it, leaves nothing behind
+// that would block the next pass forever.
+package consistency
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// Resource names one of the caches that a controller reads, "pods" for example.
+type Resource string
+
+// The caches that the controller of any workload reads, beside that of the
+// workloads themselves.
+const (
+	Pods      Resource = "pods"
+	Claims    Resource = "persistentvolumeclaims"
+	Revisions Resource = "controllerrevisions"
+)
+
+// Seen returns the resourceVersion up to which a cache is known to be
+// complete; empty when it cannot tell.
+type Seen func(Resource) string
+
+// Tracker remembers the newest write per object and resource. Its zero value
+// is ready for use, by several goroutines.
+type Tracker struct {
+	lock    sync.Mutex
+	writes  map[types.NamespacedName]map[Resource]string
+	since   map[types.NamespacedName]time.Time // when it was first found that a cache lacks a write
+	lost    map[types.NamespacedName]map[thing]bool
+	created map[types.NamespacedName]map[string]types.UID // the owners of created pods by name
+}
+
+// thing is what a write was about.
+type thing struct {
+	resource Resource
+	name     string
+}
+
+// Wrote records that a pass over the object got resourceVersion back for a
+// write. An empty version is ignored: there is nothing to wait for.
+func (t *Tracker) Wrote(object types.NamespacedName, resource Resource, resourceVersion string) {
+	if resourceVersion == "" {
+		return
+	}
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if newest := t.writes[object][resource]; newest != "" {
+		if order, err := resourceversion.CompareResourceVersion(resourceVersion, newest); err == nil && order < 0 {
+			return
+		}
+	}
+	if t.writes == nil {
+		t.writes = map[types.NamespacedName]map[Resource]string{}
+	}
+	if t.writes[object] == nil {
+		t.writes[object] = map[Resource]string{}
+	}
+	t.writes[object][resource] = resourceVersion
+}
+
+// Lost records that a write of a pass over the object had no answer: it may
+// have been made, on the thing of that name.
+func (t *Tracker) Lost(object types.NamespacedName, resource Resource, name string) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.lost == nil {
+		t.lost = map[types.NamespacedName]map[thing]bool{}
+	}
+	if t.lost[object] == nil {
+		t.lost[object] = map[thing]bool{}
+	}
+	t.lost[object][thing{resource, name}] = true
+}
+
+// Settle finds out what became of the writes that had no answer, if there are
+// any, before a pass plans anything new. For each of them, find returns the
+// resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where find
+// fails, it is asked again by the next pass.
+func (t *Tracker) Settle(object types.NamespacedName, find func(resource Resource, name string) (resourceVersion string, err error)) error {
+	t.lock.Lock()
+	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {
+		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
+	})
+	t.lock.Unlock()
+	for _, l := range lost {
+		version, err := find(l.resource, l.name)
+		if err != nil {
+			return fmt.Errorf("find out what became of a write of %s %s that had no answer: %w", l.resource, l.name, err)
+		}
+		t.Wrote(object, l.resource, version)
+		t.lock.Lock()
+		delete(t.lost[object], l)
+		t.lock.Unlock()
+	}
+	return nil
+}
+
+// Created records that a pass over the object, whose UID is owner, created a pod
+// of that name.
+func (t *Tracker) Created(object types.NamespacedName, pod string, owner types.UID) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.created == nil {
+		t.created = map[types.NamespacedName]map[string]types.UID{}
+	}
+	if t.created[object] == nil {
+		t.created[object] = map[string]types.UID{}
+	}
+	t.created[object][pod] = owner
+}
+
+// Unseen returns the created pods, by name with their owner, that a cache which
+// has seen all writes does not show. The others are forgotten.
+func (t *Tracker) Unseen(object types.NamespacedName, shown func(pod string) bool) map[string]types.UID {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	maps.DeleteFunc(t.created[object], func(pod string, _ types.UID) bool { return shown(pod) })
+	if len(t.created[object]) == 0 {
+		delete(t.created, object)
+	}
+	return maps.Clone(t.created[object])
+}
+
+// Missing is a write that a cache has yet to see. Its zero value is none.
+type Missing struct {
+	Resource Resource
+	// Have is how far the cache is, Wrote the version of the write.
+	Have, Wrote string
+	// For is how long that has been known.
+	For time.Duration
+}
+
+func (m Missing) String() string {
+	return fmt.Sprintf("the cache of %s is at resourceVersion %s, the last own write at %s", m.Resource, m.Have, m.Wrote)
+}
+
+// Pending says what a cache has yet to see before a pass over the object may
+// start. What has been seen is forgotten. Caches that cannot tell how far they
+// are are not waited for; versions that cannot be compared are an error.
+func (t *Tracker) Pending(object types.NamespacedName, seen Seen, now time.Time) (Missing, error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	for resource, wrote := range t.writes[object] {
+		have := seen(resource)
+		if have == "" {
+			continue
+		}
+		order, err := resourceversion.CompareResourceVersion(wrote, have)
+		if err != nil {
+			return Missing{}, fmt.Errorf("the cache of %s is at resourceVersion %q, the last own write at %q, which cannot be compared: "+
+				"an API server is needed whose versions are numbers: %w", resource, have, wrote, err)
+		}
+		if order > 0 {
+			if t.since == nil {
+				t.since = map[types.NamespacedName]time.Time{}
+			}
+			if t.since[object].IsZero() {
+				t.since[object] = now
+			}
+			return Missing{Resource: resource, Have: have, Wrote: wrote, For: now.Sub(t.since[object])}, nil
+		}
+	}
+	delete(t.writes, object)
+	delete(t.since, object)
+	return Missing{}, nil
+}
+
+// Reset waits for another version than that of the last write; empty for none.
+func (t *Tracker) Reset(object types.NamespacedName, resource Resource, resourceVersion string) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	delete(t.since, object)
+	delete(t.writes[object], resource)
+	if resourceVersion != "" && t.writes[object] != nil {
+		t.writes[object][resource] = resourceVersion
+	}
+}
+
+// Forget drops what is remembered of an object that no longer exists.
+func (t *Tracker) Forget(object types.NamespacedName) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	delete(t.writes, object)
+	delete(t.since, object)
+	delete(t.lost, object)
+	delete(t.created, object)
+}

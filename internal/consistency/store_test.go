@@ -1,0 +1,161 @@
+package consistency
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var web = types.NamespacedName{Namespace: "default", Name: "web"}
+
+func at(version string) Seen { return func(Resource) string { return version } }
+
+// pending says what is waited for, and fails where that cannot be known.
+func pending(t *testing.T, tracker *Tracker, version string) string {
+	t.Helper()
+	missing, err := tracker.Pending(web, at(version), time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing == (Missing{}) {
+		return ""
+	}
+	return missing.String()
+}
+
+func TestPending(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		writes []string
+		seen   string
+		want   bool
+	}{
+		{"nothing was written", nil, "", false},
+		{"the cache is behind", []string{"12"}, "11", true},
+		{"the cache has seen it", []string{"12"}, "12", false},
+		{"the cache is ahead", []string{"12"}, "100", false},
+		{"the newest write counts, in any order", []string{"9", "12", "10"}, "11", true},
+		{"versions are numbers, not text", []string{"9"}, "10", false},
+		{"a write without a version", []string{""}, "1", false},
+		{"the cache cannot tell", []string{"12"}, "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var tracker Tracker
+			for _, version := range test.writes {
+				tracker.Wrote(web, "pods", version)
+			}
+			if got := pending(t, &tracker, test.seen); (got != "") != test.want {
+				t.Errorf("pending: %q", got)
+			}
+		})
+	}
+}
+
+func TestPendingForgetsWhatWasSeen(t *testing.T) {
+	var tracker Tracker
+	tracker.Wrote(web, "pods", "12")
+	tracker.Wrote(types.NamespacedName{Name: "other"}, "pods", "50")
+	if pending(t, &tracker, "11") == "" || pending(t, &tracker, "12") != "" {
+		t.Error("a write is pending until the cache has seen it")
+	}
+	if got := pending(t, &tracker, "1"); got != "" {
+		t.Errorf("seen once, it is pending again: %s", got)
+	}
+	tracker.Wrote(web, "pods", "60")
+	tracker.Forget(web)
+	if got := pending(t, &tracker, "1"); got != "" {
+		t.Errorf("forgotten, and pending: %s", got)
+	}
+}
+
+func TestSettle(t *testing.T) {
+	var tracker Tracker
+	asked := 0
+	find := func(version string, err error) func(Resource, string) (string, error) {
+		return func(resource Resource, name string) (string, error) {
+			if asked++; resource != "pods" || name != "web-1" {
+				t.Errorf("asked for %s %s", resource, name)
+			}
+			return version, err
+		}
+	}
+	if err := tracker.Settle(web, find("", nil)); err != nil || asked > 0 {
+		t.Errorf("nothing was lost: asked %d times, error %v", asked, err)
+	}
+	tracker.Lost(web, "pods", "web-1")
+	tracker.Lost(web, "pods", "web-1")
+	down := errors.New("connection refused")
+	if err := tracker.Settle(web, find("", down)); !errors.Is(err, down) || !strings.Contains(err.Error(), "web-1") {
+		t.Errorf("error %v", err)
+	}
+	if err := tracker.Settle(web, find("12", nil)); err != nil || asked != 2 {
+		t.Errorf("asked %d times, error %v", asked, err)
+	}
+	if pending(t, &tracker, "11") == "" {
+		t.Error("what was found is not waited for")
+	}
+	if err := tracker.Settle(web, find("", down)); err != nil {
+		t.Errorf("what was found is asked for again: %v", err)
+	}
+}
+
+// What cannot be compared is said, not passed over.
+func TestVersionsThatCannotBeCompared(t *testing.T) {
+	for _, test := range [][2]string{{"x", "1"}, {"1", "x"}, {"abc", "abd"}, {"0", "1"}} {
+		var tracker Tracker
+		tracker.Wrote(web, "pods", test[0])
+		if missing, err := tracker.Pending(web, at(test[1]), time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), "versions are numbers") {
+			t.Errorf("wrote %q, the cache is at %q: missing %v, error %v", test[0], test[1], missing, err)
+		}
+	}
+}
+
+func TestPendingTellsForHowLong(t *testing.T) {
+	var tracker Tracker
+	tracker.Wrote(web, "pods", "12")
+	start := time.Unix(0, 0)
+	for _, after := range []time.Duration{0, time.Second, time.Hour} {
+		if missing, err := tracker.Pending(web, at("11"), start.Add(after)); err != nil || missing.For != after {
+			t.Errorf("after %v: %v, waited for %v, error %v", after, missing, missing.For, err)
+		}
+	}
+	tracker.Reset(web, "pods", "10") // the server has gone back
+	if got := pending(t, &tracker, "9"); !strings.Contains(got, "last own write at 10") {
+		t.Errorf("pending: %q", got)
+	}
+	if missing, err := tracker.Pending(web, at("9"), start.Add(time.Minute)); err != nil || missing.For != time.Minute {
+		t.Errorf("the new wait has lasted for %v, error %v", missing.For, err)
+	}
+	tracker.Reset(web, "pods", "")
+	if got := pending(t, &tracker, "9"); got != "" {
+		t.Errorf("pending: %q", got)
+	}
+}
+
+func TestUnseen(t *testing.T) {
+	var tracker Tracker
+	shows := func(names ...string) func(string) bool {
+		return func(name string) bool { return slices.Contains(names, name) }
+	}
+	if got := tracker.Unseen(web, shows()); len(got) > 0 {
+		t.Errorf("nothing was created, and unseen is %v", got)
+	}
+	tracker.Created(web, "web-0", "uid")
+	tracker.Created(web, "web-1", "uid")
+	for range 2 {
+		if got := tracker.Unseen(web, shows("web-0")); len(got) != 1 || got["web-1"] != "uid" {
+			t.Errorf("unseen is %v, want web-1", got)
+		}
+	}
+	if got := tracker.Unseen(web, shows("web-1")); len(got) > 0 {
+		t.Errorf("what was seen is unseen again: %v", got)
+	}
+	tracker.Created(web, "web-2", "uid")
+	if tracker.Forget(web); len(tracker.Unseen(web, shows())) > 0 {
+		t.Error("what is forgotten is unseen")
+	}
+}

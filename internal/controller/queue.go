@@ -1,0 +1,172 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+// Config says how a Loop runs.
+type Config struct {
+	// Name stands in logs and metrics. Required.
+	Name string
+	// Workers is the number of keys reconciled at the same time. Default 3.
+	Workers int
+	// Reconcile makes one pass over an object. A positive requeueAfter asks
+	// for another pass then; an error asks for one after a back-off. Required.
+	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
+	// FirstRetry and LastRetry are the first and the longest back-off of a key
+	// whose passes fail. Default 5 ms, for conflicts, and 5 minutes.
+	FirstRetry, LastRetry time.Duration
+	// Informers are run as long as the Loop runs.
+	Informers []cache.SharedIndexInformer
+	// Synced tells whether the caches have been filled. No pass starts before
+	// all of them return true.
+	Synced []cache.InformerSynced
+	// Clock is the time of the queue. Default: the real one.
+	Clock clock.WithTicker
+	// Metrics defaults to NoMetrics.
+	Metrics Metrics
+	// QueueMetrics measures the work queue. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+}
+
+// Loop reconciles the keys that are added to it.
+type Loop struct {
+	Config
+	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
+}
+
+// The back-off of a key whose passes fail: the first retry is quick, for
+// conflicts; a spec that cannot work costs one pass every few minutes.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Minute
+)
+
+// NewLoop returns a Loop that is not yet running. Keys may be added at once.
+func NewLoop(c Config) *Loop {
+	if c.Workers == 0 {
+		c.Workers = 3
+	}
+	if c.FirstRetry == 0 {
+		c.FirstRetry = firstRetry
+	}
+	if c.LastRetry == 0 {
+		c.LastRetry = lastRetry
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.Metrics == nil {
+		c.Metrics = NoMetrics{}
+	}
+	return &Loop{Config: c, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](c.FirstRetry, c.LastRetry),
+		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{
+			Name: c.Name, Clock: c.Clock, MetricsProvider: c.QueueMetrics,
+		})}
+}
+
+// Add asks for a pass over the object.
+func (l *Loop) Add(key types.NamespacedName) { l.queue.Add(key) }
+
+// AddAfter asks for a pass over the object after a time.
+func (l *Loop) AddAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
+
+// Run runs the informers, waits for the caches and reconciles until the context
+// is done, then waits for everything it has started. It can be called once.
+func (l *Loop) Run(ctx context.Context) error {
+	ctx = klog.NewContext(ctx, klog.FromContext(ctx).WithName(l.Name))
+	defer l.runInformers(ctx)()
+	defer l.queue.ShutDown()
+	if !cache.WaitForCacheSync(ctx.Done(), l.Synced...) {
+		return fmt.Errorf("%s: ended before its caches were filled: %w", l.Name, context.Cause(ctx))
+	}
+	klog.FromContext(ctx).Info("Started", "workers", l.Workers)
+	var workers sync.WaitGroup
+	for range l.Workers {
+		workers.Go(func() {
+			for l.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	l.queue.ShutDown()
+	workers.Wait()
+	klog.FromContext(ctx).Info("Stopped")
+	return nil
+}
+
+// runInformers starts the informers. The function it returns stops them.
+func (l *Loop) runInformers(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for _, informer := range l.Informers {
+		running.Go(func() { informer.RunWithContext(ctx) })
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// next makes one pass; it returns false when the queue has been shut down.
+func (l *Loop) next(ctx context.Context) bool {
+	key, shutdown := l.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer l.queue.Done(key)
+	if ctx.Err() != nil {
+		return true // drain
+	}
+	logger := klog.FromContext(ctx).WithValues("object", key)
+	start := l.Clock.Now()
+	after, err := l.safely(klog.NewContext(ctx, logger), key)
+	l.Metrics.Reconciled(l.Name, l.Clock.Since(start), err)
+	switch {
+	case err != nil && ctx.Err() != nil:
+	case err != nil:
+		logFailure(logger, err)
+		l.queue.AddRateLimited(key)
+	default:
+		l.queue.Forget(key)
+		if after > 0 {
+			l.queue.AddAfter(key, after)
+		}
+	}
+	return true
+}
+
+// safely turns a panic in a pass into an error: one broken object must not
+// take down the controllers of all others.
+func (l *Loop) safely(ctx context.Context, key types.NamespacedName) (after time.Duration, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return l.Reconcile(ctx, key)
+}
+
+// logFailure keeps conflicts out of the error log: they are how several writers
+// of one object take turns.
+func logFailure(logger klog.Logger, err error) {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && apierrors.IsConflict(err) {
+		logger.V(2).Info("Object has changed, trying again", "reason", err.Error())
+		return
+	}
+	logger.Error(err, "Pass failed, trying again")
+}

@@ -1,0 +1,171 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	fcache "k8s.io/client-go/tools/cache/testing"
+)
+
+// recorder notes the times of passes since it was made, and their errors.
+type recorder struct {
+	lock  sync.Mutex
+	start time.Time
+	times []time.Duration
+	errs  []error
+}
+
+func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.times = append(r.times, time.Since(r.start).Round(time.Millisecond))
+	if err != nil {
+		r.errs = append(r.errs, err)
+	}
+}
+
+// run runs a loop over one key for a time and returns what was recorded.
+func run(t *testing.T, length time.Duration, reconcile func(pass int) (time.Duration, error)) *recorder {
+	t.Helper()
+	r, passes := &recorder{start: time.Now()}, 0
+	loop := NewLoop(Config{Name: "test", Metrics: r, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+		passes++
+		return reconcile(passes)
+	}})
+	loop.Add(web)
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	if err := loop.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
+func TestLoop(t *testing.T) {
+	ms := time.Millisecond
+	failure := errors.New("failure")
+	for _, test := range []struct {
+		name      string
+		length    time.Duration
+		reconcile func(pass int) (time.Duration, error)
+		want      []time.Duration
+		errs      int
+	}{
+		{"one pass per key", time.Hour, func(int) (time.Duration, error) { return 0, nil }, []time.Duration{0}, 0},
+		{"another pass after the time asked for", 25 * time.Second, func(int) (time.Duration, error) { return 10 * time.Second, nil },
+			[]time.Duration{0, 10 * time.Second, 20 * time.Second}, 0},
+		{"failures back off", 100 * ms, func(int) (time.Duration, error) { return 0, failure },
+			[]time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms}, 5},
+		{"a success ends the back-off", 50 * ms, func(pass int) (time.Duration, error) {
+			if pass == 3 {
+				return 10 * ms, nil
+			}
+			return 0, failure
+		}, []time.Duration{0, 5 * ms, 15 * ms, 25 * ms, 30 * ms, 40 * ms}, 5},
+		{"a panic is a failure", 10 * ms, func(int) (time.Duration, error) { panic("broken") }, []time.Duration{0, 5 * ms}, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := run(t, test.length, test.reconcile)
+				if diff := cmp.Diff(test.want, r.times); diff != "" {
+					t.Errorf("times of the passes (-want +got):\n%s", diff)
+				}
+				if len(r.errs) != test.errs {
+					t.Errorf("errors %v", r.errs)
+				}
+			})
+		})
+	}
+}
+
+func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t, 24*time.Hour, func(int) (time.Duration, error) { return 0, errors.New("no") })
+		last := slices.Max(r.times) - r.times[len(r.times)-2]
+		if last != 5*time.Minute || len(r.times) > 24*12+20 {
+			t.Errorf("%d passes in a day, the last %s after the one before", len(r.times), last)
+		}
+	})
+}
+
+func TestLoopBacksOffAsToldTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{start: time.Now()}
+		loop := NewLoop(Config{Name: "test", Metrics: r, FirstRetry: time.Second, LastRetry: 3 * time.Second,
+			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
+		loop.Add(web)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := loop.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, r.times); diff != "" {
+			t.Errorf("times of the passes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Run waits for the pass under way, and for the caches before the first one.
+func TestLoopEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		loop := NewLoop(Config{Name: "test", Reconcile: func(ctx context.Context, _ types.NamespacedName) (time.Duration, error) {
+			<-ctx.Done()
+			time.Sleep(time.Minute) // it takes a while to end
+			ended = true
+			return 0, ctx.Err()
+		}})
+		loop.Add(web)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := loop.Run(ctx); err != nil || !ended {
+			t.Errorf("Run returned %v, the pass has ended: %v", err, ended)
+		}
+
+		loop = NewLoop(Config{Name: "test", Synced: []cache.InformerSynced{func() bool { return false }},
+			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+				t.Error("a pass before the caches are filled")
+				return 0, nil
+			}})
+		loop.Add(web)
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := loop.Run(ctx); err == nil {
+			t.Error("Run returns no error where the caches were never filled")
+		}
+	})
+}
+
+func TestLoopRunsInformers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := fcache.NewFakeControllerSource()
+		defer source.Shutdown()
+		source.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0"}})
+		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
+		shown := 0
+		loop := NewLoop(Config{Name: "test", Informers: []cache.SharedIndexInformer{informer}, Synced: []cache.InformerSynced{informer.HasSynced},
+			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+				shown = len(informer.GetStore().List())
+				return 0, nil
+			}})
+		loop.Add(web)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := loop.Run(ctx); err != nil || shown != 1 {
+			t.Errorf("error %v, the pass saw %d pods, want 1", err, shown)
+		}
+		if !informer.IsStopped() {
+			t.Error("Run left an informer running")
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	clock "k8s.io/utils/clock/testing"
+
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/fakecluster"
+)
+
+var web = types.NamespacedName{Namespace: "shop", Name: "web"}
+
+// snapshot names pods, plan counts them.
+type (
+	snapshot []string
+	plan     int
+)
+
+// scene makes passes whose steps the test decides.
+type scene struct {
+	*Passes[snapshot, plan]
+	clock *clock.FakeClock
+	seen  string // how far all caches are
+
+	observed   *snapshot // nil: the workload is gone
+	observeErr error
+	takes      time.Duration // to plan
+	applied    []plan
+	applyErr   error
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{seen: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
+	client, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("controller"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	createPod(t, client, "other") // the server has come to a version later than 1
+	s.Passes = &Passes[snapshot, plan]{
+		Writer: apply.NewWriter(client), Clock: s.clock,
+		Seen:    func(consistency.Resource) string { return s.seen },
+		Observe: func(types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
+		Plan: func(pods *snapshot) *plan {
+			s.clock.Step(s.takes)
+			p := plan(len(*pods))
+			return &p
+		},
+		Apply: func(_ context.Context, _ *snapshot, p *plan) (time.Duration, error) {
+			s.applied = append(s.applied, *p)
+			return time.Minute, s.applyErr
+		},
+		Objects: func(names *snapshot) (pods []*corev1.Pod, claims []*corev1.PersistentVolumeClaim) {
+			for _, name := range *names {
+				pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			}
+			return pods, []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		},
+	}
+	return s
+}
+
+func createPod(t *testing.T, client kubernetes.Interface, name string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}
+	pod, err := client.CoreV1().Pods("shop").Create(t.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+func createClaim(t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
+	if _, err := client.CoreV1().PersistentVolumeClaims("shop").Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReconcile(t *testing.T) {
+	failure := errors.New("failure")
+	for _, test := range []struct {
+		name    string
+		set     func(*scene)
+		after   time.Duration
+		err     error
+		applied []plan
+	}{
+		{"a pass", func(*scene) {}, time.Minute, nil, []plan{2}},
+		{"a workload that is gone", func(s *scene) { s.observed = nil }, 0, nil, nil},
+		{"what cannot be read", func(s *scene) { s.observeErr = failure }, 0, failure, nil},
+		{"what cannot be applied", func(s *scene) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
+		{"a cache that does not show the last write", func(s *scene) {
+			s.seen = "6"
+			s.Writer.Own.Wrote(web, consistency.Pods, "7")
+		}, StaleRetry, nil, nil},
+		{"a cache that shows it", func(s *scene) {
+			s.seen = "7"
+			s.Writer.Own.Wrote(web, consistency.Pods, "7")
+		}, time.Minute, nil, []plan{2}},
+		{"a write whose answer was lost, and that was not made", func(s *scene) { s.Writer.Own.Lost(web, consistency.Pods, "web-2") },
+			time.Minute, nil, []plan{2}},
+		{"a deletion whose answer was lost, while the cache shows the pod", func(s *scene) {
+			s.seen = "1"
+			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
+		}, StaleRetry, nil, nil},
+		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *scene) {
+			createClaim(t, s.Writer.Kubernetes)
+			s.seen = "1"
+			s.Writer.Own.Lost(web, consistency.Claims, "data")
+		}, StaleRetry, nil, nil},
+		{"a deletion of what the cache does not show", func(s *scene) {
+			s.seen = "1"
+			s.Writer.Own.Lost(web, consistency.Claims, "web-1")
+		}, time.Minute, nil, []plan{2}},
+		{"a lost write of a workload that is gone", func(s *scene) {
+			s.observed = nil
+			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
+		}, 0, nil, nil},
+		{"a lost write while nothing can be read", func(s *scene) {
+			s.observeErr = failure
+			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
+		}, 0, failure, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newScene(t)
+			test.set(s)
+			after, err := s.Reconcile(t.Context(), web)
+			if after != test.after || !errors.Is(err, test.err) {
+				t.Errorf("again after %v, error %v; want %v, %v", after, err, test.after, test.err)
+			}
+			if diff := cmp.Diff(test.applied, s.applied); diff != "" {
+				t.Errorf("applied (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A creation whose answer was lost is found, and waited for.
+func TestLostCreation(t *testing.T) {
+	s := newScene(t)
+	pod := createPod(t, s.Writer.Kubernetes, "web-2")
+	s.Writer.Own.Lost(web, consistency.Pods, "web-2")
+	s.seen = "1"
+	for range 2 {
+		if after, err := s.Reconcile(t.Context(), web); after != StaleRetry || err != nil || len(s.applied) > 0 {
+			t.Errorf("again after %v, error %v, applied %v", after, err, s.applied)
+		}
+	}
+	s.seen = pod.ResourceVersion
+	if after, err := s.Reconcile(t.Context(), web); after != time.Minute || err != nil || len(s.applied) != 1 {
+		t.Errorf("again after %v, error %v, applied %v", after, err, s.applied)
+	}
+}
+
+func TestNext(t *testing.T) {
+	s := newScene(t)
+	s.Writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
+	s.seen = "1"
+	if next, err := s.Next(web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
+		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)
+	}
+	s.observed = nil
+	if next, err := s.Next(web); err != nil || next != nil {
+		t.Errorf("the next plan of nothing is %v, error %v", next, err)
+	}
+	s.observeErr = errors.New("failure")
+	if _, err := s.Next(web); !errors.Is(err, s.observeErr) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSettleTime(t *testing.T) {
+	s := newScene(t)
+	for _, test := range []struct{ takes, want time.Duration }{
+		{0, 10 * time.Millisecond},
+		{time.Millisecond, 20 * time.Millisecond},
+		{time.Second, 500 * time.Millisecond},
+	} {
+		s.takes = test.takes
+		if _, err := s.Reconcile(t.Context(), web); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.SettleTime(web); got != test.want {
+			t.Errorf("where planning takes %v, events settle for %v, want %v", test.takes, got, test.want)
+		}
+	}
+	s.observed = nil
+	if _, err := s.Reconcile(t.Context(), web); err != nil || s.SettleTime(web) != 10*time.Millisecond {
+		t.Errorf("error %v, a workload that is gone settles for %v", err, s.SettleTime(web))
+	}
+}
+
+func TestForgetsWhatIsGone(t *testing.T) {
+	s := newScene(t)
+	s.Writer.Workloads = "workloads"
+	s.Writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
+	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+	if err := s.Writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
+		t.Fatal(err)
+	}
+	s.seen = "9"
+	for _, there := range []bool{true, false} {
+		if !there {
+			s.observed = nil
+		}
+		if _, err := s.Reconcile(t.Context(), web); err != nil || s.Writer.WroteStatus(web, "9", "another") != there {
+			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.Writer.WroteStatus(web, "9", "another"), err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/consistency"
+)
+
+// StaleRetry is how soon a pass looks again whether the cache has caught up
+// with its own writes. The look costs no request. The longer it waits, the less
+// often it looks, down to MostStaleRetry.
+const (
+	StaleRetry     = 20 * time.Millisecond
+	MostStaleRetry = 30 * time.Second
+)
+
+// staleBackOff makes a wait notice what it waits for after a tenth of its time.
+const staleBackOff = 10
+
+// StaleLimit is how long a pass waits for a cache before it asks the API server
+// how far it really is.
+const StaleLimit = 5 * time.Minute
+
+// Live asks the API server how far a resource has come in a namespace; empty
+// where it cannot be asked.
+type Live func(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error)
+
+// Wait returns how long a pass over an object has to wait for the caches to see
+// what earlier passes wrote; 0 where it may start.
+//
+// After StaleLimit it says so in the log, and asks the API server. Where that is
+// behind the write, as after a restore of its storage, a cache that has come as
+// far as it is complete. A nil live, and one that cannot tell, makes the pass
+// start on what the cache has.
+func Wait(
+	ctx context.Context, own *consistency.Tracker, key types.NamespacedName, seen consistency.Seen, now time.Time, live Live,
+) (time.Duration, error) {
+	for {
+		missing, err := own.Pending(key, seen, now)
+		if err != nil || missing == (consistency.Missing{}) {
+			return 0, err
+		}
+		if missing.For < StaleLimit {
+			klog.FromContext(ctx).V(4).Info("Waiting for the cache", "reason", missing.String())
+			return staleRetry(missing), nil
+		}
+		reset, err := resetTo(ctx, key, missing, live)
+		if err != nil {
+			return 0, err
+		}
+		if reset == missing.Wrote {
+			return staleRetry(missing), nil
+		}
+		own.Reset(key, missing.Resource, reset)
+	}
+}
+
+func staleRetry(m consistency.Missing) time.Duration {
+	return min(max(StaleRetry, m.For/staleBackOff), MostStaleRetry)
+}
+
+// resetTo returns the version to wait for instead of that of a write for which
+// a pass has waited too long.
+func resetTo(ctx context.Context, key types.NamespacedName, m consistency.Missing, live Live) (string, error) {
+	logger := klog.FromContext(ctx)
+	version := ""
+	if live != nil {
+		var err error
+		if version, err = live(ctx, key.Namespace, m.Resource); err != nil {
+			return "", fmt.Errorf("%s, for %s: ask the API server how far it is: %w", m, m.For.Round(time.Second), err)
+		}
+	}
+	if version == "" {
+		logger.Error(nil, "The cache does not catch up, going on with what it has", "reason", m.String(), "waited", m.For)
+		return "", nil
+	}
+	order, err := resourceversion.CompareResourceVersion(version, m.Wrote)
+	if err != nil {
+		return "", fmt.Errorf("%s, and the API server at %q: %w", m, version, err)
+	}
+	if order >= 0 {
+		logger.Error(nil, "The cache does not catch up: is its watch broken?", "reason", m.String(), "waited", m.For)
+		return m.Wrote, nil
+	}
+	logger.Error(nil, "The API server has gone back behind an own write, its storage was restored perhaps; going on from there",
+		"reason", m.String(), "waited", m.For, "now", version)
+	return version, nil
+}

@@ -1,0 +1,26 @@
+// Package fakecluster is a small Kubernetes API server in memory, for tests of
+// controllers. It is reached with the real clients, through a
+// [rest.Config] whose transport calls the server directly: no socket is opened,
+// no goroutine is started, and nothing waits for the wall clock. So it runs in
+// a testing/synctest bubble, where time is virtual, and a test can wait until
+// everything has come to rest.
+//
+// It keeps the rules of the real server that controllers depend on: one
+// resourceVersion for all objects, conflicts by resourceVersion and UID,
+// metadata that clients cannot change, status as a subresource, generations,
+// finalizers, graceful deletion of pods, and watches that resume at any
+// resourceVersion of the past. The metadata of objects is validated by the
+// same code; of specs, only what clients may change about a pod that exists and
+// about the data of a revision.
+//
+// What a real cluster does only now and then, a test does here at will: it
+// counts and refuses requests ([Server.FailBefore]), loses the answer to a write
+// that was made ([Server.FailAfter]), makes caches stale ([Server.Hold]), and
+// breaks watches in a way that makes informers list again ([Server.Drop],
+// [Server.Compact]). [Kubelet] plays the node's part, one step per call. [Guard]
+// finds out who changes an object of a cache.
+//
+// It leaves out admission, server-side apply, deletion of collections, paging,
+// dry runs, and what the controller manager does about deletions, unless the test
+// asks for a round of it ([Server.CollectGarbage]).
+package fakecluster

@@ -1,0 +1,154 @@
+package fakecluster
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// CollectGarbage does a round of what the controller manager does about
+// deletions: it deletes the objects whose owners are all gone, and those of
+// owners that are deleted in the foreground, orphans those of owners that are
+// deleted so, and lets claims go that are protected and that no pod on a node
+// mounts. It goes on until nothing is left to do, and returns how much it did.
+func (s *Server) CollectGarbage() (collected int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for {
+		found := 0
+		for _, path := range slices.Sorted(maps.Keys(s.resources)) {
+			r := s.resources[path]
+			for _, object := range r.sorted() {
+				if current := r.objects[keyOf(object)]; current == object && s.collect(r, object) {
+					found++
+				}
+			}
+		}
+		if collected += found; found == 0 {
+			return collected
+		}
+	}
+}
+
+func keyOf(object *unstructured.Unstructured) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// collect does what there is to do about one object, and tells whether there was anything.
+func (s *Server) collect(r *storage, object *unstructured.Unstructured) bool {
+	has := func(finalizer string) bool {
+		return object.GetDeletionTimestamp() != nil && slices.Contains(object.GetFinalizers(), finalizer)
+	}
+	switch {
+	case object.GetDeletionTimestamp() == nil:
+		if !s.abandoned(object) {
+			return false
+		}
+		s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}), "")
+		return true
+	case has(metav1.FinalizerOrphanDependents):
+		s.orphan(object.GetUID())
+		s.unhold(r, object, metav1.FinalizerOrphanDependents)
+		return true
+	case has(metav1.FinalizerDeleteDependents) && !s.blocked(object.GetUID()):
+		s.unhold(r, object, metav1.FinalizerDeleteDependents)
+		return true
+	case has(protection) && !s.mounted(object):
+		s.unhold(r, object, protection)
+		return true
+	}
+	return false
+}
+
+// abandoned tells whether all owners of an object are gone, or wait for it to go first.
+func (s *Server) abandoned(object *unstructured.Unstructured) bool {
+	owners := object.GetOwnerReferences()
+	for _, owner := range owners {
+		if found := s.find(owner.UID); found != nil && !slices.Contains(found.GetFinalizers(), metav1.FinalizerDeleteDependents) {
+			return false
+		}
+	}
+	return len(owners) > 0
+}
+
+func (s *Server) find(uid types.UID) *unstructured.Unstructured {
+	for _, r := range s.resources {
+		for _, object := range r.objects {
+			if object.GetUID() == uid {
+				return object
+			}
+		}
+	}
+	return nil
+}
+
+// blocked tells whether an object is left that its owner waits for.
+func (s *Server) blocked(owner types.UID) bool {
+	for _, r := range s.resources {
+		for _, object := range r.objects {
+			for _, reference := range object.GetOwnerReferences() {
+				if reference.UID == owner && reference.BlockOwnerDeletion != nil && *reference.BlockOwnerDeletion {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// orphan drops an owner from all objects.
+func (s *Server) orphan(owner types.UID) {
+	for _, r := range s.resources {
+		for _, object := range r.sorted() {
+			left := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+			if len(left) < len(object.GetOwnerReferences()) {
+				after := object.DeepCopy()
+				after.SetOwnerReferences(left)
+				s.commit(r, object, after)
+			}
+		}
+	}
+}
+
+// unhold drops a finalizer from an object that is being deleted.
+func (s *Server) unhold(r *storage, object *unstructured.Unstructured, finalizer string) {
+	after := object.DeepCopy()
+	after.SetFinalizers(slices.DeleteFunc(after.GetFinalizers(), func(f string) bool { return f == finalizer }))
+	if finished(after) {
+		after = nil
+	}
+	s.commit(r, object, after)
+}
+
+// protection holds claims that are deleted while a pod mounts them.
+const protection = "kubernetes.io/pvc-protection"
+
+// ProtectClaims protects claims that are created from now on: one that is deleted while a pod
+// on a node mounts it stays, until CollectGarbage finds that none does.
+func (s *Server) ProtectClaims() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.resources["v1/persistentvolumeclaims"].protected = true
+}
+
+// mounted tells whether a pod on a node mounts a claim.
+func (s *Server) mounted(claim *unstructured.Unstructured) bool {
+	for _, object := range s.resources["v1/pods"].objects {
+		var pod corev1.Pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &pod); err != nil ||
+			pod.Spec.NodeName == "" || pod.Namespace != claim.GetNamespace() {
+			continue
+		}
+		if slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim.GetName()
+		}) {
+			return true
+		}
+	}
+	return false
+}

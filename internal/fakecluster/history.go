@@ -1,0 +1,107 @@
+package fakecluster
+
+import (
+	"fmt"
+	"sort"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// history is the past of one resource. A position in it counts the events from
+// the beginning, forgotten ones too.
+type history struct {
+	events    []event
+	forgotten int   // events before events[0]
+	compacted int64 // the resourceVersion up to which events are forgotten
+	limit     int   // watches get no event from this position on
+	watches   []*stream
+}
+
+// event is a change of an object, or a bookmark where it has no object.
+type event struct {
+	version       int64
+	before, after *unstructured.Unstructured // nil: the object did not exist
+	last          *unstructured.Unstructured // as watches show it
+}
+
+const unlimited = -1
+
+func (h *history) end() int { return h.forgotten + len(h.events) }
+
+// since is the position of the first event after a resourceVersion.
+func (h *history) since(version int64) int {
+	return h.forgotten + sort.Search(len(h.events), func(i int) bool { return h.events[i].version > version })
+}
+
+// held tells whether the event at a position is kept from watches.
+func (h *history) held(position int) bool { return h.limit != unlimited && position >= h.limit }
+
+// of finds a resource by name; tests name it as they do in Request.
+func (s *Server) of(resource string) *history {
+	for _, r := range s.resources {
+		if r.Name == resource {
+			return &r.history
+		}
+	}
+	panic(fmt.Sprintf("fakecluster: there is no resource %q", resource))
+}
+
+// Hold keeps everything that happens to a resource from now on from its
+// watches, so that caches become stale. Lists are always up to date.
+func (s *Server) Hold(resource string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.of(resource).limit = s.of(resource).end()
+}
+
+// Release ends what Hold began: the watches get all that they have missed.
+func (s *Server) Release(resource string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.of(resource).limit = unlimited
+	s.changed.Broadcast()
+}
+
+// ReleaseNext gives the watches of a held resource the next n events.
+func (s *Server) ReleaseNext(resource string, n int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if h := s.of(resource); h.limit != unlimited {
+		h.limit = min(h.limit+n, h.end())
+		s.changed.Broadcast()
+	}
+}
+
+// Drop ends the watches of a resource. Informers watch again from where they
+// were and miss nothing, unless Compact has been called.
+func (s *Server) Drop(resource string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	h := s.of(resource)
+	for _, w := range h.watches {
+		w.ended = true
+	}
+	h.watches = nil
+	s.changed.Broadcast()
+}
+
+// Compact forgets the past of a resource. A watch that begins, or stands, in
+// the past is told that it is too old; informers list again then, and never
+// see what has been created and deleted in between.
+func (s *Server) Compact(resource string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	h := s.of(resource)
+	h.forgotten, h.events, h.compacted = h.end(), nil, s.version
+	s.changed.Broadcast()
+}
+
+// Bookmark tells the watches of a resource that ask for bookmarks what the
+// newest resourceVersion is, as a real server does about once a minute.
+func (s *Server) Bookmark(resource string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	h := s.of(resource)
+	h.events = append(h.events, event{version: s.version})
+	s.changed.Broadcast()
+}

@@ -1,0 +1,179 @@
+package fakecluster
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+)
+
+// Kubelet plays the part of scheduler and kubelet, one step per call: it
+// starts containers, restarts those whose image has changed, reports readiness
+// and ends pods that are being deleted.
+type Kubelet struct {
+	// Client reaches the server. Required.
+	Client kubernetes.Interface
+	// Server is written directly where it is set, which is several times quicker.
+	// The requests are not in its log then, and cannot fail.
+	Server *Server
+	// Clock gives the times in the status. Default: the real one.
+	Clock clock.PassiveClock
+	// Broken tells which images do not become ready. Default: none.
+	Broken func(image string) bool
+}
+
+// SyncAll makes one step for every pod of a namespace.
+func (k *Kubelet) SyncAll(ctx context.Context, namespace string) error {
+	pods, err := k.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		if err := k.sync(ctx, &pods.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sync makes one step for a pod. A pod that does not exist is no error.
+func (k *Kubelet) Sync(ctx context.Context, namespace, name string) error {
+	pod, err := k.read(ctx, namespace, name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return k.sync(ctx, pod)
+}
+
+func (k *Kubelet) read(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	if k.Server != nil {
+		return k.Server.readPod(namespace, name)
+	}
+	return k.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+func (k *Kubelet) write(ctx context.Context, pod *corev1.Pod) error {
+	if k.Server != nil {
+		return k.Server.writePodStatus(pod)
+	}
+	_, err := k.Client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+	return err
+}
+
+// SyncPod makes one step for a pod as it was read last, which stays as it is.
+func (k *Kubelet) SyncPod(ctx context.Context, pod *corev1.Pod) error {
+	return k.sync(ctx, pod.DeepCopy())
+}
+
+func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
+	pods := k.Client.CoreV1().Pods(pod.Namespace)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		now := int64(0)
+		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
+		})
+	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+		return nil
+	case pod.Spec.NodeName == "":
+		binding := &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: "node-" + pod.Name},
+		}
+		if err := pods.Bind(ctx, binding, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		return k.Sync(ctx, pod.Namespace, pod.Name)
+	}
+	before := pod.Status.DeepCopy()
+	unconfigured, err := k.unconfigured(ctx, pod)
+	if err != nil {
+		return err
+	}
+	k.run(pod, unconfigured)
+	if equality.Semantic.DeepEqual(before, &pod.Status) {
+		return nil
+	}
+	return k.write(ctx, pod)
+}
+
+// run brings the status to what the spec says.
+func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
+	old := map[string]corev1.ContainerStatus{}
+	for _, s := range pod.Status.ContainerStatuses {
+		old[s.Name] = s
+	}
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = nil
+	containers := true
+	for _, c := range pod.Spec.Containers {
+		s := old[c.Name]
+		ran := s.ContainerID != ""
+		if unconfigured[c.Name] && (!ran || s.Image != c.Image) {
+			containers = false
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c))
+			continue
+		}
+		s.State.Waiting = nil
+		if ran && s.Image != c.Image {
+			s.RestartCount++
+		}
+		if !ran || s.Image != c.Image {
+			s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, c.Name, s.RestartCount)
+		}
+		s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
+		s.Ready = k.Broken == nil || !k.Broken(c.Image)
+		containers = containers && s.Ready
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+	}
+	k.condition(pod, corev1.ContainersReady, containers)
+	k.condition(pod, corev1.PodReady, containers && gatesOpen(pod))
+}
+
+func gatesOpen(pod *corev1.Pod) bool {
+	for _, gate := range pod.Spec.ReadinessGates {
+		if c := condition(pod, gate.ConditionType); c == nil || c.Status != corev1.ConditionTrue {
+			return false
+		}
+	}
+	return true
+}
+
+func (k *Kubelet) condition(pod *corev1.Pod, t corev1.PodConditionType, is bool) {
+	status := corev1.ConditionFalse
+	if is {
+		status = corev1.ConditionTrue
+	}
+	c := condition(pod, t)
+	if c == nil {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t})
+		c = &pod.Status.Conditions[len(pod.Status.Conditions)-1]
+	}
+	if c.Status != status {
+		*c = corev1.PodCondition{Type: t, Status: status, LastTransitionTime: metav1.NewTime(k.clock().Now())}
+	}
+}
+
+func (k *Kubelet) clock() clock.PassiveClock {
+	if k.Clock == nil {
+		return clock.RealClock{}
+	}
+	return k.Clock
+}
+
+func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == t {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package fakecluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+const mediaJSON = "application/json"
+
+// transport answers HTTP requests from a server in the same process.
+type transport struct{ server *Server }
+
+// RoundTrip serves one request.
+func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
+	if err := h.Context().Err(); err != nil {
+		return nil, err
+	}
+	r, err := t.server.read(h)
+	if err != nil {
+		return answerError(h, err)
+	}
+	before, after := t.server.record(r)
+	if before != nil {
+		if err := before(*r); err != nil {
+			return answerError(h, err)
+		}
+	}
+	if r.Verb == "watch" {
+		body, err := t.server.watch(h.Context(), r)
+		if err != nil {
+			return answerError(h, err)
+		}
+		return answer(h, http.StatusOK, body), nil
+	}
+	object, err := t.server.serve(r)
+	if err != nil {
+		return answerError(h, err)
+	}
+	if after != nil {
+		if err := after(*r); err != nil {
+			return answerError(h, err)
+		}
+	}
+	code := http.StatusOK
+	if r.Verb == "create" {
+		code = http.StatusCreated
+	}
+	if strings.Contains(h.Header.Get("Accept"), "as=PartialObjectMetadata;") {
+		object = onlyMetadata(object)
+	}
+	return answerJSON(h, code, object)
+}
+
+// onlyMetadata leaves of an object what clients get that ask for no more.
+func onlyMetadata(object any) any {
+	full, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return object
+	}
+	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": full.Object["metadata"]}
+}
+
+// serve answers everything but watches.
+func (s *Server) serve(r *Request) (any, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	switch {
+	case r.Verb == "create" && r.Resource == "pods" && r.Subresource == "binding":
+		return s.bind(r.storage, r)
+	case r.Subresource != "" && (r.Subresource != "status" || !r.storage.Status || r.Verb == "create" || r.Verb == "delete"):
+		return nil, errUnknown(r.String())
+	}
+	switch r.Verb {
+	case "get":
+		return r.storage.get(r)
+	case "list":
+		return s.list(r.storage, r)
+	case "create":
+		return s.create(r.storage, r)
+	case "update":
+		return s.put(r.storage, r)
+	case "patch":
+		return s.patch(r.storage, r)
+	default:
+		return s.remove(r.storage, r)
+	}
+}
+
+func answerError(h *http.Request, err error) (*http.Response, error) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return nil, err
+	}
+	body := status.Status()
+	body.Kind, body.APIVersion = "Status", "v1"
+	response, err := answerJSON(h, int(body.Code), body)
+	if err == nil && body.Details != nil && body.Details.RetryAfterSeconds > 0 {
+		response.Header.Set("Retry-After", strconv.Itoa(int(body.Details.RetryAfterSeconds)))
+	}
+	return response, err
+}
+
+func answerJSON(h *http.Request, code int, object any) (*http.Response, error) {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return answer(h, code, io.NopCloser(bytes.NewReader(data))), nil
+}
+
+func answer(h *http.Request, code int, body io.ReadCloser) *http.Response {
+	return &http.Response{
+		StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {mediaJSON}}, Body: body, ContentLength: -1, Request: h,
+	}
+}
+
+// decode reads JSON, whole numbers as int64.
+func decode(data []byte, into any) error { return utiljson.Unmarshal(data, into) }

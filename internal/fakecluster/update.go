@@ -1,0 +1,112 @@
+package fakecluster
+
+import (
+	"k8s.io/apimachinery/pkg/api/equality"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// put replaces an object, or its status.
+func (s *Server) put(r *storage, req *Request) (any, error) {
+	object, err := r.parse(req)
+	if err != nil {
+		return nil, err
+	}
+	current, err := r.get(req)
+	if err != nil {
+		return nil, err
+	}
+	if uid := object.GetUID(); uid != "" && uid != current.GetUID() {
+		return nil, conflict(r, req, "the UID is %s, not %s", current.GetUID(), uid)
+	}
+	if object.GetResourceVersion() == "" && r.Type != nil {
+		object.SetResourceVersion(current.GetResourceVersion())
+	}
+	return s.update(r, req, current, object)
+}
+
+// update makes of the current object what a PUT or PATCH asks for.
+func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.Unstructured) (any, error) {
+	if v := wanted.GetResourceVersion(); v != "" && v != current.GetResourceVersion() {
+		return nil, conflict(r, req, "the object has been modified, it is at resourceVersion %s and not %s", current.GetResourceVersion(), v)
+	}
+	after := r.within(req.Subresource, current, wanted)
+	keepMetadata(current, after)
+	errs := apivalidation.ValidateObjectMetaAccessorUpdate(after, current, field.NewPath("metadata"))
+	if r.validate != nil {
+		errs = append(errs, r.validate(current, after)...)
+	}
+	if err := invalid(r, req.Name, errs); err != nil {
+		return nil, err
+	}
+	if r.Generation && changesSpec(current, after) {
+		after.SetGeneration(current.GetGeneration() + 1)
+	}
+	if equality.Semantic.DeepEqual(current.Object, after.Object) {
+		return current, nil
+	}
+	if finished(after) {
+		return s.commit(r, current, nil), nil
+	}
+	return s.commit(r, current, after), nil
+}
+
+// within returns the current object with what the endpoint may change of it.
+// The status endpoint of built-in kinds takes labels and annotations too.
+func (r *storage) within(subresource string, current, wanted *unstructured.Unstructured) *unstructured.Unstructured {
+	if subresource == "" {
+		after := wanted.DeepCopy()
+		if r.Status {
+			setOrDelete(after.Object, "status", current.Object["status"])
+		}
+		return after
+	}
+	after := current.DeepCopy()
+	setOrDelete(after.Object, "status", wanted.Object["status"])
+	if r.Type != nil {
+		after.SetLabels(wanted.GetLabels())
+		after.SetAnnotations(wanted.GetAnnotations())
+		after.SetUID(wanted.GetUID()) // another one is refused
+	}
+	return after
+}
+
+func setOrDelete(object map[string]any, key string, value any) {
+	if value == nil {
+		delete(object, key)
+		return
+	}
+	object[key] = value
+}
+
+// keepMetadata puts back what clients cannot change.
+func keepMetadata(current, after *unstructured.Unstructured) {
+	if after.GetUID() == "" {
+		after.SetUID(current.GetUID())
+	}
+	after.SetCreationTimestamp(current.GetCreationTimestamp())
+	after.SetDeletionTimestamp(current.GetDeletionTimestamp())
+	after.SetDeletionGracePeriodSeconds(current.GetDeletionGracePeriodSeconds())
+	after.SetGeneration(current.GetGeneration())
+}
+
+// changesSpec tells whether anything but metadata and status changes.
+func changesSpec(before, after *unstructured.Unstructured) bool {
+	rest := func(object *unstructured.Unstructured) map[string]any {
+		out := map[string]any{}
+		for key, value := range object.Object {
+			if key != "metadata" && key != "status" {
+				out[key] = value
+			}
+		}
+		return out
+	}
+	return !equality.Semantic.DeepEqual(rest(before), rest(after))
+}
+
+// finished tells whether an object that is being deleted can go.
+func finished(object *unstructured.Unstructured) bool {
+	grace := object.GetDeletionGracePeriodSeconds()
+	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
+}

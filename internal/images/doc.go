@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package images reads image references as Docker and the container runtimes do
+// (nginx means docker.io/library/nginx:latest), and the tasks to pull images that a
+// NodeImage holds: whose they are, how far they are, and the patch that changes
+// them. All of it is pure.
+package images

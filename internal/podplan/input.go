@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/revision"
+)
+
+// NoWorkload is the error of a snapshot without the workload of a kind.
+func NoWorkload(kind string) error {
+	return fmt.Errorf("the Snapshot has no Set; give it the %s to plan for", kind)
+}
+
+// ErrNoTime is the error of a snapshot without a time.
+var ErrNoTime = errors.New("Snapshot.Now is zero, and would be written into pods; set it to the time to plan for, time.Now() for example")
+
+// Object is what a snapshot holds pointers of.
+type Object interface {
+	comparable
+	metav1.Object
+}
+
+// shownObjects is how many objects an error names.
+const shownObjects = 3
+
+// Usable returns the objects of a namespace that belong to the workload. The
+// others, and nil ones, are left out, and the error says so; field names where
+// they stand, and wanted says what they should be like. The given slice is not changed.
+func Usable[T Object](objects []T, namespace, field, wanted string, belongs func(T) bool) ([]T, error) {
+	useless := func(object T) bool {
+		var none T
+		return object == none || object.GetNamespace() != namespace || !belongs(object)
+	}
+	if !slices.ContainsFunc(objects, useless) {
+		return objects, nil
+	}
+	var usable []T
+	var names []string
+	for _, object := range objects {
+		if !useless(object) {
+			usable = append(usable, object)
+			continue
+		}
+		var none T
+		name := "nil"
+		if object != none {
+			name = object.GetNamespace() + "/" + object.GetName()
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if more := len(names) - shownObjects; more > 0 {
+		names = append(names[:shownObjects], fmt.Sprintf("and %d more", more))
+	}
+	return usable, fmt.Errorf("%s: %s left out; want objects of namespace %s %s", field, strings.Join(names, ", "), namespace, wanted)
+}
+
+// OwnedBy tells whether an object names the UID as an owner.
+func OwnedBy(object metav1.Object, owner types.UID) bool {
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+}
+
+// Selector reads the selector of a workload.
+func Selector(selector *metav1.LabelSelector) (labels.Selector, error) {
+	if selector == nil {
+		return nil, errors.New("spec.selector: is missing; it must select the labels of the template")
+	}
+	read, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	if read.Empty() {
+		return nil, errors.New("spec.selector: is empty; it must select the labels of the template")
+	}
+	return read, nil
+}
+
+// UsableRevisions is Usable for the history of a workload: revisions that it owns,
+// which wanted says, and those that nobody controls. Those that cannot be used are
+// left out without an error.
+func UsableRevisions(revisions []*appsv1.ControllerRevision, of metav1.Object, wanted string) ([]*appsv1.ControllerRevision, error) {
+	usable, err := Usable(revisions, of.GetNamespace(), "Snapshot.Revisions", wanted+", or that nobody controls",
+		func(r *appsv1.ControllerRevision) bool {
+			return OwnedBy(r, of.GetUID()) || metav1.GetControllerOfNoCopy(r) == nil
+		})
+	return revision.Usable(usable), err
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"strconv"
+	"strings"
+)
+
+// SplitOrdinal takes a name apart that ends in a dash and an ordinal, as the name of a
+// pod ("web-0") or of a claim ("data-web-0") does: into what stands before the
+// dash, and the ordinal. It returns false where the name is no such name, and
+// also where nobody would give it: an ordinal has no leading zeros, and fits
+// into an int32.
+func SplitOrdinal(name string) (parent string, ordinal int32, ok bool) {
+	i := strings.LastIndexByte(name, '-')
+	if i < 1 {
+		return "", 0, false
+	}
+	digits := name[i+1:]
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if err != nil || len(digits) > 1 && digits[0] == '0' {
+		return "", 0, false
+	}
+	return name[:i], int32(n), true
+}

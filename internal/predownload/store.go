@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package predownload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
+)
+
+// Jobs creates, finds and deletes image pull jobs. See Store for what the
+// methods promise.
+type Jobs interface {
+	Owned(namespace string, owner types.UID) ([]string, error)
+	Create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error
+	Delete(ctx context.Context, namespace, name string) error
+}
+
+// Store is the Jobs that finds jobs in an informer's cache and writes to the
+// API server. It is safe for use by several goroutines.
+type Store struct {
+	client client.Interface
+	jobs   cache.Indexer
+}
+
+// NewStore returns a store over an informer of ImagePullJobs, to which it adds
+// an index. The caller runs the informer; it must not have been started before.
+// While it is not filled, no job is found.
+func NewStore(c client.Interface, informer cache.SharedIndexInformer) (*Store, error) {
+	if c == nil || informer == nil {
+		return nil, errors.New("image pull jobs need a client of the distribution kinds and an informer of ImagePullJobs, found nil")
+	}
+	if err := caches.AddOwnerIndex(informer); err != nil {
+		return nil, fmt.Errorf("ImagePullJobs: %w", err)
+	}
+	return &Store{client: c, jobs: informer.GetIndexer()}, nil
+}
+
+// Owned names the jobs of the namespace that the owner with that UID controls
+// and that are not being deleted, sorted. It sends no request.
+func (s *Store) Owned(namespace string, owner types.UID) ([]string, error) {
+	found, err := caches.OwnedBy[*distributionv1alpha1.ImagePullJob](s.jobs, owner)
+	if err != nil {
+		return nil, fmt.Errorf("read ImagePullJobs: %w", err)
+	}
+	var names []string
+	for _, job := range found {
+		controller := metav1.GetControllerOfNoCopy(job)
+		if job.Namespace == namespace && job.DeletionTimestamp == nil && controller != nil && controller.UID == owner {
+			names = append(names, job.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Create creates a job and returns the API server's error.
+func (s *Store) Create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error {
+	_, err := s.client.ImagePullJobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
+	return err
+}
+
+// Delete deletes the job that the cache holds under that name, and no other one
+// that has taken its name since. A job that is gone already is no error.
+func (s *Store) Delete(ctx context.Context, namespace, name string) error {
+	cached, found, err := s.jobs.GetByKey(cache.NewObjectName(namespace, name).String())
+	if !found || err != nil {
+		return err
+	}
+	uid := cached.(*distributionv1alpha1.ImagePullJob).UID
+	err = s.client.ImagePullJobs(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,60 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func podAlias(n int) string { return fmt.Sprintf("p%d", n) }
+
+// Name finds the name of a pod by the way it is shown.
+func (w *Cluster) Name(alias string) string {
+	if !w.GeneratedNames {
+		if w.Pod(alias) != nil {
+			return alias
+		}
+		w.T.Fatalf("there is no pod %s", alias)
+	}
+	for name, a := range w.alias {
+		if a == alias {
+			return name
+		}
+	}
+	w.T.Fatalf("there is no pod %s", alias)
+	return ""
+}
+
+// Alias returns the way in which a pod is shown.
+func (w *Cluster) Alias(name string) string {
+	if !w.GeneratedNames {
+		return name
+	}
+	if a, ok := w.alias[name]; ok {
+		return a
+	}
+	return "new"
+}
+
+// Aliases shows pods in the given order; none are "new pods".
+func (w *Cluster) Aliases(pods []*corev1.Pod) string {
+	var names []string
+	for _, p := range pods {
+		names = append(names, w.Alias(p.Name))
+	}
+	if len(names) == 0 {
+		return "new pods"
+	}
+	return strings.Join(names, " ")
+}
+
+// Unalias makes text about pods readable.
+func (w *Cluster) Unalias(text string) string {
+	for _, name := range slices.Sorted(maps.Keys(w.alias)) {
+		text = strings.ReplaceAll(text, name, w.alias[name])
+	}
+	return text
+}

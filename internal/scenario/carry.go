@@ -1,0 +1,176 @@
+package scenario
+
+import (
+	"encoding/json"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// WriteRevisions adopts, creates and raises revisions as a plan says.
+func (w *Cluster) WriteRevisions(c *revision.Changes) {
+	for _, r := range c.Adopt {
+		w.editRevision(r, func(r *appsv1.ControllerRevision) {
+			if metav1.GetControllerOfNoCopy(r) != nil {
+				w.T.Fatalf("the plan adopts revision %s, which has a controller", r.Name)
+			}
+			r.OwnerReferences = append(r.OwnerReferences, w.Owner)
+		})
+	}
+	if r := c.Create; r != nil {
+		if slices.ContainsFunc(w.Revisions, func(have *appsv1.ControllerRevision) bool { return have.Name == r.Name }) {
+			w.T.Fatalf("the plan creates revision %s, which exists", r.Name)
+		}
+		r = r.DeepCopy()
+		r.UID, r.CreationTimestamp = w.uid(r.Name), metav1.NewTime(w.Now)
+		w.Revisions = append(w.Revisions, r)
+	}
+	if c.Raise != nil {
+		w.editRevision(c.Raise, func(r *appsv1.ControllerRevision) { r.Revision = c.RaiseTo })
+	}
+}
+
+func (w *Cluster) editRevision(of *appsv1.ControllerRevision, do func(*appsv1.ControllerRevision)) {
+	i := slices.IndexFunc(w.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == of.Name })
+	if i < 0 {
+		w.T.Fatalf("the plan changes revision %s, which does not exist", of.Name)
+	}
+	w.Revisions[i] = w.Revisions[i].DeepCopy()
+	do(w.Revisions[i])
+}
+
+// DeleteRevisions deletes revisions beyond the history limit as a plan says.
+func (w *Cluster) DeleteRevisions(c *revision.Changes) {
+	for _, r := range c.Delete {
+		w.Revisions = slices.DeleteFunc(w.Revisions, func(have *appsv1.ControllerRevision) bool { return have.Name == r.Name })
+	}
+}
+
+// CarryOut carries out the stages of a plan, each by do: the second one where
+// the first has moved no pod.
+func (w *Cluster) CarryOut(stages *rollout.Stages, do func(*rollout.Stage)) {
+	w.moved = false
+	if do(&stages.Stage); !w.moved {
+		do(&stages.Otherwise)
+	}
+}
+
+// CreatePods creates pods and their claims as a plan says, as many as the API
+// server accepts.
+func (w *Cluster) CreatePods(creations []rollout.PodCreation) {
+	for _, c := range creations {
+		if w.Pod(c.Pod.Name) != nil {
+			w.T.Fatalf("the plan creates pod %s, which exists", c.Pod.Name)
+		}
+		w.CreateClaims(c.Claims)
+		if w.Refused["create"] || w.Quota > 0 && len(w.Pods) >= w.Quota {
+			return
+		}
+		w.moved = true
+		pod := c.Pod.DeepCopy()
+		pod.UID = w.uid(pod.Name)
+		pod.CreationTimestamp = metav1.NewTime(w.Now)
+		pod.ResourceVersion = w.Bump()
+		pod.Status.Phase = corev1.PodPending
+		if w.created++; w.GeneratedNames {
+			w.alias[pod.Name] = podAlias(w.created)
+		}
+		w.Pods = append(w.Pods, pod)
+	}
+}
+
+// CreateClaims creates claims as a plan says.
+func (w *Cluster) CreateClaims(claims []*corev1.PersistentVolumeClaim) {
+	for _, claim := range claims {
+		if w.Claim(claim.Name) != nil {
+			w.T.Fatalf("the plan creates claim %s, which exists", claim.Name)
+		}
+		claim = claim.DeepCopy()
+		claim.UID = w.uid(claim.Name)
+		claim.CreationTimestamp = metav1.NewTime(w.Now)
+		w.Claims = append(w.Claims, claim)
+	}
+}
+
+// DeletePod deletes a pod as a plan says, and returns whether the API server
+// accepts it.
+func (w *Cluster) DeletePod(pod *corev1.Pod) bool {
+	have := w.Pod(pod.Name)
+	if have == nil || have.UID != pod.UID {
+		w.T.Fatalf("the plan deletes pod %s, which does not exist", pod.Name)
+	}
+	if have.DeletionTimestamp != nil {
+		w.T.Fatalf("the plan deletes pod %s, which is terminating", pod.Name)
+	}
+	if w.Refused["delete"] {
+		return false
+	}
+	w.moved = true
+	w.Remove(pod.Name)
+	return true
+}
+
+// DeleteClaim deletes a claim as a plan says.
+func (w *Cluster) DeleteClaim(claim *corev1.PersistentVolumeClaim) {
+	if w.Claim(claim.Name) == nil {
+		w.T.Fatalf("the plan deletes claim %s, which does not exist", claim.Name)
+	}
+	w.RemoveClaim(claim.Name)
+}
+
+// OwnClaim gives a claim other owners as a plan says.
+func (w *Cluster) OwnClaim(claim *corev1.PersistentVolumeClaim, owners []metav1.OwnerReference) {
+	have := w.Claim(claim.Name)
+	if have == nil {
+		w.T.Fatalf("the plan changes the owners of claim %s, which does not exist", claim.Name)
+	}
+	if equality.Semantic.DeepEqual(have.OwnerReferences, owners) {
+		w.T.Fatalf("the plan gives claim %s the owners that it has", claim.Name)
+	}
+	w.editClaim(claim.Name, func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = slices.Clone(owners) })
+}
+
+// PatchPods changes pods as a plan says.
+func (w *Cluster) PatchPods(patches []rollout.PodPatch) {
+	for _, p := range patches {
+		i := slices.IndexFunc(w.Pods, func(have *corev1.Pod) bool { return have.Name == p.Pod.Name })
+		if i < 0 {
+			w.T.Fatalf("the plan patches pod %s, which does not exist", p.Pod.Name)
+		}
+		writes, err := p.Patch.Writes(w.Pods[i])
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		if len(writes) == 0 {
+			w.T.Fatalf("the plan patches pod %s (%s) without a change", p.Pod.Name, p.Kind)
+		}
+		w.moved = w.moved || p.Kind.Moves()
+		for _, write := range writes {
+			w.Pods[i] = w.patched(w.Pods[i], write.Data)
+		}
+	}
+}
+
+func (w *Cluster) patched(pod *corev1.Pod, patch []byte) *corev1.Pod {
+	before, err := json.Marshal(pod)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	after, err := strategicpatch.StrategicMergePatch(before, patch, corev1.Pod{})
+	if err != nil {
+		w.T.Fatalf("patch of pod %s: %v", pod.Name, err)
+	}
+	pod = &corev1.Pod{}
+	if err := json.Unmarshal(after, pod); err != nil {
+		w.T.Fatal(err)
+	}
+	pod.ResourceVersion = w.Bump()
+	return pod
+}

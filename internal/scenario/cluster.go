@@ -1,0 +1,203 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// TB is what a world needs of a test. [testing.T] has it, and so has rapid.T.
+type TB interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// Cluster is a cluster with the pods, claims and revisions of one workload. Its
+// objects are never changed once they are in it: a change puts a copy in place.
+type Cluster struct {
+	// T fails when a plan asks for what cannot be.
+	T TB
+	// Owner is the workload, as its dependents refer to it.
+	Owner metav1.OwnerReference
+	// Pods are all pods that exist, by age.
+	Pods []*corev1.Pod
+	// Claims are all claims that exist, by age.
+	Claims []*corev1.PersistentVolumeClaim
+	// Revisions are all revisions that exist, by age.
+	Revisions []*appsv1.ControllerRevision
+	// Now is the time. Nothing but the test moves it.
+	Now time.Time
+
+	// GeneratedNames says that the names of pods mean nothing. Pods are shown
+	// as p1, p2, … in the order in which they were created. Otherwise they are
+	// shown by their names.
+	GeneratedNames bool
+	// Graceful says that what is deleted stays, terminating, for as long as it
+	// would in a cluster: a pod until its kubelet has stopped it, a claim until
+	// no pod uses it. Otherwise it is gone at once.
+	Graceful bool
+	// Refused names what the API server refuses: "create", "delete".
+	Refused map[string]bool
+	// Quota is how many pods there may be; 0 is no limit.
+	Quota int
+
+	moved       bool // by the stage that is carried out
+	version     int
+	uids        int
+	created     int
+	alias       map[string]string // of pods with generated names
+	broken      map[types.UID]bool
+	frozen      map[types.UID]bool
+	ownerGone   bool
+	ownerEnding bool // it is gone after its dependents
+}
+
+// New returns a world without any objects.
+func New(t TB, owner metav1.OwnerReference) *Cluster {
+	return &Cluster{
+		T: t, Owner: owner, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		alias: map[string]string{}, broken: map[types.UID]bool{}, frozen: map[types.UID]bool{},
+	}
+}
+
+// Bump returns a resourceVersion that was never used before.
+func (w *Cluster) Bump() string { w.version++; return fmt.Sprint(w.version) }
+
+// uid returns a UID that was never used before: an object that is created anew
+// is another one.
+func (w *Cluster) uid(name string) types.UID {
+	w.uids++
+	return types.UID(fmt.Sprintf("uid-%s-%d", name, w.uids))
+}
+
+// Pod returns the pod of a name, nil if there is none.
+func (w *Cluster) Pod(name string) *corev1.Pod {
+	for _, pod := range w.Pods {
+		if pod.Name == name {
+			return pod
+		}
+	}
+	return nil
+}
+
+// Claim returns the claim of a name, nil if there is none.
+func (w *Cluster) Claim(name string) *corev1.PersistentVolumeClaim {
+	for _, claim := range w.Claims {
+		if claim.Name == name {
+			return claim
+		}
+	}
+	return nil
+}
+
+// Edit changes a pod as somebody else would. A pod that does not exist is left
+// alone.
+func (w *Cluster) Edit(name string, do func(*corev1.Pod)) {
+	for i, pod := range w.Pods {
+		if pod.Name == name {
+			w.Pods[i] = pod.DeepCopy()
+			do(w.Pods[i])
+			w.Pods[i].ResourceVersion = w.Bump()
+		}
+	}
+}
+
+func (w *Cluster) editClaim(name string, do func(*corev1.PersistentVolumeClaim)) {
+	for i, claim := range w.Claims {
+		if claim.Name == name {
+			w.Claims[i] = claim.DeepCopy()
+			do(w.Claims[i])
+		}
+	}
+}
+
+// Remove deletes a pod as anybody may, again too. A pod that has finalizers
+// stays, terminating, and so does every pod of a graceful world.
+func (w *Cluster) Remove(name string) {
+	if !w.Graceful {
+		w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name && len(p.Finalizers) == 0 })
+	}
+	w.Edit(name, func(p *corev1.Pod) {
+		if p.DeletionTimestamp == nil || !w.Graceful {
+			now := metav1.NewTime(w.Now)
+			p.DeletionTimestamp = &now
+		}
+	})
+}
+
+// Gone lets a pod vanish whatever holds it, as a forced deletion does.
+func (w *Cluster) Gone(name string) {
+	w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+}
+
+// claimName returns the name of a claim by how it is shown.
+func (w *Cluster) claimName(shown string) string {
+	for _, claim := range w.Claims {
+		if w.Unalias(claim.Name) == shown {
+			return claim.Name
+		}
+	}
+	return shown
+}
+
+// RemoveClaim deletes a claim as anybody may. In a graceful world a claim that
+// a pod uses stays, terminating, until Collect finds it unused.
+func (w *Cluster) RemoveClaim(name string) {
+	if w.Graceful && w.inUse(name) {
+		w.editClaim(name, func(c *corev1.PersistentVolumeClaim) {
+			if c.DeletionTimestamp == nil {
+				now := metav1.NewTime(w.Now)
+				c.DeletionTimestamp = &now
+			}
+		})
+		return
+	}
+	w.Claims = slices.DeleteFunc(w.Claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name })
+}
+
+func (w *Cluster) inUse(claim string) bool {
+	return slices.ContainsFunc(w.Pods, func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+		})
+	})
+}
+
+// Available counts the pods that serve.
+func (w *Cluster) Available(minReadySeconds int32) (n int32) {
+	for _, pod := range w.Pods {
+		if active(pod) && lifecycle.Available(pod, minReadySeconds, w.Now) {
+			n++
+		}
+	}
+	return n
+}
+
+// active tells whether a pod has neither ended nor is being deleted.
+func active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !ended(pod) }
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// SetCondition sets a condition of a pod that the caller may change. The time
+// of its last transition is now when the status is another.
+func (w *Cluster) SetCondition(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) {
+	if c := readiness.Condition(pod, t); c != nil {
+		if c.Status != status {
+			c.Status, c.Reason, c.Message, c.LastTransitionTime = status, "", "", metav1.NewTime(w.Now)
+		}
+		return
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+		Type: t, Status: status, LastTransitionTime: metav1.NewTime(w.Now)})
+}

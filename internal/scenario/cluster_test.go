@@ -1,0 +1,202 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// crew is a workload that keeps the pods web-0, web-1, … of one image, each
+// with a claim that belongs to it.
+type crew struct {
+	*Cluster
+	replicas int
+	template corev1.PodTemplateSpec
+	seconds  int32
+}
+
+func newCrew(t TB) *crew {
+	c := &crew{Cluster: New(t, metav1.OwnerReference{Kind: "Crew", Name: "web", UID: "uid-web"}), template: Template()}
+	c.Graceful = true
+	return c
+}
+
+func (c *crew) Spec(changes ...string) {
+	for _, change := range changes {
+		if n, ok := strings.CutPrefix(change, "replicas="); ok {
+			_, _ = fmt.Sscan(n, &c.replicas)
+		} else if key, value, _ := strings.Cut(change, "="); !ChangeTemplate(&c.template, key, value) {
+			c.T.Fatalf("unknown field %s", key)
+		}
+	}
+}
+
+func (c *crew) Feature(name string) {
+	if name != "MinReady" {
+		c.T.Fatalf("unknown feature %s", name)
+	}
+	c.seconds = 10
+}
+
+func (c *crew) Command(d *datadriven.TestData, out *strings.Builder) bool {
+	if d.Cmd != "greet" {
+		return false
+	}
+	out.WriteString("hello\n")
+	return true
+}
+
+func (c *crew) MinReadySeconds() int32 { return c.seconds }
+
+func (c *crew) Status(out *strings.Builder) {
+	fmt.Fprintf(out, "available=%d\n", c.Available(c.seconds))
+}
+
+func (c *crew) Pass(out *strings.Builder) bool {
+	if c.OwnerGone() {
+		return false
+	}
+	create, owned := c.missing(), false
+	for _, pod := range c.Pods {
+		claim := c.Claim("data-" + pod.Name)
+		if !refersTo(claim.OwnerReferences, pod.UID) {
+			c.OwnClaim(claim, []metav1.OwnerReference{{Kind: "Pod", Name: pod.Name, UID: pod.UID}})
+			owned = true
+		}
+	}
+	c.ShowCreations(create, out)
+	c.CreatePods(create)
+	return owned || len(create) > 0
+}
+
+func (c *crew) missing() (create []rollout.PodCreation) {
+	for i := range c.replicas {
+		name := fmt.Sprintf("web-%d", i)
+		if c.Pod(name) != nil || c.Claim("data-"+name) != nil {
+			continue
+		}
+		pod := &corev1.Pod{ObjectMeta: *c.template.ObjectMeta.DeepCopy(), Spec: *c.template.Spec.DeepCopy()}
+		pod.Name, pod.OwnerReferences = name, []metav1.OwnerReference{c.Owner}
+		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-" + name}}
+		create = append(create, rollout.PodCreation{Pod: pod, Claims: []*corev1.PersistentVolumeClaim{claim}})
+	}
+	return create
+}
+
+func TestScripts(t *testing.T) {
+	RunScripts(t, "testdata/scripts", func(t *testing.T) (*Cluster, Workload) {
+		c := newCrew(t)
+		return c.Cluster, c
+	})
+}
+
+// failure is a TB that keeps how a world fails.
+type failure string
+
+func (f *failure) Helper()           {}
+func (f *failure) Fatal(args ...any) { f.Fatalf("%s", fmt.Sprint(args...)) }
+func (f *failure) Fatalf(format string, args ...any) {
+	*f = failure(fmt.Sprintf(format, args...))
+	panic(f)
+}
+
+func TestWhatPlansCannotAskFor(t *testing.T) {
+	pod := func(name string) *corev1.Pod { return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+	claim := func(name string) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	history := func(name string) *appsv1.ControllerRevision {
+		return &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	}
+	for _, test := range []struct {
+		want string
+		do   func(w *Cluster)
+	}{
+		{"the plan creates pod web-0, which exists", func(w *Cluster) { w.CreatePods([]rollout.PodCreation{{Pod: pod("web-0")}}) }},
+		{"the plan deletes pod web-1, which does not exist", func(w *Cluster) { w.DeletePod(pod("web-1")) }},
+		{"the plan deletes pod web-0, which does not exist", func(w *Cluster) { w.DeletePod(pod("web-0")) }}, // another UID
+		{"the plan deletes pod web-0, which is terminating", func(w *Cluster) {
+			w.Remove("web-0")
+			w.DeletePod(w.Pod("web-0"))
+		}},
+		{"the plan creates claim data-web-0, which exists", func(w *Cluster) {
+			w.CreateClaims([]*corev1.PersistentVolumeClaim{claim("data-web-0")})
+		}},
+		{"the plan deletes claim other, which does not exist", func(w *Cluster) { w.DeleteClaim(claim("other")) }},
+		{"the plan changes the owners of claim other, which does not exist", func(w *Cluster) { w.OwnClaim(claim("other"), nil) }},
+		{"the plan gives claim data-web-0 the owners that it has", func(w *Cluster) {
+			w.OwnClaim(w.Claim("data-web-0"), w.Claim("data-web-0").OwnerReferences)
+		}},
+		{"the plan patches pod web-1, which does not exist", func(w *Cluster) {
+			w.PatchPods([]rollout.PodPatch{{Pod: pod("web-1"), Patch: &podpatch.Patch{}}})
+		}},
+		{"the plan patches pod web-0 (Refresh) without a change", func(w *Cluster) {
+			w.PatchPods([]rollout.PodPatch{{Pod: w.Pod("web-0"), Patch: &podpatch.Patch{}, Kind: rollout.PatchRefresh}})
+		}},
+		{"the plan creates revision web-a, which exists", func(w *Cluster) {
+			w.WriteRevisions(&revision.Changes{Create: history("web-a")})
+			w.WriteRevisions(&revision.Changes{Create: history("web-a")})
+		}},
+		{"the plan changes revision web-b, which does not exist", func(w *Cluster) {
+			w.WriteRevisions(&revision.Changes{Raise: history("web-b"), RaiseTo: 2})
+		}},
+		{"the plan adopts revision web-a, which has a controller", func(w *Cluster) {
+			controller := true
+			w.Owner.Controller = &controller
+			w.WriteRevisions(&revision.Changes{Create: history("web-a")})
+			w.WriteRevisions(&revision.Changes{Adopt: w.Revisions})
+			w.WriteRevisions(&revision.Changes{Adopt: w.Revisions})
+		}},
+		{"there is no pod web-7", func(w *Cluster) { w.Name("web-7") }},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			c := newCrew(t)
+			c.Spec("replicas=1")
+			c.Settle(c.Pass, &strings.Builder{})
+			got := failure("")
+			c.T = &got
+			defer func() {
+				if recover() == nil || string(got) != test.want {
+					t.Errorf("failed with %q, want %q", got, test.want)
+				}
+			}()
+			test.do(c.Cluster)
+		})
+	}
+}
+
+func TestMoves(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}}
+	got := failure("")
+	defer func() {
+		if recover() == nil || got != "pod web-0 is changed twice" {
+			t.Errorf("failed with %q", got)
+		}
+	}()
+	Moves{Delete: []*corev1.Pod{pod}, Create: []rollout.PodCreation{{Pod: pod}}}.CheckOnce(&got)
+}
+
+func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
+	c := newCrew(t)
+	c.Spec("replicas=1")
+	c.Settle(c.Pass, &strings.Builder{})
+	c.Kubelets()
+	c.Edit("web-0", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:missing" })
+	c.Kubelets()
+	want := corev1.ContainerStatus{Name: "main", Image: "nginx:1", ImageID: "sha256:nginx:1"}
+	if diff := cmp.Diff([]corev1.ContainerStatus{want}, c.Pod("web-0").Status.ContainerStatuses); diff != "" {
+		t.Errorf("container status (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package typedclient
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/testing"
+)
+
+// Serve lets a fake answer from copies of the given objects, and returns the
+// memory that holds them. It panics where an object is of no kind that
+// addToScheme registers, or is given twice.
+func Serve(fake *testing.Fake, addToScheme func(*runtime.Scheme) error, objects []runtime.Object) testing.ObjectTracker {
+	scheme := runtime.NewScheme()
+	if err := addToScheme(scheme); err != nil {
+		panic(fmt.Sprintf("fake client: %v", err))
+	}
+	tracker := testing.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
+	for i, object := range objects {
+		if err := tracker.Add(object); err != nil {
+			panic(fmt.Sprintf("fake client: object %d (%T): %v", i, object, err))
+		}
+	}
+	fake.AddReactor("*", "*", testing.ObjectReaction(tracker))
+	fake.AddWatchReactor("*", func(action testing.Action) (bool, watch.Interface, error) {
+		var opts metav1.ListOptions
+		if a, ok := action.(testing.WatchActionImpl); ok {
+			opts = a.ListOptions
+		}
+		w, err := tracker.Watch(action.GetResource(), action.GetNamespace(), opts)
+		return true, w, err
+	})
+	return tracker
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"context"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/podtemplate"
+)
+
+// timeout is the time for the API server's verdict on a template: half of what
+// it gives a webhook by default.
+const timeout = 5 * time.Second
+
+// TemplateChecker is workloads.TemplateChecker.
+type TemplateChecker interface {
+	CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
+}
+
+// DryRun is a TemplateChecker: it has the API server itself judge a pod template before a workload that
+// uses it is stored: it asks it to create a core/v1 PodTemplate without storing it.
+// So templates are judged by the very release that will have to accept the pods.
+type DryRun struct {
+	Client typedcorev1.PodTemplatesGetter
+}
+
+// CheckTemplate returns the API server's verdict.
+func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+	_, err := d.Client.PodTemplates(namespace).Create(ctx, &corev1.PodTemplate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "template-check-"},
+		Template:   *template,
+	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return err
+}
+
+// ConfirmTemplates answers changes that nothing but the templates can be wrong
+// with, by the verdict on them where they are new or changed. Where no verdict can
+// be had in time, it allows the request with a warning. Without a checker it is nil.
+func ConfirmTemplates[T any](of func(*T) podtemplate.Templates, checker TemplateChecker) func(context.Context, admission.Change[T]) *admissionv1.AdmissionResponse {
+	if checker == nil {
+		return nil
+	}
+	return func(ctx context.Context, c admission.Change[T]) *admissionv1.AdmissionResponse {
+		if c.Old != nil && of(c.Object).Equal(of(c.Old)) {
+			return admission.Allowed()
+		}
+		return answerTemplates(ctx, c.Request, of(c.Object), checker)
+	}
+}
+
+func answerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, checker TemplateChecker) *admissionv1.AdmissionResponse {
+	template, claims := templates.WithClaims()
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	err := checker.CheckTemplate(limited, request.Namespace, template)
+	if err == nil {
+		return admission.Allowed()
+	}
+	if errs, ok := fieldErrors(err, claims); ok {
+		return admission.Validated(request, errs)
+	}
+	klog.FromContext(ctx).Error(err, "Allowed a "+request.Kind.Kind+" whose template could not be checked in full")
+	response := admission.Allowed()
+	response.Warnings = []string{"spec.template was checked only in part, because the API server gave no verdict on it: " + shortReason(err)}
+	return response
+}
+
+// shortReason fits into a warning, which is cut off after 256 characters.
+func shortReason(err error) string {
+	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
+		return string(reason)
+	}
+	return "the request failed"
+}

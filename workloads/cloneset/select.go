@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// Candidate is a pod that might move.
+type Candidate struct {
+	Pod *corev1.Pod
+	// Available says, for an update, whether the pod counts as available with
+	// the workload's minReadySeconds and, for a deletion, with
+	// minReadySeconds 0.
+	Available bool
+	// Settling says, for a deletion, that the pod is ready, but not for the
+	// workload's minReadySeconds: it does not count as available yet.
+	Settling bool
+	// Prepared says, for an update, that the pod has been taken out of service
+	// for it already. It does not wait for others, which may wait for it.
+	Prepared bool
+}
+
+// Unavailable counts the pods that are not available, whatever else they are:
+// unlike in a [Class], those picked for deletion are among them.
+type Unavailable struct {
+	// All is the number of unavailable pods.
+	All int32
+	// AtTarget is how many of them are already at the revision that pods move to.
+	AtTarget int32
+}
+
+// SelectForUpdate says which of the candidates are updated now, and why the
+// others wait. The candidates are the pods of the revision that pods move away
+// from (the old one; the update revision where Moves.Update is negative), in
+// the order in which they are to be updated, without those that cannot be
+// updated for reasons of their own.
+//
+// At most |Moves.Update| pods move. So that the target revision cannot break
+// more pods than that, no more than Moves.UpdateMaxUnavailable may be
+// unavailable at it, or move; and so that service goes on, no available pod
+// moves where so many pods of any revision are unavailable. Pods that are
+// missing narrow that limit, but not for a pod that is unavailable already: the
+// missing ones may wait for it. A prepared pod is not held back. A pod that is
+// held back is passed over, and holds back nobody. (CS-31)
+func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []rollout.Wait) {
+	w := walk{Tally: t, moves: t.Moves(),
+		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
+	held := make([]hold, len(candidates))
+	most := int(max(w.moves.Update, -w.moves.Update))
+	move = make([]*corev1.Pod, 0, min(most, len(candidates)))
+	for i, c := range candidates {
+		if held[i] = w.step(c); held[i] == notHeld {
+			move = append(move, c.Pod)
+		}
+	}
+	wait = make([]rollout.Wait, 0, len(candidates)-len(move))
+	var reasons [holds]*rollout.Reason
+	for i, c := range candidates {
+		why := held[i]
+		if why == notHeld {
+			continue
+		}
+		if len(move)+len(wait) >= most {
+			why = heldByRevision // it would wait also if nothing else held it back
+		}
+		if reasons[why] == nil {
+			reasons[why] = w.reason(why)
+		}
+		wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reasons[why]})
+	}
+	return move, wait
+}
+
+// hold is what holds a pod back.
+type hold uint8
+
+const (
+	notHeld        hold = iota
+	heldByRevision      // enough pods move, or none has to
+	heldByTarget        // too many pods are unavailable at the target
+	heldByBroken        // the same, for a pod that is unavailable itself
+	heldByAll           // too many pods are unavailable
+	holds
+)
+
+// walk goes from candidate to candidate.
+type walk struct {
+	Tally
+	moves       Moves
+	unavailable Unavailable
+
+	accepted, disrupted int32 // disrupted are accepted pods that were available
+}
+
+// step accepts a candidate, or says what holds it back.
+func (w *walk) step(c Candidate) hold {
+	at := w.unavailable.AtTarget + w.accepted
+	switch {
+	case w.accepted >= max(w.moves.Update, -w.moves.Update):
+		return heldByRevision
+	case c.Prepared && !c.Available:
+	case !c.Available && at >= w.brokenMaxUnavailable():
+		return heldByBroken
+	case !c.Available:
+	case !c.Prepared && at >= w.moves.UpdateMaxUnavailable:
+		return heldByTarget
+	case w.unavailable.All+w.disrupted >= w.moves.UpdateMaxUnavailable:
+		return heldByAll
+	default:
+		w.disrupted++
+	}
+	w.accepted++
+	return notHeld
+}
+
+// brokenMaxUnavailable is how many pods may be unavailable at the target while
+// one moves that is unavailable already: a broken pod can always be repaired.
+func (t Tally) brokenMaxUnavailable() int32 {
+	return max(positive(int64(t.MaxUnavailable)+max(t.extra(), 0)), 1)
+}
+
+// reason puts into words what holds pods back.
+func (w *walk) reason(why hold) *rollout.Reason {
+	switch why {
+	case heldByRevision:
+		return w.revisionReason(w.moves)
+	case heldByAll:
+		return w.allUnavailable(w.moves, w.unavailable.All, w.disrupted)
+	case heldByBroken:
+		return w.targetUnavailable(w.moves, w.brokenWords(), w.brokenMaxUnavailable(), w.unavailable.AtTarget, w.accepted)
+	default:
+		return w.targetUnavailable(w.moves, w.maxUnavailableWords(), w.moves.UpdateMaxUnavailable, w.unavailable.AtTarget, w.accepted)
+	}
+}
+
+// SelectForDeletion says which of the pods chosen for deletion go now, and why
+// the others wait: pods that are not ready go freely, ready ones within
+// Moves.DeleteReadyBudget. Chosen are either all pods picked for deletion that
+// are not in the state PreparingDelete or, where there are none of both,
+// surplus pods; in the order in which they are to be deleted.
+// (CS-22, CS-23)
+//
+// Pods picked for deletion do not count as unavailable in a [Tally]. Those of
+// them that are not ready, or are settling, take their share of the budget here,
+// so that picking some cannot take down more than maxUnavailable.
+func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
+	t = t.counts()
+	unavailable, picked := t.unavailable(), t.specified() > 0
+	if picked {
+		unavailable += notAvailable(chosen)
+	}
+	budget := t.maxUnavailable() - unavailable
+	var used int64
+	var reason *rollout.Reason
+	now = make([]*corev1.Pod, 0, len(chosen))
+	for _, c := range chosen {
+		share := int64(1)
+		if picked && c.Settling {
+			share = 0 // it counts as unavailable already
+		}
+		if c.Available && used+share > budget {
+			if reason == nil {
+				reason = t.deleteReason(positive(unavailable), int32(used))
+			}
+			wait = append(wait, rollout.Wait{Pod: c.Pod, Reason: reason})
+			continue
+		}
+		if c.Available {
+			used += share
+		}
+		now = append(now, c.Pod)
+	}
+	return now, wait
+}
+
+func notAvailable(candidates []Candidate) (n int64) {
+	for _, c := range candidates {
+		if !c.Available || c.Settling {
+			n++
+		}
+	}
+	return n
+}
+
+// ScaleDownBlocked returns why surplus pods are not deleted although
+// Moves.ScaleDown asks for it: pods that were picked for deletion, or that are
+// in the state PreparingDelete, go first. Nil where nothing is in the way.
+// (CS-23)
+func (t Tally) ScaleDownBlocked() *rollout.Reason {
+	t = t.counts()
+	n := t.specified() + t.preparingDelete()
+	if n == 0 {
+		return nil
+	}
+	return &rollout.Reason{Rule: rollout.RuleDeleteFirst, Observed: positive(n), Message: fmt.Sprintf(
+		"replicas %d: %s picked for deletion or being prepared for it, which goes before scaling in",
+		t.Replicas, count(n, "pod is", "pods are"))}
+}
+
+// CreateBlocked returns why fewer pods are created than are missing: the limit
+// of scaleStrategy.maxUnavailable. Nil where all are created.
+// (CS-12, CS-16)
+func (t Tally) CreateBlocked() *rollout.Reason {
+	t = t.counts()
+	m := t.Moves()
+	if m.Create == m.ScaleUp {
+		return nil
+	}
+	return &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: t.ScaleMaxUnavailable, Observed: positive(t.unavailable()),
+		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: %s unavailable already, so %d of %s%s created now",
+			t.ScaleMaxUnavailable, count(t.unavailable(), "pod is", "pods are"),
+			m.Create, count(m.ScaleUp, "missing pod", "missing pods"), verb(m.Create))}
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// line makes a candidate of each letter: "+" is available, "-" is not. The
+// names are the positions.
+func line(letters string) (candidates []Candidate) {
+	for i, letter := range letters {
+		candidates = append(candidates, Candidate{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}}, Available: letter == '+' || letter == '~', Settling: letter == '~', Prepared: letter == 'p'})
+	}
+	return candidates
+}
+
+// answer prints what was selected, and for each reason the pods that wait.
+func answer(selected []*corev1.Pod, waits []rollout.Wait) string {
+	names := make([]string, len(selected))
+	for i, pod := range selected {
+		names[i] = pod.Name
+	}
+	lines := []string{"now: " + strings.Join(names, " ")}
+	var last *rollout.Reason
+	for _, w := range waits {
+		if w.Reason != last {
+			last = w.Reason
+			lines = append(lines, fmt.Sprintf("%s %d/%d %q:", last.Rule, last.Observed, last.Limit, last))
+		}
+		lines[len(lines)-1] += " " + w.Pod.Name
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSelectForUpdate(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		tally       Tally
+		candidates  string
+		unavailable Unavailable
+		want        []string
+	}{
+		{"CS-31, example f: maxUnavailable and partition",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 5}}, "+++++", Unavailable{},
+			[]string{"now: 0",
+				`MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is updated now": 1`,
+				`Partition 3/3 "partition 3: 3 pods stay at the old revision": 2 3 4`}},
+		{"CS-31: five unavailable old pods, two updated",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 5, Unavailable: 5}}, "-----", Unavailable{All: 5},
+			[]string{"now: 0 1", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 2 3 4`}},
+		{"CS-31: unavailable pods at the update revision",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 3}, New: Class{Total: 2, Unavailable: 2}}, "+++", Unavailable{All: 2, AtTarget: 2},
+			[]string{"now: ", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods at the update revision are unavailable already": 0 1 2`}},
+		{"CS-31: unavailable pods at the update revision, one more may move",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 4}, New: Class{Total: 1, Unavailable: 1}}, "++++", Unavailable{All: 1, AtTarget: 1},
+			[]string{"now: 0", `MaxUnavailable 2/2 "maxUnavailable 2: 1 pod at the update revision is unavailable already and 1 pod is updated now": 1 2 3`}},
+		{"CS-31, difference: an available pod is held back, and none behind it that is not",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 5, Unavailable: 2}}, "-++-+", Unavailable{All: 2},
+			[]string{"now: 0 3", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are unavailable already": 1 2`,
+				`MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 4`}},
+		{"CS-31, difference: an available pod moves within the limit, the next is held back",
+			Tally{Replicas: 5, MaxUnavailable: 3, Old: Class{Total: 5, Unavailable: 2}}, "-++-+", Unavailable{All: 2},
+			[]string{"now: 0 1 3", `MaxUnavailable 3/3 "maxUnavailable 3: 2 pods are unavailable already and 1 pod is updated now": 2`,
+				`MaxUnavailable 3/3 "maxUnavailable 3: 3 pods are updated now": 4`}},
+		{"CS-31, difference: a broken pod at the end of the order does not stop the update",
+			Tally{Replicas: 3, MaxUnavailable: 1, Old: Class{Total: 3, Unavailable: 1}}, "++-", Unavailable{All: 1},
+			[]string{"now: 2", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is unavailable already": 0 1`}},
+		{"CS-31, difference: a broken surge pod beyond those that move is corrected",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 4, Unavailable: 1}}, "+++-", Unavailable{All: 1},
+			[]string{"now: 3", `MaxUnavailable 1/1 "maxUnavailable 0 and 1 pod beyond replicas: 1 pod is unavailable already": 0 1`,
+				`Replicas 3/3 "replicas 3, partition 0: the update revision gets no more than 3 pods": 2`}},
+		{"CS-31, difference: of the pods that are passed over as many wait as the partition lets move",
+			Tally{Replicas: 4, Partition: 2, MaxUnavailable: 1, Old: Class{Total: 4, Unavailable: 1}}, "++-+", Unavailable{All: 1},
+			[]string{"now: 2", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is unavailable already": 0`,
+				`Partition 2/2 "partition 2: 2 pods stay at the old revision": 1 3`}},
+		{"CS-31, difference: missing pods take nothing from those that are unavailable",
+			Tally{Replicas: 10, MaxUnavailable: 2, Old: Class{Total: 4, Unavailable: 3}}, "---+", Unavailable{All: 3},
+			[]string{"now: 0 1", `MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 2`,
+				`MaxUnavailable 2/0 "maxUnavailable 2 less 6 missing pods: 2 pods are updated now": 3`}},
+		{"CS-31, difference: one that is unavailable moves even with maxUnavailable 0",
+			Tally{Replicas: 5, MaxSurge: 1, Old: Class{Total: 2, Unavailable: 2}}, "--", Unavailable{All: 2},
+			[]string{"now: 0", `MaxUnavailable 1/1 "maxUnavailable 0, and 1 pod that is unavailable already: 1 pod is updated now": 1`}},
+		{"CS-31, difference: a prepared pod does not wait for missing ones, which may wait for it",
+			Tally{Replicas: 6, MaxUnavailable: 2, ScaleMaxUnavailable: 1, Old: Class{Total: 2, Unavailable: 1}}, "p+", Unavailable{All: 1},
+			[]string{"now: 0", `MaxUnavailable 1/0 "maxUnavailable 2 less 4 missing pods: 1 pod is updated now": 1`}},
+		{"CS-31, CS-E4: the surge pod makes room",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}, New: Class{Total: 1}}, "+++", Unavailable{},
+			[]string{"now: 0",
+				`MaxUnavailable 1/1 "maxUnavailable 0 and 1 pod beyond replicas: 1 pod is updated now": 1`,
+				`Replicas 3/3 "replicas 3, partition 0: the update revision gets no more than 3 pods": 2`}},
+		{"CS-31, CS-E4: no room before",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}}, "+++", Unavailable{},
+			[]string{"now: ", `MaxUnavailable 0/0 "maxUnavailable 0: no pod may be updated": 0 1 2`}},
+		{"CS-31: missing pods take their share",
+			Tally{Replicas: 5, MaxUnavailable: 2, Old: Class{Total: 4}}, "++++", Unavailable{},
+			[]string{"now: 0", `MaxUnavailable 1/1 "maxUnavailable 2 less 1 missing pod: 1 pod is updated now": 1 2 3`}},
+		{"CS-31, example g: rollback",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 2, New: Class{Total: 4}, Old: Class{Total: 1}, RollBack: true}, "++++", Unavailable{},
+			[]string{"now: 0 1",
+				`MaxUnavailable 2/2 "maxUnavailable 2: 2 pods are updated now": 2`,
+				`Partition 1/4 "partition 4 of 5 replicas: 1 pod stays at the update revision": 3`}},
+		{"CS-31: rollback, unavailable at the current revision",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 1, New: Class{Total: 4}, Old: Class{Total: 1, Unavailable: 1}, RollBack: true}, "++++", Unavailable{All: 1, AtTarget: 1},
+			[]string{"now: ",
+				`MaxUnavailable 1/1 "maxUnavailable 1: 1 pod at the current revision is unavailable already": 0 1 2`,
+				`Partition 1/4 "partition 4 of 5 replicas: 1 pod stays at the update revision": 3`}},
+		{"CS-27: at the partition nothing moves",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, New: Class{Total: 2}, Old: Class{Total: 3}}, "+++", Unavailable{},
+			[]string{"now: ", `Partition 3/3 "partition 3: 3 pods stay at the old revision": 0 1 2`}},
+		{"CS-27, example k: the surplus old pod does not move",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 4}, New: Class{Total: 2}}, "++++", Unavailable{},
+			[]string{"now: ", `Replicas 2/2 "replicas 5, partition 3: the update revision gets no more than 2 pods": 0 1 2 3`}},
+		{"CS-31: all move", Tally{Replicas: 2, MaxUnavailable: 2, Old: Class{Total: 2}}, "++", Unavailable{}, []string{"now: 0 1"}},
+		{"no candidates", Tally{Replicas: 2, MaxUnavailable: 2, Old: Class{Total: 2}}, "", Unavailable{}, []string{"now: "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := answer(tt.tally.SelectForUpdate(line(tt.candidates), tt.unavailable))
+			if diff := cmp.Diff(tt.want, strings.Split(got, "\n")); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSelectForDeletion(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		tally  Tally
+		chosen string
+		want   []string
+	}{
+		{"CS-22, example b: the second waits",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 2}}, "++",
+			[]string{"now: 0", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is deleted now": 1`}},
+		{"CS-22, example d: the replacement is not available",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 1, Unavailable: 1}}, "+",
+			[]string{"now: ", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is unavailable already": 0`}},
+		{"CS-22, example e: not ready ones go freely",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 2}}, "--", []string{"now: 0 1"}},
+		{"CS-22: behind a ready one too",
+			Tally{Replicas: 5, MaxUnavailable: 0, New: Class{Total: 5, SpecifiedDelete: 3}}, "+-+",
+			[]string{"now: 1", `MaxUnavailable 1/0 "maxUnavailable 0: 1 pod is unavailable already": 0 2`}},
+		{"CS-22, difference: those not ready take their share",
+			Tally{Replicas: 5, MaxUnavailable: 2, New: Class{Total: 5, SpecifiedDelete: 3}}, "++-",
+			[]string{"now: 0 2", `MaxUnavailable 2/2 "maxUnavailable 2: 1 pod is unavailable already and 1 pod is deleted now": 1`}},
+		{"CS-22, difference: so do those not ready for minReadySeconds",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 4, SpecifiedDelete: 2}}, "+~",
+			[]string{"now: 1", `MaxUnavailable 1/1 "maxUnavailable 1: 1 pod is unavailable already": 0`}},
+		{"CS-22: a pod not ready for minReadySeconds goes within the budget",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 4, SpecifiedDelete: 1, Unavailable: 1}}, "~",
+			[]string{"now: ", `MaxUnavailable 2/1 "maxUnavailable 1: 2 pods are unavailable already": 0`}},
+		{"CS-22, CS-E3, example h: before the surge pod is ready",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1, Unavailable: 1}}, "+",
+			[]string{"now: ", `MaxUnavailable 1/1 "maxUnavailable 0 and 1 pod beyond replicas: 1 pod is unavailable already": 0`}},
+		{"CS-22, example h: when it is",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1}}, "+", []string{"now: 0"}},
+		{"CS-22, CS-E10: as many as there are too many",
+			Tally{Replicas: 4, MaxUnavailable: 0, New: Class{Total: 5, SpecifiedDelete: 1}}, "+", []string{"now: 0"}},
+		{"CS-23: scaling in, unavailable ones counted once",
+			Tally{Replicas: 3, MaxUnavailable: 1, New: Class{Total: 6, Unavailable: 1}}, "-++", []string{"now: 0 1 2"}},
+		{"CS-23: scaling in keeps maxUnavailable",
+			Tally{Replicas: 3, MaxUnavailable: 1, New: Class{Total: 6, Unavailable: 3}}, "+++",
+			[]string{"now: 0", `MaxUnavailable 4/4 "maxUnavailable 1 and 3 pods beyond replicas: 3 pods are unavailable already and 1 pod is deleted now": 1 2`}},
+		{"CS-22: none chosen", Tally{Replicas: 3, New: Class{Total: 3}}, "", []string{"now: "}},
+		{"CS-22: maxUnavailable 0",
+			Tally{Replicas: 3, New: Class{Total: 3, SpecifiedDelete: 1}}, "+",
+			[]string{"now: ", `MaxUnavailable 0/0 "maxUnavailable 0: no pod may be deleted": 0`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := answer(tt.tally.SelectForDeletion(line(tt.chosen)))
+			if diff := cmp.Diff(tt.want, strings.Split(got, "\n")); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBlocked(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		reason *rollout.Reason
+		want   string
+	}{
+		{"CS-23, CS-E20: picked pods go before scaling in",
+			Tally{Replicas: 4, New: Class{Total: 8, SpecifiedDelete: 1}}.ScaleDownBlocked(),
+			"replicas 4: 1 pod is picked for deletion or being prepared for it, which goes before scaling in"},
+		{"CS-23, CS-E20: so do pods in PreparingDelete",
+			Tally{Replicas: 4, New: Class{Total: 8, PreparingDelete: 1}, Old: Class{Total: 1, PreparingDelete: 1}}.ScaleDownBlocked(),
+			"replicas 4: 2 pods are picked for deletion or being prepared for it, which goes before scaling in"},
+		{"CS-23: nothing in the way",
+			Tally{Replicas: 4, New: Class{Total: 8, Unavailable: 3}}.ScaleDownBlocked(), ""},
+		{"CS-16, example n",
+			Tally{Replicas: 6, ScaleMaxUnavailable: 2, New: Class{Total: 3, Unavailable: 1}}.CreateBlocked(),
+			"scaleStrategy.maxUnavailable 2: 1 pod is unavailable already, so 1 of 3 missing pods is created now"},
+		{"CS-16: all are created",
+			Tally{Replicas: 6, ScaleMaxUnavailable: noLimit, New: Class{Total: 3, Unavailable: 1}}.CreateBlocked(), ""},
+		{"a reason without words is its rule", &rollout.Reason{Rule: rollout.RulePaused}, "Paused"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.reason.String(); got != tt.want {
+				t.Errorf("reason %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func BenchmarkSelectForUpdate(b *testing.B) {
+	for _, n := range []int{10, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("pods=%d", n), func(b *testing.B) {
+			candidates := line(strings.Repeat("+", n))
+			tally := Tally{Replicas: int32(n), Partition: int32(n) / 5, MaxUnavailable: int32(n) / 4, Old: Class{Total: int32(n)}}
+			b.ReportAllocs()
+			for b.Loop() {
+				tally.SelectForUpdate(candidates, Unavailable{})
+			}
+		})
+	}
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import "math"
+
+// Class counts pods of one revision. A pod is counted in Total and in at most
+// one of the others: the first that fits. (CS-7)
+type Class struct {
+	// Total is the number of owned active pods.
+	Total int32
+	// PreparingDelete is the number of pods in the lifecycle state PreparingDelete.
+	PreparingDelete int32
+	// SpecifiedDelete is the number of further pods that somebody picked for deletion.
+	SpecifiedDelete int32
+	// Unavailable is the number of further pods that are not available.
+	Unavailable int32
+}
+
+// Add counts one pod.
+func (c *Class) Add(preparingDelete, specifiedDelete, available bool) {
+	c.Total++
+	switch {
+	case preparingDelete:
+		c.PreparingDelete++
+	case specifiedDelete:
+		c.SpecifiedDelete++
+	case !available:
+		c.Unavailable++
+	}
+}
+
+// Tally is what the numbers of a rollout are computed from: the strategy, in
+// pods, and the pods that there are. The zero Tally wants nothing and has nothing.
+type Tally struct {
+	// Replicas is the number of pods wanted, at least 0.
+	Replicas int32
+	// Partition is the number of pods that stay at the old revision, as
+	// [rollout.Partition] returns it: 0 to Replicas.
+	Partition int32
+	// MaxUnavailable is as [rollout.MaxUnavailable] returns it.
+	MaxUnavailable int32
+	// MaxSurge is as [rollout.MaxSurge] returns it.
+	MaxSurge int32
+	// ScaleMaxUnavailable is as [rollout.ScaleMaxUnavailable] returns it; 0 creates no
+	// pod, [math.MaxInt32] is no limit.
+	ScaleMaxUnavailable int32
+
+	// New counts the pods at the update revision.
+	New Class
+	// Old counts all other pods.
+	Old Class
+
+	// SameRevision says that the current revision is the update revision.
+	SameRevision bool
+	// RollBack moves pods back to the current revision where the partition
+	// was raised (OpenKruise: feature gate CloneSetPartitionRollback).
+	RollBack bool
+	// ExcludePreparingDelete does not count pods in the lifecycle state
+	// PreparingDelete as replicas, so that they are replaced while they wait.
+	// (CS-14)
+	ExcludePreparingDelete bool
+}
+
+// Moves is what a [Tally] asks for: numbers of pods. The zero Moves is a
+// workload at rest.
+type Moves struct {
+	// Surge is the number of pods wanted beyond replicas, at most maxSurge;
+	// SurgeOld of them belong at the old revision. (CS-10)
+	Surge, SurgeOld int32
+
+	// ScaleUp is the number of pods that are missing.
+	ScaleUp int32
+	// Create is how many of them scaleStrategy.maxUnavailable lets be created
+	// now. While ScaleUp is not 0 no pod is deleted. (CS-12, CS-17)
+	Create int32
+	// CreateOld is how many of Create belong at the old revision.
+	CreateOld int32
+
+	// ScaleDown is the number of surplus pods, beside those that were picked
+	// for deletion. See [Tally.ScaleDownBlocked].
+	ScaleDown int32
+	// ScaleDownOld is how many of ScaleDown go from the old revision.
+	ScaleDownOld int32
+	// DeleteReadyBudget is how many ready pods may be deleted now, among those
+	// picked for deletion and the surplus ones. Pods that are not ready need
+	// no budget. 0 where nothing is to be deleted.
+	DeleteReadyBudget int32
+
+	// Update is the number of pods to move to the update revision or, if
+	// negative, back to the current one. (CS-13)
+	Update int32
+	// UpdateMaxUnavailable is how many pods may be unavailable while they
+	// move: maxUnavailable, and the pods beyond replicas. 0 where Update is 0.
+	UpdateMaxUnavailable int32
+}
+
+// Moves computes how many pods to create, to delete and to update. It never
+// asks to create and to scale down at once. Negative numbers of the tally count
+// as 0. (CS-8 to CS-14)
+func (t Tally) Moves() Moves {
+	t = t.counts()
+	var m Moves
+	diffOld, diffNew := t.revisionDiff()
+	surge, surgeOld := t.surge(diffOld, diffNew)
+	m.Surge, m.SurgeOld = positive(surge), positive(surgeOld)
+	t.scale(&m, surge, surgeOld)
+	t.update(&m, diffOld, diffNew)
+	return m
+}
+
+// revisionDiff returns by how many pods each revision is over (positive) or
+// under its share. (CS-8)
+func (t Tally) revisionDiff() (diffOld, diffNew int64) {
+	activeOld := int64(t.Old.Total) - int64(t.Old.PreparingDelete)
+	activeNew := int64(t.New.Total) - int64(t.New.PreparingDelete)
+	diffOld = activeOld - int64(t.Partition)
+	diffNew = activeNew - (int64(t.Replicas) - int64(t.Partition))
+	if t.SameRevision || !t.RollBack {
+		return max(diffOld, 0), min(diffNew, 0)
+	}
+	return diffOld, diffNew
+}
+
+// surge returns the number of pods wanted beyond replicas: enough for the pods
+// picked for deletion to be replaced before they go, or for the update to have
+// room, whichever is more. (CS-10)
+func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
+	if t.MaxSurge <= 0 {
+		return 0, 0
+	}
+	specified := t.specified()
+	forDelete := min(max(t.unavailable()+specified-int64(t.MaxUnavailable), 0), specified)
+	forDeleteOld := max(forDelete-int64(t.New.SpecifiedDelete), 0)
+
+	surge, surgeOld = forDelete, forDeleteOld
+	if forUpdate := exchange(diffOld, diffNew); forUpdate > forDelete {
+		surge, surgeOld = forUpdate, 0
+		if diffOld < 0 { // old pods are missing: pods move back
+			surgeOld = forUpdate
+		}
+	}
+	surge = min(surge, int64(t.MaxSurge))
+	return surge, min(surge, surgeOld)
+}
+
+// scale fills in what to create and what to delete. (CS-11, CS-12)
+func (t Tally) scale(m *Moves, surge, surgeOld int64) {
+	total, totalOld := t.owned(), int64(t.Old.Total)
+	if t.ExcludePreparingDelete {
+		total -= t.preparingDelete()
+		totalOld -= int64(t.Old.PreparingDelete)
+	}
+	want, wantOld := int64(t.Replicas)+surge, int64(t.Partition)+surgeOld
+
+	m.ScaleUp = positive(want - total)
+	m.Create = min(m.ScaleUp, positive(int64(t.ScaleMaxUnavailable)-t.unavailable()))
+	m.CreateOld = min(m.Create, positive(wantOld-totalOld))
+
+	m.ScaleDown = positive(total - t.specified() - want)
+	m.ScaleDownOld = min(m.ScaleDown, positive(totalOld-int64(t.Old.SpecifiedDelete)-wantOld))
+	if t.specified() > 0 || m.ScaleDown > 0 {
+		m.DeleteReadyBudget = positive(t.maxUnavailable() - t.unavailable())
+	}
+}
+
+// update fills in what to update: pods move only from a revision that has too
+// many to one that has too few. (CS-13)
+func (t Tally) update(m *Moves, diffOld, diffNew int64) {
+	n := exchange(diffOld, diffNew)
+	if n == 0 {
+		return
+	}
+	m.Update = positive(n)
+	if diffOld < 0 {
+		m.Update = -m.Update
+	}
+	m.UpdateMaxUnavailable = positive(t.maxUnavailable())
+}
+
+// exchange is the number of pods that one revision has too many and the other
+// too few; 0 where both have too many, or too few.
+func exchange(diffOld, diffNew int64) int64 {
+	if diffOld < 0 && diffNew > 0 || diffOld > 0 && diffNew < 0 {
+		return min(abs(diffOld), abs(diffNew))
+	}
+	return 0
+}
+
+// owned is the number of all pods.
+func (t Tally) owned() int64 { return int64(t.New.Total) + int64(t.Old.Total) }
+
+// specified is the number of pods picked for deletion.
+func (t Tally) specified() int64 {
+	return int64(t.New.SpecifiedDelete) + int64(t.Old.SpecifiedDelete)
+}
+
+// preparingDelete is the number of pods in the state PreparingDelete.
+func (t Tally) preparingDelete() int64 {
+	return int64(t.New.PreparingDelete) + int64(t.Old.PreparingDelete)
+}
+
+// unavailable is the number of pods that serve nobody, beside those picked for
+// deletion. (CS-9)
+func (t Tally) unavailable() int64 {
+	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)
+}
+
+// maxUnavailable is how many of the pods that there are may be unavailable:
+// one more for each pod beyond replicas, one less for each that is missing.
+func (t Tally) maxUnavailable() int64 { return int64(t.MaxUnavailable) + t.extra() }
+
+// extra is the number of pods beyond replicas; negative where pods are missing.
+func (t Tally) extra() int64 { return t.owned() - int64(t.Replicas) }
+
+// positive makes a number of pods of a difference: 0 where it is negative.
+func positive(n int64) int32 { return int32(min(max(n, 0), math.MaxInt32)) }
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// counts is the tally with what can be counted: a negative number is 0, and a
+// partition holds back all replicas at most.
+func (t Tally) counts() Tally {
+	t.Replicas, t.MaxUnavailable = max(t.Replicas, 0), max(t.MaxUnavailable, 0)
+	t.MaxSurge, t.ScaleMaxUnavailable = max(t.MaxSurge, 0), max(t.ScaleMaxUnavailable, 0)
+	t.Partition = min(max(t.Partition, 0), t.Replicas)
+	t.New, t.Old = t.New.counts(), t.Old.counts()
+	return t
+}
+
+func (c Class) counts() Class {
+	c.Total, c.PreparingDelete = max(c.Total, 0), max(c.PreparingDelete, 0)
+	c.SpecifiedDelete, c.Unavailable = max(c.SpecifiedDelete, 0), max(c.Unavailable, 0)
+	return c
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const noLimit = math.MaxInt32
+
+func TestMoves(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		tally Tally
+		want  Moves
+	}{
+		{"CS-12, example a: no pods",
+			Tally{Replicas: 5, MaxUnavailable: 1},
+			Moves{ScaleUp: 5, Create: 5}},
+		{"CS-12, example b: two picked, one may go",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 2}},
+			Moves{DeleteReadyBudget: 1}},
+		{"CS-12, example c: one gone, one picked",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 4, SpecifiedDelete: 1}},
+			Moves{ScaleUp: 1, Create: 1}},
+		{"CS-12, example d: its replacement is not available yet",
+			Tally{Replicas: 5, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 1, Unavailable: 1}},
+			Moves{}},
+		{"CS-12, example e: picked pods count for scaling in",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 2}},
+			Moves{DeleteReadyBudget: 2}},
+		{"CS-13, example f: partition",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 5}},
+			Moves{Update: 2, UpdateMaxUnavailable: 1}},
+		{"CS-13, example g: rollback",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 2, New: Class{Total: 4}, Old: Class{Total: 1}, RollBack: true},
+			Moves{Update: -3, UpdateMaxUnavailable: 2}},
+		{"CS-8, CS-E6, example g: no rollback with the gate off",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 2, New: Class{Total: 4}, Old: Class{Total: 1}},
+			Moves{}},
+		{"CS-9: PreparingDelete and unavailable pods use the budget up, picked ones do not",
+			Tally{Replicas: 5, MaxUnavailable: 3, New: Class{Total: 5, PreparingDelete: 1, SpecifiedDelete: 2, Unavailable: 1}},
+			Moves{DeleteReadyBudget: 1}},
+		{"CS-10, CS-E3, example h: a surge pod first",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 5, SpecifiedDelete: 1}, RollBack: true},
+			Moves{Surge: 1, ScaleUp: 1, Create: 1}},
+		{"CS-12, example h: the surge pod is not ready",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1, Unavailable: 1}, RollBack: true},
+			Moves{Surge: 1}},
+		{"CS-12, example h: the surge pod is ready",
+			Tally{Replicas: 5, MaxSurge: 1, New: Class{Total: 6, SpecifiedDelete: 1}, RollBack: true},
+			Moves{Surge: 1, DeleteReadyBudget: 1}},
+		{"CS-10, example i: surge for an update",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, MaxSurge: 1, Old: Class{Total: 5}, RollBack: true},
+			Moves{Surge: 1, ScaleUp: 1, Create: 1, Update: 2, UpdateMaxUnavailable: 1}},
+		{"CS-13, example j: the surge pod counts as updated",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, MaxSurge: 1, Old: Class{Total: 5}, New: Class{Total: 1, Unavailable: 1}, RollBack: true},
+			Moves{Surge: 1, Update: 1, UpdateMaxUnavailable: 2}},
+		{"CS-12, CS-E4, example k: the surplus pod is an old one",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, MaxSurge: 1, Old: Class{Total: 4}, New: Class{Total: 2, Unavailable: 2}, RollBack: true},
+			Moves{ScaleDown: 1, ScaleDownOld: 1}},
+		{"CS-12, example k: it goes when a new one is ready",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, MaxSurge: 1, Old: Class{Total: 4}, New: Class{Total: 2, Unavailable: 1}, RollBack: true},
+			Moves{ScaleDown: 1, ScaleDownOld: 1, DeleteReadyBudget: 1}},
+		{"CS-10, example l: surge for a picked old pod is old",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, MaxSurge: 1, Old: Class{Total: 5, SpecifiedDelete: 1}, New: Class{Total: 1, Unavailable: 1}, RollBack: true},
+			Moves{Surge: 1, SurgeOld: 1, DeleteReadyBudget: 1, Update: 1, UpdateMaxUnavailable: 2}},
+		{"CS-10, example m: surge no larger than the update",
+			Tally{Replicas: 5, Partition: 4, MaxUnavailable: 3, MaxSurge: 2, Old: Class{Total: 5}, RollBack: true},
+			Moves{Surge: 1, ScaleUp: 1, Create: 1, Update: 1, UpdateMaxUnavailable: 3}},
+		{"CS-12, example n: scale maxUnavailable limits creation",
+			Tally{Replicas: 6, ScaleMaxUnavailable: 2, New: Class{Total: 3, Unavailable: 1}},
+			Moves{ScaleUp: 3, Create: 1}},
+		{"CS-12, CS-E2, example n: scale maxUnavailable stops creation",
+			Tally{Replicas: 6, ScaleMaxUnavailable: 2, New: Class{Total: 3, Unavailable: 2}},
+			Moves{ScaleUp: 3}},
+		{"CS-7, example o: PreparingDelete goes before picked, and counts",
+			Tally{Replicas: 3, MaxUnavailable: 1, New: Class{Total: 3, PreparingDelete: 1}},
+			Moves{}},
+		{"CS-14, example o: PreparingDelete does not count as replica",
+			Tally{Replicas: 3, MaxUnavailable: 1, New: Class{Total: 3, PreparingDelete: 1}, ExcludePreparingDelete: true},
+			Moves{ScaleUp: 1, Create: 1}},
+		{"CS-8, example p: current is update, one revision clamps nothing up",
+			Tally{Replicas: 5, Partition: 1, MaxUnavailable: 2, Old: Class{Total: 2}, New: Class{Total: 2}, SameRevision: true, RollBack: true},
+			Moves{ScaleUp: 1, Create: 1, Update: 1, UpdateMaxUnavailable: 1}},
+
+		{"CS-E7: a missing old pod is created at the current revision",
+			Tally{Replicas: 7, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 1}, New: Class{Total: 2}},
+			Moves{ScaleUp: 4, Create: 4, CreateOld: 2, Update: 0}},
+		{"CS-E7: as many old ones as are created at all",
+			Tally{Replicas: 7, Partition: 3, ScaleMaxUnavailable: 1, Old: Class{Total: 1}, New: Class{Total: 2}},
+			Moves{ScaleUp: 4, Create: 1, CreateOld: 1}},
+		{"CS-E8: after a template is taken back its pods are new, the others old",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 3}, Old: Class{Total: 1}},
+			Moves{Update: 1, UpdateMaxUnavailable: 1}},
+		{"CS-E10: picked and replicas-1 at once: not replaced",
+			Tally{Replicas: 4, MaxUnavailable: 1, New: Class{Total: 5, SpecifiedDelete: 1}},
+			Moves{DeleteReadyBudget: 2}},
+		{"CS-12: picked old pods count for scaling in the old revision",
+			Tally{Replicas: 3, Partition: 1, MaxUnavailable: 1, Old: Class{Total: 3, SpecifiedDelete: 1}, New: Class{Total: 3}},
+			Moves{ScaleDown: 2, ScaleDownOld: 1, DeleteReadyBudget: 4}},
+		{"CS-E4: maxUnavailable 0, the surge pod first",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}},
+			Moves{Surge: 1, ScaleUp: 1, Create: 1, Update: 3}},
+		{"CS-E4: maxUnavailable 0, the surge pod makes room",
+			Tally{Replicas: 3, MaxSurge: 1, Old: Class{Total: 3}, New: Class{Total: 1}},
+			Moves{Surge: 1, Update: 2, UpdateMaxUnavailable: 1}},
+		{"CS-10: surge for a rollback is old",
+			Tally{Replicas: 4, Partition: 3, MaxSurge: 1, Old: Class{Total: 1}, New: Class{Total: 3}, RollBack: true},
+			Moves{Surge: 1, SurgeOld: 1, ScaleUp: 1, Create: 1, CreateOld: 1, Update: -2}},
+		{"CS-10: no surge without maxSurge",
+			Tally{Replicas: 4, MaxUnavailable: 1, Old: Class{Total: 4}},
+			Moves{Update: 4, UpdateMaxUnavailable: 1}},
+		{"CS-11: old PreparingDelete pods are replaced at their revision",
+			Tally{Replicas: 4, Partition: 2, MaxUnavailable: 1, Old: Class{Total: 2, PreparingDelete: 1}, New: Class{Total: 2}, ExcludePreparingDelete: true},
+			Moves{ScaleUp: 1, Create: 1, CreateOld: 1}},
+		{"CS-13: pods in PreparingDelete widen the limit",
+			Tally{Replicas: 3, MaxUnavailable: 1, Old: Class{Total: 4, PreparingDelete: 1}, ExcludePreparingDelete: true},
+			Moves{Update: 3, UpdateMaxUnavailable: 2}},
+		{"CS-13: missing pods narrow the limit",
+			Tally{Replicas: 5, MaxUnavailable: 1, Old: Class{Total: 3}},
+			Moves{ScaleUp: 2, Create: 2, Update: 3}},
+		{"CS-13, difference: both revisions short, no pod moves back",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 3, ScaleMaxUnavailable: 1, Old: Class{Total: 2, Unavailable: 1}, New: Class{Total: 1}, RollBack: true},
+			Moves{ScaleUp: 2, CreateOld: 0}},
+		{"CS-13, difference: both revisions over, no pod moves",
+			Tally{Replicas: 5, Partition: 3, MaxUnavailable: 1, Old: Class{Total: 4}, New: Class{Total: 3}, RollBack: true},
+			Moves{ScaleDown: 2, ScaleDownOld: 1, DeleteReadyBudget: 3}},
+		{"CS-12: no limit does not overflow",
+			Tally{Replicas: 1, MaxUnavailable: math.MaxInt32, MaxSurge: math.MaxInt32, Old: Class{Total: 3}},
+			Moves{Surge: 1, ScaleDown: 1, ScaleDownOld: 1, DeleteReadyBudget: math.MaxInt32, Update: 1, UpdateMaxUnavailable: math.MaxInt32}},
+		{"the zero Tally is at rest", Tally{}, Moves{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.tally.ScaleMaxUnavailable == 0 {
+				tt.tally.ScaleMaxUnavailable = noLimit
+			}
+			if diff := cmp.Diff(tt.want, tt.tally.Moves()); diff != "" {
+				t.Errorf("moves (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestScaleMaxUnavailableZeroCreatesNothing(t *testing.T) {
+	m := Tally{Replicas: 3}.Moves()
+	if diff := cmp.Diff(Moves{ScaleUp: 3}, m); diff != "" {
+		t.Errorf("CS-12: moves (-want +got):\n%s", diff)
+	}
+}
+
+func TestClassAdd(t *testing.T) {
+	var c Class
+	c.Add(true, true, false) // CS-7: PreparingDelete first
+	c.Add(false, true, false)
+	c.Add(false, false, false)
+	c.Add(false, false, true)
+	if diff := cmp.Diff(Class{Total: 4, PreparingDelete: 1, SpecifiedDelete: 1, Unavailable: 1}, c); diff != "" {
+		t.Errorf("CS-7: class (-want +got):\n%s", diff)
+	}
+}
