@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
@@ -19,7 +21,14 @@ type lease struct {
 }
 
 func (l *lease) Create(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
+func (l *lease) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return nil, nil, l.answer
+}
+func (l *lease) Identity() string                                                { return "me" }
 func (l *lease) Update(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
+
+// mine is what a renewal writes.
+var mine = resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
 
 func TestFence(t *testing.T) {
 	const duration = time.Hour
@@ -30,17 +39,26 @@ func TestFence(t *testing.T) {
 		over bool
 	}{
 		"never taken":          {func(*fence, *lease) {}, 0, true},
-		"taken":                {func(f *fence, _ *lease) { _ = f.Create(t.Context(), resourcelock.LeaderElectionRecord{}) }, 0, false},
-		"renewed":              {func(f *fence, _ *lease) { _ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{}) }, 0, false},
-		"renewed a while ago":  {func(f *fence, _ *lease) { _ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{}) }, duration - time.Minute, false},
-		"renewed too long ago": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{}) }, duration, true},
+		"taken":                {func(f *fence, _ *lease) { _ = f.Create(t.Context(), mine) }, 0, false},
+		"renewed":              {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, 0, false},
+		"renewed a while ago":  {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration - time.Minute, false},
+		"renewed too long ago": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration, true},
+		"released": {func(f *fence, _ *lease) {
+			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
+		}, 0, true},
+		"releasing it has failed": {func(f *fence, l *lease) {
+			_ = f.Update(t.Context(), mine)
+			l.answer = refused
+			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
+		}, 0, true},
 		"taking it has failed": {func(f *fence, l *lease) {
 			l.answer = refused
-			_ = f.Create(t.Context(), resourcelock.LeaderElectionRecord{})
+			_ = f.Create(t.Context(), mine)
 		}, 0, true},
 		"renewing it has failed": {func(f *fence, l *lease) {
 			l.answer = refused
-			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
+			_ = f.Update(t.Context(), mine)
 		}, 0, true},
 	}
 	for name, c := range cases {
@@ -86,7 +104,7 @@ func TestFencedRequests(t *testing.T) {
 			t.Errorf("%s without the Lease: expected errLeaseOver, observed %v", method, err)
 		}
 	}
-	if err := f.Update(t.Context(), resourcelock.LeaderElectionRecord{}); err != nil {
+	if err := f.Update(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
 	for _, method := range writes {
@@ -96,5 +114,20 @@ func TestFencedRequests(t *testing.T) {
 	}
 	if got := strings.Join(reached, " "); got != "GET HEAD POST PUT PATCH DELETE" {
 		t.Errorf("the API server has been reached by %s", got)
+	}
+}
+
+// Who does not serve does not lead.
+func TestLeadershipWaitsForTheWebhooks(t *testing.T) {
+	ready := make(chan struct{})
+	f := &fence{Interface: &lease{}, ready: ready}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := f.Get(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("before the webhooks are ready: %v", err)
+	}
+	close(ready)
+	if _, _, err := f.Get(t.Context()); err != nil {
+		t.Errorf("when they are ready: %v", err)
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
@@ -8,14 +10,14 @@ import (
 	"github.com/podwright/podwright/examples/manager/permissions"
 )
 
-// What is switched off takes its rights along.
+// What is switched off takes its rules along.
 func TestPermissions(t *testing.T) {
 	type request struct{ verb, group, resource, namespace, name string }
 	anywhere := request{"watch", "", "pods", "shop", ""}
-	pull := request{"create", kruise, "imagepulljobs", "shop", ""}
-	node := request{"create", kruise, "nodeimages", "", ""}
+	pull := request{"create", "apps.kruise.io", "imagepulljobs", "shop", ""}
+	node := request{"create", "apps.kruise.io", "nodeimages", "", ""}
 	lease := request{"update", "coordination.k8s.io", "leases", "kruise-system", "kruise-manager"}
-	secret := request{"get", "", "secrets", "kruise-system", "kruise-webhook-certs"}
+	secret := request{"patch", "", "secrets", "kruise-system", "kruise-webhook-certs"}
 	hooks := request{"create", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", ""}
 	install := request{"create", "apiextensions.k8s.io", "customresourcedefinitions", "", "clonesets.apps.kruise.io"}
 	namespace := request{"create", "", "namespaces", "", "kruise-system"}
@@ -24,7 +26,7 @@ func TestPermissions(t *testing.T) {
 		allowed, no []request
 	}{
 		"PF-9: the defaults":         {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
-		"PF-9: other Secrets":        {"", nil, []request{{"get", "", "secrets", "kruise-system", "other"}, {"get", "", "secrets", "shop", "kruise-webhook-certs"}}},
+		"PF-9: other Secrets":        {"", nil, []request{{"patch", "", "secrets", "kruise-system", "other"}, {"patch", "", "secrets", "shop", "kruise-webhook-certs"}}},
 		"PF-9: other Leases":         {"", nil, []request{{"update", "coordination.k8s.io", "leases", "kruise-system", "other"}}},
 		"without agents":             {"--feature-gates=KruiseDaemon=false", []request{anywhere}, []request{node}},
 		"images ahead of updates":    {"--feature-gates=PreDownloadImageForInPlaceUpdate=true", []request{pull}, nil},
@@ -37,11 +39,11 @@ func TestPermissions(t *testing.T) {
 		"CRDs of what runs":          {"--install-crds --feature-gates=KruiseDaemon=false", []request{install}, []request{{"create", "apiextensions.k8s.io", "customresourcedefinitions", "", "nodeimages.apps.kruise.io"}}},
 		"the own namespace":          {"--create-own-namespace", []request{namespace}, nil},
 		"one namespace":              {"--namespace=shop", []request{anywhere, node}, []request{{"watch", "", "pods", "bank", ""}, {"watch", "", "pods", "", ""}}},
-		"one namespace, other names": {"--namespace=shop --own-namespace=a", []request{{"get", "", "secrets", "a", "kruise-webhook-certs"}}, []request{secret}},
+		"one namespace, other names": {"--namespace=shop --own-namespace=a", []request{{"patch", "", "secrets", "a", "kruise-webhook-certs"}}, []request{secret}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			parts, err := Permissions(mustParse(t, noEnv, strings.Fields(c.flags)...).Config)
+			parts, err := Permissions(mustParse(t, strings.Fields(c.flags)...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,15 +59,12 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-func TestPrintRBAC(t *testing.T) {
-	if c := mustParse(t, noEnv, "--print-rbac"); !c.PrintRBAC {
-		t.Error("--print-rbac is not seen")
-	}
-	manifest, err := Manifest(mustParse(t, noEnv, "--own-namespace=a").Config)
+func TestManifest(t *testing.T) {
+	manifest, err := Manifest(mustParse(t, "--own-namespace=a"))
 	if err != nil || !strings.Contains(string(manifest), "kind: ServiceAccount\nmetadata:\n  name: podwright-manager\n  namespace: a\n") {
 		t.Errorf("error %v, manifest:\n%s", err, manifest)
 	}
 	if _, err := Manifest(Config{FeatureGates: "x"}); err == nil {
-		t.Error("wrong gates have rights")
+		t.Error("wrong gates have rules")
 	}
 }
