@@ -141,6 +141,9 @@ func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelecto
 // DeleteRevisions deletes revisions that nothing uses. One that has changed
 // meanwhile stays: the next reconcile decides about it anew.
 func (p *Pass) DeleteRevisions(ctx context.Context, surplus []*appsv1.ControllerRevision) error {
+	if p.Gone { // the status that would not name them any more was not written, and pods may have been left behind
+		return nil
+	}
 	var errs []error
 	for _, r := range surplus {
 		err := p.revisions().Delete(ctx, r.Name, metav1.DeleteOptions{

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -91,5 +92,9 @@ func TestWriteStatus(t *testing.T) {
 		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); err != nil || s.waitsFor() != "" {
 			t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
 		}
+		r := s.stored(history("web-1", "nginx:1")) // pods that it left behind may come from it
+		s.must(s.DeleteRevisions(t.Context(), []*appsv1.ControllerRevision{r}))
+		_, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), r.Name, metav1.GetOptions{})
+		s.must(err)
 	})
 }
