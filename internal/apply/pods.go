@@ -135,7 +135,7 @@ func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	deed, told := p.Tells[patch.Kind]
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
-		if patch.Kind.Moves() {
+		if patch.Kind.AffectsAvailability() {
 			p.moves.ended(pod, err)
 		}
 		if err != nil && gone(err) {
