@@ -44,9 +44,9 @@ const (
 	// PatchIdentify puts back the labels that name a pod, beside what
 	// PatchRefresh does.
 	PatchIdentify PatchKind = "Identify"
-	// PatchAdopt takes over a pod that has no controller.
+	// PatchAdopt adopts a pod that has no controller.
 	PatchAdopt PatchKind = "Adopt"
-	// PatchRelease gives up a pod whose labels no longer match the selector.
+	// PatchRelease releases a pod whose labels no longer match the selector.
 	PatchRelease PatchKind = "Release"
 )
 

@@ -8,18 +8,18 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Failures collects what to report in the status, besides the errors that make
-// the pass be repeated. P is the workload's type of problems.
-type Failures[P podplan.AnyProblem[T], T ~string] []P
+// the pass be repeated.
+type Failures []rollout.Problem
 
 // Add adds an error to what the condition reports, unless there is nothing to
 // report about it, and returns it.
-func (f *Failures[P, T]) Add(condition T, err error) error {
+func (f *Failures) Add(condition string, err error) error {
 	if report := summary(err); report != nil {
-		*f = append(*f, P{Condition: condition, Err: report})
+		*f = append(*f, rollout.Problem{Condition: condition, Err: report})
 	}
 	return err
 }

@@ -59,7 +59,7 @@ type applier struct {
 	stored *v1alpha1.CloneSetStatus
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
-	failures apply.Failures[Problem, v1alpha1.CloneSetConditionType]
+	failures apply.Failures
 }
 
 // begin returns the applier of a plan for a CloneSet.
@@ -74,7 +74,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	a.claims, a.Taken = s.Claims, a.nameTaken
 	settled, err := a.PrepareRevisions(ctx, &plan.Revisions, s.Set.Spec.Selector, a.collided)
 	if err != nil {
-		_ = a.failures.Add(v1alpha1.CloneSetConditionFailedUpdate, err)
+		_ = a.failures.Add(failedUpdate, err)
 		return 0, apply.WorthRetrying(err, a.status(ctx, s, nil))
 	}
 	if !settled {
@@ -126,7 +126,7 @@ func (a *applier) status(ctx context.Context, s *Snapshot, status *v1alpha1.Clon
 		}
 		status = status.DeepCopy()
 		problems := append(a.failures, a.plan.Problems...)
-		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, metav1.NewTime(s.Now))
+		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, s.Now)
 		if sameStatus(a.stored, status) {
 			status = nil
 		}

@@ -24,7 +24,7 @@ func (a *applier) letClaimsGo(ctx context.Context) error {
 
 // createClaims creates claims that pods wait for.
 func (a *applier) createClaims(ctx context.Context) error {
-	return a.failures.Add(v1alpha1.CloneSetConditionFailedScale, apply.Each(ctx, a.plan.CreateClaims, a.CreateClaim))
+	return a.failures.Add(failedScale, apply.Each(ctx, a.plan.CreateClaims, a.CreateClaim))
 }
 
 // changeClaim gives a claim its owners.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // movePods carries out the stages of the plan. (CS-16)
@@ -25,16 +24,16 @@ func (a *applier) movePods(ctx context.Context) error {
 
 // createPods creates pods. (CS-19)
 func (a *applier) createPods(ctx context.Context, creations []rollout.PodCreation) error {
-	return a.failures.Add(v1alpha1.CloneSetConditionFailedScale, a.CreatePods(ctx, creations))
+	return a.failures.Add(failedScale, a.CreatePods(ctx, creations))
 }
 
 // deletePods deletes pods with their claims. (CS-24)
 func (a *applier) deletePods(ctx context.Context, deletions []rollout.PodDeletion) error {
 	err := apply.Each(ctx, deletions, a.deletePod)
 	if err != nil && deletions[0].For == rollout.DeleteForUpdate { // a stage deletes for one or the other
-		return a.failures.Add(v1alpha1.CloneSetConditionFailedUpdate, err)
+		return a.failures.Add(failedUpdate, err)
 	}
-	return a.failures.Add(v1alpha1.CloneSetConditionFailedScale, err)
+	return a.failures.Add(failedScale, err)
 }
 
 func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
@@ -67,7 +66,7 @@ func (a *applier) patchPods(ctx context.Context, patches []rollout.PodPatch) err
 		}
 		return a.gate.allow(ctx, p.Pod)
 	}
-	return a.failures.Add(v1alpha1.CloneSetConditionFailedUpdate, a.PatchPods(ctx, patches, allow))
+	return a.failures.Add(failedUpdate, a.PatchPods(ctx, patches, allow))
 }
 
 // budgetGate asks the budget about pods, one at a time, until it has refused one.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -49,8 +50,8 @@ type Options struct {
 	// false: Reconcile returns an error there.
 	AllowStaleReads bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
-	// update; NewImagePullJobs makes one. Default nil: no image is pulled ahead.
-	Jobs ImagePullJobs
+	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
+	Jobs workloads.ImagePullJobs
 	// Budget is asked before a pod is taken out of service by an update.
 	// Default nil: every update is allowed.
 	Budget Budget

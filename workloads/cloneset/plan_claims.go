@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -118,7 +120,7 @@ func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
 func (p *planner) planLackingClaims() {
 	var have map[string]bool // made where a pod waits at all
 	for _, pod := range p.pods {
-		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
+		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.Deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
 			continue
 		}
 		id, ok := strings.CutPrefix(pod.Name, p.Set.Name+"-")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -27,7 +28,7 @@ type Budget interface {
 type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
-	jobs      ImagePullJobs
+	jobs      workloads.ImagePullJobs
 	budget    Budget
 	clock     clock.PassiveClock
 	features  Features

@@ -11,8 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
@@ -54,7 +52,7 @@ type applier struct {
 	stored *v1beta1.StatefulSetStatus
 	// failures collects what to report in the status, besides the errors that
 	// make the pass be repeated.
-	failures apply.Failures[Problem, appsv1.StatefulSetConditionType]
+	failures apply.Failures
 }
 
 // begin returns the applier of a plan for a StatefulSet.
@@ -68,7 +66,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	a := r.begin(s.Set, plan)
 	settled, err := a.revisions(ctx)
 	if err != nil {
-		_ = a.failures.Add(v1beta1.StatefulSetConditionFailedUpdatePod, err)
+		_ = a.failures.Add(failedUpdate, err)
 		return 0, apply.WorthRetrying(err, a.status(ctx, s, nil))
 	}
 	if !settled {
@@ -147,7 +145,7 @@ func (a *applier) status(ctx context.Context, s *Snapshot, status *v1beta1.State
 		}
 		status = status.DeepCopy()
 		problems := append(a.failures, a.plan.Problems...)
-		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, metav1.NewTime(s.Now))
+		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, s.Now)
 		if sameStatus(a.stored, status) {
 			status = nil
 		}
@@ -160,4 +158,9 @@ func (a *applier) status(ctx context.Context, s *Snapshot, status *v1beta1.State
 	}
 	a.stored = status
 	return nil
+}
+
+// ownerReference says that a StatefulSet controls something.
+func ownerReference(set *v1beta1.StatefulSet) metav1.OwnerReference {
+	return *metav1.NewControllerRef(set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // movePods carries out the stages of the plan.
@@ -23,17 +22,17 @@ func (a *applier) movePods(ctx context.Context) error {
 
 // createClaims creates claims that pods wait for.
 func (a *applier) createClaims(ctx context.Context) error {
-	return a.failures.Add(v1beta1.StatefulSetConditionFailedCreatePod, apply.Each(ctx, a.plan.CreateClaims, a.CreateClaim))
+	return a.failures.Add(failedCreate, apply.Each(ctx, a.plan.CreateClaims, a.CreateClaim))
 }
 
 // createPods creates pods with their claims.
 func (a *applier) createPods(ctx context.Context, creations []rollout.PodCreation) error {
-	return a.failures.Add(v1beta1.StatefulSetConditionFailedCreatePod, a.CreatePods(ctx, creations))
+	return a.failures.Add(failedCreate, a.CreatePods(ctx, creations))
 }
 
 // deletePods deletes pods, each after its claims have been told.
 func (a *applier) deletePods(ctx context.Context, deletions []rollout.PodDeletion) error {
-	return a.failures.Add(v1beta1.StatefulSetConditionFailedUpdatePod, apply.Each(ctx, deletions, a.deletePod))
+	return a.failures.Add(failedUpdate, apply.Each(ctx, deletions, a.deletePod))
 }
 
 func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
@@ -57,12 +56,12 @@ func (a *applier) deletePod(ctx context.Context, d rollout.PodDeletion) error {
 
 // patchPods changes pods.
 func (a *applier) patchPods(ctx context.Context, patches []rollout.PodPatch) error {
-	return a.failures.Add(v1beta1.StatefulSetConditionFailedUpdatePod, a.PatchPods(ctx, patches, nil))
+	return a.failures.Add(failedUpdate, a.PatchPods(ctx, patches, nil))
 }
 
 // changeClaims changes the owners of claims.
 func (a *applier) changeClaims(ctx context.Context) error {
-	return a.failures.Add(v1beta1.StatefulSetConditionFailedUpdatePod, apply.Each(ctx, a.plan.PatchClaims, a.changeClaim))
+	return a.failures.Add(failedUpdate, apply.Each(ctx, a.plan.PatchClaims, a.changeClaim))
 }
 
 // changeClaim gives a claim its owners.

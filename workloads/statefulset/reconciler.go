@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -23,7 +24,7 @@ import (
 type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
-	jobs      ImagePullJobs
+	jobs      workloads.ImagePullJobs
 	clock     clock.PassiveClock
 	features  Features
 	writer    *apply.Writer

@@ -28,6 +28,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -68,7 +69,7 @@ type parts struct {
 	caches *caches
 	// jobs is nil where no images are pulled ahead of updates. The workloads
 	// all ask for the same methods.
-	jobs   cloneset.ImagePullJobs
+	jobs   workloads.ImagePullJobs
 	logger klog.Logger
 	// served tells whether the API server serves a resource now.
 	served func(schema.GroupVersionResource) (bool, error)

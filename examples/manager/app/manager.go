@@ -25,7 +25,7 @@ import (
 	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/process"
-	lifecyclecrds "github.com/podwright/podwright/lifecycle/crds"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads"
 )
 
@@ -215,7 +215,7 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 	for _, controller := range m.controllers() {
 		resources = append(resources, controller.resource)
 	}
-	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecyclecrds.All()), resources...)
+	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs()), resources...)
 }
 
 // serveWebhooks serves the webhooks and returns when the API server can call

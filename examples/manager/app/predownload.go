@@ -6,14 +6,14 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads"
 )
 
 // imagePullJobs returns what pulls images ahead of an in-place update. It
 // returns nil where the gate is off or ImagePullJobs are not served: that must
 // not keep workloads from working. Its cache must be filled before a controller
 // runs that has it.
-func (m *Manager) imagePullJobs(ctx context.Context, p parts) (cloneset.ImagePullJobs, error) {
+func (m *Manager) imagePullJobs(ctx context.Context, p parts) (workloads.ImagePullJobs, error) {
 	if !m.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
 		return nil, nil
 	}
@@ -26,5 +26,5 @@ func (m *Manager) imagePullJobs(ctx context.Context, p parts) (cloneset.ImagePul
 			"crd", imagePullJobsResource.GroupResource(), "gate", features.PreDownloadImageForInPlaceUpdate)
 		return nil, nil
 	}
-	return cloneset.NewImagePullJobs(p.distribution, p.caches.imagePullJobs())
+	return workloads.NewImagePullJobs(p.distribution, p.caches.imagePullJobs())
 }

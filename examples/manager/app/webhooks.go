@@ -30,6 +30,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/statefulset"
@@ -49,12 +50,12 @@ func webhookHandlers(client kubernetes.Interface, gates features.Gates) map[stri
 		TemplateNoDefaults:        noDefaults,
 		DisableDeletionProtection: unprotected,
 		Pods:                      getPod,
-		Templates:                 cloneset.DryRun(client.CoreV1()),
+		Templates:                 workloads.DryRun(client.CoreV1()),
 	}
 	statefulSets := &statefulset.Webhook{
 		TemplateNoDefaults:        noDefaults,
 		DisableDeletionProtection: unprotected,
-		Templates:                 statefulset.DryRun(client.CoreV1()),
+		Templates:                 workloads.DryRun(client.CoreV1()),
 	}
 	noAgents := !gates.Enabled(features.KruiseDaemon)
 	pullJobs := &imagepulljob.Webhook{NoAgents: noAgents}
