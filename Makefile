@@ -60,11 +60,15 @@ test-oldest: ## Run the tests of what does not run with Kubernetes 1.34. After a
 	$(call heading,test: arithmetic with Kubernetes 1.34)
 	cd $(OLDEST) && packages=$$(go list -f '{{join .Imports " "}}') && go vet . $$packages && go test $$packages
 
+# How many packages of the examples are tested at once: those that have a control plane wait more than they compute. Each takes
+# a gigabyte and a half.
+PACKAGES ?= 4
+
 .PHONY: test-examples
 test-examples: ## Run the tests of the examples, against a real API server: however long a busy machine takes.
 	$(call heading,test: examples)
 	@cd examples && go run ./cluster/up -check || echo 'SKIPPED: the tests of real nodes, in examples/cluster/realnodes'
-	cd examples && go test -count=1 -timeout=2h -tags=$(TAGS) ./...
+	cd examples && go test -count=1 -timeout=2h -p=$(PACKAGES) -tags=$(TAGS) ./...
 
 .PHONY: bench
 bench: ## Run the benchmarks of the library.

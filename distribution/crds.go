@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package distribution
 
 import (
@@ -5,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/podwright/podwright/internal/crdfiles"
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 //go:embed crds/*.yaml
@@ -18,4 +20,4 @@ var crdFiles embed.FS
 //
 // They hold the API server to the rules that a manifest must keep, so that a
 // wrong one is refused even where no webhook runs.
-func CRDs() []*unstructured.Unstructured { return crdfiles.MustRead(crdFiles) }
+func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

@@ -27,7 +27,7 @@ type BeginOptions struct {
 // of its workload, and what its lifecycle asks for, to the same patch.
 //
 // An update may begin while an earlier one is still running; what the earlier
-// one has not done yet is taken over, as long as the new one leaves it as it is.
+// one has not done yet is inherited, as long as the new one leaves it as it is.
 // A pod in its grace period is refused: see InGrace. So is a pod on which the
 // update is not Feasible. The patch stays as it is then.
 func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error {
@@ -48,7 +48,7 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 		UpdateEnvFromMetadata: u.EnvFromMetadata,
 	}
 	if old != nil {
-		if err := takeOver(pod, old, u, state, wanted); err != nil {
+		if err := inherit(pod, old, u, state, wanted); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func withdraw(p *podpatch.Patch, pod *corev1.Pod, now time.Time) {
 	readiness.Withdraw(p, pod, now)
 }
 
-// setCondition sets InPlaceUpdateReady. The time of the transition moves with
+// setCondition sets InPlaceUpdateReady. The time of the transition changes with
 // the status only.
 func setCondition(p *podpatch.Patch, pod *corev1.Pod, status corev1.ConditionStatus, reason string, now time.Time) {
 	since := metav1.NewTime(now)

@@ -91,7 +91,7 @@ func TestBeginConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if since := p.Condition(first, v1alpha1.InPlaceUpdateReady).LastTransitionTime; !since.Time.Equal(start()) {
-		t.Errorf("IP-28: a second update moved the transition to %s", since)
+		t.Errorf("IP-28: a second update changed the transition to %s", since)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestBeginPod(t *testing.T) {
 		t.Errorf("IP-12: labels %v, annotations %v", got.Labels, got.Annotations)
 	}
 	if _, found := got.Annotations[v1alpha1.LegacyStateAnnotation]; found {
-		t.Error("the state under its old name was kept")
+		t.Error("the state under its old name stays")
 	}
 	if diff := cmp.Diff(before, pod); diff != "" {
 		t.Errorf("the pod was changed: %s", diff)

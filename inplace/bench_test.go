@@ -79,7 +79,7 @@ func BenchmarkCalculate(b *testing.B) {
 	}
 }
 
-// A settled pod must cost nothing: a pass looks at every pod of a workload.
+// A settled pod must cost nothing: a reconcile looks at every pod of a workload.
 func TestRefreshSettledDoesNotAllocate(t *testing.T) {
 	pod := begin(t, running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0)
 	kubelet(pod)

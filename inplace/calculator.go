@@ -9,9 +9,9 @@ import (
 // Calculator answers Calculate for the pods of a workload, once for each
 // revision that they come from. It is for one goroutine.
 type Calculator struct {
-	// History holds the workload's revisions, in any order.
+	// History holds the workload's revisions, in any order; nil ones do not count.
 	History []*appsv1.ControllerRevision
-	// To is the revision to update to. Required.
+	// To is the revision to update to. Without one no pod can be updated in place.
 	To *appsv1.ControllerRevision
 	// Options tunes Calculate.
 	Options CalculateOptions
@@ -34,7 +34,7 @@ func (c *Calculator) For(revisionLabel string) (*Update, []Obstacle) {
 	}
 	var from *appsv1.ControllerRevision
 	for _, r := range c.History {
-		if revision.Matches(revisionLabel, r.Name) {
+		if r != nil && revision.Matches(revisionLabel, r.Name) {
 			from = r
 			break
 		}

@@ -14,7 +14,7 @@ func TestCalculator(t *testing.T) {
 	broken := rev(t, "demo-broken", template())
 	broken.Data.Raw = []byte("{")
 	history := []*appsv1.ControllerRevision{
-		broken, rev(t, "demo-a", template()), rev(t, "demo-b", template(env(0, "A", "metadata.name"))), rev(t, "demo-c", template(image(0, "c1:2"))),
+		nil, broken, rev(t, "demo-a", template()), rev(t, "demo-b", template(env(0, "A", "metadata.name"))), rev(t, "demo-c", template(image(0, "c1:2"))),
 	}
 	for _, tt := range []struct {
 		name, label string
@@ -30,7 +30,7 @@ func TestCalculator(t *testing.T) {
 		{"a revision that cannot be read", "demo-broken", nil, "ControllerRevision default/demo-broken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := inplace.Calculator{History: history, To: history[3]}
+			c := inplace.Calculator{History: history, To: history[4]}
 			for range 2 { // the second answer is as good as the first
 				update, obstacles := c.For(tt.label)
 				if (update == nil) != (tt.images == nil) || (len(obstacles) == 0) != (tt.images != nil) {

@@ -98,7 +98,7 @@ func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, ima
 		if c == nil || c.Image == image {
 			continue
 		}
-		// An entry that is there was taken over: the container may still run any of its images.
+		// An entry that is there was inherited: the container may still run any of its images.
 		last := v1alpha1.LastContainer{Images: slices.Clone(state.LastContainers[name].Images)}
 		if !slices.Contains(last.Images, c.Image) {
 			last.Images = append(last.Images, c.Image)

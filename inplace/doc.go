@@ -5,7 +5,7 @@
 // [Compare] answers for two templates whether containers restart or the pod is
 // recreated. [Calculate] answers the same for two ControllerRevisions, with
 // what has to be written. [Begin] starts the update of one pod, [Refresh]
-// carries it on until the pod is back in service, and [Complete] tells whether
+// continues it until the pod is back in service, and [Complete] tells whether
 // it is done. All of them are pure functions: they read objects that they
 // never change, and put what to write into a [podpatch.Patch].
 //
@@ -33,7 +33,7 @@
 // # Records in the pod
 //
 // The progress stands in annotations of the pod and nowhere else, so any
-// process can carry on where another stopped. Their JSON is that of OpenKruise
+// process can continue where another stopped. Their JSON is that of OpenKruise
 // 1.4, with two exceptions that no reader notices: metadata inside of it has no
 // "creationTimestamp":null, and the state has a key of its own, lastContainers,
 // which says which containers ran when their images were replaced.
@@ -44,7 +44,7 @@
 // # Differences
 //
 // From OpenKruise 1.4, where its behaviour hurts:
-//   - A new update on a pod whose earlier one is still running takes over what
+//   - A new update on a pod whose earlier one is still running inherits what
 //     that one has not done yet. Otherwise containers that wait for their batch
 //     would keep an image of a revision before the last, and a pod would return
 //     to service with a container still to be restarted.

@@ -12,7 +12,7 @@ import (
 // Feasible tells whether Begin can start the update on the pod; nil where it
 // can. The error says why not: a record in the pod cannot be read, or the pod
 // lacks a container of the update. None of that passes by itself: the pod must
-// be repaired or recreated. A workload asks before it selects the pods to move,
+// be repaired or recreated. A workload asks before it selects the pods to update,
 // so that such a pod takes no place from another.
 //
 // A pod in its grace period is no error as long as its change can still be made,

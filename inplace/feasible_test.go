@@ -73,7 +73,7 @@ func TestFeasible(t *testing.T) {
 	}
 }
 
-// A pass asks for every pod that might move.
+// A reconcile asks for every pod that might be updated.
 func TestFeasibleDoesNotAllocate(t *testing.T) {
 	updated := begin(t, running(template()), calculate(t, template(), template(image(0, "c1:2"))), 0)
 	kubelet(updated)

@@ -149,6 +149,6 @@ func FuzzRefresh(f *testing.F) {
 			pod = next
 			kubelet(pod)
 		}
-		t.Fatalf("still something to write after ten passes: %v", pod.Annotations)
+		t.Fatalf("still something to write after ten calls: %v", pod.Annotations)
 	})
 }

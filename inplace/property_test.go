@@ -16,10 +16,10 @@ import (
 	"github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// world is one pod on its node: a kubelet that restarts containers for new
+// podModel is one pod on its node: a kubelet that restarts containers for new
 // images, and an agent that restarts them for new environments while the pod
 // is out of service.
-type world struct {
+type podModel struct {
 	t        *testing.T
 	rand     *rand.Rand
 	pod      *corev1.Pod
@@ -36,41 +36,41 @@ type world struct {
 }
 
 // exact tells whether the node reports enough to tell every container by.
-func (w *world) exact() bool { return w.generations && (w.hashes || !w.alias && !w.crashes) }
+func (m *podModel) exact() bool { return m.generations && (m.hashes || !m.alias && !m.crashes) }
 
 // node has the kubelet take note of the pod, or lets one container catch up; and
 // the agent report.
-func (w *world) node() {
-	i := w.rand.IntN(len(w.pod.Spec.Containers))
-	c, s := &w.pod.Spec.Containers[i], &w.pod.Status.ContainerStatuses[i]
-	outOfService := condition(w.pod, v1alpha1.InPlaceUpdateReady) == started
+func (m *podModel) node() {
+	i := m.rand.IntN(len(m.pod.Spec.Containers))
+	c, s := &m.pod.Spec.Containers[i], &m.pod.Status.ContainerStatuses[i]
+	outOfService := condition(m.pod, v1alpha1.InPlaceUpdateReady) == started
 	switch {
-	case w.rand.IntN(2) == 0:
-		w.takeNote()
-	case w.runs[c.Name] != w.knows[c.Name], w.crashes && w.rand.IntN(2) == 0,
-		outOfService && !slices.Equal(w.env[c.Name], inplace.ExpectedEnv(w.pod, c)):
-		w.start(s)
+	case m.rand.IntN(2) == 0:
+		m.takeNote()
+	case m.runs[c.Name] != m.knows[c.Name], m.crashes && m.rand.IntN(2) == 0,
+		outOfService && !slices.Equal(m.env[c.Name], inplace.ExpectedEnv(m.pod, c)):
+		m.start(s)
 	}
 	s.Ready = true
-	w.report()
+	m.report()
 }
 
 // takeNote has the kubelet know the pod as it is.
-func (w *world) takeNote() {
-	for i := range w.pod.Spec.Containers {
-		c := &w.pod.Spec.Containers[i]
-		w.knows[c.Name], w.knowsEnv[c.Name] = c.Image, inplace.ExpectedEnv(w.pod, c)
+func (m *podModel) takeNote() {
+	for i := range m.pod.Spec.Containers {
+		c := &m.pod.Spec.Containers[i]
+		m.knows[c.Name], m.knowsEnv[c.Name] = c.Image, inplace.ExpectedEnv(m.pod, c)
 	}
-	if w.generations {
-		w.pod.Status.ObservedGeneration = w.pod.Generation
+	if m.generations {
+		m.pod.Status.ObservedGeneration = m.pod.Generation
 	}
 }
 
 // start starts a container by what the kubelet knows.
-func (w *world) start(s *corev1.ContainerStatus) {
-	image := w.knows[s.Name]
-	w.runs[s.Name], w.env[s.Name] = image, w.knowsEnv[s.Name]
-	if name, tag, _ := strings.Cut(image, ":"); w.alias && tag == "1" {
+func (m *podModel) start(s *corev1.ContainerStatus) {
+	image := m.knows[s.Name]
+	m.runs[s.Name], m.env[s.Name] = image, m.knowsEnv[s.Name]
+	if name, tag, _ := strings.Cut(image, ":"); m.alias && tag == "1" {
 		image = name + ":0"
 	}
 	s.Image, s.ImageID = image, "id of "+image
@@ -79,60 +79,60 @@ func (w *world) start(s *corev1.ContainerStatus) {
 }
 
 // report is that of the agent.
-func (w *world) report() {
+func (m *podModel) report() {
 	var meta v1alpha1.RuntimeContainersMeta
-	for i := range w.pod.Spec.Containers {
-		c := w.pod.Spec.Containers[i]
-		env, err := inplace.EnvHash(w.env[c.Name])
+	for i := range m.pod.Spec.Containers {
+		c := m.pod.Spec.Containers[i]
+		env, err := inplace.EnvHash(m.env[c.Name])
 		if err != nil {
-			w.t.Fatal(err)
+			m.t.Fatal(err)
 		}
 		plain := []uint64{1}
-		if c.Image = w.runs[c.Name]; w.hashes {
+		if c.Image = m.runs[c.Name]; m.hashes {
 			if plain, err = inplace.PlainHashes(&c); err != nil {
-				w.t.Fatal(err)
+				m.t.Fatal(err)
 			}
 		}
 		meta.Containers = append(meta.Containers, v1alpha1.RuntimeContainer{
-			Name: c.Name, ContainerID: w.pod.Status.ContainerStatuses[i].ContainerID,
+			Name: c.Name, ContainerID: m.pod.Status.ContainerStatuses[i].ContainerID,
 			Hashes: v1alpha1.RuntimeContainerHashes{PlainHash: plain[len(plain)-1], ExtractedEnvFromMetadataHash: env},
 		})
 	}
-	report(w.t, w.pod, meta)
+	report(m.t, m.pod, meta)
 }
 
 // apply makes a patch. The API server counts the changes of the spec.
-func (w *world) apply(p podpatch.Patch) {
-	before := images(w.pod)
-	w.pod = apply(w.t, w.pod, p)
-	if images(w.pod) != before {
-		w.pod.Generation++
+func (m *podModel) apply(p podpatch.Patch) {
+	before := images(m.pod)
+	m.pod = apply(m.t, m.pod, p)
+	if images(m.pod) != before {
+		m.pod.Generation++
 	}
 }
 
-func (w *world) refresh() bool {
-	w.now++
+func (m *podModel) refresh() bool {
+	m.now++
 	var p podpatch.Patch
-	progress, err := inplace.Refresh(&p, w.pod, after(w.now))
+	progress, err := inplace.Refresh(&p, m.pod, after(m.now))
 	if err != nil {
-		w.t.Fatal(err)
+		m.t.Fatal(err)
 	}
-	w.apply(p)
+	m.apply(p)
 	return progress.Complete
 }
 
 // inService checks that nothing has still to restart in a pod that takes traffic.
-func (w *world) inService() {
-	if condition(w.pod, v1alpha1.InPlaceUpdateReady) != "True" {
+func (m *podModel) inService() {
+	if condition(m.pod, v1alpha1.InPlaceUpdateReady) != "True" {
 		return
 	}
-	for i := range w.pod.Spec.Containers {
-		c := &w.pod.Spec.Containers[i]
-		if w.runs[c.Name] != c.Image && w.exact() {
-			w.t.Errorf("in service while container %s runs %s and not %s", c.Name, w.runs[c.Name], c.Image)
+	for i := range m.pod.Spec.Containers {
+		c := &m.pod.Spec.Containers[i]
+		if m.runs[c.Name] != c.Image && m.exact() {
+			m.t.Errorf("in service while container %s runs %s and not %s", c.Name, m.runs[c.Name], c.Image)
 		}
-		if expected := inplace.ExpectedEnv(w.pod, c); !slices.Equal(w.env[c.Name], expected) {
-			w.t.Errorf("in service while container %s has the environment %v and not %v", c.Name, w.env[c.Name], expected)
+		if expected := inplace.ExpectedEnv(m.pod, c); !slices.Equal(m.env[c.Name], expected) {
+			m.t.Errorf("in service while container %s has the environment %v and not %v", c.Name, m.env[c.Name], expected)
 		}
 	}
 }
@@ -144,32 +144,32 @@ func (w *world) inService() {
 func TestManyUpdates(t *testing.T) {
 	for seed := range uint64(300) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), env: map[string][]inplace.EnvValue{}, runs: map[string]string{}, knows: map[string]string{}, knowsEnv: map[string][]inplace.EnvValue{}}
-			w.alias, w.crashes = w.rand.IntN(2) == 0, w.rand.IntN(2) == 0
-			w.generations, w.hashes = w.rand.IntN(2) == 0, w.rand.IntN(2) == 0
-			current := w.template()
-			w.pod = running(current)
-			w.pod.Generation = 1
-			w.takeNote()
-			for i := range w.pod.Spec.Containers {
-				w.start(&w.pod.Status.ContainerStatuses[i])
-				if w.rand.IntN(3) > 0 {
-					priority(i, fmt.Sprint(w.rand.IntN(3)))(w.pod)
+			m := &podModel{t: t, rand: rand.New(rand.NewPCG(seed, 1)), env: map[string][]inplace.EnvValue{}, runs: map[string]string{}, knows: map[string]string{}, knowsEnv: map[string][]inplace.EnvValue{}}
+			m.alias, m.crashes = m.rand.IntN(2) == 0, m.rand.IntN(2) == 0
+			m.generations, m.hashes = m.rand.IntN(2) == 0, m.rand.IntN(2) == 0
+			current := m.template()
+			m.pod = running(current)
+			m.pod.Generation = 1
+			m.takeNote()
+			for i := range m.pod.Spec.Containers {
+				m.start(&m.pod.Status.ContainerStatuses[i])
+				if m.rand.IntN(3) > 0 {
+					priority(i, fmt.Sprint(m.rand.IntN(3)))(m.pod)
 				}
 			}
-			w.node()
+			m.node()
 			for n := range 4 {
-				current = w.update(current, fmt.Sprintf("demo-%d", n))
-				if w.alias && !w.hashes { // Nothing tells the images of one content from one another.
-					w.settle()
+				current = m.update(current, fmt.Sprintf("demo-%d", n))
+				if m.alias && !m.hashes { // Nothing tells the images of one content from one another.
+					m.settle()
 				}
 			}
-			w.settle()
-			w.arrived(current)
+			m.settle()
+			m.arrived(current)
 			if t.Failed() {
-				_, why, _ := inplace.Complete(w.pod)
-				t.Logf("alias %t, crashes %t, generations %t, hashes %t", w.alias, w.crashes, w.generations, w.hashes)
-				t.Logf("runs %v, kubelet knows %v, spec %s, waiting: %s, state %s", w.runs, w.knows, images(w.pod), why, w.pod.Annotations[v1alpha1.StateAnnotation])
+				_, why, _ := inplace.Complete(m.pod)
+				t.Logf("alias %t, crashes %t, generations %t, hashes %t", m.alias, m.crashes, m.generations, m.hashes)
+				t.Logf("runs %v, kubelet knows %v, spec %s, waiting: %s, state %s", m.runs, m.knows, images(m.pod), why, m.pod.Annotations[v1alpha1.StateAnnotation])
 			}
 		})
 	}
@@ -177,48 +177,48 @@ func TestManyUpdates(t *testing.T) {
 
 // settle has the node work until the update is complete, and the kubelet has
 // nothing more to do.
-func (w *world) settle() {
+func (m *podModel) settle() {
 	for range 200 {
-		w.node()
-		if w.refresh() && maps.Equal(w.runs, w.knows) && !slices.ContainsFunc(w.pod.Spec.Containers,
-			func(c corev1.Container) bool { return w.knows[c.Name] != c.Image }) {
+		m.node()
+		if m.refresh() && maps.Equal(m.runs, m.knows) && !slices.ContainsFunc(m.pod.Spec.Containers,
+			func(c corev1.Container) bool { return m.knows[c.Name] != c.Image }) {
 			break
 		}
-		w.inService()
+		m.inService()
 	}
 }
 
 // update starts the way to a new template and goes some steps of it.
-func (w *world) update(from *corev1.PodTemplateSpec, name string) *corev1.PodTemplateSpec {
-	for inplace.InGrace(w.pod) {
-		w.refresh()
+func (m *podModel) update(from *corev1.PodTemplateSpec, name string) *corev1.PodTemplateSpec {
+	for inplace.InGrace(m.pod) {
+		m.refresh()
 	}
-	to := w.template()
-	u := calculate(w.t, from, to)
+	to := m.template()
+	u := calculate(m.t, from, to)
 	u.Revision = name
 	var p podpatch.Patch
-	if err := inplace.Begin(&p, w.pod, u, inplace.BeginOptions{Now: after(w.now), GracePeriodSeconds: int32(w.rand.IntN(4)) - 1}); err != nil {
-		w.t.Fatal(err)
+	if err := inplace.Begin(&p, m.pod, u, inplace.BeginOptions{Now: after(m.now), GracePeriodSeconds: int32(m.rand.IntN(4)) - 1}); err != nil {
+		m.t.Fatal(err)
 	}
 	p.SetLabel(appsv1.ControllerRevisionHashLabelKey, name)
-	w.apply(p)
-	for range w.rand.IntN(8) {
-		if w.rand.IntN(2) == 0 {
-			w.node()
+	m.apply(p)
+	for range m.rand.IntN(8) {
+		if m.rand.IntN(2) == 0 {
+			m.node()
 		} else {
-			w.refresh()
+			m.refresh()
 		}
-		w.inService()
+		m.inService()
 	}
 	return to
 }
 
 // template returns a template with random images, labels and annotations. The
 // environments refer to k and l, which are always there.
-func (w *world) template() *corev1.PodTemplateSpec {
-	value := func() string { return fmt.Sprint(w.rand.IntN(3)) }
+func (m *podModel) template() *corev1.PodTemplateSpec {
+	value := func() string { return fmt.Sprint(m.rand.IntN(3)) }
 	seldom := func() string { // Mostly it is for one image that a container restarts.
-		if w.rand.IntN(4) > 0 {
+		if m.rand.IntN(4) > 0 {
 			return "0"
 		}
 		return value()
@@ -235,29 +235,29 @@ func (w *world) template() *corev1.PodTemplateSpec {
 		t.Spec.Containers[i].Image = t.Spec.Containers[i].Name + ":" + tag()
 	}
 	for _, key := range []string{"x", "y"} {
-		if w.rand.IntN(2) == 0 {
+		if m.rand.IntN(2) == 0 {
 			t.Labels[key], t.Annotations[key] = value(), value()
 		}
 	}
 	return t
 }
 
-func (w *world) arrived(want *corev1.PodTemplateSpec) {
-	if got := images(w.pod); got != images(&corev1.Pod{Spec: want.Spec}) {
-		w.t.Errorf("images: got %s, want %s", got, images(&corev1.Pod{Spec: want.Spec}))
+func (m *podModel) arrived(want *corev1.PodTemplateSpec) {
+	if got := images(m.pod); got != images(&corev1.Pod{Spec: want.Spec}) {
+		m.t.Errorf("images: got %s, want %s", got, images(&corev1.Pod{Spec: want.Spec}))
 	}
 	for _, key := range []string{"k", "x", "y"} {
-		if got, want := w.pod.Labels[key], want.Labels[key]; got != want {
-			w.t.Errorf("label %s: got %q, want %q", key, got, want)
+		if got, want := m.pod.Labels[key], want.Labels[key]; got != want {
+			m.t.Errorf("label %s: got %q, want %q", key, got, want)
 		}
 	}
 	for _, key := range []string{"l", "x", "y"} {
-		if got, want := w.pod.Annotations[key], want.Annotations[key]; got != want {
-			w.t.Errorf("annotation %s: got %q, want %q", key, got, want)
+		if got, want := m.pod.Annotations[key], want.Annotations[key]; got != want {
+			m.t.Errorf("annotation %s: got %q, want %q", key, got, want)
 		}
 	}
-	if c := condition(w.pod, v1alpha1.InPlaceUpdateReady); c != "True" {
-		w.t.Errorf("the update does not end: %s, %v", c, slices.Sorted(maps.Keys(w.pod.Annotations)))
+	if c := condition(m.pod, v1alpha1.InPlaceUpdateReady); c != "True" {
+		m.t.Errorf("the update does not end: %s, %v", c, slices.Sorted(maps.Keys(m.pod.Annotations)))
 	}
-	w.inService()
+	m.inService()
 }

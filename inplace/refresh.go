@@ -26,11 +26,19 @@ type Progress struct {
 	Waiting string
 }
 
-// Refresh carries an in-place update on (IP-18, IP-20 to IP-22, IP-24 to
+// String says how far the update is, on one line: "complete", or what it waits for.
+func (p Progress) String() string {
+	if p.Complete {
+		return "complete"
+	}
+	return "waiting: " + p.Waiting
+}
+
+// Refresh continues an in-place update (IP-18, IP-20 to IP-22, IP-24 to
 // IP-26): it makes the change when the grace period is over, starts the next batch
 // of containers when the batch before it is done, and puts the pod back into
 // service at the end; what is to be written goes into the patch. It is called
-// for every pod in every pass, and costs nothing for a pod that has nothing to do.
+// for every pod in every reconcile, and costs nothing for a pod that has nothing to do.
 //
 // The error says which record of the pod cannot be read, or is missing. Such a
 // pod stays as it is, but a new one is put into service for the first time: no
@@ -46,7 +54,7 @@ func Refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error
 	return progress, err
 }
 
-// refresh carries on with a pod on which there is something to do.
+// refresh continues with a pod on which there is something to do.
 func refresh(p *podpatch.Patch, pod *corev1.Pod, now time.Time) (Progress, error) {
 	state, err := readState(pod)
 	if err != nil {
@@ -105,7 +113,7 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	}
 	var progress Progress
 	if label := pod.Labels[appsv1.ControllerRevisionHashLabelKey]; !revision.Matches(label, grace.Revision) {
-		progress.Waiting = fmt.Sprintf("the change to revision %s is given up, the pod belongs to revision %q now", grace.Revision, label)
+		progress.Waiting = fmt.Sprintf("the change to revision %s is dropped, the pod belongs to revision %q now", grace.Revision, label)
 		removeGrace(p)
 		return progress, nil
 	}
@@ -131,7 +139,7 @@ func checkGraceState(pod *corev1.Pod, state *v1alpha1.State) error {
 	if state != nil {
 		return nil
 	}
-	return podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to give the change up",
+	return podError(pod, "annotation %s needs annotation %s beside it, which is missing; remove the first one to drop the change",
 		v1alpha1.GraceAnnotation, v1alpha1.StateAnnotation)
 }
 

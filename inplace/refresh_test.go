@@ -51,7 +51,7 @@ func TestRefreshConditions(t *testing.T) {
 			}
 			var again podpatch.Patch
 			if _, err := inplace.Refresh(&again, got, after(61)); err != nil || tt.complete && len(again.Conditions) > 0 {
-				t.Errorf("the next pass writes again: %v, %v", again, err)
+				t.Errorf("the next reconcile writes again: %v, %v", again, err)
 			}
 		})
 	}

@@ -1,11 +1,16 @@
 package inplace
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Update is what an in-place update changes in a pod. Calculate makes it from
-// two revisions, and it is the same for all pods that move between them.
+// two revisions, and it is the same for all pods that go from one to the other.
 type Update struct {
 	// Revision names the revision that the pod is updated to. It is recorded in
 	// the pod; Calculate takes the name of the ControllerRevision. A workload
@@ -27,6 +32,39 @@ type Update struct {
 
 	// EnvFromMetadata says that containers restart because of RefMetadata.
 	EnvFromMetadata bool
+}
+
+// String lists what changes, one container a line, below the revision. It is for
+// people, and of the patch of metadata it names the keys only.
+func (u Update) String() string {
+	var b strings.Builder
+	b.WriteString("update in place")
+	if u.Revision != "" {
+		b.WriteString(" to revision " + u.Revision)
+	}
+	c := change{u.Images, u.RefMetadata}
+	for _, name := range c.containers() {
+		var changes []string
+		if image, ok := u.Images[name]; ok {
+			changes = append(changes, "image "+image)
+		}
+		ref := u.RefMetadata[name]
+		changes = appendPairs(changes, "annotation", ref.Annotations)
+		changes = appendPairs(changes, "label", ref.Labels)
+		fmt.Fprintf(&b, "\n  container %q: %s", name, strings.Join(changes, ", "))
+	}
+	if metadata := changedMetadata(u.MetadataPatch); metadata != "" {
+		b.WriteString("\n  metadata without a restart: " + metadata)
+	}
+	return b.String()
+}
+
+// appendPairs appends keys and their values, sorted.
+func appendPairs(list []string, what string, pairs map[string]string) []string {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		list = append(list, what+" "+key+"="+pairs[key])
+	}
+	return list
 }
 
 // Obstacle is one change between two templates that a running pod cannot take,

@@ -11,7 +11,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// BenchmarkRefresh is one pass over all pods of a workload: settled ones, and
+// BenchmarkRefresh is one reconcile of all pods of a workload: settled ones, and
 // ones that all finish an update at once.
 func BenchmarkRefresh(b *testing.B) {
 	l := &v1alpha1.Lifecycle{InPlaceUpdate: markNotReady(hook([]string{"a"}))}
@@ -53,7 +53,7 @@ func BenchmarkAvailable(b *testing.B) {
 	}
 }
 
-// BenchmarkHeld is one pass over pods that all wait for their preDelete hook,
+// BenchmarkHeld is one reconcile of pods that all wait for their preDelete hook,
 // with the reason in words for each.
 func BenchmarkHeld(b *testing.B) {
 	l := &v1alpha1.Lifecycle{PreDelete: markNotReady(hook([]string{"a", "b"}, "f"))}

@@ -15,8 +15,8 @@ import (
 // pod: with the patch it is in state PreparingDelete, out of service where the
 // hook says markPodNotReady, and the reason says in words what holds it.
 //
-// It wants to be called again on every pass, also for a pod in PreparingDelete:
-// as soon as the hook lets go, or is removed from the workload, the answer is
+// Call it again in every reconcile, also for a pod in PreparingDelete:
+// as soon as the hook releases the pod, or is removed from the workload, the answer is
 // true. For a pod that is being deleted already the answer is false and the
 // patch stays as it is. A nil lifecycle has no hooks.
 //
@@ -36,20 +36,20 @@ func BeginDelete(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, now 
 	return false, holding("preDelete", l.PreDelete, pod)
 }
 
-// CancelAllowed tells whether pods in PreparingDelete may be kept after all. It
+// CancelAllowed tells whether pods in PreparingDelete may stay after all. It
 // is false when markPodNotReady is set on preDelete or on inPlaceUpdate: such a
-// pod has been taken out of service for good. It is deleted when its hook lets
-// go, and replaced then.
+// pod has been taken out of service for good. It is deleted when its hook
+// releases it, and replaced then.
 //
 // That inPlaceUpdate counts as well is the long-standing behaviour that users
-// see; which pods are kept stays as it was.
+// see; which pods stay is as it was.
 func CancelAllowed(l *v1alpha1.Lifecycle) bool {
 	return l == nil || !marksNotReady(l.PreDelete) && !marksNotReady(l.InPlaceUpdate)
 }
 
 func marksNotReady(h *v1alpha1.LifecycleHook) bool { return h != nil && h.MarkPodNotReady }
 
-// CancelDelete keeps a pod in state PreparingDelete after all, since the
+// CancelDelete cancels the deletion of a pod in state PreparingDelete, since the
 // workload wants more replicas again: it goes back to PreparingNormal, and on
 // to Normal by Refresh. Keys left by hooks are removed, so that it can become
 // ready. CancelDelete returns false, with the patch as it was, for a pod in
@@ -70,7 +70,7 @@ func CancelDelete(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, now
 	return true
 }
 
-// CancelNeeded returns how many pods CancelDelete should keep: replicas is the
+// CancelNeeded returns how many deletions CancelDelete should cancel: replicas is the
 // number wanted, owned that of all active pods of the workload (those in
 // PreparingDelete among them), specifiedOrPreparing that of the distinct pods
 // that are to be deleted by name or label or are in PreparingDelete. Never

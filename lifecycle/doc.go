@@ -3,7 +3,7 @@
 // after it is updated in place, and before a new pod counts as available.
 //
 // A hook lists labels and finalizers. Another controller puts them on the pod
-// and takes them off; the workload only reads them, and keeps the pod's state
+// and takes them off; the workload only reads them, and records the pod's state
 // in a label:
 //
 //	PreparingNormal ── preNormal met ──▶ Normal ◀── inPlaceUpdate met ── Updated
@@ -17,7 +17,7 @@
 //
 // A workload calls [Refresh] for each of its pods, [BeginUpdate] for a pod that
 // it wants to update in place, [BeginDelete] for a pod that it wants to delete
-// and [CancelDelete] for a pod that it wants to keep after all. Each decides
+// and [CancelDelete] for a pod that is to stay after all. Each decides
 // one step and puts what has to be written into a [podpatch.Patch]; label and
 // conditions of a step then travel in one request. All functions are pure:
 // pods are read and never changed, the time is an argument. The state that a
@@ -39,7 +39,7 @@
 //     path is put back into service by Refresh.
 //   - With a lifecycle but no inPlaceUpdate hook, a pod goes from Updating (or
 //     PreparingUpdate) straight to Normal: one request instead of two.
-//   - CancelDelete removes the keys of this package, so that a pod that is kept
+//   - CancelDelete removes the keys of this package, so that a pod that stays
 //     comes back into service. It is still refused where markPodNotReady is set
 //     on preDelete or inPlaceUpdate; see [CancelAllowed].
 package lifecycle

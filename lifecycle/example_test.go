@@ -21,14 +21,14 @@ func ExampleBeginDelete() {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db-4", Labels: map[string]string{"example.com/shard": "here"}}}
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
-	// The workload asks on every pass, and writes what the patch holds.
+	// The workload asks in every reconcile, and writes what the patch holds.
 	var p podpatch.Patch
 	deleteNow, reason := lifecycle.BeginDelete(&p, pod, hooks, now)
 	fmt.Println(deleteNow, "-", reason)
 	pod, _ = p.Apply(pod)
 	fmt.Println("state:", lifecycle.StateOf(pod))
 
-	// The shard has moved; its controller lets the pod go.
+	// The shard has moved; its controller releases the pod.
 	delete(pod.Labels, "example.com/shard")
 
 	deleteNow, _ = lifecycle.BeginDelete(&podpatch.Patch{}, pod, hooks, now)

@@ -56,7 +56,7 @@ func hasLabel(pod *corev1.Pod, key, value string) bool {
 }
 
 // holding names what of the hook the pod has, for people: the finalizers and
-// labels that have to go before the hook lets the pod go.
+// labels that have to go before the hook releases the pod.
 func holding(name string, h *v1alpha1.LifecycleHook, pod *corev1.Pod) string {
 	var by []string
 	for _, f := range h.FinalizersHandler {

@@ -13,9 +13,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// world is one pod with all that acts on it: the workload (by way of this
+// podModel is one pod with all that acts on it: the workload (by way of this
 // package), the owner of the hooks, and the kubelet.
-type world struct {
+type podModel struct {
 	t         *rapid.T
 	pod       *corev1.Pod
 	lifecycle *v1alpha1.Lifecycle
@@ -24,7 +24,7 @@ type world struct {
 	deleted   bool
 }
 
-func anyWorld(t *rapid.T) *world {
+func anyPodModel(t *rapid.T) *podModel {
 	state := rapid.SampledFrom([]v1alpha1.StateType{"", preparingNormal, normal, preparingUpdate, updating, updated, preparingDelete}).Draw(t, "state")
 	pod := newPod(state)
 	for _, l := range []string{"a", "b"} {
@@ -42,7 +42,7 @@ func anyWorld(t *rapid.T) *world {
 			outOfService(keys)(pod)
 		}
 	}
-	return &world{
+	return &podModel{
 		t: t, pod: pod, lifecycle: anyLifecycle(t),
 		atTarget: rapid.Bool().Draw(t, "atTarget"), complete: rapid.Bool().Draw(t, "complete"),
 	}
@@ -67,89 +67,89 @@ func anyHook(t *rapid.T, name string) *v1alpha1.LifecycleHook {
 	return h
 }
 
-func (w *world) refresh(p *podpatch.Patch) bool {
-	return lifecycle.Refresh(p, w.pod, w.lifecycle, lifecycle.RefreshInput{AtTarget: w.atTarget, InPlaceComplete: w.complete}, now)
+func (m *podModel) refresh(p *podpatch.Patch) bool {
+	return lifecycle.Refresh(p, m.pod, m.lifecycle, lifecycle.RefreshInput{AtTarget: m.atTarget, InPlaceComplete: m.complete}, now)
 }
 
-// pass is one pass of the workload over the pod. together lets it put more
+// reconcile is one reconcile of the pod by its workload. together lets it put more
 // than one step into the patch.
-func (w *world) pass(wantDelete, together bool) {
+func (m *podModel) reconcile(wantDelete, together bool) {
 	var p podpatch.Patch
 	switch {
-	case wantDelete || lifecycle.StateOf(w.pod) == preparingDelete:
-		held := w.lifecycle != nil && lifecycle.HookedAny(w.lifecycle.PreDelete, w.pod)
-		w.deleted, _ = lifecycle.BeginDelete(&p, w.pod, w.lifecycle, now)
-		if w.deleted == held {
-			w.t.Fatalf("LC-13: delete now is %v for a pod that preDelete holds: %v", w.deleted, held)
+	case wantDelete || lifecycle.StateOf(m.pod) == preparingDelete:
+		held := m.lifecycle != nil && lifecycle.HookedAny(m.lifecycle.PreDelete, m.pod)
+		m.deleted, _ = lifecycle.BeginDelete(&p, m.pod, m.lifecycle, now)
+		if m.deleted == held {
+			m.t.Fatalf("LC-13: delete now is %v for a pod that preDelete holds: %v", m.deleted, held)
 		}
-	case w.refresh(&p) && !together:
-	case !w.atTarget:
-		w.update(&p)
+	case m.refresh(&p) && !together:
+	case !m.atTarget:
+		m.update(&p)
 	}
-	w.apply(&p)
+	m.apply(&p)
 }
 
-func (w *world) update(p *podpatch.Patch) {
-	held := w.lifecycle != nil && lifecycle.HookedAny(w.lifecycle.InPlaceUpdate, w.pod)
-	running := lifecycle.StateOf(w.pod) == updating && p.Labels[v1alpha1.StateLabel] == nil
-	step, reason := lifecycle.BeginUpdate(p, w.pod, w.lifecycle, w.atTarget, now)
+func (m *podModel) update(p *podpatch.Patch) {
+	held := m.lifecycle != nil && lifecycle.HookedAny(m.lifecycle.InPlaceUpdate, m.pod)
+	running := lifecycle.StateOf(m.pod) == updating && p.Labels[v1alpha1.StateLabel] == nil
+	step, reason := lifecycle.BeginUpdate(p, m.pod, m.lifecycle, m.atTarget, now)
 	if (step == lifecycle.UpdateStart) != (reason == "") {
-		w.t.Fatalf("step %v has the reason %q", step, reason)
+		m.t.Fatalf("step %v has the reason %q", step, reason)
 	}
 	if step != lifecycle.UpdateStart {
 		return
 	}
 	if held && !running {
-		w.t.Fatal("LC-3: the update starts while the hook holds the pod")
+		m.t.Fatal("LC-3: the update starts while the hook holds the pod")
 	}
-	w.atTarget, w.complete = true, false
+	m.atTarget, m.complete = true, false
 }
 
-func (w *world) apply(p *podpatch.Patch) {
-	pod, err := p.Apply(w.pod)
+func (m *podModel) apply(p *podpatch.Patch) {
+	pod, err := p.Apply(m.pod)
 	if err != nil {
-		w.t.Fatal(err)
+		m.t.Fatal(err)
 	}
-	w.pod = pod
+	m.pod = pod
 }
 
 // release is what the owner of the hooks does at last, and the kubelet.
-func (w *world) release() {
-	w.complete = true
-	if w.lifecycle == nil {
+func (m *podModel) release() {
+	m.complete = true
+	if m.lifecycle == nil {
 		return
 	}
-	switch lifecycle.StateOf(w.pod) {
+	switch lifecycle.StateOf(m.pod) {
 	case preparingDelete:
-		w.take(w.lifecycle.PreDelete)
+		m.take(m.lifecycle.PreDelete)
 	case preparingUpdate:
-		w.take(w.lifecycle.InPlaceUpdate)
+		m.take(m.lifecycle.InPlaceUpdate)
 	case updated:
-		w.put(w.lifecycle.InPlaceUpdate)
+		m.put(m.lifecycle.InPlaceUpdate)
 	case preparingNormal:
-		w.put(w.lifecycle.PreNormal)
+		m.put(m.lifecycle.PreNormal)
 	}
 }
 
-func (w *world) take(h *v1alpha1.LifecycleHook) {
+func (m *podModel) take(h *v1alpha1.LifecycleHook) {
 	if h == nil {
 		return
 	}
 	for l := range h.LabelsHandler {
-		delete(w.pod.Labels, l)
+		delete(m.pod.Labels, l)
 	}
-	w.pod.Finalizers = slices.DeleteFunc(w.pod.Finalizers, func(f string) bool { return slices.Contains(h.FinalizersHandler, f) })
+	m.pod.Finalizers = slices.DeleteFunc(m.pod.Finalizers, func(f string) bool { return slices.Contains(h.FinalizersHandler, f) })
 }
 
-func (w *world) put(h *v1alpha1.LifecycleHook) {
+func (m *podModel) put(h *v1alpha1.LifecycleHook) {
 	if h == nil {
 		return
 	}
 	for l, v := range h.LabelsHandler {
-		w.pod.Labels[l] = v
+		m.pod.Labels[l] = v
 	}
-	w.take(&v1alpha1.LifecycleHook{FinalizersHandler: h.FinalizersHandler})
-	w.pod.Finalizers = append(w.pod.Finalizers, h.FinalizersHandler...)
+	m.take(&v1alpha1.LifecycleHook{FinalizersHandler: h.FinalizersHandler})
+	m.pod.Finalizers = append(m.pod.Finalizers, h.FinalizersHandler...)
 }
 
 // Whatever happened before: when hooks are released, the pod reaches Normal at
@@ -157,39 +157,39 @@ func (w *world) put(h *v1alpha1.LifecycleHook) {
 // way there does a hook fail to hold.
 func TestReachesTheEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := anyWorld(t)
+		m := anyPodModel(t)
 		together := rapid.Bool().Draw(t, "several steps in a patch")
 		for range rapid.IntRange(0, 8).Draw(t, "turmoil") {
 			switch rapid.IntRange(0, 5).Draw(t, "event") {
 			case 0:
-				w.lifecycle = anyLifecycle(t)
+				m.lifecycle = anyLifecycle(t)
 			case 1:
-				w.atTarget = false
+				m.atTarget = false
 			case 2:
-				w.put(anyHook(t, "put"))
+				m.put(anyHook(t, "put"))
 			case 3:
-				w.take(anyHook(t, "take"))
+				m.take(anyHook(t, "take"))
 			case 4:
-				w.complete = true
+				m.complete = true
 			}
-			w.pass(false, together)
-			if w.deleted {
+			m.reconcile(false, together)
+			if m.deleted {
 				return
 			}
 		}
 
 		wantDelete := rapid.Bool().Draw(t, "delete")
 		for range 8 {
-			w.release()
-			w.pass(wantDelete, together)
-			if w.deleted {
+			m.release()
+			m.reconcile(wantDelete, together)
+			if m.deleted {
 				return
 			}
 		}
-		if state := lifecycle.StateOf(w.pod); wantDelete || state != normal && state != "" || !w.atTarget {
-			t.Fatalf("after 8 passes: state %q, at target %v, deletion wanted %v", state, w.atTarget, wantDelete)
+		if state := lifecycle.StateOf(m.pod); wantDelete || state != normal && state != "" || !m.atTarget {
+			t.Fatalf("after 8 reconciles: state %q, at target %v, deletion wanted %v", state, m.atTarget, wantDelete)
 		}
-		for _, key := range readiness.Keys(w.pod) {
+		for _, key := range readiness.Keys(m.pod) {
 			if key.UserAgent == "Lifecycle" {
 				t.Fatalf("LC-E11: the pod is kept out of service by %v", key)
 			}
@@ -199,31 +199,31 @@ func TestReachesTheEnd(t *testing.T) {
 
 // A step that was taken is not taken again.
 func TestIdempotent(t *testing.T) {
-	steps := map[string]func(*world, *podpatch.Patch){
-		"Refresh":      func(w *world, p *podpatch.Patch) { w.refresh(p) },
-		"BeginDelete":  func(w *world, p *podpatch.Patch) { lifecycle.BeginDelete(p, w.pod, w.lifecycle, now) },
-		"CancelDelete": func(w *world, p *podpatch.Patch) { lifecycle.CancelDelete(p, w.pod, w.lifecycle, now) },
-		"BeginUpdate": func(w *world, p *podpatch.Patch) {
-			if step, _ := lifecycle.BeginUpdate(p, w.pod, w.lifecycle, w.atTarget, now); step == lifecycle.UpdateStart {
-				w.atTarget = true // as the update itself does
+	steps := map[string]func(*podModel, *podpatch.Patch){
+		"Refresh":      func(m *podModel, p *podpatch.Patch) { m.refresh(p) },
+		"BeginDelete":  func(m *podModel, p *podpatch.Patch) { lifecycle.BeginDelete(p, m.pod, m.lifecycle, now) },
+		"CancelDelete": func(m *podModel, p *podpatch.Patch) { lifecycle.CancelDelete(p, m.pod, m.lifecycle, now) },
+		"BeginUpdate": func(m *podModel, p *podpatch.Patch) {
+			if step, _ := lifecycle.BeginUpdate(p, m.pod, m.lifecycle, m.atTarget, now); step == lifecycle.UpdateStart {
+				m.atTarget = true // as the update itself does
 			}
 		},
 	}
 	for name, step := range steps {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				w := anyWorld(t)
+				m := anyPodModel(t)
 				var first, second podpatch.Patch
-				step(w, &first)
-				w.apply(&first)
-				step(w, &second)
-				writes, err := second.Writes(w.pod)
+				step(m, &first)
+				m.apply(&first)
+				step(m, &second)
+				writes, err := second.Writes(m.pod)
 				if err != nil {
 					t.Fatal(err)
 				}
 				// An armed hook without labels and finalizers holds nothing:
 				// then the second call starts the update, which is a new step.
-				if len(writes) > 0 && !(name == "BeginUpdate" && w.atTarget) {
+				if len(writes) > 0 && !(name == "BeginUpdate" && m.atTarget) {
 					t.Fatalf("the second call writes %s", writes[0].Data)
 				}
 			})

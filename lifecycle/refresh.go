@@ -19,9 +19,9 @@ type RefreshInput struct {
 	InPlaceComplete bool
 }
 
-// Refresh moves the pod to the state that its hooks and its in-place update
+// Refresh brings the pod to the state that its hooks and its in-place update
 // have reached, at most one state further, and returns whether there is
-// anything to write. It wants to be called for every pod on every pass:
+// anything to write. Call it for every pod in every reconcile:
 //
 //	PreparingNormal  preNormal is nil or met               ⇒ Normal
 //	PreparingUpdate  the pod is at its target already      ⇒ Updated or Normal
@@ -50,7 +50,7 @@ func Refresh(p *podpatch.Patch, pod *corev1.Pod, l *v1alpha1.Lifecycle, in Refre
 	return changed
 }
 
-// nextState is the state that Refresh moves a pod to (LC-8, LC-10, LC-11, LC-12).
+// nextState is the state that Refresh brings a pod to (LC-8, LC-10, LC-11, LC-12).
 func nextState(state v1alpha1.StateType, pod *corev1.Pod, l *v1alpha1.Lifecycle, in RefreshInput) v1alpha1.StateType {
 	switch state {
 	case v1alpha1.StatePreparingNormal:

@@ -38,9 +38,9 @@ func SetInitialState(meta *metav1.ObjectMeta, state v1alpha1.StateType, now time
 	meta.Annotations[v1alpha1.TimestampAnnotation] = now.Format(time.RFC3339)
 }
 
-// SetState moves the pod to a state: the state label and the time of the
+// SetState brings the pod to a state: the state label and the time of the
 // change. Where the pod is in that state already nothing changes, and the time
-// of the earlier change is kept.
+// of the earlier change stays.
 func SetState(p *podpatch.Patch, pod *corev1.Pod, state v1alpha1.StateType, now time.Time) {
 	if StateOf(pod) == state {
 		delete(p.Labels, v1alpha1.StateLabel)

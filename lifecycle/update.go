@@ -57,7 +57,7 @@ func (s UpdateStep) String() string {
 //	Updated                             UpdateRearm; UpdateNone without a hook
 //	PreparingDelete, anything else      UpdateNone
 //
-// With UpdateStart the patch moves the pod to Updating. A StatefulSet, which
+// With UpdateStart the patch brings the pod to Updating. A StatefulSet, which
 // writes no state on a pod that has none, needs no BeginUpdate where StateOf is
 // empty and HookedAny is false.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package workloads
 
 import (
@@ -5,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/podwright/podwright/internal/crdfiles"
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 //go:embed crds/*.yaml
@@ -22,4 +24,4 @@ var crdFiles embed.FS
 //
 // They hold the API server to the rules that a manifest must keep, so that a
 // wrong one is refused even where no webhook runs.
-func CRDs() []*unstructured.Unstructured { return crdfiles.MustRead(crdFiles) }
+func CRDs() []*unstructured.Unstructured { return manifests.MustReadCRDs(crdFiles) }

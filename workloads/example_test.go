@@ -2,14 +2,17 @@ package workloads_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/cloneset"
 )
 
 // Install or update the CRDs when a manager starts.
@@ -31,4 +34,28 @@ func ExampleCRDs() {
 			log.Fatalf("applying the CRD %s: %v", crd.GetName(), err)
 		}
 	}
+}
+
+// The full check of templates: the API server's own, by a dry run.
+func ExampleDryRun() {
+	client := fake.NewClientset() // in a program: kubernetes.NewForConfig(config)
+	webhook := &cloneset.Webhook{Templates: workloads.DryRun(client.CoreV1())}
+	fmt.Println(len(webhook.Handlers()), "handlers")
+	// Output: 2 handlers
+}
+
+// Have the API server ask a service for defaults and validation.
+func ExampleWebhooks() {
+	mutating, validating := workloads.Webhooks()
+	for i := range mutating {
+		mutating[i].ClientConfig.Service.Namespace, mutating[i].ClientConfig.Service.Name = "shop", "operator"
+	}
+	fmt.Println(mutating[0].Name, "at", *mutating[0].ClientConfig.Service.Path)
+	for _, w := range validating {
+		fmt.Println(w.Name, "asks about", w.Rules[0].Operations, "of", w.Rules[0].Resources)
+	}
+	// Output:
+	// mcloneset.kb.io at /mutate-apps-kruise-io-v1alpha1-cloneset
+	// vcloneset.kb.io asks about [CREATE UPDATE DELETE] of [clonesets]
+	// vstatefulset.kb.io asks about [CREATE UPDATE DELETE] of [statefulsets]
 }

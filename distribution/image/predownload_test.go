@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -27,7 +28,7 @@ type workload struct {
 	kind   string
 	create func(*cluster)
 	update func(*cluster, []byte) // by a merge patch
-	run    func(*cluster, cloneset.ImagePullJobs)
+	run    func(*cluster, workloads.ImagePullJobs)
 }
 
 var template = corev1.PodTemplateSpec{
@@ -57,7 +58,7 @@ func cloneSetWorkload() workload {
 			_, err := c.workloads(testUser).CloneSets(namespace).Patch(c.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{})
 			c.must(err)
 		},
-		run: func(c *cluster, jobs cloneset.ImagePullJobs) {
+		run: func(c *cluster, jobs workloads.ImagePullJobs) {
 			controller, err := cloneset.New(cloneset.Options{Kubernetes: c.kubernetes("cloneset"), Workloads: c.workloads("cloneset"),
 				NoNodes: true, Jobs: jobs, Features: cloneset.Features{PreDownload: true}})
 			c.must(err)
@@ -83,7 +84,7 @@ func statefulSetWorkload() workload {
 			_, err := c.workloads(testUser).StatefulSets(namespace).Patch(c.Context(), "web", types.MergePatchType, patch, metav1.PatchOptions{})
 			c.must(err)
 		},
-		run: func(c *cluster, jobs cloneset.ImagePullJobs) {
+		run: func(c *cluster, jobs workloads.ImagePullJobs) {
 			controller, err := statefulset.New(statefulset.Options{Kubernetes: c.kubernetes("statefulset"), Workloads: c.workloads("statefulset"),
 				Jobs: jobs, Features: statefulset.Features{PreDownload: true}})
 			c.must(err)
@@ -105,7 +106,7 @@ func TestPreDownload(t *testing.T) {
 
 func (c *cluster) preDownload(w workload) {
 	c.share()
-	jobs, err := cloneset.NewImagePullJobs(c.distribution(w.kind), c.jobOptions.ImagePullJobs)
+	jobs, err := workloads.NewImagePullJobs(c.distribution(w.kind), c.jobOptions.ImagePullJobs)
 	c.must(err)
 	c.start()
 	w.run(c, jobs)

@@ -104,7 +104,6 @@ func build(ctx context.Context, log io.Writer, t target) (string, error) {
 		return "", fmt.Errorf("cache directory for %s: %w", t.what, err)
 	}
 	p := newProgress(log, t.what)
-	defer p.finish()
 	unlock, err := lock(ctx, filepath.Join(dir, "lock"), p)
 	if err != nil {
 		return "", err
@@ -121,7 +120,6 @@ func compile(ctx context.Context, module, dir string, t target, p *progress) err
 	// Let go build clean up behind itself.
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 10 * time.Second
-	p.total = func() int { return countPackages(ctx, module, t.packages) }
 	if err := command.Run(); err != nil {
 		return fmt.Errorf("build %s in %s: %w\n%s", t.what, module, err, p.complaints())
 	}
@@ -155,15 +153,6 @@ func moduleDir(ctx context.Context) (string, error) {
 			controlPlanePackage, controlPlaneEnv, err)
 	}
 	return string(bytes.TrimSpace(out)), nil
-}
-
-// countPackages returns how many packages there are to compile at most, or 0 if that cannot be told.
-func countPackages(ctx context.Context, module, packages string) int {
-	out, err := goCommand(ctx, module, "list", "-deps", packages).Output()
-	if err != nil {
-		return 0
-	}
-	return bytes.Count(out, []byte("\n"))
 }
 
 // lock waits until no other process builds into the same place. The lock goes with the process that holds it.

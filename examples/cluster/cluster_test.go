@@ -2,8 +2,10 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"testing"
 	"time"
@@ -35,9 +37,33 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer c.Stop()
 	shared, client = c, kubernetes.NewForConfigOrDie(c.Config())
-	return m.Run()
+	code := m.Run()
+	if err := stopLeavesNothing(c); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// stopLeavesNothing stops a cluster whose components all run.
+func stopLeavesNothing(c *cluster.Cluster) error {
+	dir := c.Dir()
+	before := processesIn(dir)
+	err := c.Stop()
+	if again := c.Stop(); again != nil {
+		err = errors.Join(err, fmt.Errorf("the second Stop: %w", again))
+	}
+	if len(before) != 5 {
+		err = errors.Join(err, fmt.Errorf("processes of a running cluster: %v", before))
+	}
+	if left := processesIn(dir); len(left) > 0 {
+		err = errors.Join(err, fmt.Errorf("processes left: %v", left))
+	}
+	if _, failure := os.Stat(dir); !errors.Is(failure, fs.ErrNotExist) {
+		err = errors.Join(err, fmt.Errorf("%s is left (%w)", dir, failure))
+	}
+	return err
 }
 
 // patience is how long a test waits for something that should happen in a second or two.

@@ -167,31 +167,6 @@ func TestUnknownComponent(t *testing.T) {
 	}
 }
 
-func TestStopLeavesNothing(t *testing.T) {
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 1, StartDelay: new(time.Duration(0))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := c.Dir()
-	if len(processesIn(t, dir)) != 5 {
-		t.Errorf("processes: %v", processesIn(t, dir))
-	}
-	begin := time.Now()
-	if err := c.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("stopped in %s", time.Since(begin))
-	if left := processesIn(t, dir); len(left) > 0 {
-		t.Errorf("processes left: %v", left)
-	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is left (%v)", dir, err)
-	}
-	if err := c.Stop(); err != nil {
-		t.Errorf("the second Stop: %v", err)
-	}
-}
-
 // A directory of one's own is kept, and its objects are there again.
 func TestDirIsKept(t *testing.T) {
 	dir := t.TempDir()
@@ -223,7 +198,7 @@ func TestStartFailsWithTheLog(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no-such-flag") {
 		t.Errorf("the error does not tell why: %v", err)
 	}
-	if left := processesIn(t, dir); len(left) > 0 {
+	if left := processesIn(dir); len(left) > 0 {
 		t.Errorf("processes left: %v", left)
 	}
 }
@@ -259,15 +234,15 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := strings.TrimSpace(line)
-	if len(processesIn(t, dir)) != 5 {
-		t.Errorf("processes: %v", processesIn(t, dir))
+	if len(processesIn(dir)) != 5 {
+		t.Errorf("processes: %v", processesIn(dir))
 	}
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
 	eventually(t, func(context.Context) string {
-		if left := processesIn(t, dir); len(left) > 0 {
+		if left := processesIn(dir); len(left) > 0 {
 			return fmt.Sprintf("processes left: %v", left)
 		}
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {

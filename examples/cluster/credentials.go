@@ -2,23 +2,17 @@ package cluster
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
+	"crypto"
 	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"fmt"
-	"io/fs"
-	"math/big"
 	"os"
 	"path/filepath"
-	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 // Files in the cluster's directory.
@@ -64,49 +58,30 @@ func (c *Cluster) writeCredentials() error {
 	if err := c.writeKubeletClient(); err != nil {
 		return err
 	}
-	keyFile := filepath.Join(c.dir, serviceAccountKeyFile)
-	if _, err := os.Stat(keyFile); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return err
-	}
-	block := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-	return os.WriteFile(keyFile, block, 0o600)
+	_, _, err := keyutil.LoadOrGenerateKeyFile(filepath.Join(c.dir, serviceAccountKeyFile))
+	return err
 }
 
 // writeKubeletClient writes a certificate for the API server as a client of kubelets. It is signed by itself: kubelets take it
 // for their CA of clients too.
 func (c *Cluster) writeKubeletClient() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	private, err := keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	certificate := &x509.Certificate{
-		SerialNumber: big.NewInt(1),
-		Subject:      pkix.Name{CommonName: "kube-apiserver", Organization: []string{"system:masters"}},
-		NotBefore:    now.Add(-time.Hour),
-		NotAfter:     now.AddDate(10, 0, 0),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, certificate, certificate, &key.PublicKey, key)
+	key, err := keyutil.ParsePrivateKeyPEM(private)
 	if err != nil {
 		return err
 	}
-	private, err := x509.MarshalECPrivateKey(key)
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "kube-apiserver", Organization: []string{"system:masters"}}, key.(crypto.Signer))
 	if err != nil {
 		return err
 	}
-	data := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})...)
-	return os.WriteFile(filepath.Join(c.dir, kubeletClientFile), data, 0o600)
+	public, err := cert.EncodeCertificates(certificate)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.dir, kubeletClientFile), append(public, private...), 0o600)
 }
 
 // writeKubeconfigs writes one kubeconfig for every user, and the CA file. The API server must be ready: it makes the CA.
@@ -132,23 +107,16 @@ func (c *Cluster) writeKubeconfigs() (err error) {
 
 // readCA returns the CA certificate out of a file that begins with the certificate it has signed.
 func readCA(file string) ([]byte, error) {
-	rest, err := os.ReadFile(file)
+	certificates, err := cert.CertsFromFile(file)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			return nil, fmt.Errorf("no CA certificate in %s", file)
-		}
-		certificate, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("certificate in %s: %w", file, err)
-		}
+	for _, certificate := range certificates {
 		if certificate.IsCA {
-			return pem.EncodeToMemory(block), nil
+			return cert.EncodeCertificates(certificate)
 		}
 	}
+	return nil, fmt.Errorf("no CA certificate in %s", file)
 }
 
 // auditPolicy logs every answered request of some users once, without bodies, and a watch also when it begins; no users are all.

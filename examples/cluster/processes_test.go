@@ -5,19 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 )
 
 // processesIn returns the processes that work in a directory: "PID NAME" each. Zombies do not.
-func processesIn(t *testing.T, dir string) []string {
-	t.Helper()
+func processesIn(dir string) []string {
 	var found []string
-	entries, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is well formed
 	if len(entries) == 0 {
-		return processesFromLsof(t, dir)
+		return processesFromLsof(dir)
 	}
 	for _, entry := range entries {
 		if target, err := os.Readlink(entry); err != nil || strings.TrimSuffix(target, " (deleted)") != dir {
@@ -31,8 +26,7 @@ func processesIn(t *testing.T, dir string) []string {
 }
 
 // processesFromLsof asks lsof, where there is no /proc.
-func processesFromLsof(t *testing.T, dir string) []string {
-	t.Helper()
+func processesFromLsof(dir string) []string {
 	out, _ := exec.Command("lsof", "-d", "cwd", "-F", "pn").Output()
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {

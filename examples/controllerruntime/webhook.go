@@ -7,6 +7,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
@@ -21,7 +22,7 @@ func AddWebhook(m ctrl.Manager) error {
 			pod := &corev1.Pod{}
 			return pod, m.GetClient().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod)
 		},
-		Templates: cloneset.DryRun(options.Kubernetes.CoreV1()),
+		Templates: workloads.DryRun(options.Kubernetes.CoreV1()),
 	}
 	for path, handler := range webhook.Handlers() {
 		m.GetWebhookServer().Register(path, handler)

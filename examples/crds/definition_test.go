@@ -18,13 +18,13 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/podwright/podwright/distribution"
-	lifecyclecrds "github.com/podwright/podwright/lifecycle/crds"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads"
 )
 
 // definitions are the CRDs of all areas.
 func definitions() []*unstructured.Unstructured {
-	return slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecyclecrds.All())
+	return slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs())
 }
 
 // internal decodes a CRD strictly, defaults it, and converts it to the version

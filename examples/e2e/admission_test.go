@@ -130,7 +130,7 @@ func TestWrongCloneSetsAreRefused(t *testing.T) {
 		}},
 		{"podsToDelete of a new set", "spec.scaleStrategy.podsToDelete[0]", podsToDelete("any")},
 	} {
-		_, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("wrong", 2, test.wrong), metav1.CreateOptions{})
+		_, err := s.workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("wrong", 2, test.wrong), metav1.CreateOptions{})
 		s.refused("create, "+test.name, err, test.field)
 	}
 	// A volume that only a claim template gives is no mistake.
@@ -189,7 +189,7 @@ func TestDeletionProtection(t *testing.T) {
 	} {
 		name := strings.ToLower(test.value)
 		s.run(cloneSet(name, 1, func(set *v1alpha1.CloneSet) { set.Labels = map[string]string{label: test.value} }))
-		sets := workloads.CloneSets(s.Namespace)
+		sets := s.workloads.CloneSets(s.Namespace)
 		err := sets.Delete(s.Context(), name, metav1.DeleteOptions{})
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), label) {
 			s.Errorf("delete with %s=%s: expected 403 that names the label, observed %v", label, test.value, err)

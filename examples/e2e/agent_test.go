@@ -27,7 +27,7 @@ type agent struct {
 // startAgent runs an agent until the test ends.
 func (s *cloneSetScene) startAgent() *agent {
 	s.Helper()
-	client, err := lifecycleclient.NewForConfig(control.Config())
+	client, err := lifecycleclient.NewForConfig(s.Control.Config())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func (a *agent) handle(ctx context.Context, r *lifecyclev1alpha1.ContainerRecrea
 // recreate stops a container that still is the one of the request, and tells how far it is.
 func (a *agent) recreate(ctx context.Context, r *lifecyclev1alpha1.ContainerRecreateRequest, c lifecyclev1alpha1.ContainerRecreateRequestContainer) (
 	lifecyclev1alpha1.ContainerRecreateRequestPhase, error) {
-	pod, err := core.CoreV1().Pods(a.Namespace).Get(ctx, r.Spec.PodName, metav1.GetOptions{})
+	pod, err := a.Core.CoreV1().Pods(a.Namespace).Get(ctx, r.Spec.PodName, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -128,7 +128,7 @@ func (a *agent) recreate(ctx context.Context, r *lifecyclev1alpha1.ContainerRecr
 		status.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 			ExitCode: 137, Reason: "Error", StartedAt: running.StartedAt, FinishedAt: metav1.Now(), ContainerID: status.ContainerID,
 		}}
-		_, err := core.CoreV1().Pods(a.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+		_, err := a.Core.CoreV1().Pods(a.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 		return lifecyclev1alpha1.ContainerRecreateRequestRecreating, err
 	}
 	var synced []lifecyclev1alpha1.ContainerRecreateRequestSyncContainerStatus

@@ -16,7 +16,7 @@ import (
 func (s *scene[T]) breakWebhook(resource string) (mend func()) {
 	s.Helper()
 	name := resource + "-" + s.Namespace
-	configurations := core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	configurations := s.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	_, err := configurations.Create(s.Context(), &admissionregistrationv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
@@ -39,11 +39,11 @@ func (s *scene[T]) breakWebhook(resource string) (mend func()) {
 		dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 		var err error
 		if resource == "pods" {
-			_, err = core.CoreV1().Pods(s.Namespace).Create(s.Context(), plainPod("asked"), dryRun)
+			_, err = s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), plainPod("asked"), dryRun)
 		} else {
 			claim := cloneSet("web", 1, claimTemplate("data")).Spec.VolumeClaimTemplates[0].DeepCopy()
 			claim.ObjectMeta = meta
-			_, err = core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), claim, dryRun)
+			_, err = s.Core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), claim, dryRun)
 		}
 		if err == nil {
 			return "it is not"
@@ -78,7 +78,7 @@ func failsAndGoesOn[T metav1.Object](s *scene[T], resource string, scaleUp func(
 	mend := s.breakWebhook(resource)
 	s.edit("web", scaleUp)
 	s.AwaitAsking("two failures are told", func() string {
-		events, err := core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{
+		events, err := s.Core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{
 			FieldSelector: labels.Set{"involvedObject.name": "web", "type": corev1.EventTypeWarning}.String(),
 		})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -22,14 +23,21 @@ type cloneSetScene struct{ *scene[*v1alpha1.CloneSet] }
 
 func newCloneSetScene(t *testing.T) *cloneSetScene {
 	t.Helper()
-	return &cloneSetScene{newScene(t, cloneSetKind)}
+	return steady.cloneSetScene(t)
+}
+
+func (b *bed) cloneSetScene(t *testing.T) *cloneSetScene {
+	t.Helper()
+	return &cloneSetScene{newScene(t, b, cloneSetKind)}
 }
 
 var cloneSetKind = &kind[*v1alpha1.CloneSet]{
-	name:   "CloneSet",
-	client: func(namespace string) clientOf[*v1alpha1.CloneSet] { return workloads.CloneSets(namespace) },
-	source: func(namespace string) testbed.Source {
-		sets := workloads.CloneSets(namespace)
+	name: "CloneSet",
+	client: func(of client.Interface, namespace string) clientOf[*v1alpha1.CloneSet] {
+		return of.CloneSets(namespace)
+	},
+	source: func(of client.Interface, namespace string) testbed.Source {
+		sets := of.CloneSets(namespace)
 		return testbed.From(sets.List, sets.Watch)
 	},
 	state: func(set *v1alpha1.CloneSet) state {

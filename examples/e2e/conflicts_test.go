@@ -24,7 +24,7 @@ func TestUsersFightOverEverything(t *testing.T) {
 	s.expect("web", 4, 6)
 	s.edit("web", image("web:2"))
 	var users sync.WaitGroup
-	sets := workloads.CloneSets(s.Namespace)
+	sets := s.workloads.CloneSets(s.Namespace)
 	again := func(write func(i int) error) {
 		users.Go(func() {
 			for i := range 40 {
@@ -46,12 +46,12 @@ func TestUsersFightOverEverything(t *testing.T) {
 	})
 	again(func(i int) error {
 		pod := before[i%len(before)]
-		_, err := core.CoreV1().Pods(s.Namespace).Patch(s.Context(), pod.Name, types.MergePatchType,
+		_, err := s.Core.CoreV1().Pods(s.Namespace).Patch(s.Context(), pod.Name, types.MergePatchType,
 			fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/count":"%d"}}}`, i), metav1.PatchOptions{})
 		return err
 	})
 	again(func(i int) error {
-		_, err := core.CoreV1().Pods(s.Namespace).Patch(s.Context(), before[i%len(before)].Name, types.StrategicMergePatchType,
+		_, err := s.Core.CoreV1().Pods(s.Namespace).Patch(s.Context(), before[i%len(before)].Name, types.StrategicMergePatchType,
 			fmt.Appendf(nil, `{"status":{"conditions":[{"type":"example.com/seen","status":"True","message":"%d"}]}}`, i), metav1.PatchOptions{}, "status")
 		return err
 	})
@@ -97,7 +97,7 @@ func TestStatusIsASubresource(t *testing.T) {
 func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
-	sets := untyped.Resource(cloneSets).Namespace(s.Namespace)
+	sets := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace)
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
 		"metadata": map[string]any{"name": "web"},
@@ -148,14 +148,14 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 
 func (s *cloneSetScene) merge(patch string) {
 	s.Helper()
-	if _, err := untyped.Resource(cloneSets).Namespace(s.Namespace).Patch(s.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace).Patch(s.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		s.Fatalf("patch CloneSet web with %s: %v", patch, err)
 	}
 }
 
 func (s *cloneSetScene) keepsUnknownFields(after string, value int64) {
 	s.Helper()
-	set, err := untyped.Resource(cloneSets).Namespace(s.Namespace).Get(s.Context(), "web", metav1.GetOptions{})
+	set, err := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace).Get(s.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		s.Fatalf("get CloneSet web: %v", err)
 	}

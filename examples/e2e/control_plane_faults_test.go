@@ -10,13 +10,13 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
+func testControlPlaneIsKilledInMidRollout(t *testing.T, b *bed) {
 	for _, component := range []string{cluster.APIServer, cluster.Etcd} {
 		for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 			t.Run(component+"/"+string(how), func(t *testing.T) {
 				const tries = 5
 				for range tries {
-					if killedInMidRollout(t, component, how) {
+					if b.killedInMidRollout(t, component, how) {
 						return
 					}
 				}
@@ -28,9 +28,9 @@ func TestControlPlaneIsKilledInMidRollout(t *testing.T) {
 
 // killedInMidRollout kills a component of the control plane at any moment of a rollout. It tells whether the rollout
 // was not over by then: on a busy machine, what is observed of it comes late.
-func killedInMidRollout(t *testing.T, component string, how v1alpha1.CloneSetUpdateStrategyType) bool {
+func (b *bed) killedInMidRollout(t *testing.T, component string, how v1alpha1.CloneSetUpdateStrategyType) bool {
 	t.Helper()
-	s := newCloneSetScene(t)
+	s := b.cloneSetScene(t)
 	s.run(cloneSet("web", 12, strategy(how, 3)))
 	before := s.owned("web")
 	s.expect("web", 9, 12)
@@ -43,11 +43,11 @@ func killedInMidRollout(t *testing.T, component string, how v1alpha1.CloneSetUpd
 		return ""
 	})
 	time.Sleep(after) // not to wait for something, but to strike at any moment
-	if err := control.Kill(component); err != nil {
+	if err := s.Control.Kill(component); err != nil {
 		s.Fatalf("kill %s: %v", component, err)
 	}
 	s.Logf("killed %s %v after %d pods were updated; %d of 12 pods in service", component, after, s.updated("web"), s.inService("web"))
-	if err := control.Restart(s.Context(), component); err != nil {
+	if err := s.Control.Restart(s.Context(), component); err != nil {
 		s.Fatalf("restart %s: %v", component, err)
 	}
 	inTheMiddle := s.updated("web") < 12
@@ -58,8 +58,8 @@ func killedInMidRollout(t *testing.T, component string, how v1alpha1.CloneSetUpd
 }
 
 // An API server that hangs answers nothing, and its connections stay open.
-func TestAPIServerHangsInMidRollout(t *testing.T) {
-	s := newCloneSetScene(t)
+func testAPIServerHangsInMidRollout(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
 	s.run(cloneSet("web", 12, strategy(inPlace, 3)))
 	before := s.owned("web")
 	s.expect("web", 9, 12)
@@ -70,11 +70,11 @@ func TestAPIServerHangsInMidRollout(t *testing.T) {
 		}
 		return ""
 	})
-	if err := control.Pause(cluster.APIServer); err != nil {
+	if err := s.Control.Pause(cluster.APIServer); err != nil {
 		s.Fatalf("pause the API server: %v", err)
 	}
 	time.Sleep(3 * time.Second) // the length of the fault
-	if err := control.Resume(cluster.APIServer); err != nil {
+	if err := s.Control.Resume(cluster.APIServer); err != nil {
 		s.Fatalf("resume the API server: %v", err)
 	}
 	s.awaitSettled("web")
@@ -83,9 +83,9 @@ func TestAPIServerHangsInMidRollout(t *testing.T) {
 }
 
 // Creations whose answers are lost are not made twice, whatever a user writes meanwhile.
-func TestAPIServerIsKilledInMidScaleUp(t *testing.T) {
+func testAPIServerIsKilledInMidScaleUp(t *testing.T, b *bed) {
 	const wanted = 100
-	s := newCloneSetScene(t)
+	s := b.cloneSetScene(t)
 	s.run(cloneSet("web", 1))
 	s.expect("web", 0, wanted)
 	s.edit("web", replicas(wanted))
@@ -96,11 +96,11 @@ func TestAPIServerIsKilledInMidScaleUp(t *testing.T) {
 		}
 		return ""
 	})
-	if err := control.Kill(cluster.APIServer); err != nil {
+	if err := s.Control.Kill(cluster.APIServer); err != nil {
 		s.Fatalf("kill the API server: %v", err)
 	}
 	s.Logf("killed the API server after %d of %d pods were created", len(s.owned("web")), wanted)
-	if err := control.Restart(s.Context(), cluster.APIServer); err != nil {
+	if err := s.Control.Restart(s.Context(), cluster.APIServer); err != nil {
 		s.Fatalf("restart the API server: %v", err)
 	}
 	edits := 0

@@ -4,5 +4,8 @@
 // status writes, conflicts and owners; what the controller manager makes of claims and of deleted workloads; and what
 // remains true when the manager, the API server or etcd is killed in the middle of a rollout.
 //
+// The tests run at once on one control plane, but for those of TestFaults, which break theirs and have one of their own.
+// TestGuarantees compares StatefulSets with those of Kubernetes.
+//
 // Budgets are judged from every state that the pods have been in, as a watch tells them, not from a look now and then.
 package e2e

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
 // history is what has become of every pod of a namespace, and judges the budgets at every moment of it.
@@ -71,7 +71,7 @@ func (h *history) note(pod *corev1.Pod, gone bool, version string) {
 	if address := pod.Status.PodIP; address != "" && !slices.Contains(entry.addresses, address) {
 		entry.addresses = append(entry.addresses, address)
 	}
-	h.log = append(h.log, fmt.Sprintf("%s rv %s %s", time.Now().Format("15:04:05.000"), version, testbed.Describe(pod, gone)))
+	h.log = append(h.log, fmt.Sprintf("%s rv %s %s", time.Now().Format("15:04:05.000"), version, podstate.Describe(pod, gone)))
 }
 
 // acts says what a change of a pod means to users; most mean nothing.
@@ -88,7 +88,7 @@ func acts(old, new **corev1.Pod) (acts []string) {
 	case (*old).Spec.Containers[0].Image != pod.Spec.Containers[0].Image:
 		acts = append(acts, "update "+pod.Name)
 	}
-	if testbed.InService(pod) && (old == nil || !testbed.InService(*old)) {
+	if podstate.InService(pod) && (old == nil || !podstate.InService(*old)) {
 		acts = append(acts, "serve "+pod.Name)
 	}
 	return acts
@@ -142,13 +142,13 @@ func (b *budget) judge(set string, all map[types.UID]*corev1.Pod, version string
 		if owner := metav1.GetControllerOf(pod); owner == nil || owner.Name != set {
 			continue
 		}
-		if testbed.Active(pod) {
+		if podstate.Active(pod) {
 			total++
 		}
-		if testbed.InService(pod) {
+		if podstate.InService(pod) {
 			available++
 		} else {
-			out = append(out, testbed.Describe(pod, false))
+			out = append(out, podstate.Describe(pod, false))
 		}
 	}
 	b.states++

@@ -93,8 +93,8 @@ func report(n *v1alpha1.NodeImage, phase v1alpha1.ImagePullPhase) bool {
 
 func TestImagePullJob(t *testing.T) {
 	t.Parallel()
-	s := &images{Scene: bed.NewScene(t, nil)}
-	distribution, err := client.NewForConfig(control.Config())
+	s := &images{Scene: steady.NewScene(t, nil)}
+	distribution, err := client.NewForConfig(steady.Control.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ type images struct {
 func (s *images) awaitNodeImages() (names []string) {
 	s.Helper()
 	s.AwaitAsking("IMG-2.1: every node has a NodeImage", func() string {
-		nodes, err := core.CoreV1().Nodes().List(s.Context(), metav1.ListOptions{})
+		nodes, err := steady.Core.CoreV1().Nodes().List(s.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
 		}
@@ -182,7 +182,7 @@ func (s *images) labelsAreMirrored(node string) {
 	label := func(value string) {
 		s.Helper()
 		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%s}}}`, s.Namespace, value)
-		if _, err := core.CoreV1().Nodes().Patch(context.Background(), node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		if _, err := steady.Core.CoreV1().Nodes().Patch(context.Background(), node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 			s.Fatalf("label node %s: %v", node, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -36,7 +36,7 @@ func prioritised(meta metav1.ObjectMeta, containers string) *corev1.Pod {
 func (s *cloneSetScene) createPod(pod *corev1.Pod) *corev1.Pod {
 	s.Helper()
 	s.AwaitServiceAccount()
-	stored, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
+	stored, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatalf("create pod %s%s: expected no error, observed %v", pod.Name, pod.GenerateName, err)
 	}
@@ -54,7 +54,7 @@ func (s *cloneSetScene) becomesReady(pod, container string) {
 				return ""
 			}
 		}
-		return testbed.Describe(pod, false)
+		return podstate.Describe(pod, false)
 	})
 }
 
@@ -62,7 +62,7 @@ func (s *cloneSetScene) becomesReady(pod, container string) {
 func (s *cloneSetScene) awaitKeys(rule string, pod *corev1.Pod, wanted ...string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s: the keys %v for pod %s", rule, wanted, pod.Name), func() string {
-		configMap, err := core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
+		configMap, err := s.Core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
 		if err != nil {
 			return err.Error()
 		}
@@ -97,14 +97,14 @@ func TestContainersStartInOrder(t *testing.T) {
 	s.awaitKeys("LP-11", pod, "p_-5", "p_0", "p_100")
 	s.becomesReady(pod.Name, "agent")
 	s.AwaitPod(pod.Name, "it is ready", func(pod *corev1.Pod) string {
-		if !testbed.InService(pod) {
-			return testbed.Describe(pod, false)
+		if !podstate.InService(pod) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
 	s.DeletePod(pod.Name)
 	s.AwaitAsking("LP-12: the ConfigMap goes with its pod", func() string {
-		_, err := core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
+		_, err := s.Core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return ""
 		}
@@ -130,7 +130,7 @@ func TestKeysAreOfOnePod(t *testing.T) {
 func TestConfigMapOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
-	configMaps := core.CoreV1().ConfigMaps(s.Namespace)
+	configMaps := s.Core.CoreV1().ConfigMaps(s.Namespace)
 	if _, err := configMaps.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-barrier"}}, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestConfigMapOfSomebodyElse(t *testing.T) {
 	told := func(times int32) {
 		s.Helper()
 		s.AwaitAsking(fmt.Sprintf("it is told %d times", times), func() string {
-			events, err := core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=FailedLaunchContainers,involvedObject.name=web"})
+			events, err := s.Core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=FailedLaunchContainers,involvedObject.name=web"})
 			if err != nil {
 				return err.Error()
 			}
@@ -164,7 +164,7 @@ func TestPriorityThatIsNone(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
 	s.AwaitServiceAccount()
-	pods := core.CoreV1().Pods(s.Namespace)
+	pods := s.Core.CoreV1().Pods(s.Namespace)
 	_, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=abc"), metav1.CreateOptions{})
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || status.Status().Code != http.StatusInternalServerError || !strings.Contains(err.Error(), "spec.containers[proxy].env[KRUISE_CONTAINER_PRIORITY].value") {
@@ -201,12 +201,12 @@ func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 }
 
 // With the manager down, pods are still created, but for those that it would change. Not parallel.
-func TestPodsAreCreatedWithoutAManager(t *testing.T) {
-	s := newCloneSetScene(t)
+func testPodsAreCreatedWithoutAManager(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
 	s.AwaitServiceAccount()
-	manager.Kill()
+	s.Manager.Kill()
 	s.Cleanup(func() { s.revive() })
-	pods := core.CoreV1().Pods(s.Namespace)
+	pods := s.Core.CoreV1().Pods(s.Namespace)
 	plain := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "plain", Annotations: map[string]string{"apps.kruise.io/container-launch-priority": "no"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a:1"}, {Name: "b", Image: "b:1", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}},

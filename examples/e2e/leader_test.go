@@ -20,10 +20,10 @@ func leads(m *testbed.Manager) bool {
 }
 
 // Two managers: the one that leads is killed in the middle of a rollout, and the other one finishes it.
-func TestTheOtherManagerTakesOver(t *testing.T) {
+func testTheOtherManagerTakesOver(t *testing.T, b *bed) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newCloneSetScene(t)
+			s := b.cloneSetScene(t)
 			s.run(cloneSet("web", 12, strategy(how, 2)))
 			before := s.owned("web")
 			first, second := s.twoManagers(how)
@@ -49,11 +49,11 @@ func TestTheOtherManagerTakesOver(t *testing.T) {
 // twoManagers replaces the shared manager by one that leads and one that waits.
 func (s *cloneSetScene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *testbed.Manager) {
 	s.Helper()
-	manager.Kill()
+	s.Manager.Kill()
 	s.Cleanup(s.revive)
 	// It has the webhooks' address of the shared manager, to which later flags of the same name win.
-	leader = manager.With(leaderElection...)
-	other, err := bed.NewManager("second-"+strings.ToLower(string(how)), append(leaderElection, "--enable-webhooks=false")...)
+	leader = s.Manager.With(leaderElection...)
+	other, err := s.NewManager("second-"+strings.ToLower(string(how)), append(leaderElection, "--enable-webhooks=false")...)
 	if err != nil {
 		s.Fatalf("%v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -52,8 +52,8 @@ func (s *scene[T]) takesBack(in, out func(T)) {
 	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
 	s.edit("web", out)
 	s.AwaitPod(leaving.Name, "LC-14: it is taken back", func(pod *corev1.Pod) string {
-		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !testbed.InService(pod) {
-			return testbed.Describe(pod, false)
+		if state := pod.Labels[lifecyclev1alpha1.StateLabel]; state != string(lifecyclev1alpha1.StateNormal) || pod.UID != leaving.UID || !podstate.InService(pod) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
@@ -145,15 +145,15 @@ func (s *scene[T]) updatesNotReady(update func(T)) {
 	name := before[0].Name
 	s.edit("web", update)
 	out := s.AwaitPod(name, "LC-25: prepared for its update, and not ready", func(pod *corev1.Pod) string {
-		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || testbed.InService(pod) {
-			return testbed.Describe(pod, false)
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StatePreparingUpdate) || podstate.InService(pod) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
 	if image := out.Spec.Containers[0].Image; image != "web:1" {
 		s.Errorf("LC-3: expected the old image while the hook holds, observed %s", image)
 	}
-	gate, ready := testbed.Condition(out, lifecyclev1alpha1.KruisePodReady), testbed.Condition(out, corev1.PodReady)
+	gate, ready := podstate.Condition(out, lifecyclev1alpha1.KruisePodReady), podstate.Condition(out, corev1.PodReady)
 	if want := `[{"userAgent":"Lifecycle","key":"preUpdateHook"}]`; gate.Status != corev1.ConditionFalse || gate.Message != want {
 		s.Errorf("PR-5: expected KruisePodReady False with %s, observed %+v", want, gate)
 	}
@@ -163,15 +163,15 @@ func (s *scene[T]) updatesNotReady(update func(T)) {
 
 	s.PatchPod(name, map[string]any{"metadata": map[string]any{"$deleteFromPrimitiveList/finalizers": []string{holdFinalizer}}})
 	s.AwaitPod(name, "LC-11, LC-25: updated, waiting for its hook, and in service again", func(pod *corev1.Pod) string {
-		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateUpdated) || !testbed.InService(pod) {
-			return testbed.Describe(pod, false)
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateUpdated) || !podstate.InService(pod) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
 	s.PatchPod(name, map[string]any{"metadata": map[string]any{"finalizers": []string{holdFinalizer}}})
 	s.awaitSettled("web")
 	after := s.awaitState("web", lifecyclev1alpha1.StateNormal)
-	if gate := testbed.Condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
+	if gate := podstate.Condition(after, lifecyclev1alpha1.KruisePodReady); gate.Status != corev1.ConditionTrue || gate.Message != "[]" {
 		s.Errorf("PR-9: expected KruisePodReady True with [], observed %+v", gate)
 	}
 	s.updatedInPlace(before)
@@ -189,19 +189,19 @@ func TestReadinessIsShared(t *testing.T) {
 		"type": lifecyclev1alpha1.KruisePodReady, "status": "False", "message": other,
 	}}}}, "status")
 	s.AwaitPod(pod.Name, "out of service", func(pod *corev1.Pod) string {
-		if testbed.Condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
-			return testbed.Describe(pod, false)
+		if podstate.Condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
 	s.edit("web", image("web:2"))
 	updated := s.AwaitPod(pod.Name, "updated", func(pod *corev1.Pod) string {
-		if testbed.ContainerStatus(pod, "main").Image != "web:2" || pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateNormal) {
-			return testbed.Describe(pod, false)
+		if podstate.ContainerStatus(pod, "main").Image != "web:2" || pod.Labels[lifecyclev1alpha1.StateLabel] != string(lifecyclev1alpha1.StateNormal) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
-	if diff := cmp.Diff([]readiness.Key{{UserAgent: "Drill", Key: "one"}}, readiness.Keys(updated)); diff != "" || testbed.InService(updated) {
-		s.Errorf("PR-3: expected the key of the other writer and no traffic, observed %s\n%s", testbed.Describe(updated, false), diff)
+	if diff := cmp.Diff([]readiness.Key{{UserAgent: "Drill", Key: "one"}}, readiness.Keys(updated)); diff != "" || podstate.InService(updated) {
+		s.Errorf("PR-3: expected the key of the other writer and no traffic, observed %s\n%s", podstate.Describe(updated, false), diff)
 	}
 }

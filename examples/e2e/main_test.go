@@ -7,38 +7,45 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/workloads/client"
 )
 
-// What all tests share.
-var (
-	bed       *testbed.Testbed
-	control   *cluster.Cluster
-	core      kubernetes.Interface
+// bed is a control plane with a manager, and clients of it.
+type bed struct {
+	*testbed.Testbed
 	workloads client.Interface
-	untyped   dynamic.Interface
-	manager   *testbed.Manager
-)
+}
+
+// steady is what all tests share but those of TestFaults. None of them holds up a part of it.
+var steady *bed
 
 func TestMain(m *testing.M) {
-	testbed.Main(m, testbed.Options{Audit: true, Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRights}}, func(ctx context.Context, b *testbed.Testbed) (err error) {
-		bed, control, core, untyped, manager = b, b.Control, b.Core, b.Dynamic, b.Manager
-		if workloads, err = client.NewForConfig(control.Config()); err != nil {
+	options := testbed.Options{Parallel: 24, Audit: true, Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRights}}
+	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
+		if steady, err = newBed(ctx, b); err != nil {
 			return err
 		}
-		return webhooksAreCalled(ctx)
+		// The garbage collector looks for kinds that are new when it starts, and then every 30 seconds.
+		return b.Control.Restart(ctx, cluster.ControllerManager)
 	})
 }
 
-// webhooksAreCalled waits until the API server has heard of the CRDs and of the webhooks.
-func webhooksAreCalled(ctx context.Context) error {
+// newBed returns when the API server has heard of the CRDs and of the webhooks.
+func newBed(ctx context.Context, t *testbed.Testbed) (*bed, error) {
+	workloads, err := client.NewForConfig(t.Control.Config())
+	if err != nil {
+		return nil, err
+	}
+	b := &bed{t, workloads}
+	return b, b.webhooksAreCalled(ctx)
+}
+
+func (b *bed) webhooksAreCalled(ctx context.Context) error {
 	return testbed.Repeat(ctx, "the webhooks to be called", func() error {
-		set, err := workloads.CloneSets("default").Create(ctx, cloneSet("asked", 1),
+		set, err := b.workloads.CloneSets("default").Create(ctx, cloneSet("asked", 1),
 			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err == nil && set.Spec.RevisionHistoryLimit == nil {
 			err = fmt.Errorf("a CloneSet without defaults: %+v", set.Spec)
@@ -47,16 +54,54 @@ func webhooksAreCalled(ctx context.Context) error {
 	})
 }
 
+// TestFaults runs the tests that hold up a manager or a part of the control plane, or have another manager. They have a
+// control plane of their own, on which they run one after the other, while all other tests run on the steady one.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.Patience)
+	defer cancel()
+	another, err := steady.Another(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBed(ctx, another)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *bed)
+	}{
+		{"ManagerIsKilledInMidRollout", testManagerIsKilledInMidRollout},
+		{"ManagerIsKilledInMidStart", testManagerIsKilledInMidStart},
+		{"ManagerIsKilledInMidUpdateOfAStatefulSet", testManagerIsKilledInMidUpdateOfAStatefulSet},
+		{"ManagerIsKilledWhileAPodIsOutOfService", testManagerIsKilledWhileAPodIsOutOfService},
+		{"TheOtherManagerTakesOver", testTheOtherManagerTakesOver},
+		{"PodsAreCreatedWithoutAManager", testPodsAreCreatedWithoutAManager},
+		{"ContainerRecreateRequestOfAPodThatIsGone", testContainerRecreateRequestOfAPodThatIsGone},
+		{"NodeWithoutAgent", testNodeWithoutAgent},
+		{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
+		{"CertificatesAreLost", testCertificatesAreLost},
+		{"TakeOver", testTakeOver},
+		{"StatefulSetTakeOver", testStatefulSetTakeOver},
+		{"ControlPlaneIsKilledInMidRollout", testControlPlaneIsKilledInMidRollout},
+		{"APIServerHangsInMidRollout", testAPIServerHangsInMidRollout},
+		{"APIServerIsKilledInMidScaleUp", testAPIServerIsKilledInMidScaleUp},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, b) })
+	}
+}
+
 // revive makes sure at the end of a test that the next one finds a manager at work.
 func (s *scene[T]) revive() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	var err error
-	if !manager.Running() {
-		err = manager.Start()
+	if !s.Manager.Running() {
+		err = s.Manager.Start()
 	}
-	if err = errors.Join(err, webhooksAreCalled(ctx)); err != nil {
+	if err = errors.Join(err, s.webhooksAreCalled(ctx)); err != nil {
 		s.Errorf("the manager at the end of the test: %v", err)
 	}
 }

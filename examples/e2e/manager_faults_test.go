@@ -12,12 +12,10 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// The tests that kill something are not parallel.
-
-func TestManagerIsKilledInMidRollout(t *testing.T) {
+func testManagerIsKilledInMidRollout(t *testing.T, b *bed) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := newCloneSetScene(t)
+			s := b.cloneSetScene(t)
 			s.run(cloneSet("web", 20, strategy(how, 3), claimTemplate("data")))
 			before := s.owned("web")
 			s.expect("web", 17, 20)
@@ -72,11 +70,11 @@ func (s *scene[T]) killManagerAt(moments []moment) {
 		}
 	}()
 	for _, m := range moments {
-		if s.killAt(manager, m) {
+		if s.killAt(s.Manager, m) {
 			inTheMiddle++
 		}
 		time.Sleep(m.dead)
-		if err := manager.Start(); err != nil {
+		if err := s.Manager.Start(); err != nil {
 			s.Fatalf("start the manager again: %v", err)
 		}
 	}

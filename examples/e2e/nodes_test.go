@@ -20,20 +20,20 @@ import (
 
 // A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. Not parallel: the
 // manager waits only a second meanwhile, and there is one node more.
-func TestNodeWithoutAgent(t *testing.T) {
-	s := newCloneSetScene(t)
-	distribution, err := client.NewForConfig(control.Config())
+func testNodeWithoutAgent(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
+	distribution, err := client.NewForConfig(s.Control.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	manager.Kill()
+	s.Manager.Kill()
 	s.Cleanup(s.revive)
-	hasty := manager.With("--nodeimage-creation-delay=0s", "--nodeimage-response-timeout=1s")
+	hasty := s.Manager.With("--nodeimage-creation-delay=0s", "--nodeimage-response-timeout=1s")
 	if err := hasty.Start(); err != nil {
 		t.Fatal(err)
 	}
 	s.Cleanup(hasty.Kill)
-	if err := webhooksAreCalled(t.Context()); err != nil {
+	if err := s.webhooksAreCalled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	node := s.bareNode()
@@ -83,7 +83,7 @@ func TestNodeWithoutAgent(t *testing.T) {
 		})
 	}
 
-	if err := core.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}); err != nil {
+	if err := s.Core.CoreV1().Nodes().Delete(t.Context(), node, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s.AwaitAsking("IMG-2.1: the NodeImage goes with its node", func() string {
@@ -98,7 +98,7 @@ func TestNodeWithoutAgent(t *testing.T) {
 // bareNode creates a node that is ready, of which no kubelet takes care. It goes with the test.
 func (s *scene[T]) bareNode() string {
 	s.Helper()
-	nodes := core.CoreV1().Nodes()
+	nodes := s.Core.CoreV1().Nodes()
 	node, err := nodes.Create(s.Context(), &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "bare-"}, Spec: corev1.NodeSpec{Unschedulable: true},
 	}, metav1.CreateOptions{})
@@ -122,7 +122,7 @@ func (s *scene[T]) bareNode() string {
 func (s *scene[T]) awaitFailures(node string, times int32) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("IMG-2.4: it is told %d times", times), func() string {
-		events, err := core.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{
+		events, err := s.Core.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{
 			FieldSelector: "reason=" + v1alpha1.ImagePullEventFailed + ",involvedObject.kind=NodeImage,involvedObject.name=" + node,
 		})
 		if err != nil {

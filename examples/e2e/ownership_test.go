@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -20,8 +21,8 @@ func TestOrphansAreNotAdopted(t *testing.T) {
 	s.edit("web", replicas(0))
 	s.awaitSettled("web")
 	s.AwaitPod("orphan", "CS-1: in service, without an owner", func(pod *corev1.Pod) string {
-		if len(pod.OwnerReferences) > 0 || !testbed.InService(pod) {
-			return fmt.Sprintf("%s, owners %v", testbed.Describe(pod, false), pod.OwnerReferences)
+		if len(pod.OwnerReferences) > 0 || !podstate.InService(pod) {
+			return fmt.Sprintf("%s, owners %v", podstate.Describe(pod, false), pod.OwnerReferences)
 		}
 		return ""
 	})
@@ -49,7 +50,7 @@ func TestPodsAreReleased(t *testing.T) {
 	s.awaitSettled("web")
 	s.edit("web", replicas(0))
 	s.awaitSettled("web")
-	if released, found := s.Pods.Named(pod.Name); !found || !testbed.InService(released) {
+	if released, found := s.Pods.Named(pod.Name); !found || !podstate.InService(released) {
 		s.Errorf("CS-1: expected the released pod %s to stay in service, observed found=%v", pod.Name, found)
 	}
 	s.created(3)
@@ -139,8 +140,8 @@ func TestOrphaningDeletion(t *testing.T) {
 	s.deleteSet("web", metav1.DeletePropagationOrphan)
 	s.run(cloneSet("web", 1))
 	for _, old := range left {
-		pod, err := core.CoreV1().Pods(s.Namespace).Get(s.Context(), old.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) || err == nil && (len(pod.OwnerReferences) > 0 || !testbed.InService(pod)) {
+		pod, err := s.Core.CoreV1().Pods(s.Namespace).Get(s.Context(), old.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && (len(pod.OwnerReferences) > 0 || !podstate.InService(pod)) {
 			s.Errorf("CS-1: expected pod %s in service without an owner, observed %+v, %v", old.Name, pod.OwnerReferences, err)
 		}
 	}

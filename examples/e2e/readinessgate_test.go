@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -39,8 +39,8 @@ func gated(pod *corev1.Pod) (n int) {
 func (s *cloneSetScene) awaitPodInService(name string) {
 	s.Helper()
 	s.AwaitPod(name, "in service", func(p *corev1.Pod) string {
-		if !testbed.InService(p) {
-			return testbed.Describe(p, false)
+		if !podstate.InService(p) {
+			return podstate.Describe(p, false)
 		}
 		return ""
 	})
@@ -50,7 +50,7 @@ func (s *cloneSetScene) awaitPodInService(name string) {
 func TestReadinessGateOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
-	distribution, err := client.NewForConfig(control.Config())
+	distribution, err := client.NewForConfig(s.Control.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,17 +77,17 @@ func TestReadinessGateOfOtherKinds(t *testing.T) {
 
 // With the gate KruisePodReadinessGate every pod gets the readiness gate, so that each can be taken out of service while its
 // container is recreated. Not parallel: the manager is another one meanwhile.
-func TestReadinessGateOfAllPods(t *testing.T) {
-	s := newCloneSetScene(t)
-	manager.Kill()
+func testReadinessGateOfAllPods(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
+	s.Manager.Kill()
 	s.Cleanup(s.revive)
-	all := manager.With("--feature-gates=KruisePodReadinessGate=true")
+	all := s.Manager.With("--feature-gates=KruisePodReadinessGate=true")
 	if err := all.Start(); err != nil {
 		t.Fatal(err)
 	}
 	s.Cleanup(all.Kill)
 	s.AwaitAsking("every pod gets the gate", func() string {
-		pod, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), plainPod("asked"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		pod, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), plainPod("asked"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err.Error()
 		}
@@ -110,14 +110,14 @@ func TestReadinessGateOfAllPods(t *testing.T) {
 	s.awaitRestarted("lone", 1, 0)
 
 	all.Kill()
-	pods := core.CoreV1().Pods(s.Namespace)
+	pods := s.Core.CoreV1().Pods(s.Namespace)
 	if _, err := pods.Create(s.Context(), plainPod("gated", withGate), metav1.CreateOptions{}); err != nil {
 		t.Errorf("a pod that has the gate, with the manager down: %v", err)
 	}
 	if _, err := pods.Create(s.Context(), plainPod("without"), metav1.CreateOptions{}); err == nil || !strings.Contains(err.Error(), "mpod.kb.io") {
 		t.Errorf("a pod without the gate, with the manager down: expected that it is refused, observed %v", err)
 	}
-	own, dryRun := core.CoreV1().Pods("kruise-system"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	own, dryRun := s.Core.CoreV1().Pods("kruise-system"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if _, err := own.Create(s.Context(), plainPod("of-the-manager"), dryRun); err != nil {
 		t.Errorf("a pod in the manager's own namespace, with the manager down: %v", err)
 	}

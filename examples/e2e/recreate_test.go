@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -72,8 +72,8 @@ func (a *agent) awaitNone(name string) {
 func (s *cloneSetScene) awaitRestarted(pod string, main, side int32) {
 	s.Helper()
 	s.AwaitPod(pod, fmt.Sprintf("in service after %d and %d restarts", main, side), func(p *corev1.Pod) string {
-		if testbed.ContainerStatus(p, "main").RestartCount != main || testbed.ContainerStatus(p, "side").RestartCount != side || !testbed.InService(p) {
-			return testbed.Describe(p, false)
+		if podstate.ContainerStatus(p, "main").RestartCount != main || podstate.ContainerStatus(p, "side").RestartCount != side || !podstate.InService(p) {
+			return podstate.Describe(p, false)
 		}
 		return ""
 	})
@@ -84,8 +84,8 @@ func (s *cloneSetScene) awaitOutOfService(pod, request string) {
 	s.Helper()
 	want := fmt.Sprintf(`{"userAgent":"ContainerRecreateRequest","key":"%s/%s"}`, s.Namespace, request)
 	s.AwaitPod(pod, "out of service for "+request, func(p *corev1.Pod) string {
-		if !strings.Contains(testbed.Condition(p, lifecyclev1alpha1.KruisePodReady).Message, want) || testbed.InService(p) {
-			return testbed.Describe(p, false)
+		if !strings.Contains(podstate.Condition(p, lifecyclev1alpha1.KruisePodReady).Message, want) || podstate.InService(p) {
+			return podstate.Describe(p, false)
 		}
 		return ""
 	})
@@ -104,8 +104,8 @@ func TestContainerRecreateRequest(t *testing.T) {
 	}, stored.Labels); diff != "" {
 		t.Errorf("CRR-3.3: labels (-want +got):\n%s", diff)
 	}
-	if c := stored.Spec.Containers[0].StatusContext; c == nil || c.ContainerID != testbed.ContainerStatus(pod, "main").ContainerID {
-		t.Errorf("CRR-3.3: status context %+v of %+v", c, testbed.ContainerStatus(pod, "main"))
+	if c := stored.Spec.Containers[0].StatusContext; c == nil || c.ContainerID != podstate.ContainerStatus(pod, "main").ContainerID {
+		t.Errorf("CRR-3.3: status context %+v of %+v", c, podstate.ContainerStatus(pod, "main"))
 	}
 	s.awaitOutOfService(pod.Name, "first")
 	first := a.awaitEnd("first")
@@ -152,19 +152,19 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 
 // A pod goes while no manager is at work, and the next one finds nothing but the request: that ends, once the API server itself
 // has been asked for the pod. Not parallel.
-func TestContainerRecreateRequestOfAPodThatIsGone(t *testing.T) {
-	s := newCloneSetScene(t)
+func testContainerRecreateRequestOfAPodThatIsGone(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
 	s.createPod(plainPod("lone", withGate))
 	s.awaitPodInService("lone")
 	a := s.startAgent()
 	a.ask(recreateRequest("restart", "lone", new(int64(3600)), "main"))
 	s.awaitOutOfService("lone", "restart")
-	manager.Kill()
+	s.Manager.Kill()
 	defer s.revive()
-	if err := core.CoreV1().Pods(s.Namespace).Delete(t.Context(), "lone", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+	if err := s.Core.CoreV1().Pods(s.Namespace).Delete(t.Context(), "lone", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
 		t.Fatal(err)
 	}
-	if err := manager.Start(); err != nil {
+	if err := s.Manager.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if r := a.awaitEnd("restart"); r.Status.Message != lifecyclev1alpha1.ContainerRecreateMessagePodGone {
@@ -225,14 +225,14 @@ func TestReadinessGateOfAPodOnItsOwn(t *testing.T) {
 }
 
 // A manager dies while a pod is out of service, and the request is deleted: the next manager puts the pod back. Not parallel.
-func TestManagerIsKilledWhileAPodIsOutOfService(t *testing.T) {
-	s := newCloneSetScene(t)
+func testManagerIsKilledWhileAPodIsOutOfService(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
 	s.run(cloneSet("web", 1))
 	pod := s.owned("web")[0].Name
 	a := s.startAgent()
 	a.ask(recreateRequest("long", pod, new(int64(3600)), "main"))
 	s.awaitOutOfService(pod, "long")
-	manager.Kill()
+	s.Manager.Kill()
 	defer s.revive()
 	if err := a.requests.Delete(s.Context(), "long", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestManagerIsKilledWhileAPodIsOutOfService(t *testing.T) {
 	if _, err := a.requests.Get(s.Context(), "long", metav1.GetOptions{}); err != nil {
 		t.Errorf("CRR-4.2: the finalizer keeps the request until the pod is back: observed %v", err)
 	}
-	if err := manager.Start(); err != nil {
+	if err := s.Manager.Start(); err != nil {
 		t.Fatal(err)
 	}
 	a.awaitNone("long")

@@ -17,11 +17,11 @@ func TestWebhookConfigurationsAreEdited(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
 	patch := []byte(`[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":29}]`)
-	mutating := core.AdmissionregistrationV1().MutatingWebhookConfigurations()
+	mutating := s.Core.AdmissionregistrationV1().MutatingWebhookConfigurations()
 	if _, err := mutating.Patch(t.Context(), registration.MutatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	validating := core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	validating := s.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	if _, err := validating.Patch(t.Context(), registration.ValidatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +42,9 @@ func TestWebhookConfigurationsAreEdited(t *testing.T) {
 }
 
 // Certificates that are missing are made anew, and the webhooks are called with them. Not parallel.
-func TestCertificatesAreLost(t *testing.T) {
-	s := newCloneSetScene(t)
-	secrets := core.CoreV1().Secrets("kruise-system")
+func testCertificatesAreLost(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
+	secrets := s.Core.CoreV1().Secrets("kruise-system")
 	before, err := secrets.Get(t.Context(), "kruise-webhook-certs", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -63,10 +63,10 @@ func TestCertificatesAreLost(t *testing.T) {
 		}
 		return ""
 	})
-	if err := testbed.Repeat(t.Context(), "the manager to be ready", func() error { _, err := manager.Get(manager.Health, "/readyz"); return err }); err != nil {
+	if err := testbed.Repeat(t.Context(), "the manager to be ready", func() error { _, err := s.Manager.Get(s.Manager.Health, "/readyz"); return err }); err != nil {
 		t.Fatal(err)
 	}
-	if err := webhooksAreCalled(t.Context()); err != nil {
+	if err := s.webhooksAreCalled(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

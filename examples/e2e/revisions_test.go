@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -35,7 +36,7 @@ func takeName[T metav1.Object](s *scene[T], workload func() T, collisions func(T
 	name := s.Revisions.All()[0].Name
 	s.deleteSet("web", metav1.DeletePropagationBackground)
 	s.Await("the pods and the revision go with it", s.anythingLeft)
-	if _, err := core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
+	if _, err := s.Core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Revision: 1, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)},
 	}, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
@@ -86,7 +87,7 @@ func TestStatefulSetTakesOverOrphans(t *testing.T) {
 	set := s.run(statefulSet(2, s.spec(parallelInPlace)))
 	s.unmoved(before, "web")
 	for _, pod := range s.owned("web") {
-		if owner := metav1.GetControllerOf(pod); owner.UID != set.UID || testbed.ContainerStatus(pod, "main").RestartCount != 0 {
+		if owner := metav1.GetControllerOf(pod); owner.UID != set.UID || podstate.ContainerStatus(pod, "main").RestartCount != 0 {
 			s.Errorf("expected pod %s of %s without a restart, observed %+v", pod.Name, set.UID, pod)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -120,7 +121,7 @@ func TestBadImageIsContained(t *testing.T) {
 			s.awaitStatus("web", "two pods that wait for their image", func(set *v1alpha1.CloneSet) string {
 				waiting := 0
 				for _, pod := range s.owned("web") {
-					if state := testbed.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
+					if state := podstate.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
 						waiting++
 					}
 				}
@@ -182,7 +183,7 @@ func TestGracePeriod(t *testing.T) {
 	s.edit("web", image("web:2"))
 	s.Await("CS-19: a pod in its grace period", func() string {
 		for _, pod := range s.owned("web") {
-			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !testbed.InService(pod) {
+			if pod.Annotations[inplacev1alpha1.GraceAnnotation] != "" && pod.Spec.Containers[0].Image == "web:1" && !podstate.InService(pod) {
 				return ""
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -23,7 +24,7 @@ func TestScaleSubresource(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
 	s.run(cloneSet("web", 2))
-	sets := untyped.Resource(cloneSets).Namespace(s.Namespace)
+	sets := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace)
 	for _, n := range []int64{4, 1} {
 		if _, err := sets.Patch(s.Context(), "web", types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n), metav1.PatchOptions{}, "scale"); err != nil {
 			s.Fatalf("scale to %d: %v", n, err)
@@ -100,7 +101,7 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 	})
 	var picked *corev1.Pod
 	for _, pod := range s.owned("web") {
-		if testbed.InService(pod) {
+		if podstate.InService(pod) {
 			picked = pod
 		}
 	}
@@ -123,7 +124,7 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 func TestQuotaIsToldInTheStatus(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetScene(t)
-	quotas := core.CoreV1().ResourceQuotas(s.Namespace)
+	quotas := s.Core.CoreV1().ResourceQuotas(s.Namespace)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "pods"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}},

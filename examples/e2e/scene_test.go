@@ -13,13 +13,15 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/workloads/client"
 )
 
 // kind is what a scene has to know of a kind of workload.
 type kind[T metav1.Object] struct {
 	name   string
-	client func(namespace string) clientOf[T]
-	source func(namespace string) testbed.Source
+	client func(of client.Interface, namespace string) clientOf[T]
+	source func(of client.Interface, namespace string) testbed.Source
 	state  func(T) state
 }
 
@@ -42,18 +44,19 @@ type state struct {
 // scene is a namespace of a test's own, with its workloads of a kind and the history of its pods.
 type scene[T metav1.Object] struct {
 	*testbed.Scene
+	*bed
 	kind    *kind[T]
 	client  clientOf[T]
 	sets    *testbed.Mirror[T]
 	history *history
 }
 
-func newScene[T metav1.Object](t *testing.T, kind *kind[T]) *scene[T] {
+func newScene[T metav1.Object](t *testing.T, b *bed, kind *kind[T]) *scene[T] {
 	t.Helper()
 	history := newHistory()
-	s := &scene[T]{Scene: bed.NewScene(t, history.observe), kind: kind, history: history}
-	s.client = kind.client(s.Namespace)
-	s.sets = testbed.Follow[T](s.Scene, kind.source(s.Namespace), nil)
+	s := &scene[T]{Scene: b.NewScene(t, history.observe), bed: b, kind: kind, history: history}
+	s.client = kind.client(b.workloads, s.Namespace)
+	s.sets = testbed.Follow[T](s.Scene, kind.source(b.workloads, s.Namespace), nil)
 	t.Cleanup(s.tell)
 	return s
 }
@@ -170,7 +173,7 @@ func (s *scene[T]) unsettled(set T) string {
 // inService counts the pods of a workload that take traffic.
 func (s *scene[T]) inService(set string) (n int) {
 	for _, pod := range s.owned(set) {
-		if testbed.InService(pod) {
+		if podstate.InService(pod) {
 			n++
 		}
 	}
@@ -181,7 +184,7 @@ func (s *scene[T]) inService(set string) (n int) {
 func (s *scene[T]) owned(name string) []*corev1.Pod {
 	var owned []*corev1.Pod
 	for _, pod := range s.Pods.All() {
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && testbed.Active(pod) {
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && podstate.Active(pod) {
 			owned = append(owned, pod)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // inVersion gives the StatefulSets of the namespace as a client of one version has them.
 func (s *statefulSetScene) inVersion(version string) dynamic.ResourceInterface {
-	return untyped.Resource(statefulSets.GroupResource().WithVersion(version)).Namespace(s.Namespace)
+	return s.Dynamic.Resource(statefulSets.GroupResource().WithVersion(version)).Namespace(s.Namespace)
 }
 
 // A client that knows v1alpha1 only reads a StatefulSet and writes it back. What its version does not have stays.

@@ -5,11 +5,9 @@ import (
 	"testing"
 )
 
-// The tests that kill something are not parallel.
-
 // A start in order is finished in order by the next manager: no pod twice, none before those below it serve.
-func TestManagerIsKilledInMidStart(t *testing.T) {
-	s := newStatefulSetScene(t)
+func testManagerIsKilledInMidStart(t *testing.T, b *bed) {
+	s := b.statefulSetScene(t)
 	s.create(statefulSet(6, s.spec(orderedInPlace), s.spec(dataClaims), mainImage("web:2")))
 	s.killManagerAt(moments(t, []int{1, 3}))
 	s.awaitSettled("web")
@@ -22,8 +20,8 @@ func TestManagerIsKilledInMidStart(t *testing.T) {
 	s.awaitClaims("STS-5: one for every pod", claims)
 }
 
-func TestManagerIsKilledInMidUpdateOfAStatefulSet(t *testing.T) {
-	s := newStatefulSetScene(t)
+func testManagerIsKilledInMidUpdateOfAStatefulSet(t *testing.T, b *bed) {
+	s := b.statefulSetScene(t)
 	s.run(statefulSet(10, s.spec(parallelInPlace), s.spec(dataClaims)))
 	before, claims := s.owned("web"), s.Claims.All()
 	s.expect("web", 8, 10)

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -67,8 +67,8 @@ func TestStatefulSetInPlaceUpdateHook(t *testing.T) {
 // inState tells what is wrong with a pod that is not in service in a lifecycle state with an image.
 func inState(state lifecyclev1alpha1.StateType, image string) func(*corev1.Pod) string {
 	return func(pod *corev1.Pod) string {
-		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(state) || pod.Spec.Containers[0].Image != image || !testbed.InService(pod) {
-			return fmt.Sprintf("expected %s with %s in service, observed %s", state, image, testbed.Describe(pod, false))
+		if pod.Labels[lifecyclev1alpha1.StateLabel] != string(state) || pod.Spec.Containers[0].Image != image || !podstate.InService(pod) {
+			return fmt.Sprintf("expected %s with %s in service, observed %s", state, image, podstate.Describe(pod, false))
 		}
 		return ""
 	}

@@ -104,7 +104,7 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	old, _ := s.Claims.Named("data-web-2")
 	held := func(patch string) {
 		s.Helper()
-		claims := core.CoreV1().PersistentVolumeClaims(s.Namespace)
+		claims := s.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
 		if _, err := claims.Patch(s.Context(), "data-web-2", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 			s.Fatalf("patch claim data-web-2: %v", err)
 		}

@@ -68,13 +68,13 @@ status:
 	takenOverStatefulRevision = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"demo"}},"spec":{"containers":[{"image":"nginx:1.21","imagePullPolicy":"Always","name":"main","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","volumeMounts":[{"mountPath":"/data","name":"data"}]}],"dnsPolicy":"ClusterFirst","readinessGates":[{"conditionType":"InPlaceUpdateReady"}],"restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`
 )
 
-func TestStatefulSetTakeOver(t *testing.T) {
-	s := newStatefulSetScene(t)
+func testStatefulSetTakeOver(t *testing.T, b *bed) {
+	s := b.statefulSetScene(t)
 	s.Cleanup(s.revive)
 	if hash := revision.Hash([]byte(takenOverStatefulRevision), nil); hash != takenOverStatefulHash {
 		s.Errorf("CS-CR2: expected the hash %s, observed %s", takenOverStatefulHash, hash)
 	}
-	manager.Kill()
+	s.Manager.Kill()
 	s.withoutWebhooks()
 	set := s.leaveSet(statefulSets, takenOverStatefulSet)
 	owner := *metav1.NewControllerRef(set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"))
@@ -84,7 +84,7 @@ func TestStatefulSetTakeOver(t *testing.T) {
 	}
 	before, claims := s.awaitLeftInService(3), s.Claims.All()
 	s.expect("demo", 3, 4)
-	if err := manager.Start(); err != nil {
+	if err := s.Manager.Start(); err != nil {
 		s.Fatalf("start the manager: %v", err)
 	}
 	s.awaitIdle("statefulset-controller")
@@ -123,7 +123,7 @@ func (s *scene[T]) awaitIdle(controller string) {
 		return ""
 	}
 	s.AwaitAsking(controller+" has nothing more to do", func() string {
-		metrics, err := manager.Get(manager.Metrics, "/metrics")
+		metrics, err := s.Manager.Get(s.Manager.Metrics, "/metrics")
 		if err != nil {
 			return err.Error()
 		}
@@ -175,7 +175,7 @@ func (s *statefulSetScene) leaveOrdinal(set *v1beta1.StatefulSet, owner metav1.O
 	if ordinal == 3 {
 		owner = *metav1.NewControllerRef(stored, corev1.SchemeGroupVersion.WithKind("Pod"))
 	}
-	if _, err := core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), &corev1.PersistentVolumeClaim{
+	if _, err := s.Core.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Context(), &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: template.Name + "-" + name, Labels: map[string]string{"app": "demo"},
 			OwnerReferences: []metav1.OwnerReference{ownerOfClaim(owner)},

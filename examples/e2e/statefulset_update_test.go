@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -112,9 +112,9 @@ func TestStatefulSetBadImageIsRolledBack(t *testing.T) {
 			s.keptBudget("web")
 			s.deletedOnly(test.deletes...)
 			for i, pod := range s.owned("web") {
-				untouched, status := i < 4-test.broken, testbed.ContainerStatus(pod, "main")
+				untouched, status := i < 4-test.broken, podstate.ContainerStatus(pod, "main")
 				if status.Image != "web:1" || (untouched || test.deletes == nil) && pod.UID != before[i].UID || untouched && status.RestartCount > 0 {
-					s.Errorf("expected web:1, and no restart of pods that served, observed %s", testbed.Describe(pod, false))
+					s.Errorf("expected web:1, and no restart of pods that served, observed %s", podstate.Describe(pod, false))
 				}
 			}
 		})
@@ -123,7 +123,7 @@ func TestStatefulSetBadImageIsRolledBack(t *testing.T) {
 
 func (s *statefulSetScene) waitingForImage() (n int) {
 	for _, pod := range s.owned("web") {
-		if state := testbed.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
+		if state := podstate.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
 			n++
 		}
 	}

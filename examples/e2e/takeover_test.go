@@ -14,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -61,10 +62,10 @@ status:
 	oldPod, updatedPod = "demo-bbbbb", "demo-ccccc"
 )
 
-func TestTakeOver(t *testing.T) {
-	s := newCloneSetScene(t)
+func testTakeOver(t *testing.T, b *bed) {
+	s := b.cloneSetScene(t)
 	s.Cleanup(s.revive)
-	manager.Kill()
+	s.Manager.Kill()
 	s.withoutWebhooks()
 	set := s.leaveSet(cloneSets, takenOverSet)
 	owner := *metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
@@ -74,7 +75,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	before := s.awaitLeftInService(3)
 	s.expect("demo", 3, 4)
-	if err := manager.Start(); err != nil {
+	if err := s.Manager.Start(); err != nil {
 		s.Fatalf("start the manager: %v", err)
 	}
 
@@ -100,7 +101,7 @@ func TestTakeOver(t *testing.T) {
 // withoutWebhooks lets workloads be written while no manager runs. The manager registers its webhooks again when it starts.
 func (s *scene[T]) withoutWebhooks() {
 	s.Helper()
-	admission := core.AdmissionregistrationV1()
+	admission := s.Core.AdmissionregistrationV1()
 	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), registration.MutatingName, metav1.DeleteOptions{})
 	if err == nil {
 		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), registration.ValidatingName, metav1.DeleteOptions{})
@@ -109,7 +110,7 @@ func (s *scene[T]) withoutWebhooks() {
 		s.Fatalf("remove the webhook configurations: %v", err)
 	}
 	s.AwaitAsking("the API server has forgotten the webhooks", func() string {
-		_, err := workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err := s.workloads.CloneSets(s.Namespace).Create(s.Context(), cloneSet("asked", 1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			return err.Error()
 		}
@@ -126,7 +127,7 @@ func (s *scene[T]) leaveSet(resource schema.GroupVersionResource, manifest strin
 	}
 	status := object["status"]
 	delete(object, "status")
-	sets := untyped.Resource(resource).Namespace(s.Namespace)
+	sets := s.Dynamic.Resource(resource).Namespace(s.Namespace)
 	created, err := sets.Create(s.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatalf("create %s: %v", s.kind.name, err)
@@ -141,7 +142,7 @@ func (s *scene[T]) leaveSet(resource schema.GroupVersionResource, manifest strin
 // leaveRevision stores the revision of a workload, named after its hash.
 func (s *scene[T]) leaveRevision(owner metav1.OwnerReference, hash, data string) {
 	s.Helper()
-	_, err := core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
+	_, err := s.Core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: owner.Name + "-" + hash, OwnerReferences: []metav1.OwnerReference{owner},
 			Labels: map[string]string{"app": owner.Name, "controller.kubernetes.io/hash": hash},
@@ -163,7 +164,7 @@ func (s *scene[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) *
 		pod.Spec.ReadinessGates = append(pod.Spec.ReadinessGates, corev1.PodReadinessGate{ConditionType: gate})
 		conditions = append(conditions, map[string]any{"type": gate, "status": "True"})
 	}
-	stored, err := core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
+	stored, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatalf("create pod %s: %v", pod.Name, err)
 	}
@@ -221,8 +222,8 @@ func (s *scene[T]) updatedAfterTakeOver(before []*corev1.Pod, update func(T)) {
 	s.deletedOnly()
 	for _, pod := range before {
 		s.AwaitPod(pod.Name, "updated in place", func(now *corev1.Pod) string {
-			if status := testbed.ContainerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
-				return testbed.Describe(now, false)
+			if status := podstate.ContainerStatus(now, "main"); now.UID != pod.UID || status.Image != "nginx:1.22" || status.RestartCount != 1 {
+				return podstate.Describe(now, false)
 			}
 			return ""
 		})

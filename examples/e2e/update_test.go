@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
 // unmoved fails where a pod is not the one it was: another object, on another node, with another address; and where there are
@@ -42,7 +43,7 @@ func (s *scene[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
 func (s *scene[T]) restarted(set, container, image string, restarts int32) {
 	s.Helper()
 	for _, pod := range s.owned(set) {
-		status := testbed.ContainerStatus(pod, container)
+		status := podstate.ContainerStatus(pod, container)
 		if status.Image != image || status.RestartCount != restarts {
 			s.Errorf("pod %s, container %s: expected %s and %d restarts, observed %s and %d", pod.Name, container,
 				image, restarts, status.Image, status.RestartCount)

@@ -1,14 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/evaluate/display"
+	"github.com/podwright/podwright/examples/manager/crds"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -16,24 +26,25 @@ var (
 	// errInterrupted says that the user has ended the demo before its checks.
 	errInterrupted = errors.New("interrupted")
 	errChecks      = errors.New("not every check holds, see above")
+	errEnded       = errors.New("the controller has ended")
 )
 
 // demo is one run of the demo.
 type demo struct {
 	options options
 	kind    *kind
-	screen  *display.Screen
+	screen  *screen
 
 	place    *place
 	core     kubernetes.Interface
-	workload *workload
+	workload dynamic.ResourceInterface
 	observer *observer
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.screen.Print(display.Line{Text: fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), Style: display.Title}, display.Line{})
+	d.screen.print(line{text: fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), color: title}, line{})
 	if d.options.Kubeconfig == "" {
 		d.place, err = startCluster(ctx, d.options.Node, d.screen)
 	} else {
@@ -45,19 +56,14 @@ func (d *demo) run(ctx context.Context) (err error) {
 	var running sync.WaitGroup
 	working, fail := context.WithCancelCause(ctx)
 	err = ofSignal(ctx, d.work(working, &running, fail))
-
-	end := d.screen.Begin("cleaning up")
-	fail(nil)
-	running.Wait()
-	if err != nil && !errors.Is(err, errInterrupted) {
-		err = d.place.withLogs(err)
-	}
-	if failure := d.place.close(); failure != nil {
-		end("")
-		return errors.Join(err, failure)
-	}
-	end("nothing is left behind")
-	return err
+	return errors.Join(err, d.screen.step("cleaning up", "nothing is left behind", func() error {
+		fail(nil)
+		running.Wait()
+		if err != nil && !errors.Is(err, errInterrupted) {
+			err = d.place.withLogs(err)
+		}
+		return d.place.close()
+	}))
 }
 
 // ofSignal returns errInterrupted in place of an error that follows from a signal.
@@ -71,62 +77,102 @@ func ofSignal(ctx context.Context, err error) error {
 // work does what the user came for. What it starts ends with the context; running
 // counts it, and fail ends all of it.
 func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(error)) (err error) {
-	if err := installCRDs(ctx, d.place, d.kind.resource, d.options.InstallCRDs, d.screen); err != nil {
-		return err
-	}
 	if d.core, err = kubernetes.NewForConfig(d.place.config); err != nil {
 		return err
 	}
-	if err := d.place.makeNamespace(ctx, d.core, d.screen); err != nil {
-		return err
-	}
-	if d.workload, err = newWorkload(d.place.config, d.kind, d.place.namespace); err != nil {
+	untyped, err := dynamic.NewForConfig(d.place.config)
+	if err != nil {
 		return err
 	}
 	workloads, err := client.NewForConfig(d.place.config)
 	if err != nil {
 		return err
 	}
-	if err := d.manage(ctx, running, fail); err != nil {
+	if err := d.installCRDs(ctx, untyped); err != nil {
 		return err
 	}
-	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place.namespace, running); err != nil {
+	if err := d.place.makeNamespace(ctx, d.core, d.screen); err != nil {
 		return err
 	}
-	shown, err := d.play(ctx)
-	if err != nil {
+	d.workload = untyped.Resource(d.kind.resource).Namespace(d.place.namespace)
+	if d.place.manager != "" {
+		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", d.place.manager)})
+	} else if err := d.screen.step("starting the controller", "the controller runs, in this process", func() error {
+		return d.control(ctx, workloads, running, fail)
+	}); err != nil {
 		return err
 	}
-	err = d.report(shown)
+	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place, running); err != nil {
+		return err
+	}
+	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) {
+		return err
+	}
 	if !d.options.Exit {
+		d.screen.print(suggestions(d.kind, d.place)...)
 		err = errors.Join(err, d.stay(ctx))
 	}
 	return err
 }
 
-// manage sees to it that a manager runs.
-func (d *demo) manage(ctx context.Context, running *sync.WaitGroup, fail func(error)) error {
-	if d.place.manager != "" {
-		d.screen.Printf("          a manager runs in this cluster already (%s): the demo starts none", d.place.manager)
-		return nil
+// installCRDs makes the API server serve the kind. In a cluster that is not the demo's own, a CRD that is there stays as it is.
+func (d *demo) installCRDs(ctx context.Context, client dynamic.Interface) error {
+	resource := d.kind.resource
+	if !d.place.own {
+		served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.core.Discovery()), resource)
+		if err != nil || served {
+			return err
+		}
+		if !d.options.InstallCRDs {
+			return fmt.Errorf("the cluster does not serve version %s of %s: install the CRD with the flag --install-crds, "+
+				"or with: kubectl apply --server-side -f workloads/crds/%s_%s.yaml",
+				resource.Version, resource.GroupResource(), resource.Group, resource.Resource)
+		}
 	}
-	end := d.screen.Begin("starting the manager")
-	if err := startManager(ctx, d.place, running, fail); err != nil {
-		end("")
+	return d.screen.step("installing the CRD", "the CRD is installed: "+resource.GroupResource().String(), func() error {
+		return crds.Install(ctx, client, crds.Of(workloads.CRDs(), resource))
+	})
+}
+
+// control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
+// When it ends before that, fail is told why.
+func (d *demo) control(ctx context.Context, workloads client.Interface, running *sync.WaitGroup, fail func(error)) error {
+	log, err := os.OpenFile(filepath.Join(d.place.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("log file of the controller: %w", err)
+	}
+	klog.LogToStderr(false)
+	klog.SetOutput(log)
+	controller, err := d.kind.controller(d.core, workloads, d.place.namespace)
+	if err != nil {
 		return err
 	}
-	end("the manager runs, in this process")
+	running.Go(func() {
+		defer klog.Flush()
+		if err := controller.Run(ctx); ctx.Err() == nil {
+			fail(fmt.Errorf("%w: %w", errEnded, cmp.Or(err, errors.New("it was not told to"))))
+		}
+	})
 	return nil
 }
 
-// withLogs keeps the logs of a demo that has failed, and says where.
-func (p *place) withLogs(err error) error {
-	dir, failure := p.keepLogs()
-	switch {
-	case errors.Is(failure, errNoLogs):
-		return err
-	case failure != nil:
-		return fmt.Errorf("%w\nThe logs could not be kept: %w", err, failure)
+// stay keeps everything up until the context is done, and shows what happens. It returns an error when the controller ends before.
+func (d *demo) stay(ctx context.Context) error {
+	var last []line
+	for {
+		if s := d.observer.state(); s != nil {
+			if table := render(s); !slices.Equal(table, last) {
+				last = table
+				d.screen.draw(append([]line{{text: fmt.Sprintf("now  %s %s/%s", d.kind.name, d.place.namespace, setName), color: title}}, table...), false)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); errors.Is(cause, errEnded) {
+				return cause
+			}
+			return nil
+		case <-d.observer.changed:
+		}
 	}
-	return fmt.Errorf("%w\nThe logs of the manager and of the cluster are kept in %s", err, dir)
 }

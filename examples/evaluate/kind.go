@@ -1,6 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
+	"context"
+	_ "embed"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -8,46 +13,91 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
-
-// kinds are the kinds of workloads that there is a demo of; the first is the
-// default. A new kind is one more entry here, and a file with its functions.
-var kinds = []*kind{&cloneSets, &statefulSets}
 
 // kind is a kind of workload, and the demo of it.
 type kind struct {
-	// name stands in manifests, such as "CloneSet".
-	name string
-	// kubectl is how kubectl calls it.
-	kubectl  string
-	resource schema.GroupVersionResource
+	// name stands in manifests, such as "CloneSet"; kubectl is how kubectl calls it.
+	name, kubectl string
+	resource      schema.GroupVersionResource
 	// manifest is the object to create, in YAML.
 	manifest []byte
-	// creation says how its pods come to be, in the title of the first step.
-	creation string
-	// acts are what happens to the workload then.
+	// acts are what happens to the workload.
 	acts []act
 	// more are changes to try at the end that only this kind knows.
 	more []hint
 
+	// controller makes the controller of such objects in a namespace.
+	controller func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error)
 	// informer makes an informer on the objects of a namespace.
 	informer func(workloads client.Interface, namespace string) cache.SharedIndexInformer
-	// plan says what such an object has come to and what the plan for it says; nil
-	// for anything else.
-	plan func(object any, its belongings) *state
+	// plan says what the plan for such an object says.
+	plan func(object metav1.Object, its belongings) plan
 }
+
+type runner interface{ Run(context.Context) error }
+
+// kinds are the kinds of workloads that there is a demo of; the first is the
+// default. A new kind is one more entry here, and its plan.
+var kinds = []*kind{{
+	name: "CloneSet", kubectl: "cloneset", manifest: cloneSetManifest,
+	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
+	acts: []act{
+		create("10 pods"),
+		halves("/spec/updateStrategy/partition", "50%", "half of the pods move", "the other half moves"),
+	},
+	controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+		return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+	},
+	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
+		return client.NewCloneSetInformer(workloads, namespace, 0, nil)
+	},
+	plan: planCloneSet,
+}, {
+	name: "StatefulSet", kubectl: "statefulset.apps.kruise.io", manifest: statefulSetManifest, // without the group it is that of Kubernetes
+	resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
+	acts: []act{
+		create("10 pods, all at once"),
+		halves("/spec/updateStrategy/rollingUpdate/partition", replicas/2, "web-9 down to web-5", "web-4 down to web-0"),
+		mistake(),
+	},
+	more: []hint{{
+		"Reserve an ordinal: web-3 goes for good, and a pod with the next free ordinal comes.",
+		change{"add", "/spec/reserveOrdinals", []int{3}},
+	}},
+	controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+		return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+	},
+	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
+		return client.NewStatefulSetInformer(workloads, namespace, 0, nil)
+	},
+	plan: planStatefulSet,
+}}
+
+var (
+	//go:embed cloneset.yaml
+	cloneSetManifest []byte
+	//go:embed statefulset.yaml
+	statefulSetManifest []byte
+)
 
 // flag is how the command line calls the kind.
 func (k *kind) flag() string { return strings.ToLower(k.name) }
 
-// kindOf returns the kind that a flag names, in any case; nil where there is none.
+// kindOf returns the kind that a flag names; nil where there is none.
 func kindOf(flag string) *kind {
 	for _, k := range kinds {
-		if k.flag() == strings.ToLower(flag) {
+		if k.flag() == flag {
 			return k
 		}
 	}
@@ -71,39 +121,60 @@ type belongings struct {
 
 // state is a workload at one moment, and what the plan that follows from it says.
 type state struct {
-	object metav1.Object
-	pods   []*corev1.Pod
+	object   metav1.Object
+	pods     []*corev1.Pod
+	replicas int
+	status   status
+	plan
+}
 
-	replicas *int32 // of the spec
-	// status counts the pods, as of the generation observed.
-	status   counts
-	observed int64
+// status is what the status of every kind has.
+type status struct {
+	ObservedGeneration, Replicas, AvailableReplicas, UpdatedReplicas, UpdatedReadyReplicas int64
+}
 
+// plan is what plans of all kinds say.
+type plan struct {
 	// update is the revision that pods go to; nil where there is none.
 	update   *appsv1.ControllerRevision
 	waiting  []rollout.Wait
 	problems []error
-	todo     todo
+	// todo is how many pods to create, to delete and to change now.
+	todo [3]int
 }
-
-// counts are numbers of pods.
-type counts struct{ all, available, updated, updatedReady int32 }
-
-// todo is how many pods a manager should create, delete and change now.
-type todo struct{ create, delete, change int }
 
 // observe returns the state of an object of this kind.
 func (k *kind) observe(object metav1.Object, its belongings) *state {
-	s := k.plan(object, its)
-	if s != nil {
-		s.object, s.pods = object, its.pods
+	var fields struct {
+		Spec   struct{ Replicas *int }
+		Status status
 	}
-	return s
+	data, _ := json.Marshal(object) // what the API server has sent as JSON
+	_ = json.Unmarshal(data, &fields)
+	return &state{object, its.pods, ptr.Deref(fields.Spec.Replicas, 1), fields.Status, k.plan(object, its)}
 }
 
-// settled tells whether a workload has come to rest at these counts. The
+// settled tells whether a workload has come to rest at this status. The
 // generation is that of the change waited for.
-func (s *state) settled(generation int64, want counts) bool {
-	return s.object.GetGeneration() >= generation && s.observed == s.object.GetGeneration() &&
-		s.status == want && s.todo == todo{}
+func (s *state) settled(generation int64, want status) bool {
+	want.ObservedGeneration = s.object.GetGeneration()
+	return want.ObservedGeneration >= generation && s.status == want && s.todo == [3]int{}
+}
+
+func planCloneSet(object metav1.Object, its belongings) plan {
+	p := cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: its.pods, Revisions: its.revisions, Now: its.now})
+	out := plan{p.Revisions.Update, p.Waiting, nil, [3]int{len(p.Create), len(p.Delete), len(p.Patch)}}
+	for _, problem := range p.Problems {
+		out.problems = append(out.problems, problem.Err)
+	}
+	return out
+}
+
+func planStatefulSet(object metav1.Object, its belongings) plan {
+	p := statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: its.pods, Revisions: its.revisions, Now: its.now})
+	out := plan{p.Revisions.Update, p.Waiting, nil, [3]int{len(p.Create), len(p.Delete), len(p.Patch)}}
+	for _, problem := range p.Problems {
+		out.problems = append(out.problems, problem.Err)
+	}
+	return out
 }

@@ -1,105 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic/fake"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-func TestKindOf(t *testing.T) {
-	for flag, want := range map[string]*kind{"cloneset": &cloneSets, "StatefulSet": &statefulSets, "pod": nil, "": nil} {
-		if got := kindOf(flag); got != want {
-			t.Errorf("%q: got %v, want %v", flag, got, want)
-		}
+// decode reads an object of a kind, and wants to know every field.
+func decode(t *testing.T, k *kind, data []byte) metav1.Object {
+	t.Helper()
+	object := map[string]metav1.Object{"CloneSet": &v1alpha1.CloneSet{}, "StatefulSet": &v1beta1.StatefulSet{}}[k.name]
+	if err := yaml.UnmarshalStrict(data, object); err != nil {
+		t.Fatalf("%s: %v", k.name, err)
 	}
+	return object
 }
 
-// A kind plans for its own objects only.
-func TestForeignObject(t *testing.T) {
+// spec is what kinds have in common, by other names.
+type spec struct {
+	replicas                  int32
+	image, policy             string
+	maxUnavailable, partition *intstr.IntOrString
+}
+
+func specOf(object metav1.Object) spec {
+	switch object := object.(type) {
+	case *v1alpha1.CloneSet:
+		how := &object.Spec.UpdateStrategy
+		return spec{*object.Spec.Replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.Type), how.MaxUnavailable, how.Partition}
+	case *v1beta1.StatefulSet:
+		how := object.Spec.UpdateStrategy.RollingUpdate
+		s := spec{*object.Spec.Replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.PodUpdatePolicy), how.MaxUnavailable, nil}
+		if how.Partition != nil {
+			s.partition = new(intstr.FromInt32(*how.Partition))
+		}
+		return s
+	}
+	return spec{}
+}
+
+// What the checks expect is what the manifests say, and the whole script fits the fields of its kind: no change makes one
+// that is not known, and the image and the partition are in the end what they should be.
+func TestManifestsAndScripts(t *testing.T) {
 	for _, k := range kinds {
-		if got := k.observe(nil, belongings{}); got != nil {
-			t.Errorf("%s: got %+v, want nothing", k.name, got)
+		first := specOf(decode(t, k, k.manifest))
+		if first.replicas != replicas || first.image != oldImage || first.policy != "InPlaceIfPossible" || *first.maxUnavailable != intstr.FromInt32(maxUnavailable) {
+			t.Errorf("%s: the manifest and the constants differ: %+v", k.name, first)
+		}
+		client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{k.resource: k.name + "List"})
+		d := &demo{kind: k, workload: client.Resource(k.resource).Namespace("demo")}
+		if _, err := d.change(t.Context(), []change{setImage(newImage)}); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
+			t.Errorf("a change of nothing: got error %v", err)
+		}
+		for _, act := range k.acts {
+			for _, s := range act.steps {
+				if _, err := d.change(t.Context(), s.changes); err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range []string{s.title, s.done} { // beside the number and the time, on a terminal of 80 columns
+					if text == "" || len(text) > 66 {
+						t.Errorf("%s: %q has %d characters, want 1 to 66", k.name, text, len(text))
+					}
+				}
+			}
+		}
+		stored, err := d.workload.Get(t.Context(), setName, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := stored.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := specOf(decode(t, k, data)); last.image != newImage || last.partition == nil || last.partition.IntVal != 0 {
+			t.Errorf("%s ends with the image %s and the partition %v", k.name, last.image, last.partition)
 		}
 	}
 }
 
-// What the checks expect is what the manifests say.
-func TestManifest(t *testing.T) {
-	for _, k := range kinds {
-		w := newWorld(t, k)
-		main := decodedContainer(t, k)
-		if w.object.GetName() != setName || *w.parts().replicas != replicas || main != [2]string{container, oldImage} {
-			t.Errorf("%s: the manifest and the constants differ: %+v", k.name, w.object)
-		}
-	}
-	limit := intstr.FromInt32(maxUnavailable)
-	clones := newWorld(t, &cloneSets).object.(*v1alpha1.CloneSet).Spec.UpdateStrategy
-	if clones.Type != v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType || *clones.MaxUnavailable != limit {
-		t.Errorf("CloneSet: update strategy %+v", clones)
-	}
-	stateful := newWorld(t, &statefulSets).object.(*v1beta1.StatefulSet).Spec.UpdateStrategy.RollingUpdate
-	if stateful.PodUpdatePolicy != v1beta1.InPlaceIfPossiblePodUpdateStrategyType || *stateful.MaxUnavailable != limit {
-		t.Errorf("StatefulSet: update strategy %+v", stateful)
-	}
-}
-
-func decodedContainer(t *testing.T, k *kind) [2]string {
-	w := &world{kind: k, object: decode(t, k, k.manifest)}
-	main := w.parts().template.Spec.Containers[0]
-	return [2]string{main.Name, main.Image}
-}
-
-func TestSettled(t *testing.T) {
-	half := updated(5)
-	cases := map[string]struct {
-		edit func(*state)
-		want bool
-	}{
-		"all is well":                            {func(*state) {}, true},
-		"changed again by somebody":              {func(s *state) { s.object.SetGeneration(4); s.observed = 4 }, true},
-		"the cache has not seen the change":      {func(s *state) { s.object.SetGeneration(2); s.observed = 2 }, false},
-		"the controller has not seen the change": {func(s *state) { s.observed = 2 }, false},
-		"a pod too many":                         {func(s *state) { s.status.all = 11 }, false},
-		"a pod is not available":                 {func(s *state) { s.status.available = 9 }, false},
-		"too few are updated":                    {func(s *state) { s.status.updated, s.status.updatedReady = 4, 4 }, false},
-		"an updated pod is not ready":            {func(s *state) { s.status.updatedReady = 4 }, false},
-		"the plan goes on":                       {func(s *state) { s.todo.change = 1 }, false},
-	}
-	for name, c := range cases {
-		set := &v1alpha1.CloneSet{}
-		set.Generation = 3
-		s := &state{object: set, observed: 3, status: half}
-		c.edit(s)
-		if got := s.settled(3, half); got != c.want {
-			t.Errorf("%s: got %t, want %t", name, got, c.want)
-		}
-	}
-}
-
-// The state holds the figures of the status, by their right names.
+// A state holds the figures of the status, and what the plan says.
 func TestState(t *testing.T) {
 	for _, k := range kinds {
-		w := newWorld(t, k)
-		switch object := w.object.(type) {
-		case *v1alpha1.CloneSet:
-			object.Status = v1alpha1.CloneSetStatus{ObservedGeneration: 5, Replicas: 4, AvailableReplicas: 3, UpdatedReplicas: 2, UpdatedReadyReplicas: 1}
-		case *v1beta1.StatefulSet:
-			object.Status = v1beta1.StatefulSetStatus{ObservedGeneration: 5, Replicas: 4, AvailableReplicas: 3, UpdatedReplicas: 2, UpdatedReadyReplicas: 1}
+		object := decode(t, k, append(k.manifest, `
+status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4}`...))
+		object.SetGeneration(3)
+		object.SetUID("set")
+		object.SetNamespace("demo")
+		s := k.observe(object, belongings{now: time.Now()})
+		if want := (status{3, 10, 9, 5, 4}); s.status != want || s.replicas != replicas {
+			t.Errorf("%s: got %+v of %d, want %+v", k.name, s.status, s.replicas, want)
 		}
-		s := w.observe()
-		if diff := cmp.Diff(counts{4, 3, 2, 1}, s.status, cmp.AllowUnexported(counts{})); diff != "" || s.observed != 5 {
-			t.Errorf("%s: observed generation %d, counts (-want +got):\n%s", k.name, s.observed, diff)
+		if s.todo[0] == 0 || s.update == nil || s.unavailable() != replicas {
+			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.problems)
 		}
-		if (s.todo != todo{}) {
-			t.Errorf("%s: got %+v, want nothing to do for pods that are as they should be", k.name, s.todo)
+		s.todo = [3]int{}
+		for name, c := range map[string]struct {
+			generation int64
+			want       status
+			edit       func(*state)
+			settled    bool
+		}{
+			"all is well":                            {3, status{0, 10, 9, 5, 4}, func(*state) {}, true},
+			"the cache has not seen the change":      {4, status{0, 10, 9, 5, 4}, func(*state) {}, false},
+			"the controller has not seen the change": {3, status{0, 10, 9, 5, 4}, func(s *state) { s.status.ObservedGeneration = 2 }, false},
+			"another count":                          {3, status{0, 10, 10, 5, 4}, func(*state) {}, false},
+			"the plan goes on":                       {3, status{0, 10, 9, 5, 4}, func(s *state) { s.todo[2] = 1 }, false},
+		} {
+			now := *s
+			c.edit(&now)
+			if got := now.settled(c.generation, c.want); got != c.settled {
+				t.Errorf("%s: %s: settled %t, want %t", k.name, name, got, c.settled)
+			}
 		}
-		w.pods = w.pods[1:]
-		if got := w.observe().todo; got.create != 1 {
-			t.Errorf("%s: got %+v, want a pod to create where one is missing", k.name, got)
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // without kubectl
+	for _, c := range []struct {
+		kind   *kind
+		place  place
+		prefix string
+		scale  string
+	}{
+		{kinds[0], place{kubeconfig: "/tmp/a/admin.kubeconfig", namespace: "default"}, `go tool kubectl --kubeconfig /tmp/a/admin.kubeconfig`, "cloneset"},
+		{kinds[1], place{kubeconfig: "/a", namespace: "default"}, `go tool kubectl --kubeconfig /a`, "statefulset.apps.kruise.io"},
+		{kinds[0], place{kubeconfig: "/my files/a", namespace: "demo-1"}, `go tool kubectl --kubeconfig '/my files/a' -n demo-1`, "cloneset"},
+		{kinds[0], place{kubeconfig: "/a:/b", namespace: "default"}, `KUBECONFIG=/a:/b go tool kubectl`, "cloneset"},
+	} {
+		var text strings.Builder
+		for _, l := range suggestions(c.kind, &c.place) {
+			text.WriteString(l.text + "\n")
+		}
+		for _, want := range []string{
+			"3. Scale out.\n  " + c.prefix + " \\\n    scale " + c.scale + " web --replicas=12\n",
+			`patch ` + c.scale + ` web --type=json -p '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"busybox:bad"}]'`,
+		} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("no %s in:\n%s", want, text.String())
+			}
 		}
 	}
 }

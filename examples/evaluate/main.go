@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command evaluate shows podwright at work: it starts a real control plane on
-// this machine, runs the manager, and updates the pods of a CloneSet in place
+// this machine, runs the controller of CloneSets, and updates the pods of one in place
 // before the user's eyes, or those of another kind of workload. In the end it says
 // what it has checked of it.
 //
@@ -17,12 +19,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"github.com/podwright/podwright/examples/evaluate/display"
 )
 
 // Exit codes.
@@ -49,6 +50,9 @@ type options struct {
 	Patience time.Duration
 }
 
+// The kinds of nodes in a cluster of the demo's own.
+const nodeSimulated, nodeReal = "simulated", "real"
+
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(arguments []string) int {
@@ -64,9 +68,8 @@ func run(arguments []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 
-	d := &demo{options: o, kind: kindOf(o.Kind), screen: display.NewScreen(os.Stdout)}
-	err = d.run(ctx)
-	switch {
+	d := &demo{options: o, kind: kindOf(o.Kind), screen: newScreen(os.Stdout)}
+	switch err := d.run(ctx); {
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case err != nil:
@@ -93,21 +96,17 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 	if err := flags.Parse(arguments); err != nil {
 		return o, err
 	}
-	if extra := flags.Args(); len(extra) > 0 {
-		return o, fmt.Errorf("unexpected arguments %q: want flags only", extra)
-	}
-	k := kindOf(o.Kind)
-	if k == nil {
+	o.Kind = strings.ToLower(o.Kind)
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unexpected arguments %q: want flags only", flags.Args())
+	case kindOf(o.Kind) == nil:
 		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, flagsOfKinds())
-	}
-	o.Kind = k.flag()
-	if o.Node != nodeSimulated && o.Node != nodeReal {
+	case o.Node != nodeSimulated && o.Node != nodeReal:
 		return o, fmt.Errorf("--node=%s: want %s or %s", o.Node, nodeSimulated, nodeReal)
-	}
-	if o.Node == nodeReal && o.Kubeconfig != "" {
+	case o.Node == nodeReal && o.Kubeconfig != "":
 		return o, fmt.Errorf("--node=%s: want no cluster that is there already, found kubeconfig %s; start one with --kubeconfig=\"\"", o.Node, o.Kubeconfig)
-	}
-	if o.Patience <= 0 {
+	case o.Patience <= 0:
 		return o, fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}
 	return o, nil

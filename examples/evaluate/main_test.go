@@ -1,6 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,46 +16,84 @@ import (
 
 func TestParse(t *testing.T) {
 	defaults := options{Kind: "cloneset", Node: "simulated", Patience: 2 * time.Minute}
+	with := func(edit func(*options)) options { o := defaults; edit(&o); return o }
 	cases := map[string]struct {
-		arguments  []string
+		arguments  string
 		kubeconfig string // of the environment
 		want       options
 		wrong      string
 	}{
 		"nothing":                          {want: defaults},
-		"KUBECONFIG":                       {kubeconfig: "/a", want: options{Kind: "cloneset", Node: "simulated", Kubeconfig: "/a", Patience: 2 * time.Minute}},
-		"the flag wins over KUBECONFIG":    {[]string{"--kubeconfig=/b"}, "/a", options{Kind: "cloneset", Node: "simulated", Kubeconfig: "/b", Patience: 2 * time.Minute}, ""},
-		"the flag can turn KUBECONFIG off": {[]string{"--kubeconfig="}, "/a", defaults, ""},
-		"all flags": {[]string{"--kind=CloneSet", "--exit", "--install-crds", "--patience=5s"}, "",
+		"KUBECONFIG":                       {kubeconfig: "/a", want: with(func(o *options) { o.Kubeconfig = "/a" })},
+		"the flag wins over KUBECONFIG":    {"--kubeconfig=/b", "/a", with(func(o *options) { o.Kubeconfig = "/b" }), ""},
+		"the flag can turn KUBECONFIG off": {"--kubeconfig=", "/a", defaults, ""},
+		"all flags": {"--kind=CloneSet --exit --install-crds --patience=5s", "",
 			options{Kind: "cloneset", Node: "simulated", Exit: true, InstallCRDs: true, Patience: 5 * time.Second}, ""},
-		"another kind":  {[]string{"--kind=statefulset"}, "", options{Kind: "statefulset", Node: "simulated", Patience: 2 * time.Minute}, ""},
-		"unknown kind":  {[]string{"--kind=pod"}, "", options{}, "--kind=pod: want one of: cloneset, statefulset"},
-		"empty kind":    {[]string{"--kind="}, "", options{}, "--kind=: want one of: cloneset, statefulset"},
-		"real nodes":    {[]string{"--node=real"}, "", options{Kind: "cloneset", Node: "real", Patience: 2 * time.Minute}, ""},
-		"unknown nodes": {[]string{"--node=own"}, "", options{}, "--node=own: want simulated or real"},
-		"real nodes in a given cluster": {[]string{"--node=real"}, "/a", options{},
+		"another kind":  {"--kind=statefulset", "", with(func(o *options) { o.Kind = "statefulset" }), ""},
+		"unknown kind":  {"--kind=pod", "", options{}, "--kind=pod: want one of: cloneset, statefulset"},
+		"empty kind":    {"--kind=", "", options{}, "--kind=: want one of: cloneset, statefulset"},
+		"real nodes":    {"--node=real", "", with(func(o *options) { o.Node = "real" }), ""},
+		"unknown nodes": {"--node=own", "", options{}, "--node=own: want simulated or real"},
+		"real nodes in a given cluster": {"--node=real", "/a", options{},
 			`--node=real: want no cluster that is there already, found kubeconfig /a; start one with --kubeconfig=""`},
-		"no patience":    {[]string{"--patience=0s"}, "", options{}, "--patience=0s: want more than 0"},
-		"more arguments": {[]string{"--exit", "now"}, "", options{}, `unexpected arguments ["now"]: want flags only`},
+		"no patience":    {"--patience=0s", "", options{}, "--patience=0s: want more than 0"},
+		"more arguments": {"--exit now", "", options{}, `unexpected arguments ["now"]: want flags only`},
 	}
 	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := parse(c.arguments, c.kubeconfig)
-			if c.wrong != "" {
-				if err == nil || err.Error() != c.wrong {
-					t.Fatalf("got error %v, want %s", err, c.wrong)
-				}
-				return
+		got, err := parse(strings.Fields(c.arguments), c.kubeconfig)
+		if c.wrong != "" {
+			if err == nil || err.Error() != c.wrong {
+				t.Errorf("%s: got error %v, want %s", name, err, c.wrong)
 			}
-			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
-				t.Errorf("error %v, options (-want +got):\n%s", err, diff)
-			}
-		})
+		} else if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("%s: error %v, options (-want +got):\n%s", name, err, diff)
+		}
+	}
+	if got := run([]string{"--kind=pod"}); got != exitUsage {
+		t.Errorf("got exit code %d, want %d", got, exitUsage)
 	}
 }
 
-func TestWrongCommandLine(t *testing.T) {
-	if got := run([]string{"--kind=pod"}); got != exitUsage {
-		t.Errorf("got exit code %d, want %d", got, exitUsage)
+func TestOfSignal(t *testing.T) {
+	alive := t.Context()
+	dead, cancel := context.WithCancel(alive)
+	cancel()
+	failure := errors.New("request failed")
+	for name, c := range map[string]struct {
+		ctx       context.Context
+		err, want error
+	}{
+		"no error":                        {alive, nil, nil},
+		"a failure":                       {alive, failure, failure},
+		"what follows from Ctrl-C":        {dead, failure, errInterrupted},
+		"Ctrl-C after all was well":       {dead, nil, nil},
+		"Ctrl-C after a check has failed": {dead, errChecks, errChecks},
+	} {
+		if got := ofSignal(c.ctx, c.err); got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// The logs outlive the directory of the cluster; its credentials do not.
+func TestLogsAreKept(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	p := place{dir: t.TempDir()}
+	failure := errors.New("it failed")
+	if err := p.withLogs(failure); err != failure {
+		t.Errorf("without logs: got error %v", err)
+	}
+	for name, text := range map[string]string{"controller.log": "why", "token.csv": "secret"} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := p.withLogs(failure)
+	_, dir, _ := strings.Cut(err.Error(), " are kept in ")
+	if text, readErr := os.ReadFile(filepath.Join(dir, "controller.log")); !errors.Is(err, failure) || string(text) != "why" {
+		t.Errorf("controller.log holds %q (%v); the error is %v", text, readErr, err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("kept %d files, want the log only: %v", len(files), files)
 	}
 }

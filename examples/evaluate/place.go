@@ -1,31 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/evaluate/display"
 )
 
 // place is where the demo happens: a cluster and a namespace in it.
 type place struct {
 	config     *rest.Config
 	kubeconfig string
-	// namespace is empty until makeNamespace has made one.
-	namespace string
+	namespace  string
 	// own says that the cluster is the demo's own, to do as it likes.
 	own bool
-	// manager says that somebody runs a manager there already.
+	// manager names one that somebody runs there already.
 	manager string
 	// dir holds log files.
 	dir string
@@ -33,135 +37,150 @@ type place struct {
 	close func() error
 }
 
-// The kinds of nodes in a cluster of the demo's own, and how many there are.
-const (
-	nodeSimulated, simulatedNodes = "simulated", 3
-	nodeReal, realNodes           = "real", 2
-)
-
 // startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
-func startCluster(ctx context.Context, node string, screen *display.Screen) (*place, error) {
-	o := cluster.Options{Nodes: simulatedNodes}
-	what := fmt.Sprintf("%d simulated nodes", simulatedNodes)
+func startCluster(ctx context.Context, node string, screen *screen) (*place, error) {
+	o, parts, what := cluster.Options{Nodes: 3}, "etcd, Kubernetes, KWOK", "3 simulated nodes"
 	if node == nodeReal {
-		o = cluster.Options{RealNodes: realNodes}
-		what = fmt.Sprintf("%d nodes that run containers", realNodes)
-	}
-	if err := buildCluster(ctx, &o, screen); err != nil {
-		return nil, err
-	}
-	end := screen.Begin("starting the control plane and " + what)
-	log := &clusterLog{screen: screen}
-	o.Log = log
-	c, err := cluster.Start(ctx, o)
-	if err != nil {
-		end("")
-		return nil, err
-	}
-	if err := addImages(c); err != nil {
-		end("")
-		return nil, errors.Join(err, c.Stop())
-	}
-	end("the API server and " + what + " are ready")
-	log.started.Store(true)
-	return &place{
-		config: c.Config(), kubeconfig: c.Kubeconfig(), namespace: "default", own: true, dir: c.Dir(), close: c.Stop,
-	}, nil
-}
-
-// buildCluster builds what the cluster will run.
-func buildCluster(ctx context.Context, o *cluster.Options, screen *display.Screen) (err error) {
-	parts := "etcd, Kubernetes, KWOK"
-	if o.RealNodes > 0 {
+		o, parts, what = cluster.Options{RealNodes: 2}, parts+", containerd", "2 nodes that run containers"
 		if missing := cluster.RealNodesMissing(); len(missing) > 0 {
-			return &cluster.MissingError{Missing: missing}
+			return nil, &cluster.MissingError{Missing: missing}
 		}
-		parts += ", containerd"
 	}
-	end := screen.Begin("building the cluster: " + parts)
-	o.ControlPlane, err = cluster.Build(ctx, os.Stdout)
-	if err == nil && o.RealNodes > 0 {
-		_, err = cluster.BuildRealNodes(ctx, os.Stdout)
-	}
-	if err != nil {
-		end("")
+	err := screen.step("building the cluster: "+parts, "the cluster is built: "+parts, func() (err error) {
+		if o.ControlPlane, err = cluster.Build(ctx, os.Stdout); err == nil && o.RealNodes > 0 {
+			_, err = cluster.BuildRealNodes(ctx, os.Stdout)
+		}
 		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	end("the cluster is built: " + parts)
-	return nil
-}
-
-// addImages serves the images of the demo where they are pulled for real; the bad one does not exist.
-func addImages(c *cluster.Cluster) error {
-	images := c.Images()
-	if images == nil {
-		return nil
-	}
-	for _, name := range []string{oldImage, newImage} {
-		if _, err := images.Add(name, registry.Image{Labels: map[string]string{"name": name}}); err != nil {
+	var c *cluster.Cluster
+	err = screen.step("starting the control plane and "+what, "the API server and "+what+" are ready", func() (err error) {
+		if c, err = cluster.Start(ctx, o); err != nil || c.Images() == nil {
 			return err
 		}
+		for _, name := range []string{oldImage, newImage} { // the bad one does not exist
+			if _, failure := c.Images().Add(name, registry.Image{Labels: map[string]string{"name": name}}); failure != nil {
+				err = errors.Join(err, failure, c.Stop())
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &place{config: c.Config(), kubeconfig: c.Kubeconfig(), namespace: "default", own: true, dir: c.Dir(), close: c.Stop}, nil
+}
+
+// openCluster takes a cluster that is there already, and makes a namespace in it that is removed in the end.
+func openCluster(ctx context.Context, kubeconfig string, screen *screen) (*place, error) {
+	rules := &clientcmd.ClientConfigLoadingRules{Precedence: filepath.SplitList(kubeconfig), WarnIfAllMissing: true}
+	if len(rules.Precedence) == 1 {
+		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig} // which must exist
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", kubeconfig, err)
+	}
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{config: config, kubeconfig: kubeconfig}
+	err = screen.step("asking the API server "+config.Host, "the cluster is the one at "+config.Host, func() (err error) {
+		p.manager, err = runningManager(ctx, client)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cluster at %s: %w", config.Host, err)
+	}
+	if p.dir, err = os.MkdirTemp("", "podwright-demo-"); err != nil {
+		return nil, err
+	}
+	p.close = func() error { return errors.Join(removeNamespace(client, p.namespace), os.RemoveAll(p.dir)) }
+	return p, nil
+}
+
+// runningManager names the manager that runs in the cluster: it would work on the same workload.
+func runningManager(ctx context.Context, client kubernetes.Interface) (string, error) {
+	lease, err := client.CoordinationV1().Leases("kruise-system").Get(ctx, "kruise-manager", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for a manager that runs already: %w", err)
+	}
+	spec := lease.Spec
+	if spec.HolderIdentity == nil || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil ||
+		time.Since(spec.RenewTime.Time) > time.Duration(*spec.LeaseDurationSeconds)*time.Second {
+		return "", nil
+	}
+	return *spec.HolderIdentity, nil
+}
+
+// makeNamespace creates the namespace to work in, unless there is one.
+func (p *place) makeNamespace(ctx context.Context, client kubernetes.Interface, screen *screen) error {
+	if p.namespace != "" {
+		return nil
+	}
+	return screen.step("creating a namespace", "a namespace is created; it is removed in the end", func() error {
+		namespace, err := client.CoreV1().Namespaces().Create(ctx,
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "podwright-demo-"}}, metav1.CreateOptions{})
+		if err != nil {
+			return fmt.Errorf("creating a namespace for the demo: %w", err)
+		}
+		p.namespace = namespace.Name
+		// Without this account no pod can be created.
+		err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+			_, err := client.CoreV1().ServiceAccounts(p.namespace).Get(ctx, "default", metav1.GetOptions{})
+			return err == nil, nil
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for the service account default of namespace %s: %w; is the controller manager of the cluster running?", p.namespace, err)
+		}
+		return nil
+	})
+}
+
+// removeNamespace removes the namespace with all that is in it, and waits until
+// it is gone. No name means that there is none yet.
+func removeNamespace(client kubernetes.Interface, name string) error {
+	if name == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		err := client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+		if apierrors.IsNotFound(err) {
+			return true, nil
+		}
+		if apierrors.IsConflict(err) { // it is about to go
+			err = nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return fmt.Errorf("removing namespace %s: %w; remove it with: kubectl delete namespace %s", name, err, name)
 	}
 	return nil
 }
 
-// clusterLog shows what a running cluster has to say: that something died.
-type clusterLog struct {
-	screen  *display.Screen
-	started atomic.Bool
-}
-
-func (l *clusterLog) Write(text []byte) (int, error) {
-	if l.started.Load() {
-		l.screen.Print(display.Line{Text: "cluster: " + string(trimNewline(text)), Style: display.Bad})
+// withLogs keeps the logs of a demo that has failed where they outlive the cluster, and says where.
+func (p *place) withLogs(err error) error {
+	files, failure := filepath.Glob(filepath.Join(p.dir, "*.log"))
+	if failure != nil || len(files) == 0 {
+		return err
 	}
-	return len(text), nil
-}
-
-func trimNewline(text []byte) []byte {
-	for len(text) > 0 && text[len(text)-1] == '\n' {
-		text = text[:len(text)-1]
-	}
-	return text
-}
-
-var errNoLogs = errors.New("there are no logs")
-
-// keepLogs copies the log files out of a directory that is about to go, and
-// returns where to.
-func (p *place) keepLogs() (string, error) {
-	files, err := filepath.Glob(filepath.Join(p.dir, "*.log"))
-	if err != nil {
-		return "", err
-	}
-	if len(files) == 0 {
-		return "", errNoLogs
-	}
-	dir, err := os.MkdirTemp("", "podwright-demo-logs-")
-	if err != nil {
-		return "", err
-	}
+	dir, failure := os.MkdirTemp("", "podwright-demo-logs-")
 	for _, file := range files {
-		if err := copyFile(filepath.Join(dir, filepath.Base(file)), file); err != nil {
-			return "", err
-		}
+		data, err := os.ReadFile(file)
+		failure = errors.Join(failure, err, os.WriteFile(filepath.Join(dir, filepath.Base(file)), data, 0o600))
 	}
-	return dir, nil
+	if failure != nil {
+		return fmt.Errorf("%w\nThe logs could not be kept: %w", err, failure)
+	}
+	return fmt.Errorf("%w\nThe logs of the controller and of the cluster are kept in %s", err, dir)
 }
-
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
-}
-
-// cleanupTime is how long it may take to leave nothing behind.
-const cleanupTime = time.Minute

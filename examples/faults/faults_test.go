@@ -29,7 +29,7 @@ func TestFaults(t *testing.T) {
 			s.Logf("after %.0f s: %d faults, %d of them while something was in progress", time.Since(s.begin).Seconds(), i+1, struck)
 		}
 	}
-	s.Logf("%s", s.record.summary())
+	s.Logf("%s", s.record.Summary())
 	if struck < 50 {
 		s.Errorf("expected at least 50 faults while something was in progress, observed %d of %d", struck, len(faults))
 	}

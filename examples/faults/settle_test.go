@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -58,8 +59,8 @@ func (s *story) podsUnsettled(name string, uid types.UID, replicas, updated int3
 			continue
 		}
 		// The status of a StatefulSet leaves the state out.
-		if !testbed.InService(pod) || lifecycle.StateOf(pod) != lifecyclev1alpha1.StateNormal {
-			return testbed.Describe(pod, false)
+		if !podstate.InService(pod) || lifecycle.StateOf(pod) != lifecyclev1alpha1.StateNormal {
+			return podstate.Describe(pod, false)
 		}
 		all++
 		if pod.Spec.Containers[0].Image == image {
@@ -161,7 +162,7 @@ func (s *story) settle() {
 	s.awaitSettled()
 	s.caughtUp()
 	s.reviewed()
-	s.record.settled()
+	s.record.Settled()
 	s.reviewed()
 	s.wroteStatusOnly(written)
 	s.note("settled")
@@ -211,7 +212,7 @@ func (s *story) touch() {
 // caughtUp waits until the watches of pods, claims and revisions have shown all that was written before: a mark that is written last.
 func (s *story) caughtUp() {
 	s.Helper()
-	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"example.com/mark":"%d"}}}`, s.record.seen()))
+	patch := []byte(fmt.Sprintf(`{"metadata":{"annotations":{"example.com/mark":"%d"}}}`, s.record.Seen()))
 	name := "stranger-" + cloneSets[0]
 	pod, err := bed.Core.CoreV1().Pods(s.Namespace).Patch(s.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if err != nil {

@@ -15,9 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -27,7 +29,7 @@ type story struct {
 	*testbed.Scene
 	seed     uint64
 	random   *rand.Rand
-	record   *record
+	record   *invariants.Record
 	managers *managers
 
 	pods         *testbed.Mirror[*corev1.Pod]
@@ -47,7 +49,7 @@ func newStory(t *testing.T, seed uint64) *story {
 	t.Helper()
 	s := &story{Scene: bed.NewScene(t, nil), seed: seed, random: rand.New(rand.NewPCG(seed, 0)), images: map[string][]string{}, begin: time.Now()}
 	strangers := s.strangers()
-	s.record = newRecord(strangers...)
+	s.record = invariants.NewRecord(strangers...)
 	t.Cleanup(s.tell)
 
 	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
@@ -107,8 +109,8 @@ func (s *story) strangers() (uids []types.UID) {
 	}
 	for _, name := range slices.Concat(cloneSets, statefulSets) {
 		s.AwaitPod("stranger-"+name, "runs", func(pod *corev1.Pod) string {
-			if !testbed.InService(pod) {
-				return testbed.Describe(pod, false)
+			if !podstate.InService(pod) {
+				return podstate.Describe(pod, false)
 			}
 			return ""
 		})
@@ -131,16 +133,16 @@ func (s *story) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Logf("what has happened:\n%s", strings.Join(s.trace, "\n"))
-	if wrong := s.record.review(); len(wrong) > 0 {
+	if wrong := s.record.Review(); len(wrong) > 0 {
 		s.Logf("%d invariants are broken:\n%s", len(wrong), strings.Join(wrong[:min(20, len(wrong))], "\n"))
 	}
 	var pods []string
 	for _, pod := range s.pods.All() {
-		pods = append(pods, testbed.Describe(pod, false))
+		pods = append(pods, podstate.Describe(pod, false))
 	}
 	slices.Sort(pods)
 	s.Logf("the pods:\n%s", strings.Join(pods, "\n"))
-	s.Logf("the last changes of pods:\n%s", strings.Join(s.record.last(300), "\n"))
+	s.Logf("the last changes of pods:\n%s", strings.Join(s.record.Last(300), "\n"))
 	s.Logf("the workloads:\n%s", strings.Join(s.unsettled(), "\n"))
 	if s.managers != nil {
 		s.managers.tell()
@@ -150,17 +152,42 @@ func (s *story) tell() {
 // reviewed fails where an invariant has been broken.
 func (s *story) reviewed() {
 	s.Helper()
-	if wrong := s.record.review(); len(wrong) > 0 {
+	if wrong := s.record.Review(); len(wrong) > 0 {
 		s.Fatalf("%d invariants are broken, the first one: %s", len(wrong), wrong[0])
 	}
 }
 
 // observed adds a workload that a user has been shown to the record: a watch that breaks may miss one of two changes.
 func (s *story) observed(set metav1.Object) {
-	s.record.add(set.GetResourceVersion(), false, invariants.Change{New: set})
+	s.record.Add(set.GetResourceVersion(), false, invariants.Change{New: set})
 }
 
 // within is a context for one request of a user.
 func (s *story) within(limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.Context(), limit)
+}
+
+// follow mirrors the objects of a kind into the record. What comes of a list lumps together what has happened since the watch.
+func follow[T metav1.Object](s *testbed.Scene, r *invariants.Record, from testbed.Source) *testbed.Mirror[T] {
+	listing := false // lists, watches and changes have one goroutine
+	noting := testbed.Source{
+		List: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			listing = true
+			return from.List(ctx, o)
+		},
+		Watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			listing = false
+			return from.Watch(ctx, o)
+		},
+	}
+	return testbed.Follow(s, noting, func(_ map[types.UID]T, old, new *T, version string) {
+		var change invariants.Change
+		if old != nil {
+			change.Old = *old
+		}
+		if new != nil {
+			change.New = *new
+		}
+		r.Add(version, listing, change)
+	})
 }

@@ -44,9 +44,9 @@ func (s *story) strike(number int, f fault) bool {
 func (s *story) awaitChanges(wanted int) {
 	ctx, cancel := s.within(2 * time.Second)
 	defer cancel()
-	seen := s.record.seen()
+	seen := s.record.Seen()
 	_ = testbed.Repeat(ctx, "changes", func() error {
-		if n := s.record.seen() - seen; n < wanted && len(s.inProgress()) > 0 {
+		if n := s.record.Seen() - seen; n < wanted && len(s.inProgress()) > 0 {
 			return fmt.Errorf("%d of %d", n, wanted)
 		}
 		return nil

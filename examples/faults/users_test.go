@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -142,7 +143,7 @@ func (s *story) image(name string) string {
 // active returns the active pods of a workload, by name.
 func (s *story) active(name string) (pods []*corev1.Pod) {
 	for _, pod := range s.pods.All() {
-		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && testbed.Active(pod) {
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && podstate.Active(pod) {
 			pods = append(pods, pod)
 		}
 	}

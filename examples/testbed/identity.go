@@ -51,7 +51,7 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 	if err != nil {
 		return nil, nil, err
 	}
-	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.gates
+	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.options.FeatureGates
 	if parts, err = app.Permissions(config); err != nil {
 		return nil, nil, err
 	}
@@ -77,19 +77,19 @@ func (b *Testbed) identify(ctx context.Context, program string) error {
 
 // checkRights compares what the programs have asked of the API server with the rights that they state. It returns an error that
 // names the requests that went beyond them, and after a run of all tests also the rights that nothing has made use of.
-func (b *Testbed) checkRights(unused map[string]map[string]string) (err error) {
-	log, err := os.ReadFile(b.Control.AuditLog())
-	if err != nil {
-		return err
-	}
+func (b *Testbed) checkRights() (err error) {
 	var errs []error
 	for _, program := range slices.Sorted(maps.Keys(b.identities)) {
 		judge := NewJudge(program, users[program], b.identities[program].parts)
-		if err := judge.Read(log); err != nil {
-			return err
+		for _, bed := range append(b.another, b) {
+			if log, err := os.ReadFile(bed.Control.AuditLog()); err != nil {
+				return err
+			} else if err := judge.Read(log); err != nil {
+				return err
+			}
 		}
 		wrong := judge.Beyond()
-		if reasons, judged := unused[program]; judged && everything() {
+		if reasons, judged := b.options.Unused[program]; judged && everything() {
 			wrong = append(wrong, judge.Unused(reasons)...)
 		}
 		if len(wrong) > 0 {

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
 // What a user, or a controller of the user's, does to pods.
@@ -52,7 +54,7 @@ func (s *Scene) DeletePod(name string) {
 	}
 	s.Await("the watch shows that pod "+name+" is deleted", func() string {
 		if pod, found := s.Pods.Named(name); found && pod.UID == old.UID && pod.DeletionTimestamp == nil {
-			return Describe(pod, false)
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
@@ -93,7 +95,7 @@ func (s *Scene) AwaitGone(pod *corev1.Pod, rule string) {
 	s.Await(fmt.Sprintf("%s: pod %s is gone", rule, pod.Name), func() string {
 		for _, other := range s.Pods.All() {
 			if other.UID == pod.UID {
-				return Describe(other, false)
+				return podstate.Describe(other, false)
 			}
 		}
 		return ""

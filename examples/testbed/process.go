@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // programEnv makes a test binary the program that it names.
@@ -166,3 +168,13 @@ func (p *process) LogTail(about string) string {
 
 // Last returns the last n of all, or all where there are fewer.
 func Last[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
+
+// Names returns the names of objects, sorted.
+func Names[T metav1.Object](objects []T) []string {
+	var all []string
+	for _, object := range objects {
+		all = append(all, object.GetName())
+	}
+	slices.Sort(all)
+	return all
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ type Options struct {
 }
 
 // Testbed is a control plane, clients of it and a manager, which all tests of a package share. Tests that hold one of these up
-// are not parallel, so they run before all others, one by one.
+// have Another, or are not parallel, so that they run before all others, one by one.
 type Testbed struct {
 	Control *cluster.Cluster
 	Core    kubernetes.Interface
@@ -49,8 +50,11 @@ type Testbed struct {
 	Manager *Manager
 	Agents  []*Agent
 
-	gates      string              // of the managers
+	options    Options
 	identities map[string]identity // by program
+
+	mu      sync.Mutex
+	another []*Testbed
 }
 
 // Main starts a testbed, runs the tests and exits. ready is called when the manager has been started, and returns when it can
@@ -81,9 +85,9 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 		fmt.Printf("these tests on real nodes did not run: %v\n", &cluster.MissingError{Missing: missing})
 		return 0
 	}
-	bed := &Testbed{gates: o.FeatureGates, identities: map[string]identity{}}
+	bed := newTestbed(o)
 	defer bed.stop()
-	if err := bed.start(context.Background(), o); err != nil {
+	if err := bed.start(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -98,14 +102,27 @@ func run(m *testing.M, o Options, ready func(context.Context, *Testbed) error) i
 		return code
 	}
 	bed.kill()
-	if err := bed.checkRights(o.Unused); err != nil {
+	if err := bed.checkRights(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
 }
 
-func (b *Testbed) start(ctx context.Context, o Options) (err error) {
+func newTestbed(o Options) *Testbed { return &Testbed{options: o, identities: map[string]identity{}} }
+
+// Another starts one more testbed with the same options, for tests that hold up what the others share. It ends with the first,
+// and its requests count together with those of the first.
+func (b *Testbed) Another(ctx context.Context) (*Testbed, error) {
+	another := newTestbed(b.options)
+	b.mu.Lock()
+	b.another = append(b.another, another)
+	b.mu.Unlock()
+	return another, another.start(ctx)
+}
+
+func (b *Testbed) start(ctx context.Context) (err error) {
+	o := &b.options
 	b.Control, err = cluster.Start(ctx, cluster.Options{
 		RealNodes: o.RealNodes, StartDelay: &o.StartDelay, Log: os.Stderr,
 		Audit: o.Audit, AuditUsers: slices.Collect(maps.Values(users)),
@@ -135,6 +152,9 @@ func (b *Testbed) start(ctx context.Context, o Options) (err error) {
 
 // kill ends the programs.
 func (b *Testbed) kill() {
+	for _, another := range b.another {
+		another.kill()
+	}
 	if b.Manager != nil {
 		b.Manager.Kill()
 	}
@@ -145,6 +165,9 @@ func (b *Testbed) kill() {
 
 func (b *Testbed) stop() {
 	b.kill()
+	for _, another := range b.another {
+		another.stop()
+	}
 	if b.Control != nil {
 		if err := b.Control.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 )
 
-// Three rules want something of one pod. One has its wish already; the other
+// Three rules want something of one pod. What one wants stands already; the other
 // two share a request, since the status endpoint takes labels too.
 func Example() {
 	pod := &corev1.Pod{
@@ -49,4 +49,36 @@ func printWrites(p *podpatch.Patch, pod *corev1.Pod) {
 		}
 		fmt.Println("PATCH", path, string(w.Data))
 	}
+}
+
+// A plan shows what it would do to a pod.
+func ExamplePatch_String() {
+	var p podpatch.Patch
+	p.SetCondition(corev1.PodCondition{Type: "InService", Status: corev1.ConditionFalse, Reason: "Draining"})
+	p.SetLabel("state", "preparing")
+	p.RemoveAnnotation("note")
+	p.SetImage("web", "web:2")
+	fmt.Println(p)
+	// Output:
+	// set condition InService=False (Draining)
+	// set label state=preparing
+	// remove annotation note
+	// set image of container web to web:2
+}
+
+// What a pod will be after its patch is known before anything is sent.
+func ExamplePatch_Apply() {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "web-x7k2p", Labels: map[string]string{"tier": "front"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1"}}},
+	}
+	var p podpatch.Patch
+	p.SetImage("web", "web:2")
+	after, err := p.Apply(pod)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(pod.Spec.Containers[0].Image, "becomes", after.Spec.Containers[0].Image)
+	// Output: web:1 becomes web:2
 }

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Patch is a set of wanted changes to one pod. The zero value changes nothing.
+// Patch is a set of wanted changes to one pod. The zero value changes nothing. It
+// is for one goroutine.
 type Patch struct {
 	// Labels and Annotations hold the values to set; a nil value removes the key.
 	Labels, Annotations map[string]*string
@@ -37,7 +38,7 @@ type Patch struct {
 	Metadata []byte
 
 	// Conditions replace the pod's conditions of the same types. The time of
-	// the last transition is kept as given.
+	// the last transition is written as given; a zero one removes it.
 	Conditions []corev1.PodCondition
 
 	// IfUnchanged makes the API server refuse the first write with a conflict
@@ -112,7 +113,8 @@ func set(m *map[string]*string, key string, value *string) {
 	(*m)[key] = value
 }
 
-// Changes tells whether there is anything to write.
+// Changes tells whether there is anything to write, which is true also where
+// Metadata cannot be read: then Writes says so.
 func (p *Patch) Changes(pod *corev1.Pod) bool {
 	if p.Metadata != nil {
 		writes, err := p.Writes(pod)

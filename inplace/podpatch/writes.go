@@ -12,6 +12,7 @@ import (
 // in the order in which they must be sent: the status first. Where only
 // conditions, labels and annotations change, one request does it. It returns
 // none when everything already stands.
+// It fails where Metadata is not JSON of an object.
 func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	meta, err := p.metadata(pod)
 	if err != nil {

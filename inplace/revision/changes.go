@@ -1,17 +1,19 @@
 package revision
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// DefaultHistoryLimit is how many unused revisions a workload keeps that does
+// DefaultHistoryLimit is how many unused revisions a workload retains that does
 // not say it.
 const DefaultHistoryLimit = 10
 
-// Changes is what a pass over a workload does to its history.
+// Changes is what a reconcile of a workload does to its history.
 type Changes struct {
 	// Update is the revision of the present template, Current the one that
 	// pods come from. They are the same when nothing is rolled out.
@@ -20,7 +22,7 @@ type Changes struct {
 	// history does not have it, else empty: Current is then a guess, and a history
 	// that comes from a cache may only be behind.
 	Missing string
-	// Adopt lists revisions without a controller that the workload takes over.
+	// Adopt lists revisions without a controller that the workload adopts.
 	Adopt []*appsv1.ControllerRevision
 	// Create is Update when it does not exist yet, else nil.
 	Create *appsv1.ControllerRevision
@@ -35,6 +37,34 @@ type Changes struct {
 // Any tells whether there is anything to write.
 func (c *Changes) Any() bool {
 	return c.Create != nil || c.Raise != nil || len(c.Adopt)+len(c.Delete) > 0
+}
+
+// String lists what is written to the history, one revision a line, below the
+// current and the update revision. The zero Changes gives "no revision".
+func (c Changes) String() string {
+	if c.Update == nil {
+		return "no revision"
+	}
+	lines := []string{"update revision " + c.Update.Name}
+	if c.Current != nil && c.Current != c.Update {
+		lines[0] = "current revision " + c.Current.Name + ", " + lines[0]
+	}
+	if c.Missing != "" {
+		lines[0] += " (the history lacks " + c.Missing + ")"
+	}
+	for _, r := range c.Adopt {
+		lines = append(lines, "adopt revision "+r.Name)
+	}
+	if c.Create != nil {
+		lines = append(lines, fmt.Sprintf("create revision %s (%d)", c.Create.Name, c.Create.Revision))
+	}
+	if c.Raise != nil {
+		lines = append(lines, fmt.Sprintf("raise revision %s to %d", c.Raise.Name, c.RaiseTo))
+	}
+	for _, r := range c.Delete {
+		lines = append(lines, "delete revision "+r.Name)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Plan decides what to do with the history of a workload: see Next for wanted
@@ -95,16 +125,16 @@ func (c *Changes) Prune(history []*appsv1.ControllerRevision, limit *int32, podL
 	if c.Current == nil || c.Update == nil {
 		return
 	}
-	keep := int32(DefaultHistoryLimit)
+	most := int32(DefaultHistoryLimit)
 	if limit != nil {
-		keep = max(*limit, 0)
+		most = max(*limit, 0)
 	}
-	if len(history) <= int(keep) {
+	if len(history) <= int(most) {
 		return
 	}
 	live := map[string]bool{ShortHash(c.Current.Name): true, ShortHash(c.Update.Name): true}
 	for label := range podLabels {
 		live[ShortHash(label)] = true
 	}
-	c.Delete = Surplus(history, func(name string) bool { return live[ShortHash(name)] }, keep)
+	c.Delete = Surplus(history, func(name string) bool { return live[ShortHash(name)] }, most)
 }

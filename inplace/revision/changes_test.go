@@ -118,10 +118,10 @@ func TestPrune(t *testing.T) {
 		{"CS-CR7: 10 by default", nil, nil, "web-b web-c"},
 		{"CS-CR7: those that pods come from do not count", nil, []string{"web-b"}, "web-c"},
 		{"CS-CR7: a label may be the hash alone", nil, []string{"b", "c"}, ""},
-		{"CS-CR7: labels of no revision, and none, keep nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
+		{"CS-CR7: labels of no revision, and none, protect nothing", nil, []string{"", "db-z", "web"}, "web-b web-c"},
 		{"CS-CR7: the limit", new(int32(11)), nil, "web-b"},
 		{"CS-CR7: a limit that is not reached", new(int32(14)), nil, ""},
-		{"CS-CR7: a limit of 0 keeps what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
+		{"CS-CR7: a limit of 0 retains what is in use", new(int32(0)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
 		{"CS-CR7: a negative limit is 0", new(int32(-3)), []string{"web-m"}, "web-b web-c web-d web-e web-f web-g web-h web-i web-j web-k web-l"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,5 +159,24 @@ func TestAny(t *testing.T) {
 		if got := tt.changes.Any(); got != tt.want {
 			t.Errorf("%s: Any is %v, want %v", tt.name, got, tt.want)
 		}
+	}
+}
+
+func TestChangesString(t *testing.T) {
+	one, two := numbered("web-1", 1, "one"), numbered("web-2", 2, "two")
+	for want, c := range map[string]revision.Changes{
+		"no revision":           {},
+		"update revision web-2": {Current: two, Update: two},
+		"current revision web-1, update revision web-2":                           {Current: one, Update: two},
+		"update revision web-2 (the history lacks web-0)":                         {Current: two, Update: two, Missing: "web-0"},
+		"update revision web-2\nadopt revision web-1\ncreate revision web-2 (2)":  {Current: two, Update: two, Adopt: []*appsv1.ControllerRevision{one}, Create: two},
+		"update revision web-1\nraise revision web-1 to 3\ndelete revision web-2": {Current: one, Update: one, Raise: one, RaiseTo: 3, Delete: []*appsv1.ControllerRevision{two}},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("want\n%s\ngot\n%s", want, got)
+		}
+	}
+	if got := (revision.Decision{}).String(); got != "no revision" {
+		t.Errorf("a decision that is none: %q", got)
 	}
 }

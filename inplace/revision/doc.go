@@ -1,5 +1,5 @@
 // Package revision reads and writes the ControllerRevisions in which a
-// workload keeps the pod templates of its past: their data, their names, their
+// workload records the pod templates of its past: their data, their names, their
 // order, and which of them is the template of today.
 //
 // Everything here is a pure function of its arguments. What must be written to
@@ -26,9 +26,9 @@
 // OpenKruise 1.4 compares revisions byte by byte and drops pod fields that are
 // newer than Kubernetes 1.22. Here:
 //   - two revisions are equal when they mean the same template, so that
-//     another encoder's data for the same template does not move any pod;
+//     another encoder's data for the same template does not update any pod;
 //   - newer fields are part of the revision. A workload whose template already
-//     holds such fields gets one new revision when it is taken over, for its
+//     holds such fields gets one new revision when podwright comes to manage it, for its
 //     pods have never had them;
 //   - integers are exact. OpenKruise rounds those beyond 2^53;
 //   - metadata.clusterName of a template, which Kubernetes has removed, is dropped;

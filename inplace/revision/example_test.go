@@ -2,10 +2,12 @@ package revision_test
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -39,11 +41,85 @@ func ExampleNext() {
 			return
 		}
 		history[decision.Revision.Name] = decision.Revision // A controller creates or updates it.
-		fmt.Println(image, decision.Action, decision.Revision.Name, decision.Revision.Revision)
+		fmt.Println(image+":", decision)
 	}
 	// Output:
-	// nginx:1.21 Create demo-7cb569c9cc 1
-	// nginx:1.22 Create demo-5b44c7f744 2
-	// nginx:1.22 Use demo-5b44c7f744 2
-	// nginx:1.21 Raise demo-7cb569c9cc 3
+	// nginx:1.21: Create demo-7cb569c9cc (1)
+	// nginx:1.22: Create demo-5b44c7f744 (2)
+	// nginx:1.22: Use demo-5b44c7f744 (2)
+	// nginx:1.21: Raise demo-7cb569c9cc to 3
+}
+
+// What a workload does about its history: here its template has gone back to an
+// older one, and revisions that nothing uses are beyond the limit.
+func ExamplePlan() {
+	owner := &metav1.ObjectMeta{Namespace: "default", Name: "demo"}
+	kind := schema.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "CloneSet"}
+	made := func(image string, number int64) *appsv1.ControllerRevision {
+		r, err := revision.New(owner, kind, &corev1.PodTemplateSpec{
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: image}}},
+		}, number, nil)
+		if err != nil {
+			panic(err)
+		}
+		return r
+	}
+	history := []*appsv1.ControllerRevision{
+		made("nginx:1.19", 1), made("nginx:1.20", 2), made("nginx:1.21", 3), made("nginx:1.22", 4),
+	}
+	current := history[3].Name
+	podLabels := slices.Values([]string{current, current})
+
+	wanted := made("nginx:1.21", revision.NextNumber(history))
+	changes, err := revision.Plan(history, wanted, current, podLabels)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	limit := int32(1)
+	changes.Prune(history, &limit, podLabels)
+	fmt.Println(changes)
+	// Output:
+	// current revision demo-5bcf697457, update revision demo-65cf565676
+	// raise revision demo-65cf565676 to 5
+	// delete revision demo-747f5c864c
+}
+
+// Two encoders write the same template in different bytes; no pod is updated for
+// that.
+func ExampleEqual() {
+	r := func(data string) *appsv1.ControllerRevision {
+		return &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(data)}}
+	}
+	old := r(`{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null},"spec":{"containers":[]}}}}`)
+	fmt.Println(revision.Equal(old, r(`{"spec":{"template":{"$patch":"replace","metadata":{},"spec":{"containers":null}}}}`)))
+	fmt.Println(revision.Equal(old, r(`{"spec":{"template":{"$patch":"replace","metadata":{},"spec":{"containers":null,"hostNetwork":true}}}}`)))
+	// Output:
+	// true <nil>
+	// false <nil>
+}
+
+// The bytes of a revision are the same whoever writes them, and give the template
+// back.
+func ExampleData() {
+	data, err := revision.Data(&corev1.PodTemplateSpec{
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1.21"}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(data))
+	fmt.Println(revision.Name("demo", revision.Hash(data, nil)))
+
+	template, err := revision.Template(data)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(template.Spec.Containers[0].Image)
+	// Output:
+	// {"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null},"spec":{"containers":[{"image":"nginx:1.21","name":"main","resources":{}}]}}}}
+	// demo-65cf565676
+	// nginx:1.21
 }

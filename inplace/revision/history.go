@@ -119,12 +119,25 @@ type Decision struct {
 	Revision *appsv1.ControllerRevision
 }
 
+// String names the revision, its number and what is done, as in
+// "Raise demo-7cb569c9cc to 3".
+func (d Decision) String() string {
+	switch {
+	case d.Revision == nil:
+		return "no revision"
+	case d.Action == Raise:
+		return fmt.Sprintf("Raise %s to %d", d.Revision.Name, d.Revision.Revision)
+	default:
+		return fmt.Sprintf("%s %s (%d)", d.Action, d.Revision.Name, d.Revision.Revision)
+	}
+}
+
 // Next decides how the wanted revision, made by New from today's template with
 // the next number, enters the history (CS-CR5). Of several revisions that are
 // equal to it, the newest one counts. The history may come in any order and is
 // not changed.
 //
-// A revision that cannot be read is passed over, unless it has the wanted name and
+// A revision that cannot be read is skipped, unless it has the wanted name and
 // a controller: that is a hash over the data it had, so it is the wanted one, and
 // Decision.Revision is a copy of it with the wanted data. A wanted revision that
 // is nil or cannot be read is an error.

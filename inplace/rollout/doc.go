@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rollout answers two questions about the pods of a workload: which of
-// them move now, and why not the others?
+// them are created, updated and deleted now, and why not the others?
 //
 // It is arithmetic on numbers and pods. Nothing here reads a clock, talks to an
 // API server or changes a pod, so every answer can be had in a unit test.
@@ -11,7 +11,7 @@
 //   - [Partition], [MaxSurge], [MaxUnavailable] and [ScaleMaxUnavailable] turn
 //     the numbers and percentages of a strategy into numbers of pods.
 //   - [SortForDeletion] and [SortForUpdate] say in which order pods go.
-//   - [Wait] and [Reason] say why a pod does not move.
+//   - [Wait] and [Reason] say why a pod waits.
 //   - [Stages] lists what a plan does about pods: at first, and otherwise, where
 //     the API server refuses that.
 //

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -23,7 +24,7 @@ func pod(name, node string, ready corev1.ConditionStatus) *corev1.Pod {
 	}
 }
 
-// A percentage under 100% never keeps all pods at the old revision.
+// A percentage under 100% never holds all pods at the old revision.
 func ExamplePartition() {
 	for _, percentage := range []string{"0%", "12.5%", "90%", "99.9%", "100%"} {
 		partition := intstr.FromString(percentage)
@@ -64,4 +65,32 @@ func ExampleSortForDeletion() {
 	// crowded-a
 	// alone
 	// crowded-b
+}
+
+// The pods that serve least are updated first, unless a strategy says otherwise.
+func ExampleSortForUpdate() {
+	labelled := func(name, weight string, ready corev1.ConditionStatus) *corev1.Pod {
+		p := pod(name, "node", ready)
+		p.Labels = map[string]string{"shard": weight}
+		return p
+	}
+	pods := []*corev1.Pod{
+		labelled("web-a", "shard-1", corev1.ConditionTrue),
+		labelled("web-b", "shard-3", corev1.ConditionTrue),
+		labelled("web-c", "shard-2", corev1.ConditionFalse),
+	}
+	for _, o := range []rollout.UpdateOptions{
+		{},
+		{Priority: &inplacev1alpha1.UpdatePriorityStrategy{OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: "shard"}}}},
+	} {
+		sorted, err := rollout.SortForUpdate(pods, o)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(sorted[0].Name, sorted[1].Name, sorted[2].Name)
+	}
+	// Output:
+	// web-c web-a web-b
+	// web-b web-c web-a
 }

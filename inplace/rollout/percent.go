@@ -27,7 +27,7 @@ const defaultMaxUnavailable = 20
 //
 // A number counts pods. A percentage, which may have a fraction ("12.5%"), is
 // rounded up; but unless it is written exactly "100%", one of several replicas
-// is always left to move. Nil means 0. A string without "%" is an error.
+// is always left to update. Nil means 0. A string without "%" is an error.
 // (CS-5)
 func Partition(partition *intstr.IntOrString, replicas int32) (int32, error) {
 	replicas = max(replicas, 0)
@@ -50,7 +50,7 @@ func Partition(partition *intstr.IntOrString, replicas int32) (int32, error) {
 }
 
 // MaxSurge returns how many pods there may be beyond replicas. A percentage is
-// rounded up. Nil means 0. (CS-6)
+// rounded up. Nil means 0. The error is that of [Count]. (CS-6)
 func MaxSurge(maxSurge *intstr.IntOrString, replicas int32) (int32, error) {
 	if maxSurge == nil {
 		return 0, nil
@@ -60,8 +60,8 @@ func MaxSurge(maxSurge *intstr.IntOrString, replicas int32) (int32, error) {
 
 // MaxUnavailable returns how many of the replicas may be unavailable during an
 // update. A percentage is rounded up where maxSurge (in pods) is 0, so that
-// there is always one that can move, and down otherwise. Nil means 20%.
-// (CS-6)
+// there is always one that can be updated, and down otherwise. Nil means 20%.
+// The error is that of [Count]. (CS-6)
 func MaxUnavailable(maxUnavailable *intstr.IntOrString, replicas, maxSurge int32) (int32, error) {
 	rounding := Rounding(maxSurge <= 0)
 	if maxUnavailable == nil {
@@ -72,7 +72,7 @@ func MaxUnavailable(maxUnavailable *intstr.IntOrString, replicas, maxSurge int32
 
 // ScaleMaxUnavailable returns how many pods may be unavailable while pods are
 // created. A percentage is rounded up. Nil means no limit, [math.MaxInt32].
-// (CS-6)
+// The error is that of [Count]. (CS-6)
 func ScaleMaxUnavailable(maxUnavailable *intstr.IntOrString, replicas int32) (int32, error) {
 	if maxUnavailable == nil {
 		return math.MaxInt32, nil
@@ -82,7 +82,8 @@ func ScaleMaxUnavailable(maxUnavailable *intstr.IntOrString, replicas int32) (in
 
 // Count turns a number or a whole percentage of replicas into a number of
 // pods. A string without "%" is read as a percentage too: "30" is "30%". A
-// negative value counts as 0. The field is what an error calls the value.
+// negative value counts as 0. A string that is neither is an error, which calls
+// the value by the given field.
 func Count(field string, value intstr.IntOrString, replicas int32, rounding Rounding) (int32, error) {
 	if value.Type == intstr.Int {
 		return max(value.IntVal, 0), nil

@@ -28,8 +28,8 @@ func TestPartition(t *testing.T) {
 		partition any
 		want      int32
 	}{
-		{"CS-5: percent rounds up, one is left to move", 8, "90%", 7},
-		{"CS-5: exactly 100% keeps all", 8, "100%", 8},
+		{"CS-5: percent rounds up, one is left to update", 8, "90%", 7},
+		{"CS-5: exactly 100% holds all", 8, "100%", 8},
 		{"CS-5: 100.0% is not exactly 100%", 8, "100.0%", 7},
 		{"CS-5: more than 100%", 8, "150%", 8},
 		{"CS-5: a small fraction is a pod", 8, "0.1%", 1},
@@ -149,7 +149,7 @@ func FuzzPartition(f *testing.F) {
 		}
 		if err == nil && s != "100%" && replicas > 1 && got == replicas {
 			if percent, _ := strconv.ParseFloat(strings.TrimSuffix(s, "%"), 64); percent <= 100 {
-				t.Errorf("Partition(%q, %d) leaves none to move", s, replicas)
+				t.Errorf("Partition(%q, %d) leaves none to update", s, replicas)
 			}
 		}
 	})

@@ -12,7 +12,7 @@ const (
 	RulePaused Rule = "Paused"
 	// RuleOnDelete: the update strategy leaves it to others to delete the pod.
 	RuleOnDelete Rule = "OnDelete"
-	// RulePartition: the partition keeps the pod at its revision.
+	// RulePartition: the partition holds the pod at its revision.
 	RulePartition Rule = "Partition"
 	// RuleReplicas: enough pods are at the wanted revision; this one is surplus.
 	RuleReplicas Rule = "Replicas"
@@ -48,7 +48,7 @@ const (
 	RuleClaimInUse Rule = "ClaimInUse"
 	// RuleCreateFirst: missing pods are created before any pod is deleted.
 	RuleCreateFirst Rule = "CreateFirst"
-	// RuleDeleteFirst: pods that were picked for deletion, or that are about
+	// RuleDeleteFirst: pods that are marked for deletion, or that are about
 	// to be deleted, go before the workload is scaled in.
 	RuleDeleteFirst Rule = "DeleteFirst"
 	// RulePreDeleteHook: the preDelete hook holds the pod before its deletion.
@@ -65,7 +65,7 @@ const (
 	RulePreNormalHook Rule = "PreNormalHook"
 )
 
-// Reason says why a pod does not move: the rule, its number, and words. Pods
+// Reason says why a pod waits: the rule, its number, and words. Pods
 // that wait for the same reason share one Reason; do not change it.
 type Reason struct {
 	// Rule is what holds the pod back.
@@ -91,7 +91,7 @@ func (r *Reason) String() string {
 	}
 }
 
-// Wait is a pod that should move and does not.
+// Wait is a pod that should be created, updated or deleted, and is not.
 type Wait struct {
 	// Pod is the pod that waits; nil for pods that are not created yet.
 	Pod *corev1.Pod

@@ -39,7 +39,7 @@ func scatterTerm(pods, all []*corev1.Pod, term inplacev1alpha1.UpdateScatterTerm
 	}
 	allMatched := countMatches(all, term)
 
-	// One matched pod is kept for the very end.
+	// One matched pod is left for the very end.
 	last := matched[len(matched)-1]
 	matched = matched[:len(matched)-1]
 	g := groupBy(len(matched), len(unmatched), allMatched-1, len(all)-allMatched)

@@ -12,9 +12,9 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// scene makes a pod of each letter, labelled with it; "C" is a pod that has
+// lettered makes a pod of each letter, labelled with it; "C" is a pod that has
 // the labels of both A and B. The names are the positions.
-func scene(letters string) []*corev1.Pod {
+func lettered(letters string) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for i, letter := range strings.Split(letters, "") {
 		pod := newPod(strconv.Itoa(i))
@@ -66,10 +66,10 @@ func TestScatter(t *testing.T) {
 		{"CS-30: pods that match both", "....CC", "", terms("A", "B"), "4 0 1 2 3 5"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			pods := scene(tt.pods)
+			pods := lettered(tt.pods)
 			all := pods
 			if tt.others != "" {
-				all = append(append([]*corev1.Pod(nil), pods...), scene(tt.others)...)
+				all = append(append([]*corev1.Pod(nil), pods...), lettered(tt.others)...)
 			}
 			if diff := cmp.Diff(tt.want, names(scatter(pods, all, tt.strategy))); diff != "" {
 				t.Errorf("order of %s (-want +got):\n%s", tt.pods, diff)
@@ -82,8 +82,8 @@ func TestScatter(t *testing.T) {
 // their order among themselves, as do the others.
 func TestScatterKeepsPods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		pods := scene(rapid.StringOfN(rapid.SampledFrom([]rune(".AB")), 1, 40, -1).Draw(t, "pods"))
-		all := append(scene(rapid.StringOfN(rapid.SampledFrom([]rune(".AB")), 1, 40, -1).Draw(t, "others")), pods...)
+		pods := lettered(rapid.StringOfN(rapid.SampledFrom([]rune(".AB")), 1, 40, -1).Draw(t, "pods"))
+		all := append(lettered(rapid.StringOfN(rapid.SampledFrom([]rune(".AB")), 1, 40, -1).Draw(t, "others")), pods...)
 		got := scatter(pods, all, terms("A"))
 		gotMatched, gotUnmatched := split(got, terms("A")[0])
 		wantMatched, wantUnmatched := split(pods, terms("A")[0])

@@ -22,14 +22,14 @@ func (s *Stage) Empty() bool { return len(s.Create)+len(s.Delete)+len(s.Patch) =
 // that the first comes to nothing. What is planned is not done: a quota or an
 // admission webhook may refuse to create and to delete for as long as it likes.
 type Stages struct {
-	// Stage is carried out first.
+	// Stage is applied first.
 	Stage
 
-	// Otherwise is planned from the same numbers, as if Stage moved nothing. So
-	// it is carried out when that has turned out to be true: no write of Stage
-	// that moves a pod was made (a creation, a deletion, a patch whose
-	// [PatchKind.Moves]), and of none it is unknown whether it was. It is
-	// empty where Stage moves nothing, since all of the plan is in Stage then.
+	// Otherwise is planned from the same numbers, as if Stage changed nothing. So
+	// it is applied when that has turned out to be true: no creation or deletion of
+	// Stage was made, nor a patch with [PatchKind.AffectsAvailability], and of none
+	// it is unknown whether it was. It is empty where Stage has none of these, since
+	// all of the plan is in Stage then.
 	Otherwise Stage
 }
 

@@ -25,7 +25,7 @@ type UpdateOptions struct {
 // Without options those go first that serve least: no node before a node; the
 // phase Pending before Unknown before Running; not Ready; Ready for the shorter
 // time; more restarts; younger; and at last the name. A priority replaces this
-// order by that of [SortByPriority]; scattering then moves some pods. Pods in
+// order by that of [SortByPriority]; scattering then puts some pods elsewhere. Pods in
 // the lifecycle state PreparingUpdate always go first.
 //
 // The pods and the list stay as they are. The error is that of
@@ -49,7 +49,7 @@ func SortForUpdate(pods []*corev1.Pod, o UpdateOptions) ([]*corev1.Pod, error) {
 	return preparingUpdateFirst(scatter(sorted, all, o.Scatter)), nil
 }
 
-// preparingUpdateFirst moves the pods that have been announced to their
+// preparingUpdateFirst brings the pods that have been announced to their
 // inPlaceUpdate hook to the front, so that no more pods are announced instead.
 func preparingUpdateFirst(pods []*corev1.Pod) []*corev1.Pod {
 	if !slices.ContainsFunc(pods, preparingUpdate) {

@@ -9,8 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
-
-	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // IsAbout tells whether the request is about an object of this kind, in any
@@ -52,7 +50,7 @@ func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) err
 // decode takes keys by their exact case, as the API server does.
 func decode[T any](request *admissionv1.AdmissionRequest, field string, raw []byte) (*T, error) {
 	object := new(T)
-	if err := json.Unmarshal(typedclient.TameQuantities(raw), object); err != nil {
+	if err := json.Unmarshal(TameQuantities(raw), object); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s: want a %s as JSON: %v", field, request.Kind.Kind, err))
 	}
 	return object, nil

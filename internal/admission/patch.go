@@ -7,8 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/ptr"
-
-	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // Patched lets the request pass, changed: it answers with the JSON patch (RFC
@@ -34,7 +32,7 @@ func Patched[T any](original []byte, changed *T) *admissionv1.AdmissionResponse 
 
 // createPatch returns nil where nothing was changed.
 func createPatch[T any](original []byte, changed *T) ([]byte, error) {
-	original = typedclient.TameQuantities(original)
+	original = TameQuantities(original)
 	decoded := new(T)
 	if err := json.Unmarshal(original, decoded); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("object: want a %T as JSON: %v", *decoded, err))

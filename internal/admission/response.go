@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package admission
 
 import (
 	"errors"
+	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,18 +22,28 @@ func Allowed() *admissionv1.AdmissionResponse {
 // refuses it as the API server refuses an invalid object: with the code 422,
 // and every error as a cause with its field.
 func Validated(request *admissionv1.AdmissionRequest, errs field.ErrorList) *admissionv1.AdmissionResponse {
-	if len(errs) == 0 {
-		return Allowed()
+	if err := Invalid(request, errs, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid); err != nil {
+		return Errored(err)
 	}
-	kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
-	return refused(apierrors.NewInvalid(kind, request.Name, errs))
+	return Allowed()
 }
 
-// Forbidden refuses the request with the code 403. The reason follows the name
-// of the object and the words "is forbidden: ".
-func Forbidden(request *admissionv1.AdmissionRequest, reason string) *admissionv1.AdmissionResponse {
+// Invalid is the error of a request with which something is wrong, field by field,
+// nil where nothing is: as the API server's own, but with this code and reason.
+func Invalid(request *admissionv1.AdmissionRequest, errs field.ErrorList, code int32, reason metav1.StatusReason) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}, request.Name, errs)
+	invalid.ErrStatus.Code, invalid.ErrStatus.Reason = code, reason
+	return invalid
+}
+
+// Forbidden is the error of a request that is refused with the code 403. The
+// reason follows the name of the object and the words "is forbidden: ".
+func Forbidden(request *admissionv1.AdmissionRequest, reason string) error {
 	resource := schema.GroupResource{Group: request.Resource.Group, Resource: request.Resource.Resource}
-	return refused(apierrors.NewForbidden(resource, request.Name, errors.New(reason)))
+	return apierrors.NewForbidden(resource, request.Name, errors.New(reason))
 }
 
 // Errored refuses the request because of an error. An error of

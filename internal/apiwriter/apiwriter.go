@@ -41,7 +41,7 @@ func CheckClient(client kubernetes.Interface) error {
 		return errors.New("is nil: it needs a clientset, kubernetes.NewForConfig makes one")
 	}
 	if rest, ok := client.CoreV1().RESTClient().(*rest.RESTClient); ok && rest == nil {
-		return errors.New("has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport")
+		return errors.New("has no REST client, as the fake clientset of client-go has none: package workloads/fakecluster is an API server in memory, kubernetes.NewForConfig(server.Config(...)) a clientset of it")
 	}
 	return nil
 }

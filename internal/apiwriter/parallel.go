@@ -3,12 +3,17 @@ package apiwriter
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
+
+	"k8s.io/klog/v2"
 )
 
 // Each calls do for 0 to n-1, at most limit at a time, and waits for all of
 // them. One failure does not stop the others; the errors are joined. After the
-// context is done, no further call starts and its cause is among the errors.
+// context is done, no further call starts and its cause is among the errors. A
+// call that panics has failed.
 func Each(ctx context.Context, n, limit int, do func(i int) error) error {
 	_, err := each(ctx, 0, n, limit, do)
 	return err
@@ -61,7 +66,7 @@ func each(ctx context.Context, start, end, limit int, do func(i int) error) (suc
 	for range min(limit, end-start) {
 		wg.Go(func() {
 			for i, more := take(); more; i, more = take() {
-				err := do(i)
+				err := safely(ctx, do, i)
 				lock.Lock()
 				if err != nil {
 					errs = append(errs, err)
@@ -74,4 +79,17 @@ func each(ctx context.Context, start, end, limit int, do func(i int) error) (suc
 	}
 	wg.Wait()
 	return succeeded, errors.Join(errs...)
+}
+
+// safely turns a panic into an error. It would end the process here, since
+// nobody who could recover from it has called this goroutine. The stack goes to
+// the log alone: errors end up in conditions, where they must not change each time.
+func safely(ctx context.Context, do func(i int) error, i int) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+			klog.FromContext(ctx).Error(err, "A write panicked", "stack", string(debug.Stack()))
+		}
+	}()
+	return do(i)
 }

@@ -111,3 +111,18 @@ func TestSlowStart(t *testing.T) {
 		})
 	}
 }
+
+// A call that panics would end the process: nobody can recover it from outside.
+func TestEachSurvivesAPanic(t *testing.T) {
+	var calls atomic.Int32
+	err := Each(t.Context(), 5, 2, func(i int) error {
+		calls.Add(1)
+		if i == 1 {
+			panic("planted")
+		}
+		return nil
+	})
+	if calls.Load() != 5 || err == nil || err.Error() != "panic: planted" {
+		t.Errorf("%d calls, error %v", calls.Load(), err)
+	}
+}

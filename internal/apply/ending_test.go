@@ -83,7 +83,7 @@ func (j *refusedJobs) Create(context.Context, *distributionv1alpha1.ImagePullJob
 func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {
 	s := newScene(t)
 	jobs := &refusedJobs{}
-	decision := predownload.Decision{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
+	decision := rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
 	for range 3 {
 		if err := WorthRetrying(s.PreDownload(t.Context(), jobs, history("web-2", "nginx:2"), decision)); err != nil {
 			t.Error(err)

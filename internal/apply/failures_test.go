@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -6,17 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-// problem is a workload's type of problems.
-type problem struct {
-	Condition appsv1.StatefulSetConditionType
-	Err       error
-}
 
 func TestFailures(t *testing.T) {
 	conflict := apierrors.NewConflict(corev1.Resource("pods"), "web-0", errors.New("changed"))
@@ -47,14 +42,14 @@ func TestFailures(t *testing.T) {
 		{"a pod of a stable name is named", []error{creation("web-0", false)}, `create pod web-0: pods "web-0" is forbidden: exceeded quota`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var failures Failures[problem, appsv1.StatefulSetConditionType]
+			var failures Failures
 			err := errors.Join(test.errs...)
 			if got := failures.Add("Failed", err); got != err {
 				t.Errorf("it returns %v, want what it was given", got)
 			}
 			var got string
 			for _, f := range failures {
-				got += string(f.Condition) + " " + f.Err.Error()
+				got += f.Condition + " " + f.Err.Error()
 			}
 			want := test.want
 			if want != "" {

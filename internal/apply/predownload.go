@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -7,13 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/predownload"
 )
 
 // PreDownload creates or deletes the jobs that pull images ahead, and labels
 // the update revision, which may be nil where nothing is to be labelled.
-func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d predownload.Decision) error {
+func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
 	applier := predownload.Applier{
 		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
 		Wrote: func(labelled metav1.Object) { p.Wrote(consistency.Revisions, labelled.GetResourceVersion()) },
@@ -21,7 +24,7 @@ func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *a
 	return applier.Apply(ctx, update, d)
 }
 
-// onBehalf creates jobs on behalf of the workload of a pass.
+// onBehalf creates jobs on behalf of the workload of a reconcile.
 type onBehalf struct {
 	predownload.Jobs
 	pass *Pass

@@ -84,3 +84,16 @@ type unsupportedField struct{ name string }
 func (e *unsupportedField) Error() string {
 	return "field selector " + e.name + ": fakecluster knows metadata.name, metadata.namespace and spec.nodeName"
 }
+
+// Objects lists all objects that exist, as "resource namespace/name".
+func (s *Server) Objects() (all []string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, r := range s.resources {
+		for key := range r.objects {
+			all = append(all, r.Name+" "+key.String())
+		}
+	}
+	slices.Sort(all)
+	return all
+}

@@ -31,8 +31,8 @@ var furtherModules = map[string]string{
 
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
-var testPackages = modules("internal/fakecluster", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/fakecri",
-	"internal/simulation", "internal/simulation/invariants", "internal/scenario")
+var testPackages = modules("internal/fakecluster", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/conformance", "internal/fakecri",
+	"internal/simulation", "internal/simulation/invariants", "internal/scenario", "workloads/fakecluster")
 
 // testModules may be imported by tests, and by testPackages beside what
 // controllers may import.
@@ -80,9 +80,12 @@ func modules(names ...string) map[string]bool {
 
 var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// clientFolder matches the typed clients of an area or of lifecycle, their fakes,
-// and a package of CRDs beside them.
-var clientFolder = regexp.MustCompile(`^[a-z]+/(client(/|$)|crds$)`)
+// clientFolder matches the typed clients of an area or of lifecycle, and their fakes.
+var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
+
+// manifestsPackage needs no more than API types do, and says for every package
+// what an installation of it takes.
+const manifestsPackage = "internal/manifests"
 
 // layer says where a package of this module stands: "api", "client", "pure",
 // "internal", "running", "test", "root", or the name of its area. A folder that
@@ -95,7 +98,7 @@ func layer(path string) string {
 		return "root"
 	case testPackages[path]:
 		return "test"
-	case versionFolder.MatchString(path):
+	case versionFolder.MatchString(path) || path == manifestsPackage:
 		return "api"
 	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):
 		return "client"
@@ -204,7 +207,8 @@ func TestImportProblems(t *testing.T) {
 			/workloads/cloneset > /distribution/client
 			/workloads/client/fake > /workloads/client /workloads/v1alpha1 /internal/typedclient k8s.io/client-go/rest
 			/lifecycle/client > /lifecycle/v1alpha1 /internal/typedclient k8s.io/client-go/rest
-			/lifecycle/crds > /internal/crdfiles
+			/lifecycle > /internal/manifests
+			/internal/manifests > k8s.io/apimachinery/meta
 			/internal/scenario > /inplace/rollout /internal/apiwriter pgregory.net/rapid k8s.io/client-go/rest
 			/internal/fakecluster/fixture > /internal/fakecluster
 			/internal/apiwriter > /inplace k8s.io/client-go/rest

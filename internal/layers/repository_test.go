@@ -53,6 +53,9 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+		if everyFileLicensed {
+			problems = append(problems, licenseProblems(name, source)...)
+		}
 		if mustBePure(name) && !strings.HasSuffix(name, "_test.go") {
 			pure++
 			impure, err := impurities(name, source)

@@ -4,9 +4,12 @@ package podplan
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // Condition has the fields that the conditions of all workloads have. Every
@@ -19,38 +22,23 @@ type Condition[T ~string] struct {
 	Message            string
 }
 
-// Problem is an error, and the type of the condition that reports it.
-type Problem[T ~string] struct {
-	Condition T
-	Err       error
-}
-
-// AnyProblem is any type with the fields of a Problem: workloads have their own.
-type AnyProblem[T ~string] interface {
-	~struct {
-		Condition T
-		Err       error
-	}
-}
-
 // Conditions says what is wrong, one condition per type with the first problem of
 // its kind, in the order of the problems; nil where there is none. Conditions
 // that stand keep their time. C is the workload's type of conditions, which
 // read and write convert.
-func Conditions[P AnyProblem[T], T ~string, C any](
-	old []C, problems []P, now metav1.Time, read func(C) Condition[T], write func(Condition[T]) C,
+func Conditions[T ~string, C any](
+	old []C, problems []rollout.Problem, now time.Time, read func(C) Condition[T], write func(Condition[T]) C,
 ) []C {
-	var reported []T
+	var reported []string
 	var out []C
-	for i := range problems {
-		problem := Problem[T](problems[i])
+	for _, problem := range problems {
 		if slices.Contains(reported, problem.Condition) {
 			continue
 		}
 		reported = append(reported, problem.Condition)
 		c := Condition[T]{
-			Type: problem.Condition, Status: corev1.ConditionTrue,
-			LastTransitionTime: now, Message: problem.Err.Error(),
+			Type: T(problem.Condition), Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)), Message: problem.Err.Error(),
 		}
 		for j := range old {
 			if before := read(old[j]); before.Type == c.Type && before.Status == c.Status {
@@ -60,4 +48,13 @@ func Conditions[P AnyProblem[T], T ~string, C any](
 		out = append(out, write(c))
 	}
 	return out
+}
+
+// SameConditions tells whether conditions say the same: when one began is not
+// worth a write of its own.
+func SameConditions[T ~string, C any](a, b []C, read func(C) Condition[T]) bool {
+	return slices.EqualFunc(a, b, func(a, b C) bool {
+		x, y := read(a), read(b)
+		return x.Type == y.Type && x.Status == y.Status && x.Message == y.Message
+	})
 }

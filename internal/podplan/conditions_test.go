@@ -10,13 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// problem is the type of a workload's own, for the conditions of a StatefulSet.
-type problem struct {
-	Condition appsv1.StatefulSetConditionType
-	Err       error
-}
+	"github.com/podwright/podwright/inplace/rollout"
+)
 
 func TestConditions(t *testing.T) {
 	now := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
@@ -29,22 +25,22 @@ func TestConditions(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		old      []appsv1.StatefulSetCondition
-		problems []problem
+		problems []rollout.Problem
 		want     []appsv1.StatefulSetCondition
 	}{
 		{"nothing is wrong", nil, nil, nil},
 		{"nothing is wrong any more", []appsv1.StatefulSetCondition{condition("A", "x", before)}, nil, nil},
 		{"one of each type, the first problem of its kind", nil,
-			[]problem{{"B", errors.New("1")}, {"A", errors.New("2")}, {"B", errors.New("3")}},
+			[]rollout.Problem{{Condition: "B", Err: errors.New("1")}, {Condition: "A", Err: errors.New("2")}, {Condition: "B", Err: errors.New("3")}},
 			[]appsv1.StatefulSetCondition{condition("B", "1", now), condition("A", "2", now)}},
 		{"a condition that stands keeps its time, whatever it says", []appsv1.StatefulSetCondition{condition("A", "x", before)},
-			[]problem{{"A", errors.New("y")}, {"B", errors.New("z")}},
+			[]rollout.Problem{{Condition: "A", Err: errors.New("y")}, {Condition: "B", Err: errors.New("z")}},
 			[]appsv1.StatefulSetCondition{condition("A", "y", before), condition("B", "z", now)}},
-		{"one that did not hold begins now", []appsv1.StatefulSetCondition{over}, []problem{{"A", errors.New("y")}},
+		{"one that did not hold begins now", []appsv1.StatefulSetCondition{over}, []rollout.Problem{{Condition: "A", Err: errors.New("y")}},
 			[]appsv1.StatefulSetCondition{condition("A", "y", now)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := Conditions(test.old, test.problems, now,
+			got := Conditions(test.old, test.problems, now.Time,
 				func(c appsv1.StatefulSetCondition) Condition[appsv1.StatefulSetConditionType] {
 					return Condition[appsv1.StatefulSetConditionType](c)
 				},
@@ -55,5 +51,25 @@ func TestConditions(t *testing.T) {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestSameConditions(t *testing.T) {
+	type kind = appsv1.StatefulSetConditionType
+	read := func(c appsv1.StatefulSetCondition) Condition[kind] { return Condition[kind](c) }
+	stands := []appsv1.StatefulSetCondition{{Type: "A", Status: "True", Message: "x", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}
+	for name, test := range map[string]struct {
+		other []appsv1.StatefulSetCondition
+		want  bool
+	}{
+		"began at another time": {[]appsv1.StatefulSetCondition{{Type: "A", Status: "True", Message: "x"}}, true},
+		"another message":       {[]appsv1.StatefulSetCondition{{Type: "A", Status: "True", Message: "y"}}, false},
+		"another status":        {[]appsv1.StatefulSetCondition{{Type: "A", Status: "False", Message: "x"}}, false},
+		"another type":          {[]appsv1.StatefulSetCondition{{Type: "B", Status: "True", Message: "x"}}, false},
+		"gone":                  {nil, false},
+	} {
+		if got := SameConditions(stands, test.other, read); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
 	}
 }

@@ -8,8 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/revision"
 )
 
 // NoWorkload is the error of a snapshot without the workload of a kind.
@@ -64,4 +68,30 @@ func Usable[T Object](objects []T, namespace, field, wanted string, belongs func
 // OwnedBy tells whether an object names the UID as an owner.
 func OwnedBy(object metav1.Object, owner types.UID) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
+}
+
+// Selector reads the selector of a workload.
+func Selector(selector *metav1.LabelSelector) (labels.Selector, error) {
+	if selector == nil {
+		return nil, errors.New("spec.selector: is missing; it must select the labels of the template")
+	}
+	read, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	if read.Empty() {
+		return nil, errors.New("spec.selector: is empty; it must select the labels of the template")
+	}
+	return read, nil
+}
+
+// UsableRevisions is Usable for the history of a workload: revisions that it owns,
+// which wanted says, and those that nobody controls. Those that cannot be used are
+// left out without an error.
+func UsableRevisions(revisions []*appsv1.ControllerRevision, of metav1.Object, wanted string) ([]*appsv1.ControllerRevision, error) {
+	usable, err := Usable(revisions, of.GetNamespace(), "Snapshot.Revisions", wanted+", or that nobody controls",
+		func(r *appsv1.ControllerRevision) bool {
+			return OwnedBy(r, of.GetUID()) || metav1.GetControllerOfNoCopy(r) == nil
+		})
+	return revision.Usable(usable), err
 }

@@ -16,6 +16,7 @@ import (
 	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // The events about a workload.
@@ -40,7 +41,7 @@ type Applier struct {
 // revision may be nil where nothing is to be labelled. A decision for nothing
 // costs no request. All errors are collected; after one, the revision
 // stays without its label, so that the next reconcile decides again.
-func (a *Applier) Apply(ctx context.Context, to *appsv1.ControllerRevision, d Decision) error {
+func (a *Applier) Apply(ctx context.Context, to *appsv1.ControllerRevision, d rollout.PreDownload) error {
 	var errs []error
 	for _, job := range d.Create {
 		errs = append(errs, a.create(ctx, job))

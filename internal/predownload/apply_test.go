@@ -23,6 +23,7 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
@@ -129,22 +130,22 @@ func TestApply(t *testing.T) {
 	label := func(key string) string {
 		return `patch controllerrevisions web-new application/merge-patch+json {"metadata":{"labels":{"` + key + `":"true"},"uid":"uid-rev"}}`
 	}
-	create := Decision{
+	create := rollout.PreDownload{
 		Create: []*distributionv1alpha1.ImagePullJob{job("a"), job("b")}, Label: inplacev1alpha1.PreDownloadCreatedLabel}
 	created := []string{"create imagepulljobs a", "create imagepulljobs b"}
 
 	for _, test := range []struct {
 		name   string
-		do     Decision
+		do     rollout.PreDownload
 		answer error // to every request about a job
 		jobs   []string
 		labels []string
 		events []string
 		fails  string
 	}{
-		{name: "nothing costs nothing", do: Decision{}},
-		{name: "IP-31: a wait costs nothing", do: Decision{Reason: "later"}},
-		{name: "IP-29: ignored", do: Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
+		{name: "nothing costs nothing", do: rollout.PreDownload{}},
+		{name: "IP-31: a wait costs nothing", do: rollout.PreDownload{Reason: "later"}},
+		{name: "IP-29: ignored", do: rollout.PreDownload{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: "few"},
 			labels: []string{label(inplacev1alpha1.PreDownloadIgnoredLabel)}},
 		{name: "IP-30: jobs, then the label", do: create, jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
@@ -157,8 +158,8 @@ func TestApply(t *testing.T) {
 		{name: "IP-30: a refusal is not", do: create, answer: apierrors.NewBadRequest("bad image"), jobs: created,
 			labels: []string{label(inplacev1alpha1.PreDownloadCreatedLabel)},
 			events: []string{"Normal FailedCreateImagePullJob create ImagePullJob a for image nginx:2: bad image", "Normal FailedCreateImagePullJob create ImagePullJob b for image nginx:2: bad image"}},
-		{name: "IP-32: deletion", do: Decision{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
-		{name: "IP-32: deletion fails", do: Decision{Delete: []string{"old"}}, answer: errors.New("no answer"),
+		{name: "IP-32: deletion", do: rollout.PreDownload{Delete: []string{"old"}}, jobs: []string{"delete imagepulljobs old uid=uid-old"}},
+		{name: "IP-32: deletion fails", do: rollout.PreDownload{Delete: []string{"old"}}, answer: errors.New("no answer"),
 			jobs: []string{"delete imagepulljobs old uid=uid-old"}, fails: "delete ImagePullJob old: no answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -196,7 +197,7 @@ func TestLabelOfANewRevision(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new"}}
 	kubernetes := fake.NewClientset(revision)
 	applier := Applier{Namespace: "shop", Revisions: kubernetes.AppsV1(), Wrote: func(metav1.Object) {}}
-	if err := applier.Apply(context.Background(), revision, Decision{Label: "decided"}); err != nil {
+	if err := applier.Apply(context.Background(), revision, rollout.PreDownload{Label: "decided"}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{`patch controllerrevisions web-new application/merge-patch+json {"metadata":{"labels":{"decided":"true"}}}`}
@@ -205,7 +206,7 @@ func TestLabelOfANewRevision(t *testing.T) {
 	}
 
 	gone := Applier{Namespace: "bank", Revisions: kubernetes.AppsV1()}
-	if err := gone.Apply(context.Background(), revision, Decision{Label: "decided"}); !apierrors.IsNotFound(err) {
+	if err := gone.Apply(context.Background(), revision, rollout.PreDownload{Label: "decided"}); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v for a revision that does not exist, want not found", err)
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // Input is what the decision about a workload depends on. Nothing in it is
-// changed, and nothing of it is part of the Decision.
+// changed, and nothing of it is part of the decision.
 type Input struct {
 	// Workload is read for its name, namespace, UID and annotations; Kind is
 	// its kind. It controls the jobs.
@@ -51,42 +50,28 @@ type Input struct {
 	Jobs []string
 }
 
-// Decision is what to do about pulling images ahead. Its zero value is
-// nothing. A Reason without a Label is a wait.
-type Decision struct {
-	// Create lists jobs, in the order of the containers.
-	Create []*distributionv1alpha1.ImagePullJob
-	// Label is the label to set to "true" on the revision To once all jobs
-	// are created; empty for none.
-	Label string
-	// Delete names jobs.
-	Delete []string
-	// Reason says in words why no images are pulled ahead, or not yet.
-	Reason string
-}
-
 // minReplicas is the largest number of replicas for which it is not worth while.
 const minReplicas = 3
 
 // Decide decides about a workload. (IP-29 to IP-32)
-func Decide(in *Input) Decision {
+func Decide(in *Input) rollout.PreDownload {
 	if !in.Updating {
-		return Decision{Delete: in.Jobs}
+		return rollout.PreDownload{Delete: in.Jobs}
 	}
 	if decided(in.To) {
-		return Decision{}
+		return rollout.PreDownload{}
 	}
 	if reason := in.wait(); reason != "" {
-		return Decision{Reason: reason}
+		return rollout.PreDownload{Reason: reason}
 	}
 	if reason := in.needless(); reason != "" {
-		return Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: reason}
+		return rollout.PreDownload{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: reason}
 	}
 	jobs, err := in.jobs()
 	if err != nil {
-		return Decision{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: err.Error()}
+		return rollout.PreDownload{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: err.Error()}
 	}
-	return Decision{Create: jobs, Label: inplacev1alpha1.PreDownloadCreatedLabel}
+	return rollout.PreDownload{Create: jobs, Label: inplacev1alpha1.PreDownloadCreatedLabel}
 }
 
 // decided tells whether a revision carries the outcome already. (IP-29)

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
@@ -19,7 +20,7 @@ const (
 	minimum = inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation
 )
 
-// outcome is a Decision with the jobs by name.
+// outcome is a rollout.PreDownload with the jobs by name.
 type outcome struct {
 	Create []string
 	Label  string
@@ -27,7 +28,7 @@ type outcome struct {
 	Reason string
 }
 
-func outcomeOf(d Decision) outcome {
+func outcomeOf(d rollout.PreDownload) outcome {
 	o := outcome{Label: d.Label, Delete: d.Delete, Reason: d.Reason}
 	for _, job := range d.Create {
 		o.Create = append(o.Create, job.Name+"="+job.Spec.Image)
@@ -144,7 +145,7 @@ func TestDecide(t *testing.T) {
 }
 
 // checkDecidedOnce decides again after a decision was carried out. (IP-29)
-func checkDecidedOnce(t *testing.T, in *Input, d Decision) {
+func checkDecidedOnce(t *testing.T, in *Input, d rollout.PreDownload) {
 	t.Helper()
 	if d.Label == "" {
 		return

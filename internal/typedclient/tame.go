@@ -1,8 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package typedclient
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/internal/admission"
 )
 
 // tame decodes objects whose pod templates nobody has looked at yet: a quantity
@@ -16,5 +20,5 @@ func (t tame) DecoderToVersion(serializer runtime.Decoder, version runtime.Group
 type tameDecoder struct{ runtime.Decoder }
 
 func (d tameDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	return d.Decoder.Decode(TameQuantities(data), defaults, into)
+	return d.Decoder.Decode(admission.TameQuantities(data), defaults, into)
 }

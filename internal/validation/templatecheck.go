@@ -21,19 +21,19 @@ import (
 // it gives a webhook by default.
 const timeout = 5 * time.Second
 
-// CheckTemplate judges a pod template. It returns nil for a valid one. An invalid one
-// is an error of the API server (Invalid, 422) whose causes name fields below
-// "template". Any other error means that it could not be checked.
-type CheckTemplate func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
+// TemplateChecker is workloads.TemplateChecker.
+type TemplateChecker interface {
+	CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
+}
 
-// DryRun has the API server itself judge a pod template before a workload that
+// DryRun is a TemplateChecker: it has the API server itself judge a pod template before a workload that
 // uses it is stored: it asks it to create a core/v1 PodTemplate without storing it.
 // So templates are judged by the very release that will have to accept the pods.
 type DryRun struct {
 	Client typedcorev1.PodTemplatesGetter
 }
 
-// CheckTemplate is one.
+// CheckTemplate returns the API server's verdict.
 func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
 	_, err := d.Client.PodTemplates(namespace).Create(ctx, &corev1.PodTemplate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "template-check-"},
@@ -42,14 +42,26 @@ func (d DryRun) CheckTemplate(ctx context.Context, namespace string, template *c
 	return err
 }
 
-// AnswerTemplates answers a request that nothing but the templates can be wrong with,
-// by the verdict on them. Where no verdict can be had in time, it allows the
-// request with a warning.
-func AnswerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, check CheckTemplate) *admissionv1.AdmissionResponse {
+// ConfirmTemplates answers changes that nothing but the templates can be wrong
+// with, by the verdict on them where they are new or changed. Where no verdict can
+// be had in time, it allows the request with a warning. Without a checker it is nil.
+func ConfirmTemplates[T any](of func(*T) podtemplate.Templates, checker TemplateChecker) func(context.Context, admission.Change[T]) *admissionv1.AdmissionResponse {
+	if checker == nil {
+		return nil
+	}
+	return func(ctx context.Context, c admission.Change[T]) *admissionv1.AdmissionResponse {
+		if c.Old != nil && of(c.Object).Equal(of(c.Old)) {
+			return admission.Allowed()
+		}
+		return answerTemplates(ctx, c.Request, of(c.Object), checker)
+	}
+}
+
+func answerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, checker TemplateChecker) *admissionv1.AdmissionResponse {
 	template, claims := templates.WithClaims()
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := check(limited, request.Namespace, template)
+	err := checker.CheckTemplate(limited, request.Namespace, template)
 	if err == nil {
 		return admission.Allowed()
 	}

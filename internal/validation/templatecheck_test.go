@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
 )
@@ -30,6 +31,20 @@ func podTemplate(volumes ...corev1.Volume) *corev1.PodTemplateSpec {
 func request() *admissionv1.AdmissionRequest {
 	return &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Namespace: "shop", Name: "demo",
 		Kind: metav1.GroupVersionKind{Group: "apps.kruise.io", Version: "v1alpha1", Kind: "CloneSet"}}
+}
+
+// verdict is a TemplateChecker.
+type verdict func(context.Context, string, *corev1.PodTemplateSpec) error
+
+func (v verdict) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+	return v(ctx, namespace, template)
+}
+
+func all(t *podtemplate.Templates) podtemplate.Templates { return *t }
+
+// confirm answers a request for new templates.
+func confirm(t *testing.T, templates podtemplate.Templates, checker verdict) *admissionv1.AdmissionResponse {
+	return validation.ConfirmTemplates(all, checker)(t.Context(), admission.Change[podtemplate.Templates]{Request: request(), Object: &templates})
 }
 
 func TestDryRun(t *testing.T) {
@@ -55,7 +70,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-func TestAnswerTemplates(t *testing.T) {
+func TestConfirmTemplates(t *testing.T) {
 	invalid := func(errs ...*field.Error) error {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", errs)
 	}
@@ -90,7 +105,7 @@ func TestAnswerTemplates(t *testing.T) {
 		{"wrapped", fmt.Errorf("check: %w", invalid(field.Required(path("template", "spec", "a"), ""))), []string{"spec.template.spec.a: Required value"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := validation.AnswerTemplates(t.Context(), request(), templates, func(_ context.Context, namespace string, template *corev1.PodTemplateSpec) error {
+			got := confirm(t, templates, func(_ context.Context, namespace string, template *corev1.PodTemplateSpec) error {
 				var volumes []string
 				for _, v := range template.Spec.Volumes {
 					volumes = append(volumes, fmt.Sprint(v.Name, v.PersistentVolumeClaim != nil))
@@ -113,7 +128,7 @@ func TestAnswerTemplates(t *testing.T) {
 	}
 }
 
-func TestAnswerTemplatesWithoutVerdict(t *testing.T) {
+func TestConfirmTemplatesWithoutVerdict(t *testing.T) {
 	pods := schema.GroupResource{Resource: "podtemplates"}
 	const warning = "spec.template was checked only in part, because the API server gave no verdict on it: "
 	for name, tt := range map[string]struct {
@@ -128,7 +143,7 @@ func TestAnswerTemplatesWithoutVerdict(t *testing.T) {
 		"nobody in sight": {context.DeadlineExceeded, "the request failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := validation.AnswerTemplates(t.Context(), request(), podtemplate.Templates{Pod: podTemplate()}, func(ctx context.Context, _ string, _ *corev1.PodTemplateSpec) error {
+			got := confirm(t, podtemplate.Templates{Pod: podTemplate()}, func(ctx context.Context, _ string, _ *corev1.PodTemplateSpec) error {
 				if _, limited := ctx.Deadline(); !limited {
 					t.Error("the check has no time limit")
 				}
@@ -138,5 +153,31 @@ func TestAnswerTemplatesWithoutVerdict(t *testing.T) {
 				t.Errorf("response (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTemplatesAreCheckedWhenTheyChange(t *testing.T) {
+	one := &podtemplate.Templates{Pod: podTemplate()}
+	for name, tt := range map[string]struct {
+		object, old *podtemplate.Templates
+		want        int
+	}{
+		"new":            {one, nil, 1},
+		"the same":       {&podtemplate.Templates{Pod: podTemplate()}, one, 0},
+		"another pod":    {&podtemplate.Templates{Pod: podTemplate(corev1.Volume{Name: "data"})}, one, 1},
+		"another claim":  {&podtemplate.Templates{Pod: podTemplate(), Claims: make([]corev1.PersistentVolumeClaim, 1)}, one, 1},
+		"no claims left": {one, &podtemplate.Templates{Pod: podTemplate(), Claims: make([]corev1.PersistentVolumeClaim, 1)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			checker := verdict(func(context.Context, string, *corev1.PodTemplateSpec) error { asked++; return nil })
+			got := validation.ConfirmTemplates(all, checker)(t.Context(), admission.Change[podtemplate.Templates]{Request: request(), Object: tt.object, Old: tt.old})
+			if asked != tt.want || !got.Allowed {
+				t.Errorf("asked %d times, want %d; allowed %t", asked, tt.want, got.Allowed)
+			}
+		})
+	}
+	if validation.ConfirmTemplates(all, nil) != nil {
+		t.Error("templates are checked by nobody")
 	}
 }

@@ -24,12 +24,13 @@ type cluster struct {
 	options Options // for a controller that shares the informer
 }
 
+var configMaps = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
+
 // inCluster plays a story about the pod web.
 func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	c := &cluster{}
-	kind := fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }}
-	fixture.Play(t, kind, func(s *fixture.Cluster) {
+	fixture.Play(t, configMaps, func(s *fixture.Cluster) {
 		c.Cluster = s
 		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(&Options{Pods: c.PodInformer}), Recorder: &c.Events}
 		r, err := NewReconciler(c.options)
@@ -45,7 +46,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 			if plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 				return ""
 			}
-			return told(plan)
+			return describe(plan)
 		}
 	}, func(t *testing.T) { story(t, c) })
 }

@@ -7,11 +7,11 @@
 // made the pod does not matter, and no key is ever removed; the ConfigMap is
 // owned by the pod and goes with it.
 //
-// Every pass over a pod has three steps. Observe reads the pod from the cache
+// Every reconcile of a pod has three steps. Observe reads the pod from the cache
 // and its ConfigMap from the API server into a [Snapshot]; [NewPlan], a pure
 // function, decides; apply sends at most one write. A pod costs two requests
 // per priority: one to read its ConfigMap, one to write it. Pods without
-// barriers, pods whose containers are all ready, and events that move nothing
+// barriers, pods whose containers are all ready, and events that change nothing
 // cost none. ConfigMaps are not cached: a cluster has many, and they cannot be
 // told apart before they are read.
 //
@@ -31,7 +31,7 @@
 //   - A ConfigMap of that name that does not belong to the pod is left alone.
 //     That of a former pod of the same name, which a StatefulSet's pods meet,
 //     is waited for until the garbage collector has removed it; about any other
-//     an event is told where it lacks a key.
+//     an event is recorded where it lacks a key.
 //   - Pods that have ended or are being deleted get no keys.
 //   - A container that has ended with success, and stays so, counts as ready: it
 //     does not keep the others of a job from starting forever.

@@ -29,11 +29,11 @@ func TestEventsThatMatter(t *testing.T) {
 			m.Apply(after)
 			for name, configMap := range configMaps {
 				was, is := NewPlan(&Snapshot{Pod: before, ConfigMap: configMap}), NewPlan(&Snapshot{Pod: after, ConfigMap: configMap})
-				if told(was) == told(is) || told(is) == "nothing" {
+				if describe(was) == describe(is) || describe(is) == "nothing" {
 					continue
 				}
 				if found++; !moves(before, after) {
-					t.Errorf("%s, with the ConfigMap %s: a change of %s makes %q of %q, and no pass is made", containers, name, m.Path, told(is), told(was))
+					t.Errorf("%s, with the ConfigMap %s: a change of %s makes %q of %q, and no pass is made", containers, name, m.Path, describe(is), describe(was))
 				}
 			}
 		}

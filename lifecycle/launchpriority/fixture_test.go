@@ -84,8 +84,8 @@ func configMapOf(uid types.UID, keys ...string) *corev1.ConfigMap {
 	return c
 }
 
-// told shows a plan in a few words.
-func told(p *Plan) string {
+// describe shows a plan in a few words.
+func describe(p *Plan) string {
 	var all []string
 	if p.Create != nil {
 		all = append(all, "create")

@@ -13,7 +13,7 @@ import (
 )
 
 // Plan is what to do about a pod now: data, to be looked at, compared and
-// carried out. The same Snapshot gives the same Plan. At most one of Create and
+// applied. The same Snapshot gives the same Plan. At most one of Create and
 // Add is set.
 type Plan struct {
 	// Create is the ConfigMap to create, with the keys of those whose turn it is.
@@ -42,7 +42,7 @@ type Wait struct {
 	Reason string
 }
 
-// Nothing is told of a change of a ConfigMap, so a pass that waits for one looks
+// No event tells of a change of a ConfigMap, so a reconcile that waits for one looks
 // again: soon for what the garbage collector is about to do, later for what
 // only a user can do.
 const (

@@ -66,12 +66,12 @@ func TestPlan(t *testing.T) {
 		{"LP-10: none, without a ConfigMap", "main=0:ready side:waiting", nil, none, "", "nothing"},
 		{"LP-11: the key is missing", "main=0:waiting log=5:ready", nil, "uid", "p_5", "add p_0"},
 		{"LP-11: the key stands", "main=0:waiting log=5:running", nil, "uid", "p_5", "nothing"},
-		{"LP-11: one key per pass", "a=3:waiting b=2:waiting c=1:waiting", nil, "uid", "", "add p_3"},
+		{"LP-11: one key per reconcile", "a=3:waiting b=2:waiting c=1:waiting", nil, "uid", "", "add p_3"},
 		{"LP-12: keys are never removed", "main=0:running log=5:ready", nil, "uid", "p_5 p_0 p_77", "nothing"},
-		{"the example, pass 1", "main=0:waiting proxy=100:waiting log=100:waiting agent=-5:waiting", nil, none, "", "create p_100"},
+		{"the example, first reconcile", "main=0:waiting proxy=100:waiting log=100:waiting agent=-5:waiting", nil, none, "", "create p_100"},
 		{"the example, one of two is ready", "main=0:waiting proxy=100:ready log=100:running agent=-5:waiting", nil, "uid", "p_100", "nothing"},
-		{"the example, pass 2", "main=0:waiting proxy=100:ready log=100:ready agent=-5:waiting", nil, "uid", "p_100", "add p_0"},
-		{"the example, pass 3", "main=0:ready proxy=100:ready log=100:ready agent=-5:waiting", nil, "uid", "p_100 p_0", "add p_-5"},
+		{"the example, second reconcile", "main=0:waiting proxy=100:ready log=100:ready agent=-5:waiting", nil, "uid", "p_100", "add p_0"},
+		{"the example, third reconcile", "main=0:ready proxy=100:ready log=100:ready agent=-5:waiting", nil, "uid", "p_100 p_0", "add p_-5"},
 		{"LP-E4: one that never becomes ready holds the others back", "main=0:waiting log=5:failed", nil, "uid", "p_5", "nothing"},
 		{"LP-E5: one that fails later", "main=0:running log=5:failed", nil, "uid", "p_5 p_0", "nothing"},
 		{"LP-E6: no statuses yet", "main=0 log=5", nil, none, "", "nothing"},
@@ -109,7 +109,7 @@ func TestPlan(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := &Snapshot{Pod: podOf(t, test.pod, test.changes...), ConfigMap: configMapOf(test.owner, strings.Fields(test.keys)...)}
 			before := &Snapshot{Pod: s.Pod.DeepCopy(), ConfigMap: s.ConfigMap.DeepCopy()}
-			if got := told(NewPlan(s)); got != test.want {
+			if got := describe(NewPlan(s)); got != test.want {
 				t.Errorf("plan: %s, want: %s", got, test.want)
 			}
 			if diff := cmp.Diff(before, s); diff != "" {
@@ -160,7 +160,7 @@ func TestPlanOwners(t *testing.T) {
 				configMap.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 			}
 			plan := NewPlan(&Snapshot{Pod: podOf(t, "main=0:waiting log=5:waiting"), ConfigMap: configMap})
-			if got := told(plan); got != test.want {
+			if got := describe(plan); got != test.want {
 				t.Errorf("plan: %s, want: %s", got, test.want)
 			}
 			const problem = "ConfigMap web-barrier lacks p_5 and does not belong to this pod: want an owner with the UID uid; delete it, and the pod gets one of its own"

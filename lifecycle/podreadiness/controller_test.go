@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -140,23 +139,4 @@ func TestPodGone(t *testing.T) {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 	})
-}
-
-func TestOptions(t *testing.T) {
-	for _, test := range []struct {
-		options podreadiness.Options
-		want    string
-	}{
-		{podreadiness.Options{}, "podreadiness: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"},
-		{podreadiness.Options{Kubernetes: kubernetesfake.NewClientset(), Workers: -1},
-			"podreadiness: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport\n" +
-				"podreadiness: Options.Workers is negative: it is the number of pods reconciled at the same time, 0 means 3"},
-	} {
-		if _, err := podreadiness.New(test.options); err == nil || err.Error() != test.want {
-			t.Errorf("error %v, want %s", err, test.want)
-		}
-	}
-	if _, err := podreadiness.NewReconciler(podreadiness.Options{}); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") {
-		t.Errorf("error %v, want one about Options.Reader", err)
-	}
 }

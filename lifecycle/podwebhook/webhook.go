@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package podwebhook is the webhook that pods go through as they are created.
 //
 // Several parts of podwright have something to do to a new pod, and what one of
@@ -60,28 +62,28 @@ func (w *Webhook) steps() []Mutator { return []Mutator{w.Readiness, w.Sidecars, 
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
-func (w *Webhook) Handlers() map[string]http.Handler {
-	return map[string]http.Handler{MutatePath: admission.Handler(w.Default)}
-}
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Default answers CREATE with a JSON patch that holds what all mutators did.
 // Fields of the pod that this version does not know stay as they are. The first
 // error ends it.
 func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !admission.IsAbout(request, schema.GroupKind{Kind: "Pod"}) || request.Operation != admissionv1.Create {
-		return admission.Allowed()
+	return w.admission().Mutate(ctx, request)
+}
+
+func (w *Webhook) admission() admission.Kind[corev1.Pod] {
+	return admission.Kind[corev1.Pod]{
+		GroupKind: schema.GroupKind{Kind: "Pod"}, MutatePath: MutatePath, CreateOnly: true,
+		Default: func(ctx context.Context, c admission.Change[corev1.Pod]) error {
+			for _, mutate := range w.steps() {
+				if mutate == nil {
+					continue
+				}
+				if err := mutate(ctx, c.Request, c.Object); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 	}
-	pod, _, err := admission.Objects[corev1.Pod](request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	for _, mutate := range w.steps() {
-		if mutate == nil {
-			continue
-		}
-		if err := mutate(ctx, request, pod); err != nil {
-			return admission.Errored(err)
-		}
-	}
-	return admission.Patched(request.Object.Raw, pod)
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Key names one wish to keep a pod out of service: who wants it and why.
+// Key names one reason for which a pod is out of service: whose it is, and which.
 type Key struct {
 	// UserAgent is the writer, for example "Lifecycle".
 	UserAgent string `json:"userAgent"`
-	// Key tells the wishes of one writer apart, for example "preDeleteHook".
+	// Key tells the reasons of one writer apart, for example "preDeleteHook".
 	Key string `json:"key"`
 }
 
@@ -91,7 +91,7 @@ func Initial(p *podpatch.Patch, pod *corev1.Pod, now time.Time) bool {
 }
 
 // Keys returns the keys listed on the pod's KruisePodReady condition: who
-// keeps it out of service. A message that is no list of keys counts as empty.
+// wants it out of service. A message that is no list of keys counts as empty.
 func Keys(pod *corev1.Pod) []Key {
 	c := Condition(pod, v1alpha1.KruisePodReady)
 	if c == nil {

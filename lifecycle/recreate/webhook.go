@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package recreate
 
 import (
@@ -10,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -41,51 +42,47 @@ type Webhook struct {
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
-func (w *Webhook) Handlers() map[string]http.Handler {
-	return map[string]http.Handler{MutatePath: admission.Handler(w.Default)}
-}
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Default answers CREATE and UPDATE. It refuses a wrong request with the code
 // 400, and a change that is not allowed with the code 403, with a cause for
 // every field. A new request that is right it fills in by a JSON patch, see the
 // function Default; fields that this version does not know stay as they are.
 func (w *Webhook) Default(ctx context.Context, review *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !admission.IsAbout(review, v1alpha1.Kind(kind)) {
-		return admission.Allowed()
-	}
-	switch {
-	case review.Operation != admissionv1.Create && review.Operation != admissionv1.Update:
-		return admission.Allowed()
-	case w.Disabled:
-		return admission.Forbidden(review, "feature-gate KruiseDaemon is not enabled")
-	}
-	request, old, err := admission.Objects[v1alpha1.ContainerRecreateRequest](review)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	if old == nil {
-		return w.create(ctx, review, request)
-	}
-	if errs := ValidateUpdate(request, old); len(errs) > 0 {
-		return refused(review, errs, http.StatusForbidden, metav1.StatusReasonForbidden)
-	}
-	return admission.Allowed()
+	return w.admission().Mutate(ctx, review)
 }
 
-// create checks and fills in a new request.
-func (w *Webhook) create(ctx context.Context, review *admissionv1.AdmissionRequest, request *v1alpha1.ContainerRecreateRequest) *admissionv1.AdmissionResponse {
-	if errs := ValidateCreate(request); len(errs) > 0 {
-		return refused(review, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+type change = admission.Change[v1alpha1.ContainerRecreateRequest]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.ContainerRecreateRequest] {
+	return admission.Kind[v1alpha1.ContainerRecreateRequest]{
+		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath,
+		Default: func(ctx context.Context, c change) error {
+			switch {
+			case w.Disabled:
+				return admission.Forbidden(c.Request, "feature-gate KruiseDaemon is not enabled")
+			case c.Old != nil:
+				return admission.Invalid(c.Request, ValidateUpdate(c.Object, c.Old), http.StatusForbidden, metav1.StatusReasonForbidden)
+			}
+			return w.fillIn(ctx, c)
+		},
 	}
-	pod, err := w.pod(ctx, review.Namespace, request.Spec.PodName)
+}
+
+// fillIn checks and fills in a new request.
+func (w *Webhook) fillIn(ctx context.Context, c change) error {
+	if errs := ValidateCreate(c.Object); len(errs) > 0 {
+		return admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+	}
+	pod, err := w.pod(ctx, c.Request.Namespace, c.Object.Spec.PodName)
 	if err != nil {
-		return admission.Errored(err)
+		return err
 	}
-	if errs := ValidatePod(request, pod); len(errs) > 0 {
-		return refused(review, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+	if errs := ValidatePod(c.Object, pod); len(errs) > 0 {
+		return admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
 	}
-	Default(request, pod)
-	return admission.Patched(review.Object.Raw, request)
+	Default(c.Object, pod)
+	return nil
 }
 
 // pod returns the pod of a new request. That there is none is the fault of the
@@ -102,12 +99,4 @@ func (w *Webhook) pod(ctx context.Context, namespace, name string) (*corev1.Pod,
 		return nil, apierrors.NewInternalError(fmt.Errorf("read pod %s/%s: %w", namespace, name, err))
 	}
 	return pod, nil
-}
-
-// refused refuses a request as the API server refuses an invalid object, but
-// with another code.
-func refused(review *admissionv1.AdmissionRequest, errs field.ErrorList, code int32, reason metav1.StatusReason) *admissionv1.AdmissionResponse {
-	response := admission.Validated(review, errs)
-	response.Result.Code, response.Result.Reason = code, reason
-	return response
 }

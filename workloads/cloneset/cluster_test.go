@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -87,14 +88,14 @@ func (c *cluster) start(edit ...func(*Options)) (passes *fixture.Passes, stop fu
 // unfinished shows what the next pass would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
-	left, err := unfinished(c.reconciler)
+	left, err := unfinished(c.reconciler, web)
 	c.Must(err)
 	return left
 }
 
 // unfinished shows what the next pass of a reconciler would do.
-func unfinished(r *Reconciler) (string, error) {
-	plan, err := r.Plan(web)
+func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(key)
 	if plan == nil || err != nil {
 		return "", err
 	}
@@ -108,7 +109,11 @@ func unfinished(r *Reconciler) (string, error) {
 // create makes the CloneSet web of one container, changed by a merge patch.
 func (c *cluster) create(replicas int32, patch string) {
 	c.T.Helper()
-	c.Create(&v1alpha1.CloneSet{
+	c.Create(testSet(replicas), patch)
+}
+
+func testSet(replicas int32) *v1alpha1.CloneSet {
+	return &v1alpha1.CloneSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name},
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &replicas,
@@ -118,7 +123,7 @@ func (c *cluster) create(replicas int32, patch string) {
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
 			},
 		},
-	}, patch)
+	}
 }
 
 func (c *cluster) get() *v1alpha1.CloneSet {

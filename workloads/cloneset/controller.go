@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -48,7 +49,7 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
-	jobs      ImagePullJobs
+	jobs      workloads.ImagePullJobs
 	budget    Budget
 	features  Features
 	writer    *apply.Writer

@@ -8,6 +8,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -86,8 +87,8 @@ func TestCurrentRevisionThatHasNoPods(t *testing.T) {
 					t.Errorf("%d pods are created, problems %v: want %d, and to know why no others are", len(plan.Create), plan.Problems, test.created)
 				}
 				for _, creation := range plan.Create {
-					if !revision.Matches(creation.Pod.Labels[revisionLabel], plan.Revisions.Update.Name) {
-						t.Errorf("a pod of revision %s is created", creation.Pod.Labels[revisionLabel])
+					if !revision.Matches(creation.Pod.Labels[podplan.RevisionLabel], plan.Revisions.Update.Name) {
+						t.Errorf("a pod of revision %s is created", creation.Pod.Labels[podplan.RevisionLabel])
 					}
 				}
 				for range 3 {

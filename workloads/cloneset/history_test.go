@@ -3,6 +3,7 @@ package cloneset
 import (
 	"testing"
 
+	"github.com/podwright/podwright/internal/podplan"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -20,7 +21,7 @@ func TestHistoryOfPodThatPreparesToLeave(t *testing.T) {
 	}
 	leaving := 0
 	for i, pod := range w.Pods {
-		if pod.Labels[revisionLabel] != between {
+		if pod.Labels[podplan.RevisionLabel] != between {
 			continue
 		}
 		pod = pod.DeepCopy()

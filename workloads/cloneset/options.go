@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -43,8 +44,9 @@ type Options struct {
 	// there, and too many deleted. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
-	// update; NewImagePullJobs makes one. Default nil: no image is pulled ahead.
-	Jobs ImagePullJobs
+	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled
+	// ahead.
+	Jobs workloads.ImagePullJobs
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
 	Budget Budget

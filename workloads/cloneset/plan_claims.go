@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -12,8 +14,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planClaims groups the claims by instance, and lets go of those that no pod to
-// come may use: those of a pod that is given up become that pod's and, where
+// planClaims groups the claims by instance, and disowns those that no pod to
+// come may use: those of a pod that is released become that pod's and, where
 // claims are not to be reused, those whose pod is gone are deleted and those of
 // a pod that has ended become that pod's. (CS-18, CS-36)
 func (p *planner) planClaims() {
@@ -50,10 +52,10 @@ func (p *planner) planClaims() {
 	}
 }
 
-// asksFor tells whether this pass asks for the id of an unused claim anyway. A
+// asksFor tells whether this reconcile asks for the id of an unused claim anyway. A
 // pass before has asked for it then, with the same observation, and the pod was
 // refused: no pod has used the claim. Deleted, it would only be made again, and
-// each of both would be the reason for another pass.
+// each of both would be the reason for another reconcile.
 func (p *planner) asksFor(id string) bool {
 	if p.plan.Moves.Create == 0 {
 		return false
@@ -118,7 +120,7 @@ func (u claimUsers) of(claim *corev1.PersistentVolumeClaim) claimUser {
 func (p *planner) planLackingClaims() {
 	var have map[string]bool // made where a pod waits at all
 	for _, pod := range p.pods {
-		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
+		if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending || pod.Deleted || len(p.Set.Spec.VolumeClaimTemplates) == 0 {
 			continue
 		}
 		id, ok := strings.CutPrefix(pod.Name, p.Set.Name+"-")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -16,6 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -28,7 +31,7 @@ import (
 // partition limits how many pods are updated. (CS-17 to CS-20)
 func (p *planner) planCreate() {
 	if blocked := p.tally.CreateBlocked(); blocked != nil {
-		p.wait(nil, blocked)
+		p.Wait(nil, blocked)
 	}
 	m, revisions := p.plan.Moves, &p.plan.Revisions
 	ids := p.instanceIDs(min(int(m.Create), rollout.MostCreations))
@@ -61,19 +64,19 @@ func (p *planner) createOf(from *appsv1.ControllerRevision, ids []string) bool {
 	}
 	template, err := p.templateOf(from)
 	if err != nil {
-		p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+		p.Problem(failedScale, fmt.Errorf(
 			"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
 		return false
 	}
 	creations := make([]rollout.PodCreation, len(ids))
 	for i, id := range ids {
 		if creations[i], err = p.newPod(id, from, template); err != nil {
-			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
+			p.Problem(failedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
 			return false
 		}
-		if !p.selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be given up at once
-			// The labels of the pod itself are others in every pass, and so would be the status.
-			p.problem(v1alpha1.CloneSetConditionFailedScale, fmt.Errorf(
+		if !p.selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be released at once
+			// The labels of the pod itself are others in every reconcile, and so would be the status.
+			p.Problem(failedScale, fmt.Errorf(
 				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
 				from.Name, p.selector, labels.Set(template.Labels)))
 			return false
@@ -93,20 +96,8 @@ func (p *planner) templateOf(r *appsv1.ControllerRevision) (*corev1.PodTemplateS
 
 // newPod makes a pod of a revision, and the claims it lacks.
 func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) (creation rollout.PodCreation, err error) {
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       p.Set.Namespace,
-			Name:            p.Set.Name + "-" + id,
-			Labels:          cloned(template.Labels),
-			Annotations:     cloned(template.Annotations),
-			Finalizers:      slices.Clone(template.Finalizers),
-			OwnerReferences: []metav1.OwnerReference{p.ownerReference()},
-		},
-		Spec: *template.Spec.DeepCopy(),
-	}
-	for key, value := range p.revisionLabels(from.Name) {
-		pod.Labels[key] = value
-	}
+	pod := p.NewPod(p.Set.Name+"-"+id, template)
+	p.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
 	pod.Labels[v1alpha1.CloneSetInstanceIDLabel] = id
 	lifecycle.SetInitialState(&pod.ObjectMeta, lifecyclev1alpha1.StatePreparingNormal, p.Now)
 	readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
@@ -119,32 +110,12 @@ func (p *planner) newPod(id string, from *appsv1.ControllerRevision, template *c
 	return rollout.PodCreation{Pod: pod, Claims: p.addClaims(pod, id)}, nil
 }
 
-// revisionLabels are the labels that say which revision a pod has. The full
-// name is the rule; where it is too long for a label value, its hash stands alone.
-func (p *planner) revisionLabels(name string) map[string]string {
-	short := revision.ShortHash(name)
-	labels := map[string]string{revisionLabel: name, templateHashLabel: short}
-	if p.Features.ShortHash || len(name) > maxLabelValue {
-		labels[revisionLabel] = short
-	}
-	return labels
-}
-
-const maxLabelValue = 63
-
 // addClaims mounts a claim of its own per claim template into the pod, and
 // returns the claims that do not exist yet.
 func (p *planner) addClaims(pod *corev1.Pod, id string) (missing []*corev1.PersistentVolumeClaim) {
 	for i := range p.Set.Spec.VolumeClaimTemplates {
 		claim := p.newClaim(&p.Set.Spec.VolumeClaimTemplates[i], id)
-		template := p.Set.Spec.VolumeClaimTemplates[i].Name
-		pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == template })
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{
-			Name: template,
-			VolumeSource: corev1.VolumeSource{
-				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
-			},
-		})
+		podplan.MountClaim(&pod.Spec, p.Set.Spec.VolumeClaimTemplates[i].Name, claim.Name)
 		exists := slices.ContainsFunc(p.claims[id], func(c *corev1.PersistentVolumeClaim) bool { return c.Name == claim.Name })
 		if !exists {
 			missing = append(missing, claim)
@@ -153,36 +124,22 @@ func (p *planner) addClaims(pod *corev1.Pod, id string) (missing []*corev1.Persi
 	return missing
 }
 
+// newClaim makes a claim, which goes with the CloneSet. It also has the labels of
+// its template.
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, id string) *corev1.PersistentVolumeClaim {
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       p.Set.Namespace,
-			Name:            p.claimName(template, id),
-			Labels:          cloned(template.Labels),
-			Annotations:     maps.Clone(template.Annotations),
-			Finalizers:      slices.Clone(template.Finalizers),
-			OwnerReferences: []metav1.OwnerReference{p.ownerReference()},
-		},
-		Spec: *template.Spec.DeepCopy(),
+	claim := p.NewClaim(p.claimName(template, id), template, p.Set.Spec.Selector)
+	for key, value := range template.Labels {
+		if _, selected := claim.Labels[key]; !selected {
+			claim.Labels[key] = value
+		}
 	}
-	maps.Copy(claim.Labels, p.Set.Spec.Selector.MatchLabels)
 	claim.Labels[v1alpha1.CloneSetInstanceIDLabel] = id
+	claim.OwnerReferences = []metav1.OwnerReference{p.Owner()}
 	return claim
 }
 
 func (p *planner) claimName(template *corev1.PersistentVolumeClaim, id string) string {
 	return template.Name + "-" + p.Set.Name + "-" + id
-}
-
-func (p *planner) ownerReference() metav1.OwnerReference {
-	return *metav1.NewControllerRef(p.Set, v1alpha1.SchemeGroupVersion.WithKind("CloneSet"))
-}
-
-func cloned(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
-	}
-	return maps.Clone(m)
 }
 
 // instanceIDs returns n ids for new pods, sorted: first those of claims that no
@@ -201,7 +158,7 @@ func (p *planner) instanceIDs(n int) []string {
 		switch {
 		case len(ids) == n, p.dying[id]: // the pod would mount a claim that goes
 		case terminating[id]:
-			p.wait(nil, &rollout.Reason{
+			p.Wait(nil, &rollout.Reason{
 				Rule: rollout.RuleClaimInUse, Message: "a new pod takes over the claims of pod " + p.Set.Name + "-" + id + ", which is still terminating",
 			})
 			n--
@@ -224,7 +181,7 @@ func (p *planner) instanceIDs(n int) []string {
 }
 
 // newID derives an id from what has been observed, so that the same snapshot
-// gives the same plan: a pass that failed and is repeated asks for the same names.
+// gives the same plan: a reconcile that failed and is repeated asks for the same names.
 func (p *planner) newID(sequence int) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, p.Set.UID, "/", p.Set.ResourceVersion, "/", p.Set.Generation, "/", sequence)

@@ -1,13 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // checkInput returns the error of a snapshot that no plan can be made of. It
@@ -26,16 +24,12 @@ func (p *planner) checkInput() error {
 		func(pod *corev1.Pod) bool { return podplan.OwnedBy(pod, uid) })
 	s.Claims, errs[1] = podplan.Usable(s.Claims, s.Set.Namespace, "Snapshot.Claims", owned,
 		func(claim *corev1.PersistentVolumeClaim) bool { return podplan.OwnedBy(claim, uid) })
-	s.Revisions, errs[2] = podplan.Usable(s.Revisions, s.Set.Namespace, "Snapshot.Revisions", owned+", or that nobody controls",
-		func(r *appsv1.ControllerRevision) bool {
-			return podplan.OwnedBy(r, uid) || metav1.GetControllerOfNoCopy(r) == nil
-		})
+	s.Revisions, errs[2] = podplan.UsableRevisions(s.Revisions, s.Set, owned)
 	for _, err := range errs {
 		if err != nil {
-			p.problem(v1alpha1.CloneSetConditionFailedUpdate, err)
+			p.UpdateProblem(err)
 		}
 	}
-	s.Revisions = revision.Usable(s.Revisions)
-	p.Snapshot = &s
+	p.Snapshot, p.Workload, p.At, p.History = &s, p.workload(), s.Now, s.Revisions
 	return nil
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -11,8 +13,8 @@ import (
 )
 
 // planScale brings the number of pods to what is wanted. It takes the first of
-// these steps that changes anything: take back pods that prepare for deletion,
-// create pods, delete pods that have prepared, delete the picked ones, scale in.
+// these steps that changes anything: return pods to service that prepare for deletion,
+// create pods, delete pods that have prepared, delete those marked for deletion, scale in.
 // (CS-15 to CS-24)
 func (p *planner) planScale() {
 	if p.planKeep(); p.moved {
@@ -38,7 +40,7 @@ func (p *planner) planDelete() {
 	p.scaleIn()
 }
 
-// planKeep takes back pods that prepare for their deletion, since more
+// planKeep returns pods to service that prepare for their deletion, since more
 // replicas are wanted again. (CS-15)
 func (p *planner) planKeep() {
 	leaving := 0
@@ -55,20 +57,20 @@ func (p *planner) planKeep() {
 		if !pod.preparingDelete || pod.specified || !lifecycle.CancelAllowed(p.Set.Spec.Lifecycle) {
 			continue
 		}
-		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
+		if p.Undelete(&pod.View) {
 			p.moved = true
 			need--
 		}
 	}
 }
 
-// waitForCreation says why picked and prepared pods stay for now: no pod is
+// waitForCreation says why pods that are marked for deletion or prepared for it stay for now: no pod is
 // deleted while others are created. (CS-17)
 func (p *planner) waitForCreation() {
 	reason := p.createFirst()
 	for _, pod := range p.pods {
 		if pod.specified || pod.preparingDelete {
-			p.wait(pod.Pod, reason)
+			p.Wait(pod.Pod, reason)
 		}
 	}
 }
@@ -103,7 +105,7 @@ func (p *planner) deleteSpecified() {
 			if createFirst == nil {
 				createFirst = p.createFirst()
 			}
-			p.wait(pod.Pod, createFirst)
+			p.Wait(pod.Pod, createFirst)
 		default:
 			picked = append(picked, pod.Pod)
 		}
@@ -118,19 +120,19 @@ func (p *planner) scaleIn() {
 		return
 	}
 	if blocked := p.tally.ScaleDownBlocked(); blocked != nil {
-		p.wait(nil, blocked)
+		p.Wait(nil, blocked)
 		return
 	}
 	var old, updated []*corev1.Pod
 	for _, pod := range p.pods {
-		if pod.updated {
+		if pod.Updated {
 			updated = append(updated, pod.Pod)
 		} else {
 			old = append(old, pod.Pod)
 		}
 	}
 	order := rollout.DeletionOptions{
-		Available:   func(pod *corev1.Pod) bool { return p.byPod(pod).available },
+		Available:   func(pod *corev1.Pod) bool { return p.byPod(pod).Available },
 		Constraints: p.Set.Spec.Template.Spec.TopologySpreadConstraints,
 		Topology:    func(node, key string) string { return p.NodeLabels[node][key] },
 	}
@@ -148,7 +150,7 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 	chosen := make([]Candidate, len(pods))
 	for i, pod := range pods {
 		ready := lifecycle.Available(pod, 0, p.Now)
-		chosen[i] = Candidate{Pod: pod, Available: ready, Settling: ready && !p.byPod(pod).available}
+		chosen[i] = Candidate{Pod: pod, Available: ready, Settling: ready && !p.byPod(pod).Available}
 	}
 	now, waiting := p.tally.SelectForDeletion(chosen)
 	for _, pod := range now {
@@ -159,22 +161,7 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 
 // delete deletes a pod with its claims, or has its hook asked to prepare it. (CS-24)
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
-	if pod.otherwise = p.stage == &p.plan.Otherwise; pod.otherwise && pod.patch != nil {
-		return // its own state is written first, whatever becomes of the first stage
-	}
-	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
-	if now {
-		pod.deleted = true
-		p.moved = true
-		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
-			Pod: pod.Pod, For: why, Unchanged: !pod.available && !pod.preparingDelete,
-			DeleteClaims: p.claims[instanceID(pod.Pod)],
-		})
-		return
-	}
-	p.moved = p.moved || !pod.preparingDelete
-	if pod.patch.Empty() && why != rollout.DeleteForUpdate {
-		pod.patch = nil
-	}
-	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})
+	begun := p.Delete(&pod.View, rollout.PodDeletion{
+		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims[instanceID(pod.Pod)]})
+	p.moved = p.moved || begun && (pod.Deleted || !pod.preparingDelete)
 }

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
-	"slices"
+	"time"
 
-	"k8s.io/utils/ptr"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -23,7 +24,7 @@ func (p *planner) planStatus() {
 	if p.plan.Revisions.Update != nil {
 		p.countStatus(status)
 	}
-	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.now())
+	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.Now)
 	if !sameStatus(&p.Set.Status, status) {
 		p.plan.Status = status
 	}
@@ -38,10 +39,10 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 		if ready {
 			status.ReadyReplicas++
 		}
-		if pod.available {
+		if pod.Available {
 			status.AvailableReplicas++
 		}
-		if pod.updated {
+		if pod.Updated {
 			status.UpdatedReplicas++
 			if ready {
 				status.UpdatedReadyReplicas++
@@ -62,7 +63,7 @@ func (p *planner) progress() revision.Progress {
 	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition}
 	for _, pod := range p.pods {
 		switch {
-		case !pod.updated:
+		case !pod.Updated:
 			progress.Behind++
 		case !pod.preparingDelete && !pod.specified:
 			progress.Updated++
@@ -71,27 +72,20 @@ func (p *planner) progress() revision.Progress {
 	return progress
 }
 
-// sameStatus tells whether a status need not be written. When a condition
-// began is not worth a write of its own.
+// sameStatus tells whether a status need not be written.
 func sameStatus(a, b *v1alpha1.CloneSetStatus) bool {
-	return a.ObservedGeneration == b.ObservedGeneration &&
-		a.Replicas == b.Replicas && a.ReadyReplicas == b.ReadyReplicas && a.AvailableReplicas == b.AvailableReplicas &&
-		a.UpdatedReplicas == b.UpdatedReplicas && a.UpdatedReadyReplicas == b.UpdatedReadyReplicas &&
-		a.ExpectedUpdatedReplicas == b.ExpectedUpdatedReplicas &&
-		a.UpdateRevision == b.UpdateRevision && a.CurrentRevision == b.CurrentRevision &&
-		a.LabelSelector == b.LabelSelector && ptr.Equal(a.CollisionCount, b.CollisionCount) &&
-		slices.EqualFunc(a.Conditions, b.Conditions, func(a, b v1alpha1.CloneSetCondition) bool {
-			return a.Type == b.Type && a.Status == b.Status && a.Message == b.Message
-		})
+	x, y := *a, *b
+	x.Conditions, y.Conditions = nil, nil
+	return equality.Semantic.DeepEqual(&x, &y) && podplan.SameConditions(a.Conditions, b.Conditions, readCondition)
 }
 
 type condition = podplan.Condition[v1alpha1.CloneSetConditionType]
 
-// conditionsOf says what is wrong, one condition per type with the first
-// problem of its kind. Conditions that stand keep their time.
-func conditionsOf(old []v1alpha1.CloneSetCondition, problems []Problem, now metav1.Time) []v1alpha1.CloneSetCondition {
-	return podplan.Conditions(old, problems, now,
-		func(c v1alpha1.CloneSetCondition) condition { return condition(c) },
+func readCondition(c v1alpha1.CloneSetCondition) condition { return condition(c) }
+
+// conditionsOf says what is wrong. Conditions that stand keep their time.
+func conditionsOf(old []v1alpha1.CloneSetCondition, problems []rollout.Problem, now time.Time) []v1alpha1.CloneSetCondition {
+	return podplan.Conditions(old, problems, now, readCondition,
 		func(c condition) v1alpha1.CloneSetCondition { return v1alpha1.CloneSetCondition(c) })
 }
 

@@ -1,19 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -21,6 +20,7 @@ import (
 
 // planner holds what the steps of NewPlan hand to one another.
 type planner struct {
+	podplan.Planner
 	*Snapshot
 	plan *Plan
 
@@ -35,11 +35,7 @@ type planner struct {
 	asked    map[string]bool                            // new instance ids, made by asksFor
 
 	tally Tally
-	stage *rollout.Stage // of the plan, where the present step belongs
-	moved bool           // that stage has a step that moves pods: no further one
-
-	calculator *inplace.Calculator
-	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
+	moved bool // the stage has a step that moves pods: no further one
 }
 
 // limits are the strategies of the spec, in pods.
@@ -49,36 +45,36 @@ type limits struct {
 
 // pod is an active pod with what every step wants to know of it.
 type pod struct {
-	*corev1.Pod
-	updated         bool // at the update revision
+	podplan.View
 	preparingDelete bool
-	specified       bool // somebody picked it for deletion
-	available       bool
-	unreadable      bool            // its record of an update in place is
-	patch           *podpatch.Patch // nil: nothing to change yet
-	kind            rollout.PatchKind
-	handsOver       bool // it is given up, and gets claims first
-	deleted         bool // the plan deletes it
-	otherwise       bool // the patch belongs into Plan.Otherwise
+	specified       bool // somebody marked it for deletion
+	handsOver       bool // it is released, and gets claims first
 }
 
-// change returns the patch of a pod, to be filled in. What the patch is for is
-// the latest kind.
-func (p *pod) change(kind rollout.PatchKind) *podpatch.Patch {
-	if p.patch == nil {
-		p.patch = &podpatch.Patch{}
+// The conditions that report problems, as plans name them.
+const (
+	failedScale  = string(v1alpha1.CloneSetConditionFailedScale)
+	failedUpdate = string(v1alpha1.CloneSetConditionFailedUpdate)
+)
+
+// workload says what the shared steps know of the CloneSet.
+func (p *planner) workload() podplan.Workload {
+	set, in := p.Set, podplan.InPlace{Field: "updateStrategy.type", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata}
+	if s := set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
+		in.GraceSeconds = s.GracePeriodSeconds
 	}
-	p.kind = kind
-	return p.patch
+	return podplan.Workload{
+		Object: set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Template: &set.Spec.Template,
+		CurrentRevision: set.Status.CurrentRevision, CollisionCount: set.Status.CollisionCount,
+		Hooks: set.Spec.Lifecycle, InPlace: in,
+		ShortHash: p.Features.ShortHash, TemplateHash: true,
+	}
 }
 
 // read checks and computes what the spec says.
 func (p *planner) read() (err error) {
 	if p.selector, err = p.Snapshot.selector(); err != nil {
 		return err
-	}
-	if p.selector.Empty() {
-		return fmt.Errorf("spec.selector: is empty; it must select the labels of the template")
 	}
 	strategy, l := &p.Set.Spec.UpdateStrategy, &p.limits
 	l.replicas = p.replicas()
@@ -121,40 +117,30 @@ func (p *planner) classify() {
 			p.released = append(p.released, pod)
 			continue
 		}
-		label := shared.Labels[revisionLabel]
+		label := shared.Labels[podplan.RevisionLabel]
 		updated, known := atUpdate[label]
 		if !known {
 			updated = revision.Matches(label, p.plan.Revisions.Update.Name)
 			atUpdate[label] = updated
 		}
 		_, specified := shared.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-		pod.updated = updated
+		pod.Updated = updated
 		pod.specified = specified || named[shared.Name]
 		pod.preparingDelete = lifecycle.StateOf(shared) == lifecyclev1alpha1.StatePreparingDelete
-		pod.available = p.available(shared)
+		pod.Available = p.Due(lifecycle.AvailableIn(shared, p.Set.Spec.MinReadySeconds, p.Now))
 		p.pods = append(p.pods, pod)
 	}
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// planRelease gives up the pods that the selector no longer matches, once they
+// planRelease releases the pods that the selector no longer matches, once they
 // own the claims that they use: otherwise nobody would know who uses these. (CS-1)
 func (p *planner) planRelease() {
 	for _, pod := range p.released {
 		if !pod.handsOver {
-			pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+			pod.Change(rollout.PatchRelease).RemoveOwner = p.Set.UID
 		}
 	}
-}
-
-// available tells whether a pod counts as available, and plans another pass
-// for the moment when it will.
-func (p *planner) available(pod *corev1.Pod) bool {
-	in, willBe := lifecycle.AvailableIn(pod, p.Set.Spec.MinReadySeconds, p.Now)
-	if willBe && in > 0 {
-		p.requeueAfter(in)
-	}
-	return willBe && in <= 0
 }
 
 // count counts the pods, and computes from that how many move. (CS-7 to CS-14)
@@ -172,10 +158,10 @@ func (p *planner) count() {
 	}
 	for _, pod := range p.pods {
 		class := &p.tally.Old
-		if pod.updated {
+		if pod.Updated {
 			class = &p.tally.New
 		}
-		class.Add(pod.preparingDelete, pod.specified, pod.available)
+		class.Add(pod.preparingDelete, pod.specified, pod.Available)
 	}
 	p.plan.Moves = p.tally.Moves()
 }
@@ -195,14 +181,7 @@ func (p *planner) byPod(shared *corev1.Pod) *pod {
 func (p *planner) finishPatches() {
 	for _, pods := range [][]*pod{p.pods, p.released} {
 		for _, pod := range pods {
-			if pod.patch == nil || pod.deleted || !pod.patch.Changes(pod.Pod) {
-				continue
-			}
-			stage := &p.plan.Stage
-			if pod.otherwise {
-				stage = &p.plan.Otherwise
-			}
-			stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
+			p.Finish(&pod.View)
 		}
 	}
 }
@@ -212,5 +191,3 @@ func active(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil &&
 		pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
-
-func (p *planner) now() metav1.Time { return metav1.NewTime(p.Now.Truncate(time.Second)) }

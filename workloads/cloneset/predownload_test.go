@@ -12,14 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
-	distributionclient "github.com/podwright/podwright/distribution/client"
-	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // rollingOut is a world of 5 pods at nginx:1 whose template says nginx:2.
@@ -116,20 +117,20 @@ func TestPreDownloadIsDecidedOnce(t *testing.T) {
 	}
 	w.carryOut(plan)
 	w.labelUpdateRevision(plan)
-	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, PreDownload{}) {
+	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, rollout.PreDownload{}) {
 		t.Errorf("IP-29: with the label on the revision, the next pass plans %+v", got)
 	}
 	w.settle()
 	snapshot := w.snapshot()
 	snapshot.Jobs = []string{"job"}
-	if diff := cmp.Diff(PreDownload{Delete: []string{"job"}}, NewPlan(snapshot).PreDownload); diff != "" {
+	if diff := cmp.Diff(rollout.PreDownload{Delete: []string{"job"}}, NewPlan(snapshot).PreDownload); diff != "" {
 		t.Errorf("IP-32: after the update (-want +got):\n%s", diff)
 	}
 }
 
 // jobsOf is an ImagePullJobs that controls the named jobs and fails with err.
 type jobsOf struct {
-	ImagePullJobs
+	workloads.ImagePullJobs
 	names []string
 	err   error
 	made  []string
@@ -151,7 +152,7 @@ func TestObserveJobs(t *testing.T) {
 	two := &jobsOf{names: []string{"a", "b"}}
 	for _, test := range []struct {
 		name     string
-		jobs     ImagePullJobs
+		jobs     workloads.ImagePullJobs
 		features Features
 		want     []string
 		fails    bool
@@ -183,7 +184,7 @@ func TestApplyPreDownload(t *testing.T) {
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
 	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kubernetes, Recorder: recorder})}
 
-	if err := r.begin(w.set, plan).preDownload(context.Background()); err != nil {
+	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
@@ -203,26 +204,8 @@ func TestApplyPreDownload(t *testing.T) {
 }
 
 func TestApplyWithoutImagePullJobs(t *testing.T) {
-	plan := &Plan{Revisions: revision.Changes{Update: &appsv1.ControllerRevision{}}, PreDownload: PreDownload{Label: "x"}}
-	if err := (&applier{Reconciler: &Reconciler{}, plan: plan}).preDownload(context.Background()); err != nil {
+	plan := &Plan{Plan: rollout.Plan{Revisions: revision.Changes{Update: &appsv1.ControllerRevision{}}, PreDownload: rollout.PreDownload{Label: "x"}}}
+	if err := (&apply.Applier[v1alpha1.CloneSetStatus]{Plan: &plan.Plan}).PullAhead(context.Background()); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestNewImagePullJobs(t *testing.T) {
-	c := distributionfake.NewClient()
-	informer := distributionclient.NewImagePullJobInformer(c, "", 0, cache.Indexers{})
-	jobs, err := NewImagePullJobs(c, informer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if names, err := jobs.Owned("default", "uid-web"); err != nil || names != nil {
-		t.Errorf("an empty cache holds %v, %v", names, err)
-	}
-	if _, err := NewImagePullJobs(c, informer); err != nil {
-		t.Errorf("two controllers cannot share an informer: %v", err)
-	}
-	if _, err := NewImagePullJobs(nil, nil); err == nil {
-		t.Error("no error without a client")
 	}
 }

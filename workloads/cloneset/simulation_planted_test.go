@@ -9,6 +9,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/lifecycle"
 )
@@ -43,7 +44,7 @@ func deleteServing(s *Snapshot, p *Plan) {
 		return
 	}
 	for _, pod := range s.Pods {
-		if active(pod) && pod.Labels[revisionLabel] == p.Delete[0].Pod.Labels[revisionLabel] && lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) {
+		if active(pod) && pod.Labels[podplan.RevisionLabel] == p.Delete[0].Pod.Labels[podplan.RevisionLabel] && lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) {
 			p.Delete = []rollout.PodDeletion{{Pod: pod, For: rollout.DeleteForScale}}
 			return
 		}

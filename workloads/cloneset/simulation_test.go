@@ -127,7 +127,7 @@ func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, er
 	if bug.reconciler != nil {
 		bug.reconciler(r)
 	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r) }}, nil
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
 }
 
 // anySet is a CloneSet of a seed.

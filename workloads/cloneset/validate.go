@@ -17,7 +17,7 @@ const kind = "CloneSet"
 // an unset field counts as its default.
 //
 // Of the pod template it knows the rules that a CloneSet adds and the mistakes
-// that are made most; the rest is for the API server, see TemplateChecker.
+// that are made most; the rest is for the API server, see workloads.DryRun.
 // The names in podsToDelete are for ValidatePodsToDelete.
 func ValidateCreate(set *v1alpha1.CloneSet) field.ErrorList {
 	path := field.NewPath("spec")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -8,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -35,87 +39,55 @@ type Webhook struct {
 	// enough. Nil: any name is taken.
 	Pods PodLookup
 	// Templates judges new and changed templates by all the rules of a pod,
-	// see DryRun. Nil: only by the rules of ValidateCreate.
+	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
 	// It is asked last, about sets without any other problem, and only a
 	// verdict counts: where it cannot be had in time (no permission, no quota,
 	// an API server in trouble), the set is allowed with a warning. A rollback
 	// must not fail because a check does, and what slips through is refused
 	// when the pods are created.
-	Templates TemplateChecker
+	Templates workloads.TemplateChecker
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
-func (w *Webhook) Handlers() map[string]http.Handler {
-	return map[string]http.Handler{
-		MutatePath:   admission.Handler(w.Default),
-		ValidatePath: admission.Handler(w.Validate),
-	}
-}
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
 // Fields of the object that this version does not know stay as they are.
-func (w *Webhook) Default(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !isCloneSet(request) || request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
-		return admission.Allowed()
-	}
-	set, old, err := admission.Objects[v1alpha1.CloneSet](request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	Default(set, old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})
-	return admission.Patched(request.Object.Raw, set)
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Mutate(ctx, request)
 }
 
 // Validate answers CREATE, UPDATE and DELETE. It refuses an invalid set with
 // the code 422 and a cause for every field, and the deletion of a protected
 // set with the code 403.
 func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !isCloneSet(request) {
-		return admission.Allowed()
-	}
-	switch request.Operation {
-	case admissionv1.Create, admissionv1.Update:
-		return w.validateChange(ctx, request)
-	case admissionv1.Delete:
-		return w.validateDelete(request)
-	}
-	return admission.Allowed()
+	return w.admission().Validate(ctx, request)
 }
 
-func (w *Webhook) validateChange(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	set, old, err := admission.Objects[v1alpha1.CloneSet](request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	set.Namespace = request.Namespace
-	var errs field.ErrorList
-	if old == nil {
-		errs = ValidateCreate(set)
-	} else {
-		errs = ValidateUpdate(set, old)
-	}
-	if w.Pods != nil {
-		podErrs, err := ValidatePodsToDelete(ctx, set, old, w.Pods)
-		if err != nil {
-			return admission.Errored(err)
-		}
-		errs = append(errs, podErrs...)
-	}
-	if len(errs) > 0 || w.Templates == nil || old != nil && templates(&set.Spec).Equal(templates(&old.Spec)) {
-		return admission.Validated(request, errs)
-	}
-	return validation.AnswerTemplates(ctx, request, templates(&set.Spec), w.Templates.CheckTemplate)
-}
+type change = admission.Change[v1alpha1.CloneSet]
 
-func (w *Webhook) validateDelete(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if w.DisableDeletionProtection {
-		return admission.Allowed()
+func (w *Webhook) admission() admission.Kind[v1alpha1.CloneSet] {
+	k := admission.Kind[v1alpha1.CloneSet]{
+		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
+		Default: func(_ context.Context, c change) error {
+			Default(c.Object, c.Old, DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults})
+			return nil
+		},
+		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
+			errs := c.Errors(ValidateCreate, ValidateUpdate)
+			if w.Pods == nil {
+				return errs, nil
+			}
+			c.Object.Namespace = c.Request.Namespace
+			podErrs, err := ValidatePodsToDelete(ctx, c.Object, c.Old, w.Pods)
+			return append(errs, podErrs...), err
+		},
+		Confirm: validation.ConfirmTemplates(func(set *v1alpha1.CloneSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),
 	}
-	return admission.Deleted(request, ValidateDelete)
-}
-
-func isCloneSet(request *admissionv1.AdmissionRequest) bool {
-	return admission.IsAbout(request, v1alpha1.Kind(kind))
+	if !w.DisableDeletionProtection {
+		k.CheckDelete = ValidateDelete
+	}
+	return k
 }

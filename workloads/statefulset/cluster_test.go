@@ -97,14 +97,14 @@ func (c *cluster) plan() *Plan {
 // unfinished shows what the next pass would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
-	left, err := unfinished(c.reconciler)
+	left, err := unfinished(c.reconciler, web)
 	c.Must(err)
 	return left
 }
 
 // unfinished shows what the next pass of a reconciler would do.
-func unfinished(r *Reconciler) (string, error) {
-	plan, err := r.Plan(web)
+func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(key)
 	if plan == nil || err != nil || !acts(plan) {
 		return "", err
 	}

@@ -11,9 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
-	distribution "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -38,38 +36,6 @@ func ExampleNew() {
 			return err
 		}
 		return controller.Run(ctx) // until ctx is done
-	}
-	_ = run
-}
-
-// Pull new images to the nodes before their pods are updated in place. This
-// needs the ImagePullJob kind in the cluster, and a controller for it.
-func ExampleNewImagePullJobs() {
-	run := func(ctx context.Context, config *rest.Config) error {
-		pulls, err := distribution.NewForConfig(config)
-		if err != nil {
-			return err
-		}
-		informer := distribution.NewImagePullJobInformer(pulls, "", 0, cache.Indexers{})
-		jobs, err := statefulset.NewImagePullJobs(pulls, informer)
-		if err != nil {
-			return err
-		}
-		go informer.RunWithContext(ctx)
-		cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
-
-		workloads, err := client.NewForConfig(config)
-		if err != nil {
-			return err
-		}
-		controller, err := statefulset.New(statefulset.Options{
-			Kubernetes: kubernetes.NewForConfigOrDie(config), Workloads: workloads,
-			Jobs: jobs, Features: statefulset.Features{PreDownload: true},
-		})
-		if err != nil {
-			return err
-		}
-		return controller.Run(ctx)
 	}
 	_ = run
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -128,7 +129,9 @@ func testPod(t testing.TB, s *Snapshot, word string) *corev1.Pod {
 		t.Fatalf("pod %q: want an ordinal, a letter and marks", word)
 	}
 	letter, marks := word[len(digits):len(digits)+1], word[len(digits)+1:]
-	p := &planner{Snapshot: s, plan: &Plan{Revisions: revision.Changes{Update: s.Revisions[letter[0]-'A']}}}
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	p.plan.Revisions.Update = s.Revisions[letter[0]-'A']
+	p.Planner.Workload = p.workload()
 	if p.selector, err = s.selector(); err != nil {
 		t.Fatal(err)
 	}
@@ -204,8 +207,8 @@ func summary(s *Snapshot, p *Plan) string {
 		say("claim %s", claim.Name)
 	}
 	for _, c := range p.Create {
-		letter := letterOf(s, c.Pod.Labels[revisionLabel])
-		if p.Revisions.Create != nil && c.Pod.Labels[revisionLabel] == p.Revisions.Create.Name {
+		letter := letterOf(s, c.Pod.Labels[podplan.RevisionLabel])
+		if p.Revisions.Create != nil && c.Pod.Labels[podplan.RevisionLabel] == p.Revisions.Create.Name {
 			letter = "new"
 		}
 		say("create %s%s", ordinal(c.Pod.Name), letter)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -91,7 +92,7 @@ func (j *judge) ready(pod *corev1.Pod) bool {
 
 // serves tells whether a pod is available at a revision, and nothing takes it aside.
 func (j *judge) serves(pod *corev1.Pod, revision string) bool {
-	if !j.available(pod) || pod.Labels[revisionLabel] != revision {
+	if !j.available(pod) || pod.Labels[podplan.RevisionLabel] != revision {
 		return false
 	}
 	state := lifecycle.StateOf(pod)
@@ -137,7 +138,7 @@ func (j *judge) checkProblems(plan *Plan) {
 	for _, problem := range plan.Problems {
 		inPlaceOnly := j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType
 		lacking := slices.ContainsFunc(j.wanted, j.lacksClaims) && strings.Contains(problem.Err.Error(), "does not mount the claims")
-		if problem.Condition != v1beta1.StatefulSetConditionFailedCreatePod && !inPlaceOnly && !lacking {
+		if problem.Condition != failedCreate && !inPlaceOnly && !lacking {
 			j.fail(plan, "problem: %v", problem.Err)
 		}
 	}
@@ -273,7 +274,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 			j.fail(plan, "OnDelete: updates pod %s", pod.Name)
 		case j.rolling.Paused:
 			j.fail(plan, "paused: updates pod %s", pod.Name)
-		case pod.Labels[revisionLabel] == revision:
+		case pod.Labels[podplan.RevisionLabel] == revision:
 			j.fail(plan, "updates pod %s, which is at the update revision", pod.Name)
 		case j.rolling.UnorderedUpdate == nil && j.ordinal(pod) < j.partition():
 			j.fail(plan, "partition %d: updates pod %s", j.partition(), pod.Name)
@@ -314,7 +315,7 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 // up no budget.
 func (j *judge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && pod != nil &&
-		j.serves(pod, pod.Labels[revisionLabel]) && !j.movesInPlace(pod)
+		j.serves(pod, pod.Labels[podplan.RevisionLabel]) && !j.movesInPlace(pod)
 }
 
 // movesInPlace tells whether nothing but images and metadata has changed since
@@ -324,7 +325,7 @@ func (j *judge) movesInPlace(pod *corev1.Pod) bool {
 		var data struct {
 			Spec struct{ Template corev1.PodTemplateSpec }
 		}
-		if r.Name == pod.Labels[revisionLabel] && json.Unmarshal(r.Data.Raw, &data) == nil {
+		if r.Name == pod.Labels[podplan.RevisionLabel] && json.Unmarshal(r.Data.Raw, &data) == nil {
 			return equality.Semantic.DeepEqual(withoutImages(&data.Spec.Template.Spec), withoutImages(&j.set.Spec.Template.Spec))
 		}
 	}
@@ -368,7 +369,7 @@ func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 	}
 	for _, ordinal := range j.wanted {
 		pod := j.pods[ordinal]
-		if pod == nil || pod.DeletionTimestamp != nil || pod.Labels[revisionLabel] == revision {
+		if pod == nil || pod.DeletionTimestamp != nil || pod.Labels[podplan.RevisionLabel] == revision {
 			moved++
 			if !j.serves(pod, revision) && !j.heldBack(ordinal) {
 				down++

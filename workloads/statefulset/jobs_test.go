@@ -10,10 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
-	distributionclient "github.com/podwright/podwright/distribution/client"
-	distributionfake "github.com/podwright/podwright/distribution/client/fake"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
@@ -130,22 +127,4 @@ func TestImagePullJobs(t *testing.T) {
 			}
 		})
 	})
-}
-
-func TestNewImagePullJobs(t *testing.T) {
-	c := distributionfake.NewClient()
-	informer := distributionclient.NewImagePullJobInformer(c, "", 0, cache.Indexers{})
-	jobs, err := NewImagePullJobs(c, informer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if names, err := jobs.Owned("default", "uid-web"); err != nil || names != nil {
-		t.Errorf("an empty cache holds %v, %v", names, err)
-	}
-	if _, err := NewImagePullJobs(c, informer); err != nil {
-		t.Errorf("two controllers cannot share an informer: %v", err)
-	}
-	if _, err := NewImagePullJobs(nil, nil); err == nil {
-		t.Error("no error without a client")
-	}
 }

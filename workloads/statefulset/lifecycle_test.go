@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -164,7 +165,7 @@ func TestInPlaceUpdateOfOnePod(t *testing.T) {
 	if got := s.Pods[0].Spec.Containers[0].Image; got != "a" {
 		t.Errorf("the image is %s within the grace period", got)
 	}
-	if got := s.Pods[0].Labels[revisionLabel]; got != testName(s, "B") {
+	if got := s.Pods[0].Labels[podplan.RevisionLabel]; got != testName(s, "B") {
 		t.Errorf("revision %s, want that of B: the full name (STS-E22)", got)
 	}
 	apply("")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -41,8 +42,8 @@ type Options struct {
 	// there, and too many deleted. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
-	// update; NewImagePullJobs makes one. Default nil: no image is pulled ahead.
-	Jobs ImagePullJobs
+	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
+	Jobs workloads.ImagePullJobs
 
 	// Workers is the number of StatefulSets reconciled at the same time. Default 3.
 	Workers int

@@ -1,57 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
-	"fmt"
-	"time"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Plan is what to do about a StatefulSet now: data, to be looked at, compared
-// and carried out. The same Snapshot gives the same Plan.
+// Plan is what to do about a StatefulSet now. The same Snapshot gives the same Plan.
+//
+// Where pods are deleted to scale, its Stages.Otherwise holds the update that goes
+// on when the API server refuses all of that.
 type Plan struct {
-	// Revisions is what becomes of the history. Its Update is the revision of
-	// the present template, its Current the one that pods come from.
-	Revisions revision.Changes
+	rollout.Plan
 
-	// Stages lists the pods to create, to delete and to change. Where pods are
-	// deleted to scale, Stages.Otherwise holds the update that goes on when the
-	// API server refuses all of that.
-	rollout.Stages
-	// CreateClaims lists claims that pods wait for which exist already.
-	CreateClaims []*corev1.PersistentVolumeClaim
 	// PatchClaims lists the claims to change, beside those of pods to delete.
 	PatchClaims []rollout.ClaimPatch
 
-	// Waiting lists the pods that should move and do not, each with the
-	// reason. A wait without a pod stands for pods not created yet.
-	Waiting []rollout.Wait
-
-	// PreDownload is what to do about pulling images ahead.
-	PreDownload PreDownload
-
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1beta1.StatefulSetStatus
-
-	// RequeueAfter is the time after which the plan may be another without
-	// any event; 0 when only events can change it.
-	RequeueAfter time.Duration
-	// Problems are errors in the spec or in the data of single pods, each with
-	// what to do about it. The rest of the plan works around them.
-	Problems []Problem
-}
-
-// Problem is an error that a plan works around.
-type Problem struct {
-	// Condition is the condition of the StatefulSet that reports it.
-	Condition appsv1.StatefulSetConditionType
-	// Err says what was wanted, what was found and what to do.
-	Err error
 }
 
 // NewPlan decides what to do about a StatefulSet. It never fails: what is
@@ -60,24 +32,25 @@ type Problem struct {
 // out. A Snapshot without a Set or a time gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
-	p.stage = &p.plan.Stage
+	p.Planner = podplan.NewPlanner(&p.plan.Plan, failedUpdate)
 	if err := p.checkInput(); err != nil {
-		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
+		p.UpdateProblem(err)
 		return p.plan
 	}
 	if err := p.read(); err != nil {
-		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, err)
+		p.UpdateProblem(err)
 		p.planStatus()
 		return p.plan
 	}
-	p.planRevisions()
-	if p.plan.Revisions.Update == nil {
+	p.Workload = p.workload()
+	if !p.PlanRevisions(p.Snapshot.Pods) {
 		p.planStatus()
 		return p.plan
 	}
 	p.classify()
 	p.planReach()
 	if p.Set.DeletionTimestamp == nil { // (STS-26)
+		p.planAdoption()
 		p.planClaims()
 		p.planScale()
 		p.planRefresh()
@@ -87,28 +60,38 @@ func NewPlan(s *Snapshot) *Plan {
 	p.planStatus()
 	if p.Set.DeletionTimestamp == nil { // (STS-26)
 		p.planPreDownload()
-		p.planHistory()
+		p.PlanHistory(p.Set.Spec.RevisionHistoryLimit, p.settledCurrent(), p.allPods)
 	}
 	return p.plan
 }
 
-func (p *planner) problem(condition appsv1.StatefulSetConditionType, err error) {
-	p.plan.Problems = append(p.plan.Problems, Problem{Condition: condition, Err: err})
-}
-
-// podProblem reports broken data of one pod.
-func (p *planner) podProblem(pod *pod, err error) {
-	p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf("pod %s: %w", pod.Name, err))
-}
-
-// requeueAfter asks for another pass after d at the latest.
-func (p *planner) requeueAfter(d time.Duration) {
-	if d > 0 && (p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter) {
-		p.plan.RequeueAfter = d
+// planAdoption adopts revisions without a controller, unlike a CloneSet, which
+// uses them as they are.
+func (p *planner) planAdoption() {
+	for _, r := range p.Revisions {
+		if metav1.GetControllerOfNoCopy(r) == nil && r.DeletionTimestamp == nil {
+			p.plan.Revisions.Adopt = append(p.plan.Revisions.Adopt, r)
+		}
 	}
 }
 
-// wait records why a pod does not move; nil stands for a pod not created yet.
-func (p *planner) wait(pod *corev1.Pod, reason *rollout.Reason) {
-	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+// settledCurrent is the current revision as the status names it from now on. The
+// reconcile that ends an update is the last one for which there is an event, so
+// what is to be done after an update is done in it.
+func (p *planner) settledCurrent() *appsv1.ControllerRevision {
+	if s := p.plan.Status; s != nil && s.CurrentRevision == p.plan.Revisions.Update.Name {
+		return p.plan.Revisions.Update
+	}
+	return p.plan.Revisions.Current
+}
+
+// allPods yields the pods that have a name of the StatefulSet's.
+func (p *planner) allPods(yield func(*corev1.Pod) bool) {
+	for _, pods := range [][]*pod{p.pods, p.others} {
+		for _, pod := range pods {
+			if !yield(pod.Pod) {
+				return
+			}
+		}
+	}
 }

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -85,7 +86,7 @@ func mounts(pod *corev1.Pod, template string) bool {
 // claimOf returns the name of the claim in a volume of a pod where it is one
 // that its StatefulSet has made of a claim template, whether there still is such
 // a template or not; otherwise it is empty. It builds no names: it is asked about
-// every pod in every pass.
+// every pod in every reconcile.
 func claimOf(pod *corev1.Pod, v *corev1.Volume) string {
 	if v.PersistentVolumeClaim == nil {
 		return ""
@@ -107,7 +108,7 @@ func (p *planner) reportLacking(pods []*pod) {
 	if len(pods) > 1 {
 		more = fmt.Sprintf(" and %d more", len(pods)-1)
 	}
-	p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf(
+	p.UpdateProblem(fmt.Errorf(
 		"pod %s%s: does not mount the claims that spec.volumeClaimTemplates asks for, and the volumes of a pod cannot change; "+
 			"delete the pod to have it recreated with them", pods[0].Name, more))
 }
@@ -140,7 +141,7 @@ func (p *planner) ownersOf(claim *corev1.PersistentVolumeClaim, pod *pod) ([]met
 		return o.UID == p.Set.UID || o.UID == pod.UID
 	})
 	if wantSet {
-		owners = append(owners, claimOwner(ownerReference(p.Set)))
+		owners = append(owners, claimOwner(p.Owner()))
 	}
 	if wantPod {
 		owners = append(owners, claimOwner(*metav1.NewControllerRef(pod.Pod, corev1.SchemeGroupVersion.WithKind("Pod"))))
@@ -260,18 +261,9 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 // newClaim makes a claim. Its labels are those that the selector matches; who
 // owns it is written down at once where the whole set does. (STS-23)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:   p.Set.Namespace,
-			Name:        claimName(template.Name, p.Set.Name, ordinal),
-			Labels:      maps.Clone(p.Set.Spec.Selector.MatchLabels),
-			Annotations: maps.Clone(template.Annotations),
-			Finalizers:  slices.Clone(template.Finalizers),
-		},
-		Spec: *template.Spec.DeepCopy(),
-	}
+	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template, p.Set.Spec.Selector)
 	if p.setOwnsClaims() {
-		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(ownerReference(p.Set))}
+		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(p.Owner())}
 	}
 	return claim
 }

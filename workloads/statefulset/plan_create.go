@@ -1,15 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -19,7 +18,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // planCreate goes through the wanted ordinals and brings the pods there that
@@ -31,7 +29,7 @@ func (p *planner) planCreate() {
 	creation := p.newCreation()
 	for i, slot := range p.wanted {
 		if len(p.plan.Create) == rollout.MostCreations {
-			return // the next pass, which sees them, goes on
+			return // the next reconcile, which sees them, goes on
 		}
 		if budget == 0 {
 			p.waitForBudget(p.wanted[i:])
@@ -58,7 +56,7 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	case !pod.own:
 		return p.waitForOther(pod)
 	case pod.terminating:
-		p.wait(pod.Pod, terminating)
+		p.Wait(pod.Pod, terminating)
 		return p.order("pod %s is still terminating", pod.Name)
 	case pod.leaving:
 		return p.order("pod %s is replaced", pod.Name)
@@ -67,7 +65,7 @@ func (p *planner) bring(s slot, creation *creation) *rollout.Reason {
 	case pod.ended:
 		p.delete(pod, rollout.DeleteFailed)
 		return p.order("pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
-	case !pod.available:
+	case !pod.Available:
 		return p.order("pod %s is not available", pod.Name)
 	}
 	return nil
@@ -80,8 +78,8 @@ func (p *planner) backsOff(pod *pod) bool {
 	if wait <= 0 || podplan.HasRun(pod.Pod) {
 		return false
 	}
-	p.requeueAfter(wait)
-	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleBackOff,
+	p.RequeueAfter(wait)
+	p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleBackOff,
 		Message: fmt.Sprintf("the pod has ended (%s) and never ran, nor did the one before it; it is replaced at %s", pod.Status.Phase, p.BackOff[pod.Name].UTC().Format(time.TimeOnly))})
 	return true
 }
@@ -101,13 +99,13 @@ func (p *planner) order(format string, args ...any) *rollout.Reason {
 	return &rollout.Reason{Rule: rollout.RuleOrderedReady, Message: "podManagementPolicy OrderedReady: " + fmt.Sprintf(format, args...)}
 }
 
-// stop ends the pass over the places at one whose pod is not available.
+// stop ends the walk over the places at one whose pod is not available.
 func (p *planner) stop(rest []slot, reason *rollout.Reason) {
 	p.stopped = reason
 	p.waitForTurn(rest, reason)
 }
 
-// waitForTurn says why nothing is brought to the places that the pass does not
+// waitForTurn says why nothing is brought to the places that the walk does not
 // come to: pods that have ended there stay, and missing ones are not created.
 func (p *planner) waitForTurn(rest []slot, reason *rollout.Reason) {
 	missing := false
@@ -115,11 +113,11 @@ func (p *planner) waitForTurn(rest []slot, reason *rollout.Reason) {
 		if s.pod == nil {
 			missing = true
 		} else if s.pod.own && s.pod.ended && !s.pod.terminating {
-			p.wait(s.pod.Pod, reason)
+			p.Wait(s.pod.Pod, reason)
 		}
 	}
 	if missing {
-		p.wait(nil, reason)
+		p.Wait(nil, reason)
 	}
 }
 
@@ -134,11 +132,11 @@ func (p *planner) waitForBudget(rest []slot) {
 func (p *planner) waitForOther(other *pod) *rollout.Reason {
 	switch {
 	case other.terminating:
-		p.wait(other.Pod, terminating)
-	case other.kind != rollout.PatchAdopt:
+		p.Wait(other.Pod, terminating)
+	case other.Kind != rollout.PatchAdopt:
 		err := fmt.Errorf("create pod %s: there is one of that name which this StatefulSet does not control; delete or rename that", other.Name)
-		p.problem(v1beta1.StatefulSetConditionFailedCreatePod, err)
-		p.wait(nil, &rollout.Reason{Rule: rollout.RuleNameTaken, Message: err.Error()})
+		p.Problem(failedCreate, err)
+		p.Wait(nil, &rollout.Reason{Rule: rollout.RuleNameTaken, Message: err.Error()})
 	}
 	return p.order("pod %s is not under control yet", other.Name)
 }
@@ -155,7 +153,7 @@ func (p *planner) newCreation() *creation {
 		p.plan.Revisions.Update: &p.Set.Spec.Template,
 	}}
 	for _, s := range p.wanted {
-		if s.pod != nil && !s.pod.updated {
+		if s.pod != nil && !s.pod.Updated {
 			c.old++
 		}
 	}
@@ -168,13 +166,13 @@ func (c *creation) create(ordinal int) *rollout.Reason {
 	name := podName(c.Set.Name, ordinal)
 	missing, reason := c.missingClaims(name, ordinal)
 	if reason != nil {
-		c.wait(nil, reason)
+		c.Wait(nil, reason)
 		return c.order("pod %s waits for a claim", name)
 	}
 	from := c.revisionFor(ordinal)
 	pod, err := c.newPod(name, ordinal, from)
 	if err != nil {
-		c.problem(v1beta1.StatefulSetConditionFailedCreatePod, fmt.Errorf("create pod %s: %w", name, err))
+		c.Problem(failedCreate, fmt.Errorf("create pod %s: %w", name, err))
 		return c.order("pod %s cannot be created", name)
 	}
 	if from != c.plan.Revisions.Update {
@@ -194,7 +192,7 @@ func (c *creation) missingClaims(pod string, ordinal int) (missing []*corev1.Per
 		case claim == nil:
 			missing = append(missing, c.newClaim(template, ordinal))
 		case claim.DeletionTimestamp != nil:
-			c.problem(v1beta1.StatefulSetConditionFailedCreatePod, fmt.Errorf("create pod %s: claim %s is being deleted, and is waited for", pod, name))
+			c.Problem(failedCreate, fmt.Errorf("create pod %s: claim %s is being deleted, and is waited for", pod, name))
 			return nil, waitForClaim(pod, name)
 		case goesWithFormerPod(claim, pod), c.goesWithFormerSet(claim):
 			return nil, waitForClaim(pod, name)
@@ -226,22 +224,12 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 	if err != nil {
 		return nil, err
 	}
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       c.Set.Namespace,
-			Name:            name,
-			Labels:          maps.Clone(template.Labels),
-			Annotations:     maps.Clone(template.Annotations),
-			Finalizers:      slices.Clone(template.Finalizers),
-			OwnerReferences: []metav1.OwnerReference{ownerReference(c.Set)},
-		},
-		Spec: *template.Spec.DeepCopy(),
-	}
+	pod := c.NewPod(name, template)
 	if !c.selector.Matches(labels.Set(pod.Labels)) {
 		return nil, fmt.Errorf("revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
 			from.Name, c.selector, labels.FormatLabels(pod.Labels))
 	}
-	pod.Labels[revisionLabel] = revisionLabelOf(from)
+	c.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
 	pod.Labels[appsv1.PodIndexLabel] = strconv.Itoa(ordinal)
 	pod.Spec.Hostname, pod.Spec.Subdomain = name, c.Set.Spec.ServiceName
@@ -272,8 +260,6 @@ func (c *creation) template(from *appsv1.ControllerRevision) (*corev1.PodTemplat
 func (c *creation) mountClaims(spec *corev1.PodSpec, ordinal int) {
 	for i := range c.Set.Spec.VolumeClaimTemplates {
 		name := c.Set.Spec.VolumeClaimTemplates[i].Name
-		spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
-		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(name, c.Set.Name, ordinal)}}})
+		podplan.MountClaim(spec, name, claimName(name, c.Set.Name, ordinal))
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
@@ -5,11 +7,12 @@ import (
 	"slices"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// planKeep takes back pods that prepare for their deletion although they shall
+// planKeep returns pods to service that prepare for their deletion although they shall
 // stay: their ordinal is wanted again, or the update is paused or undone. Where
 // the hooks do not allow it, such a pod is replaced when its hook lets go.
 func (p *planner) planKeep() {
@@ -20,11 +23,8 @@ func (p *planner) planKeep() {
 			lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete || p.recreates(pod) {
 			continue
 		}
-		if lifecycle.CancelDelete(pod.change(rollout.PatchKeep), pod.Pod, p.Set.Spec.Lifecycle, p.Now) {
+		if p.Undelete(&pod.View) {
 			continue
-		}
-		if pod.patch.Empty() {
-			pod.patch = nil
 		}
 		if r == nil {
 			r = p.newReplacement()
@@ -36,13 +36,13 @@ func (p *planner) planKeep() {
 // replacement deletes pods that are wanted, so that others come in their places.
 type replacement struct {
 	*planner
-	down []int // the places, ascending, whose pods are not available or will not be after this pass
+	down []int // the places, ascending, whose pods are not available or will not be after this reconcile
 }
 
 func (p *planner) newReplacement() *replacement {
 	r := &replacement{planner: p}
 	for i, s := range p.wanted {
-		if s.pod == nil || !s.pod.own || s.pod.terminating || !s.pod.available {
+		if s.pod == nil || !s.pod.own || s.pod.terminating || !s.pod.Available {
 			r.down = append(r.down, i)
 		}
 	}
@@ -55,13 +55,13 @@ func (r *replacement) replace(place int) {
 	pod := r.wanted[place].pod
 	if reason := r.holds(place); reason != nil {
 		if reason != pausedUpdate || !mustMove(r.wanted[place]) { // otherwise the update step says so
-			r.wait(pod.Pod, reason)
+			r.Wait(pod.Pod, reason)
 		}
 		return
 	}
 	pod.unserving = !pod.ready()
 	r.delete(pod, rollout.DeleteForScale)
-	if pod.leaving = pod.deleted || pod.patch != nil; pod.leaving {
+	if pod.leaving = pod.Deleted || pod.Patch != nil; pod.leaving {
 		if i, down := slices.BinarySearch(r.down, place); !down {
 			r.down = slices.Insert(r.down, i, place)
 		}
@@ -101,7 +101,7 @@ func (r *replacement) holds(place int) *rollout.Reason {
 // comesBack tells whether the replacement of a pod has the same revision. (STS-3)
 func (p *planner) comesBack(pod *pod) bool {
 	if pod.held {
-		return pod.Labels[revisionLabel] == revisionLabelOf(p.plan.Revisions.Current)
+		return pod.Labels[podplan.RevisionLabel] == p.RevisionValue(p.plan.Revisions.Current.Name)
 	}
-	return pod.updated
+	return pod.Updated
 }

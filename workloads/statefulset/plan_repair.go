@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
@@ -5,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -14,19 +17,22 @@ import (
 // could never be taken back. Pods that are ready stay, for the reason that is
 // given to those from one on.
 func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reason) {
-	broken, stage := p.broken(sequence), p.stage
+	broken, stage := p.broken(sequence), p.Stage
 	if len(p.plan.Create) > 0 { // those come while lower pods are available, and show whether the update works
-		p.stage = &p.plan.Otherwise
+		p.Stage = &p.plan.Otherwise
 	}
-	defer func() { p.stage = stage }()
+	defer func() { p.Stage = stage }()
 	switch {
 	case p.finishPrepared(sequence[from:], waiting, broken):
 		if broken != nil { // those pods show it as well
-			p.wait(broken.Pod, waiting)
+			p.Wait(broken.Pod, waiting)
 		}
 	case broken != nil:
 		broken.unserving = true
 		p.update(broken)
+		if p.InOtherwise() && (broken.Deleted || broken.Kind == rollout.PatchUpdateInPlace) {
+			p.Wait(broken.Pod, waiting) // as long as pods are created
+		}
 	}
 }
 
@@ -39,21 +45,21 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 		case !mustMove(s) || s.pod == but:
 		case s.pod.preparedUpdate():
 			p.update(s.pod)
-			if !s.pod.deleted && s.pod.kind != rollout.PatchUpdateInPlace {
+			if !s.pod.Deleted && s.pod.Kind != rollout.PatchUpdateInPlace {
 				continue
 			}
-			if some = true; p.stage == &p.plan.Otherwise {
-				p.wait(s.pod.Pod, waiting)
+			if some = true; p.Stage == &p.plan.Otherwise {
+				p.Wait(s.pod.Pod, waiting)
 			}
 		default:
-			p.wait(s.pod.Pod, waiting)
+			p.Wait(s.pod.Pod, waiting)
 		}
 	}
 	return some
 }
 
 // broken is the pod to move although others are waited for: one that is not
-// ready and that is given up, or the next one in order; nil while a pod is
+// ready at a revision that is wanted no more, or the next one in order; nil while a pod is
 // terminating. Of several it is the lowest one, which may hold up the creation
 // of others, but one of the current revision only where there is no other.
 func (p *planner) broken(sequence []slot) *pod {
@@ -67,7 +73,7 @@ func (p *planner) broken(sequence []slot) *pod {
 		case pod.terminating:
 			return nil
 		case !mustMove(s), p.stuck(s):
-			next = next && pod.available
+			next = next && pod.Available
 		case pod.ready(), pod.preparedUpdate():
 			next = false
 		case pod.prepared(), !p.isCurrent(pod):
@@ -84,8 +90,8 @@ func (p *planner) broken(sequence []slot) *pod {
 func (p *planner) works() map[string]bool {
 	works := map[string]bool{}
 	for _, pod := range p.pods {
-		if pod.available && pod.inPlaceDone {
-			works[pod.Labels[revisionLabel]] = true
+		if pod.Available && !pod.Updating {
+			works[pod.Labels[podplan.RevisionLabel]] = true
 		}
 	}
 	return works
@@ -96,8 +102,8 @@ func (p *planner) works() map[string]bool {
 // hand whenever something else makes the other pods unready. A revision that pods
 // go back to has been the current one.
 func (p *planner) spreads(works map[string]bool) bool {
-	return !works[revisionLabelOf(p.plan.Revisions.Update)] && !p.goesBack() && slices.ContainsFunc(p.wanted, func(s slot) bool {
-		return s.pod != nil && (s.pod.own || s.pod.adopted()) && s.pod.updated && !s.pod.terminating
+	return !works[p.RevisionValue(p.plan.Revisions.Update.Name)] && !p.goesBack() && slices.ContainsFunc(p.wanted, func(s slot) bool {
+		return s.pod != nil && (s.pod.own || s.pod.adopted()) && s.pod.Updated && !s.pod.terminating
 	})
 }
 
@@ -108,7 +114,7 @@ func (p *planner) goesBack() bool {
 }
 
 func (p *planner) isCurrent(pod *pod) bool {
-	return pod.Labels[revisionLabel] == revisionLabelOf(p.plan.Revisions.Current)
+	return pod.Labels[podplan.RevisionLabel] == p.RevisionValue(p.plan.Revisions.Current.Name)
 }
 
 // prepared tells whether its deletion or update is being prepared, which alone
@@ -125,5 +131,5 @@ func (p *pod) preparedUpdate() bool {
 // givenUp tells whether nobody wants the current revision any more, or none of
 // its pods works.
 func (p *planner) givenUp(works map[string]bool) bool {
-	return p.goesBack() || !works[revisionLabelOf(p.plan.Revisions.Current)]
+	return p.goesBack() || !works[p.RevisionValue(p.plan.Revisions.Current.Name)]
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
@@ -8,8 +10,8 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// planScale brings the pods to the wanted ordinals: it takes back pods that
-// prepare for a deletion which is not wanted any more, creates those that are
+// planScale brings the pods to the wanted ordinals: it returns pods to
+// service that prepare for a deletion which is not wanted any more, creates those that are
 // missing, and deletes those that are left over. (STS-4 to STS-13)
 func (p *planner) planScale() {
 	p.planKeep()
@@ -26,7 +28,7 @@ func (p *planner) scaleIn() {
 	}
 	for _, pod := range rest {
 		if p.ordered {
-			p.wait(pod.Pod, p.stopped)
+			p.Wait(pod.Pod, p.stopped)
 		} else {
 			p.delete(pod, rollout.DeleteForScale)
 		}
@@ -39,7 +41,7 @@ func (p *planner) deleteInOrder(pods []*pod) (waiting []*pod) {
 	if p.stopped = p.haltsScaleIn(); p.stopped != nil {
 		return pods
 	}
-	pods[0].unserving = !pods[0].available
+	pods[0].unserving = !pods[0].Available
 	p.delete(pods[0], rollout.DeleteForScale)
 	p.stopped, p.inOrder = p.order("pod %s is deleted first", pods[0].Name), true
 	return pods[1:]
@@ -58,7 +60,7 @@ func (p *planner) haltsScaleIn() *rollout.Reason {
 		}
 	}
 	highest := p.condemned[0]
-	if highest.available || lifecycle.StateOf(highest.Pod) == lifecyclev1alpha1.StatePreparingDelete {
+	if highest.Available || lifecycle.StateOf(highest.Pod) == lifecyclev1alpha1.StatePreparingDelete {
 		return nil
 	}
 	first := func(pod *pod) bool { return !pod.ready() && (pod == highest || !pod.ended || !highest.ended) }
@@ -73,17 +75,6 @@ func (p *planner) haltsScaleIn() *rollout.Reason {
 
 // delete deletes a pod, or has its hook asked to prepare it. (STS-13)
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
-	now, held := lifecycle.BeginDelete(pod.change(rollout.PatchPrepare), pod.Pod, p.Set.Spec.Lifecycle, p.Now)
-	if now {
-		pod.deleted = true
-		p.scaled = p.scaled || why == rollout.DeleteForScale
-		p.stage.Delete = append(p.stage.Delete, rollout.PodDeletion{
-			Pod: pod.Pod, For: why, Unchanged: pod.unserving, ChangeClaims: pod.claims})
-		return
-	}
-	p.scaled = p.scaled || why == rollout.DeleteForScale && !pod.patch.Empty()
-	if pod.patch.Empty() {
-		pod.patch = nil
-	}
-	p.wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})
+	p.Delete(&pod.View, rollout.PodDeletion{For: why, Unchanged: pod.unserving, ChangeClaims: pod.claims})
+	p.scaled = p.scaled || why == rollout.DeleteForScale && (pod.Deleted || pod.Patch != nil)
 }

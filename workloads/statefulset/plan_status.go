@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
-	"slices"
-
-	"k8s.io/utils/ptr"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -25,7 +26,7 @@ func (p *planner) planStatus() {
 	if p.plan.Revisions.Update != nil {
 		p.countStatus(status)
 	}
-	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.now())
+	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.Now)
 	if !sameStatus(&p.Set.Status, status) {
 		p.plan.Status = status
 	}
@@ -40,10 +41,10 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 	for _, pod := range p.pods {
 		ready := pod.Status.Phase == corev1.PodRunning && readiness.Ready(pod.Pod)
 		count(&status.ReadyReplicas, ready)
-		count(&status.AvailableReplicas, pod.available)
-		count(&status.UpdatedReadyReplicas, ready && pod.updated)
-		count(&status.UpdatedReplicas, pod.updated && !pod.terminating)
-		count(&status.CurrentReplicas, pod.Labels[revisionLabel] == revisionLabelOf(current) && !pod.terminating)
+		count(&status.AvailableReplicas, pod.Available)
+		count(&status.UpdatedReadyReplicas, ready && pod.Updated)
+		count(&status.UpdatedReplicas, pod.Updated && !pod.terminating)
+		count(&status.CurrentReplicas, pod.Labels[podplan.RevisionLabel] == p.RevisionValue(current.Name) && !pod.terminating)
 	}
 	if p.rolling != nil && p.progress().MayAdvance() {
 		status.CurrentRevision, status.CurrentReplicas = update.Name, status.UpdatedReplicas
@@ -53,7 +54,7 @@ func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
 // progress is how far the pods have come to the update revision, where they are
 // to be ready as well.
 func (p *planner) progress() (progress revision.Progress) {
-	updated := func(pod *pod) bool { return pod.updated && !pod.terminating && pod.ready() }
+	updated := func(pod *pod) bool { return pod.Updated && !pod.terminating && pod.ready() }
 	for _, pod := range p.pods {
 		count(&progress.Behind, !updated(pod))
 	}
@@ -75,26 +76,19 @@ func count(n *int32, counts bool) {
 	}
 }
 
-// sameStatus tells whether a status need not be written. When a condition
-// began is not worth a write of its own.
+// sameStatus tells whether a status need not be written.
 func sameStatus(a, b *v1beta1.StatefulSetStatus) bool {
-	return a.ObservedGeneration == b.ObservedGeneration &&
-		a.Replicas == b.Replicas && a.ReadyReplicas == b.ReadyReplicas && a.AvailableReplicas == b.AvailableReplicas &&
-		a.CurrentReplicas == b.CurrentReplicas && a.UpdatedReplicas == b.UpdatedReplicas &&
-		a.UpdatedReadyReplicas == b.UpdatedReadyReplicas &&
-		a.UpdateRevision == b.UpdateRevision && a.CurrentRevision == b.CurrentRevision &&
-		a.LabelSelector == b.LabelSelector && ptr.Equal(a.CollisionCount, b.CollisionCount) &&
-		slices.EqualFunc(a.Conditions, b.Conditions, func(a, b appsv1.StatefulSetCondition) bool {
-			return a.Type == b.Type && a.Status == b.Status && a.Message == b.Message
-		})
+	x, y := *a, *b
+	x.Conditions, y.Conditions = nil, nil
+	return equality.Semantic.DeepEqual(&x, &y) && podplan.SameConditions(a.Conditions, b.Conditions, readCondition)
 }
 
 type condition = podplan.Condition[appsv1.StatefulSetConditionType]
 
-// conditionsOf says what is wrong, one condition per type with the first
-// problem of its kind. Conditions that stand keep their time.
-func conditionsOf(old []appsv1.StatefulSetCondition, problems []Problem, now metav1.Time) []appsv1.StatefulSetCondition {
-	return podplan.Conditions(old, problems, now,
-		func(c appsv1.StatefulSetCondition) condition { return condition(c) },
+func readCondition(c appsv1.StatefulSetCondition) condition { return condition(c) }
+
+// conditionsOf says what is wrong. Conditions that stand keep their time.
+func conditionsOf(old []appsv1.StatefulSetCondition, problems []rollout.Problem, now time.Time) []appsv1.StatefulSetCondition {
+	return podplan.Conditions(old, problems, now, readCondition,
 		func(c condition) appsv1.StatefulSetCondition { return appsv1.StatefulSetCondition(c) })
 }

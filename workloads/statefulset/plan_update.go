@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
@@ -6,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -19,7 +20,7 @@ func (p *planner) planUpdate() {
 	sequence := p.reach.sequence
 	switch {
 	case p.reach.err != nil:
-		p.problem(v1beta1.StatefulSetConditionFailedUpdatePod, fmt.Errorf("spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy: %w", p.reach.err))
+		p.UpdateProblem(fmt.Errorf("spec.updateStrategy.rollingUpdate.unorderedUpdate.priorityStrategy: %w", p.reach.err))
 	case p.rolling == nil:
 		p.waitAll(p.wanted, &rollout.Reason{Rule: rollout.RuleOnDelete,
 			Message: "updateStrategy.type OnDelete: the pod gets the present template when somebody deletes it"})
@@ -40,13 +41,13 @@ func (p *planner) planUpdate() {
 // as it is not refused. (STS-12)
 func (p *planner) planOtherwise(sequence []slot) {
 	waiting := len(p.plan.Waiting)
-	p.stage = &p.plan.Otherwise
+	p.Stage = &p.plan.Otherwise
 	if p.stopped == nil || p.inOrder {
 		p.walk(sequence)
 	} else {
 		p.updateBroken(sequence, 0, p.stopped)
 	}
-	p.stage = &p.plan.Stage
+	p.Stage = &p.plan.Stage
 	p.plan.Waiting = p.plan.Waiting[:waiting]
 }
 
@@ -98,7 +99,7 @@ func (p *planner) unordered() reach {
 	var others []*corev1.Pod
 	byPod := map[*corev1.Pod]slot{}
 	for _, s := range p.wanted {
-		if s.pod == nil || s.pod.updated || s.pod.terminating {
+		if s.pod == nil || s.pod.Updated || s.pod.terminating {
 			moved = append(moved, s)
 			continue
 		}
@@ -144,7 +145,7 @@ func (p *planner) walk(sequence []slot) {
 		switch {
 		case p.stuck(s):
 			p.update(s.pod)
-			if !s.pod.available || s.pod.prepared() {
+			if !s.pod.Available || s.pod.prepared() {
 				unavailable++
 			}
 			continue
@@ -160,41 +161,39 @@ func (p *planner) walk(sequence []slot) {
 
 // mustMove tells whether the pod of a place has to move.
 func mustMove(s slot) bool {
-	return s.pod != nil && s.pod.own && !s.pod.updated && !s.pod.terminating && !s.pod.ended && !s.pod.deleted
+	return s.pod != nil && s.pod.own && !s.pod.Updated && !s.pod.terminating && !s.pod.ended && !s.pod.Deleted
 }
 
 // serves tells whether a pod is at the update revision and serves there. One whose
 // record of its update cannot be read serves as far as anybody will ever know.
 func serves(s slot) bool {
-	return s.pod != nil && s.pod.own && s.pod.updated && s.pod.healthy() && s.pod.available && (s.pod.inPlaceDone || s.pod.unreadable)
+	return s.pod != nil && s.pod.own && s.pod.Updated && s.pod.healthy() && s.pod.Available && (!s.pod.Updating || s.pod.Unreadable)
 }
 
 // waitAll says why the pods that have to move stay.
 func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	for _, s := range slots {
 		if mustMove(s) {
-			p.wait(s.pod.Pod, reason)
+			p.Wait(s.pod.Pod, reason)
 		}
 	}
 }
 
 // update moves one pod, in place where policy and template allow it. (STS-18)
 func (p *planner) update(pod *pod) {
-	if inplace.InGrace(pod.Pod) && !pod.unreadable {
+	if pod.InGrace() {
 		return // refresh says what it waits for
 	}
-	if pod.patch != nil {
-		p.wait(pod.Pod, &rollout.Reason{
-			Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
+	if p.RefreshFirst(&pod.View) {
 		return
 	}
-	pod.otherwise = p.stage == &p.plan.Otherwise
+	pod.Otherwise = p.InOtherwise()
 	update, obstacle := p.inPlace(pod)
 	switch {
-	case obstacle == nil && update != nil:
-		p.updateInPlace(pod, update)
+	case update != nil:
+		p.UpdateInPlace(&pod.View, update, p.plan.Revisions.Update)
 	case p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType:
-		p.wait(pod.Pod, p.forbidden(pod, obstacle))
+		p.Wait(pod.Pod, p.Forbidden(&pod.View, obstacle))
 	default:
 		p.delete(pod, rollout.DeleteForUpdate)
 	}
@@ -202,9 +201,9 @@ func (p *planner) update(pod *pod) {
 
 // recreates tells whether the update deletes a pod, now or later.
 func (p *planner) recreates(pod *pod) bool {
-	if p.rolling == nil || p.rolling.Paused || pod.updated || pod.held || p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
+	if p.rolling == nil || p.rolling.Paused || pod.Updated || pod.held || p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
 		return false
 	}
-	update, obstacle := p.inPlace(pod)
-	return update == nil || obstacle != nil
+	update, _ := p.inPlace(pod)
+	return update == nil
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
@@ -5,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,9 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/inplace"
-	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -24,6 +24,7 @@ import (
 
 // planner holds what the steps of NewPlan hand to one another.
 type planner struct {
+	podplan.Planner
 	*Snapshot
 	plan *Plan
 
@@ -40,12 +41,8 @@ type planner struct {
 	reach     reach  // of the update
 
 	stopped *rollout.Reason // OrderedReady: why nothing goes on beyond a pod
-	stage   *rollout.Stage  // of the plan, where the present step belongs
-	scaled  bool            // the scale step deletes something: no update unless that is refused
 	inOrder bool            // stopped says no more than that
-
-	calculator *inplace.Calculator
-	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
+	scaled  bool            // the scale step deletes something: no update unless that is refused
 }
 
 // limits are the strategies of the spec, in pods and seconds.
@@ -59,35 +56,37 @@ type slot struct {
 	pod     *pod // nil: there is none
 }
 
-// pod is a pod with what every step wants to know of it.
+// pod is a pod with what every step wants to know of it. It is available where
+// it is Running, and Ready for minReadySeconds. (STS-8)
 type pod struct {
-	*corev1.Pod
+	podplan.View
 	ordinal     int
 	own         bool // the StatefulSet's
 	terminating bool
 	ended       bool // Failed or Succeeded
-	updated     bool // at the update revision
 	held        bool // the partition holds it back
-	available   bool // Running, and Ready for minReadySeconds (STS-8)
-	inPlaceDone bool // no in-place update is under way
-	unreadable  bool // nobody can tell whether one is: its record cannot be read
 	claims      []rollout.ClaimPatch
-	patch       *podpatch.Patch // nil: nothing to change yet
-	kind        rollout.PatchKind
-	deleted     bool // the plan deletes it
 	leaving     bool // the plan replaces it, or takes it out of service for that
 	unserving   bool // that it is not ready is why the plan may delete it
-	otherwise   bool // the patch belongs into Plan.Otherwise
 }
 
-// change returns the patch of a pod, to be filled in. What the patch is for is
-// the latest kind.
-func (p *pod) change(kind rollout.PatchKind) *podpatch.Patch {
-	if p.patch == nil {
-		p.patch = &podpatch.Patch{}
+// The conditions that report problems, as plans name them.
+const (
+	failedCreate = string(v1beta1.StatefulSetConditionFailedCreatePod)
+	failedUpdate = string(v1beta1.StatefulSetConditionFailedUpdatePod)
+)
+
+// workload says what the shared steps know of the StatefulSet.
+func (p *planner) workload() podplan.Workload {
+	in := podplan.InPlace{Field: "podUpdatePolicy", What: "policy", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, KeepStateless: true}
+	if p.rolling != nil && p.rolling.InPlaceUpdateStrategy != nil {
+		in.GraceSeconds = p.rolling.InPlaceUpdateStrategy.GracePeriodSeconds
 	}
-	p.kind = kind
-	return p.patch
+	return podplan.Workload{
+		Object: p.Set, Kind: v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), Template: &p.Set.Spec.Template,
+		CurrentRevision: p.Set.Status.CurrentRevision, CollisionCount: p.Set.Status.CollisionCount,
+		Hooks: p.hooks(), InPlace: in,
+	}
 }
 
 // healthy tells whether a pod serves: it is Ready, and no hook or update has
@@ -100,8 +99,8 @@ func (p *pod) healthy() bool {
 // ready tells whether a pod may be serving, for however short a time.
 func (p *pod) ready() bool { return p.Status.Phase == corev1.PodRunning && readiness.Ready(p.Pod) }
 
-// adopted tells whether the plan takes a pod over.
-func (p *pod) adopted() bool { return p.patch != nil && p.kind == rollout.PatchAdopt }
+// adopted tells whether the plan adopts a pod.
+func (p *pod) adopted() bool { return p.Patch != nil && p.Kind == rollout.PatchAdopt }
 
 // mostReplicas is far beyond what a cluster holds. A plan keeps something for
 // each of them.
@@ -111,9 +110,6 @@ const mostReplicas = 1_000_000
 func (p *planner) read() (err error) {
 	if p.selector, err = p.Snapshot.selector(); err != nil {
 		return err
-	}
-	if p.selector.Empty() {
-		return fmt.Errorf("spec.selector: is empty; it must select the labels of the template")
 	}
 	l := &p.limits
 	if l.replicas = p.replicas(); l.replicas < 0 {
@@ -170,7 +166,7 @@ func maxUnavailable(value *intstr.IntOrString, replicas int32) (int32, error) {
 // classify finds out whose the pods are and what every step wants to know of
 // them, and which of them are wanted. (STS-1, STS-2)
 func (p *planner) classify() {
-	update := revisionLabelOf(p.plan.Revisions.Update)
+	update := p.RevisionValue(p.plan.Revisions.Update.Name)
 	all := make([]pod, len(p.Snapshot.Pods))
 	byOrdinal := make([]*pod, 0, len(all))
 	for i, shared := range p.Snapshot.Pods {
@@ -182,9 +178,10 @@ func (p *planner) classify() {
 		pod.Pod, pod.ordinal = shared, ordinal
 		pod.terminating = shared.DeletionTimestamp != nil
 		pod.ended = shared.Status.Phase == corev1.PodFailed || shared.Status.Phase == corev1.PodSucceeded
-		pod.updated = shared.Labels[revisionLabel] == update
-		pod.available = p.available(shared)
-		pod.inPlaceDone = true
+		pod.Updated = shared.Labels[podplan.RevisionLabel] == update
+		if shared.Status.Phase == corev1.PodRunning {
+			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))
+		}
 		p.settleOwner(pod)
 		byOrdinal = append(byOrdinal, pod)
 	}
@@ -193,8 +190,8 @@ func (p *planner) classify() {
 }
 
 // settleOwner finds out whether a pod is the StatefulSet's. A pod without a
-// controller is taken over, and one that the selector no longer matches is
-// given up; either is left alone until that is done.
+// controller is adopted, and one that the selector no longer matches is
+// released; either is left alone until that is done.
 func (p *planner) settleOwner(pod *pod) {
 	controller := metav1.GetControllerOfNoCopy(pod.Pod)
 	matches := p.selector.Matches(labels.Set(pod.Labels))
@@ -202,12 +199,12 @@ func (p *planner) settleOwner(pod *pod) {
 	switch {
 	case controller != nil && controller.UID != p.Set.UID:
 	case controller == nil && matches && !idle:
-		owner := ownerReference(p.Set)
-		pod.change(rollout.PatchAdopt).AddOwner = &owner
+		owner := p.Owner()
+		pod.Change(rollout.PatchAdopt).AddOwner = &owner
 	case controller != nil && matches:
 		pod.own = true
 	case controller != nil && !idle:
-		pod.change(rollout.PatchRelease).RemoveOwner = p.Set.UID
+		pod.Change(rollout.PatchRelease).RemoveOwner = p.Set.UID
 	}
 }
 
@@ -237,42 +234,23 @@ func (p *planner) place(byOrdinal []*pod) {
 	slices.Reverse(p.condemned)
 }
 
-// available tells whether a pod counts as available, and plans another pass
-// for the moment when it will. (STS-8)
-func (p *planner) available(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodRunning {
-		return false
-	}
-	in, willBe := readiness.ReadyIn(pod, p.limits.minReadySeconds, p.Now)
-	if willBe && in > 0 {
-		p.requeueAfter(in)
-	}
-	return willBe && in <= 0
-}
-
 // finishPatches lists what the steps collected about each pod and its claims.
 func (p *planner) finishPatches() {
 	for _, pods := range [][]*pod{p.pods, p.others} {
 		for _, pod := range pods {
-			if pod.deleted {
-				continue
+			if !pod.Deleted {
+				p.plan.PatchClaims = append(p.plan.PatchClaims, pod.claims...)
 			}
-			p.plan.PatchClaims = append(p.plan.PatchClaims, pod.claims...)
-			if pod.patch == nil || !pod.patch.Changes(pod.Pod) {
-				continue
-			}
-			stage := &p.plan.Stage
-			if pod.otherwise {
-				stage = &p.plan.Otherwise
-			}
-			stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.patch, Kind: pod.kind})
+			p.Finish(&pod.View)
 		}
 	}
 }
 
-// ownerReference says that a StatefulSet controls something.
-func ownerReference(set *v1beta1.StatefulSet) metav1.OwnerReference {
-	return *metav1.NewControllerRef(set, v1beta1.SchemeGroupVersion.WithKind("StatefulSet"))
+// hooks are those that a StatefulSet knows: not preNormal. (LC-18)
+func (s *Snapshot) hooks() *lifecyclev1alpha1.Lifecycle {
+	hooks := s.Set.Spec.Lifecycle
+	if hooks == nil || hooks.PreNormal == nil {
+		return hooks
+	}
+	return &lifecyclev1alpha1.Lifecycle{PreDelete: hooks.PreDelete, InPlaceUpdate: hooks.InPlaceUpdate}
 }
-
-func (p *planner) now() metav1.Time { return metav1.NewTime(p.Now.Truncate(time.Second)) }

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -23,7 +24,7 @@ func (j *judge) checkRefused(plan *Plan) {
 	if plan.Otherwise.Empty() {
 		return
 	}
-	if len(plan.Create)+len(plan.Delete) == 0 && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) {
+	if len(plan.Create)+len(plan.Delete) == 0 && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.AffectsAvailability() }) {
 		j.fail(plan, "plans %+v in place of nothing", plan.Otherwise)
 	}
 	refused := *plan
@@ -44,7 +45,7 @@ func (j *judge) checkContained(plan *Plan) {
 	var broken []int // ordinals of pods that have the update and do not serve
 	for _, ordinal := range j.wanted {
 		switch pod := j.pods[ordinal]; {
-		case pod == nil || !j.own(pod) || pod.DeletionTimestamp != nil || pod.Labels[revisionLabel] != update.Name:
+		case pod == nil || !j.own(pod) || pod.DeletionTimestamp != nil || pod.Labels[podplan.RevisionLabel] != update.Name:
 		case j.available(pod):
 			return
 		default:
@@ -56,7 +57,7 @@ func (j *judge) checkContained(plan *Plan) {
 	}
 	moved := 0
 	for _, pod := range j.updated(plan) {
-		if state := lifecycle.StateOf(pod); pod.Labels[revisionLabel] != current.Name || state == lifecyclev1alpha1.StatePreparingUpdate {
+		if state := lifecycle.StateOf(pod); pod.Labels[podplan.RevisionLabel] != current.Name || state == lifecyclev1alpha1.StatePreparingUpdate {
 			continue
 		}
 		moved++
@@ -84,7 +85,7 @@ func (j *judge) checkReplaced(plan *Plan) {
 		going[d.Pod.Name] = d.For == rollout.DeleteForScale
 	}
 	for _, p := range plan.Patch {
-		forUpdate := !j.rolling.Paused && p.Pod.Labels[revisionLabel] != plan.Revisions.Update.Name
+		forUpdate := !j.rolling.Paused && p.Pod.Labels[podplan.RevisionLabel] != plan.Revisions.Update.Name
 		going[p.Pod.Name] = p.Kind == rollout.PatchPrepare && lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete && !forUpdate
 	}
 	var taken []*corev1.Pod

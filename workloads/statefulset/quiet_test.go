@@ -178,35 +178,3 @@ func TestRun(t *testing.T) {
 		})
 	})
 }
-
-func TestOptions(t *testing.T) {
-	inCluster(t, func(t *testing.T, c *cluster) {
-		kube, workloads := c.Client(fixture.TestUser), c.workloads(fixture.TestUser)
-		for _, test := range []struct {
-			name    string
-			options Options
-			want    []string
-		}{
-			{"nothing at all", Options{}, []string{"Options.Kubernetes", "Options.Workloads"}},
-			{"no client of StatefulSets", Options{Kubernetes: kube}, []string{"Options.Workloads"}},
-			{"no clientset", Options{Workloads: workloads}, []string{"Options.Kubernetes"}},
-			{"negative workers", Options{Kubernetes: kube, Workloads: workloads, Workers: -1}, []string{"Options.Workers"}},
-			{"pre-download without jobs", Options{Kubernetes: kube, Workloads: workloads, Features: Features{PreDownload: true}}, []string{"Options.Jobs"}},
-		} {
-			for _, make := range []func(Options) error{
-				func(o Options) error { _, err := New(o); return err },
-				func(o Options) error { o.Reader = c.options.Reader; _, err := NewReconciler(o); return err },
-			} {
-				err := make(test.options)
-				for _, want := range test.want {
-					if err == nil || !strings.Contains(err.Error(), want) {
-						t.Errorf("%s: error %v, want one that names %s", test.name, err, want)
-					}
-				}
-			}
-		}
-		if _, err := NewReconciler(Options{Kubernetes: kube, Workloads: workloads}); err == nil || !strings.Contains(err.Error(), "Options.Reader") {
-			t.Errorf("a Reconciler without Reader: error %v", err)
-		}
-	})
-}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/podplan"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -65,7 +66,7 @@ func TestEditBeforeTheFirstStatus(t *testing.T) {
 	for name, edits := range map[string][]edit{"ordered": with(noStatus, replicas(3), partition(3)), "unordered": with(noStatus, replicas(3), partition(3), unordered)} {
 		s := testSnapshot(t, "B", "A", "0A 1A", edits...)
 		plan := NewPlan(s)
-		if letterOf(s, plan.Revisions.Current.Name) != "A" || len(plan.Create) != 1 || letterOf(s, plan.Create[0].Pod.Labels[revisionLabel]) != "A" || len(plan.Patch)+len(plan.Delete) > 0 {
+		if letterOf(s, plan.Revisions.Current.Name) != "A" || len(plan.Create) != 1 || letterOf(s, plan.Create[0].Pod.Labels[podplan.RevisionLabel]) != "A" || len(plan.Patch)+len(plan.Delete) > 0 {
 			t.Errorf("%s: current %s, created %+v, changed %+v, deleted %+v: want one pod for the partition, at revision A",
 				name, plan.Revisions.Current.Name, plan.Create, plan.Patch, plan.Delete)
 		}
@@ -93,7 +94,7 @@ func TestLongName(t *testing.T) {
 	s.Set.Name = strings.Repeat("w", 58)
 	s.Revisions = nil
 	plan := NewPlan(s)
-	label := plan.Create[0].Pod.Labels[revisionLabel]
+	label := plan.Create[0].Pod.Labels[podplan.RevisionLabel]
 	if label == "" || len(label) > 63 || !strings.HasSuffix(plan.Revisions.Create.Name, label) {
 		t.Errorf("the label of revision %s is %q", plan.Revisions.Create.Name, label)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // TestABrokenUpdateCanBeTakenBack breaks an update with an image that never
@@ -66,11 +68,11 @@ func (w *setWorld) rollOut(t *testing.T, what string) {
 	updated := 0
 	for _, ordinal := range j.wanted {
 		pod := j.pods[ordinal]
-		if pod == nil || !j.serves(pod, pod.Labels[revisionLabel]) {
+		if pod == nil || !j.serves(pod, pod.Labels[podplan.RevisionLabel]) {
 			w.ShowPods(0, &last)
 			t.Fatalf("%s: pod %d does not serve:\n%s", what, ordinal, &last)
 		}
-		if pod.Labels[revisionLabel] == w.set.Status.UpdateRevision {
+		if pod.Labels[podplan.RevisionLabel] == w.set.Status.UpdateRevision {
 			updated++
 		}
 	}

@@ -208,7 +208,7 @@ func free(u *simulation.User, set *v1beta1.StatefulSet) {
 		case own && window.contains(ordinal):
 			spoilt := pod.Annotations[inplacev1alpha1.StateAnnotation] == "{"
 			lower = lower || !works || spoilt && !readiness.Ready(pod)
-			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[revisionLabel]] || spoilt
+			recreate = recreate || main.Image == "" || len(main.Env) > 0 || !known[pod.Labels[podplan.RevisionLabel]] || spoilt
 		}
 	}
 	if lower {

@@ -1,14 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
-	"errors"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -58,18 +60,8 @@ type Features struct {
 	PreDownload bool
 }
 
-// selector returns the StatefulSet's selector.
-func (s *Snapshot) selector() (labels.Selector, error) {
-	if s.Set.Spec.Selector == nil {
-		return nil, errors.New("spec.selector: is missing; it must select the labels of the template")
-	}
-	return metav1.LabelSelectorAsSelector(s.Set.Spec.Selector)
-}
+// selector returns the StatefulSet's selector, which selects something.
+func (s *Snapshot) selector() (labels.Selector, error) { return podplan.Selector(s.Set.Spec.Selector) }
 
 // replicas is the number of pods wanted, 1 where the spec leaves it open.
-func (s *Snapshot) replicas() int32 {
-	if s.Set.Spec.Replicas == nil {
-		return 1
-	}
-	return *s.Set.Spec.Replicas
-}
+func (s *Snapshot) replicas() int32 { return ptr.Deref(s.Set.Spec.Replicas, 1) }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/podplan"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -67,7 +68,7 @@ func TestHistoryKeepsRevisionsOfLeavingPods(t *testing.T) {
 	w.rollOut(t, "")
 	w.Spec("partition=1", "image=nginx:2")
 	w.rollOut(t, "")
-	old := w.Pod("web-1").Labels[revisionLabel]
+	old := w.Pod("web-1").Labels[podplan.RevisionLabel]
 	w.Spec("replicas=1", "image=nginx:3")
 	for range 4 {
 		w.carryOut(NewPlan(w.snapshot()))

@@ -22,7 +22,7 @@ const kind = "StatefulSet"
 //
 // Of the pod template it knows the rules that a StatefulSet adds and the
 // mistakes that are made most; the rest is for the API server, see
-// TemplateChecker.
+// workloads.DryRun.
 func ValidateCreate(set *v1beta1.StatefulSet) field.ErrorList {
 	path := field.NewPath("spec")
 	return append(validateSpec(&set.Spec, path), validation.Templates(templates(&set.Spec), kind, path)...)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package statefulset
 
 import (
@@ -9,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/podtemplate"
 	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -35,45 +39,26 @@ type Webhook struct {
 	DisableDeletionProtection bool
 
 	// Templates judges new and changed templates by all the rules of a pod,
-	// see DryRun. Nil: only by the rules of ValidateCreate.
+	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
 	//
 	// It is asked last, about sets without any other problem, and only a
 	// verdict counts: where it cannot be had in time (no permission, no quota,
 	// an API server in trouble), the set is allowed with a warning. A rollback
 	// must not fail because a check does, and what slips through is refused
 	// when the pods are created.
-	Templates TemplateChecker
+	Templates workloads.TemplateChecker
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
-func (w *Webhook) Handlers() map[string]http.Handler {
-	return map[string]http.Handler{
-		MutatePath:   admission.Handler(w.Default),
-		ValidatePath: admission.Handler(w.Validate),
-	}
-}
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults,
 // in the version of the request. Fields of the object that this version does
 // not know stay as they are, and a v1alpha1 object gets no field that only
 // v1beta1 has.
-func (w *Webhook) Default(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !isStatefulSet(request) || request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
-		return admission.Allowed()
-	}
-	// v1beta1 has every field of v1alpha1, so its type decodes both.
-	set, old, err := admission.Objects[v1beta1.StatefulSet](request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	o := DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}
-	if isV1alpha1(request) {
-		defaultShared(set, old, o)
-	} else {
-		Default(set, old, o)
-	}
-	return admission.Patched(request.Object.Raw, set)
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Mutate(ctx, request)
 }
 
 // Validate answers CREATE, UPDATE and DELETE. It refuses an invalid set with
@@ -81,50 +66,33 @@ func (w *Webhook) Default(_ context.Context, request *admissionv1.AdmissionReque
 // set with the code 403. A v1alpha1 set is judged with what
 // conversion.KeptFieldsAnnotation holds.
 func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !isStatefulSet(request) {
-		return admission.Allowed()
-	}
-	switch request.Operation {
-	case admissionv1.Create, admissionv1.Update:
-		return w.validateChange(ctx, request)
-	case admissionv1.Delete:
-		return w.validateDelete(request)
-	}
-	return admission.Allowed()
+	return w.admission().Validate(ctx, request)
 }
 
-func (w *Webhook) validateChange(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	converted, err := inV1beta1(request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	set, old, err := admission.Objects[v1beta1.StatefulSet](converted)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	var errs field.ErrorList
-	if old == nil {
-		errs = ValidateCreate(set)
-	} else {
-		errs = ValidateUpdate(set, old)
-	}
-	if len(errs) > 0 || w.Templates == nil || old != nil && templates(&set.Spec).Equal(templates(&old.Spec)) {
-		return admission.Validated(request, errs)
-	}
-	return validation.AnswerTemplates(ctx, request, templates(&set.Spec), w.Templates.CheckTemplate)
-}
+type change = admission.Change[v1beta1.StatefulSet]
 
-// validateDelete needs labels and replicas only, which are the same in both
-// versions.
-func (w *Webhook) validateDelete(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if w.DisableDeletionProtection {
-		return admission.Allowed()
+func (w *Webhook) admission() admission.Kind[v1beta1.StatefulSet] {
+	k := admission.Kind[v1beta1.StatefulSet]{
+		GroupKind: v1beta1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
+		Default: func(_ context.Context, c change) error {
+			o := DefaultOptions{TemplateNoDefaults: w.TemplateNoDefaults}
+			if isV1alpha1(c.Request) {
+				defaultShared(c.Object, c.Old, o)
+			} else {
+				Default(c.Object, c.Old, o)
+			}
+			return nil
+		},
+		Convert: inV1beta1,
+		Check: func(_ context.Context, c change) (field.ErrorList, error) {
+			return c.Errors(ValidateCreate, ValidateUpdate), nil
+		},
+		Confirm: validation.ConfirmTemplates(func(set *v1beta1.StatefulSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),
 	}
-	return admission.Deleted(request, ValidateDelete)
-}
-
-func isStatefulSet(request *admissionv1.AdmissionRequest) bool {
-	return admission.IsAbout(request, v1beta1.Kind(kind))
+	if !w.DisableDeletionProtection {
+		k.CheckDelete = ValidateDelete // labels and replicas are the same in both versions
+	}
+	return k
 }
 
 func isV1alpha1(request *admissionv1.AdmissionRequest) bool {

@@ -54,5 +54,5 @@ func (r *informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
 func (r *informerReader) Node(name string) (*corev1.Node, error) { return r.nodes.Get(name) }
 
 func (r *informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
-	return r.jobs.ImagePullJobs(namespace).Get(name)
+	return r.jobs.Namespace(namespace).Get(name)
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nodeimage
 
 import (
@@ -7,6 +9,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -36,51 +39,38 @@ type Webhook struct {
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.
-func (w *Webhook) Handlers() map[string]http.Handler {
-	return map[string]http.Handler{
-		MutatePath:   admission.Handler(w.Default),
-		ValidatePath: admission.Handler(w.Validate),
-	}
-}
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
 
 // Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
 // Fields of the object that this version does not know stay as they are.
-func (w *Webhook) Default(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !concerns(request) {
-		return admission.Allowed()
-	}
-	n, _, err := admission.Objects[v1alpha1.NodeImage](request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	now := time.Now
-	if w.Clock != nil {
-		now = w.Clock.Now
-	}
-	Default(n, now())
-	return admission.Patched(request.Object.Raw, n)
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Mutate(ctx, request)
 }
 
 // Validate answers CREATE and UPDATE. It refuses an invalid one with the code
 // 422 and a cause for every field.
-func (w *Webhook) Validate(_ context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-	if !concerns(request) {
-		return admission.Allowed()
-	}
-	n, old, err := admission.Objects[v1alpha1.NodeImage](request)
-	if err != nil {
-		return admission.Errored(err)
-	}
-	if w.NoAgents && (old == nil || !equality.Semantic.DeepEqual(&n.Spec, &old.Spec)) {
-		return admission.Forbidden(request, "tasks to pull images are turned off (feature gate KruiseDaemon): no agent on the nodes would pull")
-	}
-	if old == nil {
-		return admission.Validated(request, ValidateCreate(n))
-	}
-	return admission.Validated(request, ValidateUpdate(n, old))
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Validate(ctx, request)
 }
 
-func concerns(request *admissionv1.AdmissionRequest) bool {
-	return admission.IsAbout(request, v1alpha1.Kind("NodeImage")) &&
-		(request.Operation == admissionv1.Create || request.Operation == admissionv1.Update)
+type change = admission.Change[v1alpha1.NodeImage]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.NodeImage] {
+	return admission.Kind[v1alpha1.NodeImage]{
+		GroupKind: v1alpha1.Kind("NodeImage"), MutatePath: MutatePath, ValidatePath: ValidatePath,
+		Default: func(_ context.Context, c change) error {
+			now := time.Now
+			if w.Clock != nil {
+				now = w.Clock.Now
+			}
+			Default(c.Object, now())
+			return nil
+		},
+		Check: func(_ context.Context, c change) (field.ErrorList, error) {
+			if w.NoAgents && (c.Old == nil || !equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec)) {
+				return nil, admission.Forbidden(c.Request, "tasks to pull images are turned off (feature gate KruiseDaemon): no agent on the nodes would pull")
+			}
+			return c.Errors(ValidateCreate, ValidateUpdate), nil
+		},
+	}
 }

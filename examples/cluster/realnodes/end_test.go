@@ -122,11 +122,9 @@ func bridgeOf(t *testing.T, n *cluster.RealNode) string {
 	return ""
 }
 
-func TestStopLeavesNothing(t *testing.T) {
-	c, err := startWithPod(t.Context(), cluster.Options{})
-	if err != nil {
-		t.Fatal(errors.Join(err, c.Stop()))
-	}
+// stopLeavesNothing stops a cluster with one real node on which a pod runs.
+func stopLeavesNothing(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
 	bridge, dir := bridgeOf(t, c.RealNodes()[0]), c.Dir()
 	if before := traces(bridge, dir); len(before) < 5 {
 		t.Errorf("there should be traces of a running cluster, found only %q", before)
@@ -208,9 +206,7 @@ func TestKilledParent(t *testing.T) {
 	if got := bridgeOf(t, c.RealNodes()[0]); got != bridge {
 		t.Errorf("the next cluster is on %s, not on %s which is free", got, bridge)
 	}
-	if err := c.Stop(); err != nil {
-		t.Error(err)
-	}
+	stopLeavesNothing(t, c)
 	if left := traces(bridge, dir); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -37,7 +37,7 @@ func (j *Judge) judgeClaim(v *verdict, c Change) {
 // a policy says so, and not before their pod.
 func (j *Judge) judgeCollection(v *verdict, s *set, claim *corev1.PersistentVolumeClaim, name string) {
 	for _, pod := range j.pods {
-		v.expect(pod.Name != name || !testbed.Active(pod), invariants.Claims, "deleted, and %s has it", testbed.Describe(pod, false))
+		v.expect(pod.Name != name || !podstate.Active(pod), invariants.Claims, "deleted, and %s has it", podstate.Describe(pod, false))
 	}
 	v.expect(s.collects(claim, name), invariants.Claims, "deleted, and the policy retains it")
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -123,7 +123,7 @@ func (j *Judge) judge(c Change, gap bool) []invariants.Violation {
 	default:
 		switch object := object.(type) {
 		case *corev1.Pod:
-			v.about = "pod " + testbed.Describe(object, c.New == nil)
+			v.about = "pod " + podstate.Describe(object, c.New == nil)
 			j.judgePod(v, c)
 		case *corev1.PersistentVolumeClaim:
 			v.about = "claim " + object.Name

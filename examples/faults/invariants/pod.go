@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
@@ -42,7 +42,7 @@ func (j *Judge) judgeNewPod(v *verdict, s *set, pod *corev1.Pod) {
 		return
 	}
 	for _, other := range j.pods {
-		v.expect(other.Name != pod.Name || other.UID == pod.UID, invariants.Identity, "created while there is %s", testbed.Describe(other, false))
+		v.expect(other.Name != pod.Name || other.UID == pod.UID, invariants.Identity, "created while there is %s", podstate.Describe(other, false))
 	}
 	j.judgeMounts(v, pod)
 }
@@ -52,7 +52,7 @@ func (j *Judge) judgeMounts(v *verdict, pod *corev1.Pod) {
 	mounted := mounts(pod)
 	for _, other := range j.pods {
 		for name := range mounts(other) {
-			v.expect(other.UID == pod.UID || !mounted[name], invariants.Claims, "gets claim %s, which %s still has", name, testbed.Describe(other, false))
+			v.expect(other.UID == pod.UID || !mounted[name], invariants.Claims, "gets claim %s, which %s still has", name, podstate.Describe(other, false))
 		}
 	}
 	for _, claim := range j.claims {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -193,7 +193,7 @@ func images(spec corev1.PodSpec) string {
 func describe(pods map[string]*corev1.Pod) string {
 	var all []string
 	for _, pod := range pods {
-		all = append(all, testbed.Describe(pod, false))
+		all = append(all, podstate.Describe(pod, false))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "; ")

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -79,7 +79,7 @@ func ofControllers(before, after *corev1.Pod, gap bool) *corev1.Pod {
 	}
 	part.Status = *before.Status.DeepCopy()
 	setGates(&part.Status, after)
-	if ready := testbed.Condition(after, corev1.PodReady); ready.Type != "" && ready.Status != corev1.ConditionTrue {
+	if ready := podstate.Condition(after, corev1.PodReady); ready.Type != "" && ready.Status != corev1.ConditionTrue {
 		setCondition(&part.Status, ready)
 	}
 	return part

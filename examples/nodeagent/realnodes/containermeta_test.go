@@ -9,7 +9,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/v1alpha1"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -47,8 +47,8 @@ func (s *scene) awaitVersion(pod *corev1.Pod, version string) *corev1.Pod {
 	s.Helper()
 	return s.AwaitPod(pod.Name, "updated to version "+version, func(pod *corev1.Pod) string {
 		done, why, err := inplace.Complete(pod)
-		if pod.Annotations["version"] != version || !done || err != nil || !testbed.InService(pod) {
-			return fmt.Sprintf("%s, version %q, complete %v %s, error %v, %s", testbed.Describe(pod, false), pod.Annotations["version"], done, why, err, pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation])
+		if pod.Annotations["version"] != version || !done || err != nil || !podstate.InService(pod) {
+			return fmt.Sprintf("%s, version %q, complete %v %s, error %v, %s", podstate.Describe(pod, false), pod.Annotations["version"], done, why, err, pod.Annotations[v1alpha1.RuntimeContainersMetaAnnotation])
 		}
 		return ""
 	})
@@ -79,8 +79,8 @@ func (s *scene) reported(pod *corev1.Pod) *corev1.Pod {
 	return s.AwaitPod(pod.Name, "reported", func(pod *corev1.Pod) string {
 		for _, c := range pod.Spec.Containers {
 			r := report(pod, c.Name)
-			if r.ContainerID == "" || r.ContainerID != testbed.ContainerStatus(pod, c.Name).ContainerID || c.Env != nil && r.Hashes.ExtractedEnvFromMetadataHash == 0 {
-				return fmt.Sprintf("%s, reported %+v", testbed.Describe(pod, false), r)
+			if r.ContainerID == "" || r.ContainerID != podstate.ContainerStatus(pod, c.Name).ContainerID || c.Env != nil && r.Hashes.ExtractedEnvFromMetadataHash == 0 {
+				return fmt.Sprintf("%s, reported %+v", podstate.Describe(pod, false), r)
 			}
 		}
 		return ""
@@ -100,14 +100,14 @@ func (s *scene) checkReport(pod *corev1.Pod, restarts int32) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	got, real := report(pod, c.Name), testbed.ContainerStatus(pod, c.Name)
+	got, real := report(pod, c.Name), podstate.ContainerStatus(pod, c.Name)
 	if got.Hashes.ExtractedEnvFromMetadataHash != env || got.Hashes.PlainHash != plain[0] && got.Hashes.PlainHash != plain[1] {
 		s.Errorf("reported %+v, want environment %d, spec one of %v", got, env, plain)
 	}
 	if got.RestartCount != restarts || real.RestartCount != restarts {
 		s.Errorf("%d restarts reported, %d by the kubelet, want %d", got.RestartCount, real.RestartCount, restarts)
 	}
-	if side := testbed.ContainerStatus(pod, "side"); side.RestartCount != 0 {
+	if side := podstate.ContainerStatus(pod, "side"); side.RestartCount != 0 {
 		s.Errorf("container side, which has no such variable, was restarted: %+v", side)
 	}
 }

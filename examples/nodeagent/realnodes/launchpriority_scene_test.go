@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/cluster/registry"
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -132,7 +132,7 @@ func (s *scene) heldBack(pod, container string) {
 	now, found := s.Pods.Named(pod)
 	status := corev1.ContainerStatus{}
 	if found {
-		status = testbed.ContainerStatus(now, container)
+		status = podstate.ContainerStatus(now, container)
 	}
 	if status.State.Waiting == nil || status.ContainerID != "" || status.LastTerminationState.Terminated != nil {
 		s.Errorf("container %s of pod %s was started: %+v", container, pod, status)
@@ -143,7 +143,7 @@ func (s *scene) heldBack(pod, container string) {
 func (s *scene) awaitContainer(pod, container string, ready bool, restarts int32) *corev1.Pod {
 	s.Helper()
 	return s.AwaitPod(pod, fmt.Sprintf("container %s: ready %t after %d restarts", container, ready, restarts), func(pod *corev1.Pod) string {
-		if status := testbed.ContainerStatus(pod, container); status.State.Running == nil || status.Ready != ready || status.RestartCount != restarts {
+		if status := podstate.ContainerStatus(pod, container); status.State.Running == nil || status.Ready != ready || status.RestartCount != restarts {
 			return fmt.Sprintf("%+v", status)
 		}
 		return ""
@@ -190,8 +190,8 @@ func (s *scene) updated(pod *corev1.Pod) {
 	s.Helper()
 	before := pod
 	pod = s.AwaitPod(pod.Name, "updated", func(pod *corev1.Pod) string {
-		if pod.Labels["controller-revision-hash"] == before.Labels["controller-revision-hash"] || !testbed.InService(pod) {
-			return testbed.Describe(pod, false)
+		if pod.Labels["controller-revision-hash"] == before.Labels["controller-revision-hash"] || !podstate.InService(pod) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})

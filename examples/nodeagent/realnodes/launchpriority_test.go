@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -109,7 +110,7 @@ func TestContainerCrashesLater(t *testing.T) {
 	s.awaitContainer("web", "proxy", false, 1)
 	s.crash(pod, "main")
 	pod = s.awaitContainer("web", "main", true, 1)
-	if proxy := testbed.ContainerStatus(pod, "proxy"); proxy.Ready {
+	if proxy := podstate.ContainerStatus(pod, "proxy"); proxy.Ready {
 		t.Errorf("container proxy is ready, which was to fail: %+v", proxy)
 	}
 	s.untouched(pod, "side")

@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -86,8 +87,8 @@ func (r *rollout) awaitUpdated(image string, pods int) (updated []*corev1.Pod) {
 		var all []string
 		updated = nil
 		for _, pod := range r.Pods.All() {
-			all = append(all, testbed.Describe(pod, false))
-			if testbed.InService(pod) && pod.Spec.Containers[0].Image == image {
+			all = append(all, podstate.Describe(pod, false))
+			if podstate.InService(pod) && pod.Spec.Containers[0].Image == image {
 				updated = append(updated, pod)
 			}
 		}
@@ -167,7 +168,7 @@ func (r *rollout) endRollout(image string, before []*corev1.Pod) {
 	r.awaitUpdated(image, replicas)
 	for _, old := range before {
 		pod, found := r.Pods.Named(old.Name)
-		if !found || pod.UID != old.UID || testbed.ContainerStatus(pod, "main").RestartCount != 1 {
+		if !found || pod.UID != old.UID || podstate.ContainerStatus(pod, "main").RestartCount != 1 {
 			r.Errorf("pod %s was not restarted once, in place", old.Name)
 		}
 	}

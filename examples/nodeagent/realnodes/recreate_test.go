@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -93,7 +94,7 @@ func (s *scene) isKilled(r *v1alpha1.ContainerRecreateRequest) {
 // when the container ended and when it was back, in whole seconds.
 func (s *scene) restarted(pod *corev1.Pod, container string, times, code int32) (ended, back time.Time) {
 	s.Helper()
-	status := testbed.ContainerStatus(pod, container)
+	status := podstate.ContainerStatus(pod, container)
 	last := status.LastTerminationState.Terminated
 	if status.RestartCount != times || last == nil || last.ExitCode != code || status.State.Running == nil {
 		s.Fatalf("container %s: want %d restarts, the last after the exit code %d: %+v", container, times, code, status)
@@ -104,7 +105,7 @@ func (s *scene) restarted(pod *corev1.Pod, container string, times, code int32) 
 // untouched wants no restart of a container.
 func (s *scene) untouched(pod *corev1.Pod, container string) {
 	s.Helper()
-	if status := testbed.ContainerStatus(pod, container); status.RestartCount != 0 || status.State.Running == nil {
+	if status := podstate.ContainerStatus(pod, container); status.RestartCount != 0 || status.State.Running == nil {
 		s.Errorf("container %s was restarted: %+v", container, status)
 	}
 }
@@ -203,23 +204,23 @@ func TestRecreateUnreadyGracePeriod(t *testing.T) {
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1alpha1.KruisePodReady}}
 	})
 	inService := func(pod *corev1.Pod) string {
-		if !testbed.InService(pod) {
-			return testbed.Describe(pod, false)
+		if !podstate.InService(pod) {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	}
 	s.AwaitPod("web", "in service", inService)
 	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{UnreadyGracePeriodSeconds: new(int64(4))}, "main")
 	out := s.AwaitPod("web", "out of service", func(pod *corev1.Pod) string {
-		if testbed.Condition(pod, v1alpha1.KruisePodReady).Status != corev1.ConditionFalse || testbed.Condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
-			return testbed.Describe(pod, false)
+		if podstate.Condition(pod, v1alpha1.KruisePodReady).Status != corev1.ConditionFalse || podstate.Condition(pod, corev1.PodReady).Status != corev1.ConditionFalse {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
 	s.untouched(out, "main")
 	pod = s.completed(r, pod)
 	ended, _ := s.restarted(pod, "main", 1, 0)
-	s.took("the time out of service before the stop", testbed.Condition(out, v1alpha1.KruisePodReady).LastTransitionTime.Time, ended, 4*time.Second)
+	s.took("the time out of service before the stop", podstate.Condition(out, v1alpha1.KruisePodReady).LastTransitionTime.Time, ended, 4*time.Second)
 	s.AwaitPod("web", "in service again", inService)
 }
 
@@ -281,8 +282,8 @@ func TestRecreateDeadline(t *testing.T) {
 		return fmt.Sprintf("%+v, %v", now.Status, err)
 	})
 	s.AwaitPod("web", "restarted once", func(pod *corev1.Pod) string {
-		if testbed.ContainerStatus(pod, "main").RestartCount != 1 {
-			return testbed.Describe(pod, false)
+		if podstate.ContainerStatus(pod, "main").RestartCount != 1 {
+			return podstate.Describe(pod, false)
 		}
 		return ""
 	})
@@ -312,8 +313,8 @@ func TestRecreateByForce(t *testing.T) {
 			r = s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{ForceRecreate: force}, "main")
 			s.crash(pod, "main")
 			s.AwaitPod(name, "restarted by itself", func(pod *corev1.Pod) string {
-				if testbed.ContainerStatus(pod, "main").RestartCount != 1 {
-					return testbed.Describe(pod, false)
+				if podstate.ContainerStatus(pod, "main").RestartCount != 1 {
+					return podstate.Describe(pod, false)
 				}
 				return containersReady(pod)
 			})

@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -31,7 +32,7 @@ func newScene(t *testing.T) *scene {
 	t.Cleanup(func() {
 		if t.Failed() {
 			for _, pod := range s.Pods.All() {
-				t.Logf("%s, on %s: %+v", testbed.Describe(pod, false), pod.Spec.NodeName, pod.Status.ContainerStatuses)
+				t.Logf("%s, on %s: %+v", podstate.Describe(pod, false), pod.Spec.NodeName, pod.Status.ContainerStatuses)
 			}
 			for _, agent := range bed.Agents {
 				t.Logf("%s:\n%s", agent.Name, agent.LogTail(s.Namespace))
@@ -96,8 +97,8 @@ func shells(image string, containers ...string) (all []corev1.Container) {
 // containersReady says which containers are not ready.
 func containersReady(pod *corev1.Pod) string {
 	for _, c := range pod.Spec.Containers {
-		if !testbed.ContainerStatus(pod, c.Name).Ready {
-			return fmt.Sprintf("container %s of %s", c.Name, testbed.Describe(pod, false))
+		if !podstate.ContainerStatus(pod, c.Name).Ready {
+			return fmt.Sprintf("container %s of %s", c.Name, podstate.Describe(pod, false))
 		}
 	}
 	return ""
@@ -130,8 +131,8 @@ func (s *scene) run(set *v1alpha1.CloneSet) []*corev1.Pod {
 	s.Await(fmt.Sprintf("%d pods are ready", *set.Spec.Replicas), func() string {
 		pods := s.Pods.All()
 		for _, pod := range pods {
-			if !testbed.InService(pod) {
-				return testbed.Describe(pod, false)
+			if !podstate.InService(pod) {
+				return podstate.Describe(pod, false)
 			}
 		}
 		if len(pods) != int(*set.Spec.Replicas) {

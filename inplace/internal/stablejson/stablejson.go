@@ -1,6 +1,6 @@
 // Package stablejson encodes JSON to bytes that are the same whatever release
 // of Go built the program. Hashes over such bytes are stored in clusters and
-// compared with those of other programs for years, so they must never move.
+// compared with those of other programs for years, so they must never change.
 package stablejson
 
 import (

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package imagepulljob
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+// Rules returns the RBAC rules that a Controller with these options needs, and
+// none beyond. Reading shared informers counts, whoever runs them; CloneSets and
+// StatefulSets are read where Workloads or their informer is given. Every call
+// returns new rules.
+//
+// The options need not be complete, and no client of them is asked anything, so
+// that a manifest can be written without a cluster. Resources without a namespace
+// (nodeimages) take a ClusterRole; for all others a Role is enough where
+// Options.Namespace is set.
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "imagepulljobs", "list watch delete"),
+		manifests.Rule(v1alpha1.GroupName, "imagepulljobs/status", "patch"),
+		manifests.Rule(v1alpha1.GroupName, "nodeimages", "list watch patch"),
+		manifests.Rule("", "pods", "list watch"),
+	}
+	if o.Workloads != nil || o.CloneSets != nil {
+		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "clonesets", "list watch"))
+	}
+	if o.Workloads != nil || o.StatefulSets != nil {
+		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "statefulsets", "list watch"))
+	}
+	return rules
+}

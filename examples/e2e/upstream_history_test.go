@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/testbed/podstate"
+)
+
+// playHistory is what has become of the pods of a namespace, in the order in which it was stored.
+type playHistory struct {
+	mu      sync.Mutex
+	events  []event
+	checked int // how many of them a play has looked at
+}
+
+// event is something that happened to a pod, and when, in the API server's time of whole seconds.
+type event struct {
+	what string
+	at   time.Time
+}
+
+// observe is told of every change of a pod, in order.
+func (h *playHistory) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, _ string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, events(old, new)...)
+}
+
+// events says what a change of a pod means; most mean nothing here.
+func events(old, new **corev1.Pod) (events []event) {
+	note := func(happened bool, what string, at time.Time) {
+		if happened {
+			events = append(events, event{what, at})
+		}
+	}
+	if old == nil {
+		note(true, fmt.Sprintf("create %s %s", (*new).Name, imageOf(*new)), (*new).CreationTimestamp.Time)
+		return events
+	}
+	if new == nil {
+		note(true, "gone "+(*old).Name, time.Time{})
+		return events
+	}
+	before, after := *old, *new
+	turned := podstate.Condition(after, corev1.PodReady).LastTransitionTime.Time
+	note(!ready(before) && ready(after), "ready "+after.Name, turned)
+	note(ready(before) && !ready(after), "unready "+after.Name, turned)
+	note(before.DeletionTimestamp == nil && after.DeletionTimestamp != nil, "delete "+after.Name, deletedAt(after))
+	had, has := metav1.GetControllerOf(before), metav1.GetControllerOf(after)
+	note(had != nil && has == nil, "release "+after.Name, time.Time{})
+	note(had == nil && has != nil, "adopt "+after.Name, time.Time{})
+	note(imageOf(before) != imageOf(after), fmt.Sprintf("set image %s %s", after.Name, imageOf(after)), time.Time{})
+	return events
+}
+
+func imageOf(pod *corev1.Pod) string { return pod.Spec.Containers[0].Image }
+
+// deletedAt returns when a pod was deleted; its timestamp says when its grace ends.
+func deletedAt(pod *corev1.Pod) time.Time {
+	if pod.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	return pod.DeletionTimestamp.Add(-time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second)
+}
+
+// unchecked returns the events since the last check.
+func (h *playHistory) unchecked() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var unchecked []string
+	for _, event := range h.events[h.checked:] {
+		unchecked = append(unchecked, event.what)
+	}
+	return unchecked
+}
+
+// check returns the n events since the last check, or more of them, once there are so many.
+func (p *play) check(n int) []string {
+	p.Helper()
+	var events []string
+	p.Await(fmt.Sprintf("%d events", n), func() string {
+		if events = p.history.unchecked(); len(events) < n {
+			return fmt.Sprintf("%q", events)
+		}
+		return ""
+	})
+	p.history.mu.Lock()
+	defer p.history.mu.Unlock()
+	p.history.checked += len(events)
+	return events
+}
+
+// forget makes what happened so far not count in the next check.
+func (p *play) forget() { p.check(0) }
+
+// happened waits for as many events since the last check as are wanted. It fails where others happened, or in another order.
+func (p *play) happened(wanted ...string) {
+	p.Helper()
+	if diff := cmp.Diff(wanted, p.check(len(wanted)), cmpopts.EquateEmpty()); diff != "" {
+		p.Errorf("what happened (-wanted +observed):\n%s", diff)
+	}
+}
+
+// happenedInAnyOrder is happened where the order is not guaranteed.
+func (p *play) happenedInAnyOrder(wanted ...string) {
+	p.Helper()
+	observed := p.check(len(wanted))
+	slices.Sort(wanted)
+	slices.Sort(observed)
+	if diff := cmp.Diff(wanted, observed); diff != "" {
+		p.Errorf("what happened, sorted (-wanted +observed):\n%s", diff)
+	}
+}
+
+// neverActedWithin fails where a pod was created or deleted sooner than that after another one had become Ready.
+func (p *play) neverActedWithin(least time.Duration) {
+	p.Helper()
+	p.history.mu.Lock()
+	defer p.history.mu.Unlock()
+	for i, next := range p.history.events[1:] {
+		was := p.history.events[i]
+		if passed := next.at.Sub(was.at); strings.HasPrefix(was.what, "ready ") && passed < least {
+			p.Errorf("expected %v between %q and %q, observed %v", least, was.what, next.what, passed)
+		}
+	}
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/examples/faults/invariants"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// history is what an observer sees, and the pods as the API server has them.
+type history struct {
+	*observer
+	version int
+	pods    map[string]*corev1.Pod
+}
+
+// newHistory begins an act with ten pods that are ready.
+func newHistory(t *testing.T) *history {
+	empty := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	h := &history{observer: &observer{kind: kinds[0], record: invariants.NewRecord(), sets: empty, podCache: empty, revisionCache: empty, seen: map[types.UID]string{}, facts: facts{pods: map[types.UID]*corev1.Pod{}}}, pods: map[string]*corev1.Pod{}}
+	h.begin(t.Context())
+	set := decode(t, kinds[0], kinds[0].manifest).(*v1alpha1.CloneSet)
+	set.UID, set.Generation, set.ResourceVersion = "set", 1, "1"
+	set.Spec.Template.Spec.Containers[0].Image = newImage
+	h.version = 1
+	h.see(nil, set)
+	for i := range replicas {
+		h.create(fmt.Sprintf("web-%d", i))
+	}
+	h.record = nil // the pods are there, whoever made them
+	h.begin(t.Context())
+	return h
+}
+
+func (h *history) create(name string) {
+	controller := true
+	h.store(nil, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + fmt.Sprint(h.version)), OwnerReferences: []metav1.OwnerReference{{Kind: "CloneSet", Name: setName, UID: "set", Controller: &controller}}},
+		Spec:       corev1.PodSpec{NodeName: "node-0", Containers: []corev1.Container{{Name: "main", Image: oldImage}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0." + fmt.Sprint(len(h.pods)), Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", ContainerID: "first"}},
+		},
+	})
+}
+
+func (h *history) store(old, new *corev1.Pod) {
+	h.version++
+	if new == nil {
+		delete(h.pods, old.Name)
+		h.see(old, nil)
+		return
+	}
+	new.ResourceVersion = fmt.Sprint(h.version)
+	h.pods[new.Name] = new
+	if old == nil {
+		h.see(nil, new)
+	} else {
+		h.see(old, new)
+	}
+}
+
+func (h *history) change(name string, edits ...func(*corev1.Pod)) {
+	for _, edit := range edits {
+		pod := h.pods[name].DeepCopy()
+		edit(pod)
+		h.store(h.pods[name], pod)
+	}
+}
+
+func ready(status corev1.ConditionStatus) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Status.Conditions[0].Status = status }
+}
+
+func setTo(image string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Spec.Containers[0].Image = image }
+}
+
+func restart(pod *corev1.Pod) {
+	status := &pod.Status.ContainerStatuses[0]
+	status.RestartCount++
+	status.ContainerID = fmt.Sprint("after restart ", status.RestartCount)
+}
+
+// update moves pods in place, one after the other.
+func (h *history) update(names ...string) {
+	for _, name := range names {
+		h.change(name, ready("False"), setTo(newImage), restart, ready("True"))
+	}
+}
+
+func (h *history) all() []string {
+	var names []string
+	for i := range replicas {
+		names = append(names, fmt.Sprintf("web-%d", i))
+	}
+	return names
+}
+
+func (h *history) checks(moves int) []check {
+	var final []*corev1.Pod
+	for _, pod := range h.pods {
+		final = append(final, pod)
+	}
+	return h.check(context.Background(), final, act{moves: moves})
+}
+
+func TestGoodUpdate(t *testing.T) {
+	h := newHistory(t)
+	h.update(h.all()...)
+	want := []check{
+		{true, "10 of 10 pods kept their name and UID; none was deleted, none created"},
+		{true, "10 of 10 pods kept their node and their IP"},
+		{true, "10 of 10 containers restarted in place exactly once: restartCount + 1"},
+		{true, "10 of 10 pods are Ready with the image busybox:1.37"},
+		{true, "at most 1 pods were unavailable at any moment (allowed: 2; 40 states)"},
+		{true, "10 of 10 pods were not Ready while their container was exchanged"},
+	}
+	if diff := cmp.Diff(want, h.checks(replicas), cmp.AllowUnexported(check{})); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+}
+
+func TestBrokenUpdates(t *testing.T) {
+	cases := map[string]struct {
+		during func(*history)
+		want   []string // of failed checks, in order
+	}{
+		"nothing is seen": {func(h *history) {
+			for _, pod := range h.pods {
+				setTo(newImage)(pod)
+				restart(pod)
+			}
+			h.facts.before = map[types.UID]*corev1.Pod{}
+		}, []string{
+			"0 of 10 pods kept their name and UID; created: web-0, web-1, web-2, web-3, web-4, web-5, web-6, web-7, web-8, web-9", "0 of 10 pods kept",
+			"0 of 10 containers", "0 of 10 pods are Ready", "at most 0 pods were unavailable at any moment (allowed: 2; 0 states); but",
+			"0 of 10 pods were not Ready",
+		}},
+		"a pod is replaced": {func(h *history) {
+			h.update(h.all()[1:]...)
+			h.store(h.pods["web-0"], nil)
+			h.create("web-0")
+			h.change("web-0", setTo(newImage))
+		}, []string{
+			"9 of 10 pods kept their name and UID; deleted: web-0; created: web-0", "9 of 10 pods kept their node and their IP; not: web-0",
+			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-0", "9 of 10 pods are Ready", "9 of 10 pods were not Ready",
+		}},
+		"a pod comes and goes": {func(h *history) {
+			h.create("web-x")
+			h.store(h.pods["web-x"], nil)
+			h.update(h.all()...)
+		}, []string{"10 of 10 pods kept their name and UID; deleted: web-x; created: web-x"}},
+		"a pod is elsewhere for a moment": {func(h *history) {
+			h.update(h.all()...)
+			h.change("web-3", func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.99" }, func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.3" })
+		}, []string{"9 of 10 pods kept their node and their IP; not: web-3"}},
+		"a pod serves before its container is exchanged": {func(h *history) {
+			h.update(h.all()[1:]...)
+			h.change("web-0", setTo(newImage), ready("False"), restart, ready("True"))
+		}, []string{"9 of 10 pods were not Ready while their container was exchanged; not: web-0"}},
+		"a container restarts twice": {func(h *history) { h.update(h.all()...); h.change("web-4", restart) }, []string{
+			"10 of 10 containers restarted in place exactly once: restartCount + 1; not: web-4",
+		}},
+		"a pod is not updated": {func(h *history) { h.update(h.all()[1:]...) }, []string{
+			"9 of 10 containers restarted in place exactly once: restartCount + 1", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
+			"9 of 10 pods were not Ready",
+		}},
+		"a pod is not ready in the end": {func(h *history) { h.update(h.all()...); h.change("web-5", ready("False")) }, []string{
+			"9 of 10 pods are Ready with the image busybox:1.37; not: web-5",
+		}},
+		"a container restarts without another one being there": {func(h *history) {
+			h.update(h.all()...)
+			h.change("web-6", func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "first" })
+		}, []string{"9 of 10 pods are Ready with the image busybox:1.37; not: web-6"}},
+		"three pods are unavailable for a moment": {func(h *history) {
+			for _, name := range []string{"web-0", "web-1", "web-2"} {
+				h.change(name, ready("False"))
+			}
+			h.change("web-0", ready("True"))
+			h.update(h.all()...)
+		}, []string{"at most 3 pods were unavailable at any moment (allowed: 2; 44 states)"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			c.during(h)
+			var failed []string
+			for _, check := range h.checks(replicas) {
+				if !check.ok {
+					failed = append(failed, check.text)
+				}
+			}
+			if !slices.EqualFunc(c.want, failed, func(want, got string) bool { return strings.HasPrefix(got, want) }) {
+				t.Errorf("failed checks:\n%s\nwant:\n%s", strings.Join(failed, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// Of a bad image and its roll-back, two pods take part.
+func TestRollBack(t *testing.T) {
+	h := newHistory(t)
+	h.update(h.all()...)
+	h.begin(t.Context())
+	for _, name := range []string{"web-8", "web-9"} {
+		h.change(name, ready("False"), setTo(badImage))
+	}
+	for _, name := range []string{"web-8", "web-9"} {
+		h.change(name, setTo(newImage), restart, ready("True"))
+	}
+	for _, c := range h.checks(maxUnavailable) {
+		if !c.ok {
+			t.Errorf("FAILED %s", c.text)
+		}
+	}
+	if c := h.checks(maxUnavailable + 1)[2]; c.ok {
+		t.Errorf("a third pod should have moved: ok %s", c.text)
+	}
+}
+
+// What the rules of the simulation forbid fails the check of the record, and shows in the verdict.
+func TestRecordIsChecked(t *testing.T) {
+	h := newHistory(t)
+	h.record = invariants.NewRecord()
+	set := decode(t, kinds[0], kinds[0].manifest).(*v1alpha1.CloneSet)
+	set.UID, set.Generation, set.ResourceVersion = "set", 1, "1"
+	h.see(nil, set)
+	stranger := h.pods["web-0"].DeepCopy()
+	stranger.ResourceVersion, stranger.Spec.Containers[0].Image = "2", "nobody:wants"
+	h.see(nil, stranger)
+	c := h.checkRecord()
+	if c.ok || !strings.Contains(c.text, "which no spec asks for") {
+		t.Errorf("a pod with an image of nobody: %+v", c)
+	}
+	lines, err := verdict("The update", []check{{true, "this holds"}, c}, []string{"3.2 s to update"})
+	if err != errChecks || lines[2].text != "  ok      this holds" || !strings.HasPrefix(lines[3].text, "  FAILED  ") || lines[4].text != "It took 3.2 s to update." {
+		t.Errorf("error %v, lines %q", err, lines)
+	}
+}
+
+func TestRender(t *testing.T) {
+	h := newHistory(t)
+	s := &state{replicas: 4}
+	for _, name := range h.all()[:4] {
+		s.pods = append(s.pods, h.pods[name])
+	}
+	s.pods[0].Status.Conditions = nil
+	s.pods[0].Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}
+	s.pods[1].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: "False"}, {Type: inplacev1alpha1.InPlaceUpdateReady, Status: "False"}}
+	s.waiting = []rollout.Wait{
+		{Pod: s.pods[0], Reason: &rollout.Reason{Message: "not shown: it is broken"}},
+		{Pod: s.pods[2], Reason: &rollout.Reason{Message: "partition 2"}}, {Pod: s.pods[3], Reason: &rollout.Reason{Message: "partition 2"}},
+		{Pod: s.pods[3], Reason: &rollout.Reason{Message: "a second reason"}}, {Reason: &rollout.Reason{Message: "quota"}},
+	}
+	s.problems = []error{fmt.Errorf("spec.selector: is empty")}
+	var got []string
+	for _, l := range render(s) {
+		got = append(got, l.color+"|"+l.text)
+	}
+	want := []string{
+		"|[!~..] 0 of 4 updated, 2 ready, 2 unavailable", "|",
+		"|POD    REVISION  IMAGE         STATE         RESTARTS  NODE    IP        WHY",
+		"31|web-0            busybox:1.36  ErrImagePull  0         node-0  10.0.0.0",
+		"33|web-1            busybox:1.36  updating      0         node-0  10.0.0.1",
+		"|web-2            busybox:1.36  ready         0         node-0  10.0.0.2  a",
+		"|web-3            busybox:1.36  ready         0         node-0  10.0.0.3  a",
+		"|", "|a  partition 2", "|pods are not created yet: quota", "31|! spec.selector: is empty",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
+
+// What is drawn is drawn over on a terminal, and elsewhere only what is kept is written.
+func TestScreen(t *testing.T) {
+	for live, want := range map[bool]string{
+		false: "a\n\nkept\n   0.0 s  done\nend\n",
+		true:  "a\nfirst\n\x1b[1A\r\x1b[Jkept\nsecond\n  ...     works\n\x1b[1A\r\x1b[J   0.0 s  done\n  ...     fails\n\x1b[1A\r\x1b[Jend\n",
+	} {
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newScreen(out)
+		s.live = live
+		s.print(line{text: "a"})
+		s.draw([]line{{text: "first"}}, false)
+		s.draw([]line{{text: "kept"}}, true)
+		s.draw([]line{{text: "second"}}, false)
+		if err := s.step("works", "done", func() error { return nil }); err != nil {
+			t.Error(err)
+		}
+		failure := errors.New("it fails")
+		if err := s.step("fails", "never", func() error { return failure }); err != failure {
+			t.Errorf("got error %v", err)
+		}
+		s.print(line{text: "end", color: good})
+		if got, err := os.ReadFile(out.Name()); err != nil || string(got) != want {
+			t.Errorf("live %t: got %q, error %v; want %q", live, got, err, want)
+		}
+	}
+}
+
+// What the caches hold is waited for.
+func TestCatchUp(t *testing.T) {
+	h := newHistory(t)
+	pod := h.pods["web-0"].DeepCopy()
+	pod.ResourceVersion = "99"
+	if err := h.podCache.Add(pod); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		h.catchUp(t.Context())
+		close(done)
+	}()
+	select {
+	case <-done:
+		t.Error("the cache is ahead, and nobody waits")
+	case <-time.After(20 * time.Millisecond):
+	}
+	h.see(h.pods["web-0"], pod)
+	<-done
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/testbed/podstate"
+)
+
+// Record is what has been stored, of all kinds of objects. Each watch tells its own part; the versions of all objects are one
+// sequence, which puts the parts together.
+type Record struct {
+	mu      sync.Mutex
+	entries []entry // not yet judged
+	judge   *Judge
+	wrong   []string
+	lines   []string // one for each change of a pod
+	changes int
+	gaps    int
+}
+
+// entry is a change at a version. Those of one gap have the same one.
+type entry struct {
+	version uint64
+	gap     bool
+	at      time.Time
+	change  Change
+}
+
+// NewRecord returns one of nothing yet. Strangers are as those of NewJudge.
+func NewRecord(strangers ...types.UID) *Record {
+	return &Record{judge: NewJudge(strangers...)}
+}
+
+// Add takes note of a change that the API server has stored at a resource version. A gap lumps several together, see [Judge.See].
+func (r *Record) Add(version string, gap bool, change Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n, err := strconv.ParseUint(version, 10, 64)
+	if err != nil {
+		r.wrong = append(r.wrong, fmt.Sprintf("resourceVersion %q: %v", version, err))
+	}
+	r.changes++
+	if pod, is := change.New.(*corev1.Pod); is {
+		r.line(version, gap, podstate.Describe(pod, false))
+	} else if pod, is := change.Old.(*corev1.Pod); is {
+		r.line(version, gap, podstate.Describe(pod, true))
+	}
+	r.entries = append(r.entries, entry{version: n, gap: gap, at: time.Now(), change: change})
+}
+
+func (r *Record) line(version string, gap bool, text string) {
+	if gap {
+		text += " (in a list)"
+	}
+	r.lines = append(r.lines, fmt.Sprintf("%s version %s %s", time.Now().Format("15:04:05.000"), version, text))
+}
+
+// Seen returns how many changes there have been.
+func (r *Record) Seen() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changes
+}
+
+// Last returns lines about the last changes of pods.
+func (r *Record) Last(n int) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines[max(0, len(r.lines)-n):])
+}
+
+// Summary says how much has been judged.
+func (r *Record) Summary() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("%d changes judged, %d gaps", r.changes, r.gaps)
+}
+
+// Review judges all changes up to now, in their order, and returns what is wrong with all that have been judged.
+func (r *Record) Review() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.SortStableFunc(r.entries, func(a, b entry) int { return cmp.Compare(a.version, b.version) })
+	for len(r.entries) > 0 {
+		first, n := r.entries[0], 1
+		for first.gap && n < len(r.entries) && r.entries[n].gap && r.entries[n].version == first.version {
+			n++
+		}
+		var changes []Change
+		for _, e := range r.entries[:n] {
+			changes = append(changes, e.change)
+		}
+		if first.gap {
+			r.gaps++
+		}
+		for _, violation := range r.judge.See(changes, first.gap) {
+			r.wrong = append(r.wrong, fmt.Sprintf("%s version %d: %s", first.at.Format("15:04:05.000"), first.version, violation))
+		}
+		r.entries = r.entries[n:]
+	}
+	return slices.Clone(r.wrong)
+}
+
+// Settled says that what has been judged is at rest, and has that judged too.
+func (r *Record) Settled() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, violation := range r.judge.Settled() {
+		r.wrong = append(r.wrong, "at rest: "+violation.String())
+	}
+}

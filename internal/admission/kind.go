@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Kind is what the webhooks of a kind do with its objects; they do the rest.
+// Objects are decoded as T, which has the fields of all versions that are served.
+// A function that is nil is left out: what it would be asked about is allowed.
+//
+// Requests for other kinds and for subresources are allowed as they are. An
+// object that cannot be decoded is refused with the code 400.
+type Kind[T any] struct {
+	schema.GroupKind
+	// MutatePath and ValidatePath are where webhook configurations look for Mutate
+	// and Validate. Empty: there is no such webhook.
+	MutatePath, ValidatePath string
+	// CreateOnly leaves updates as they are.
+	CreateOnly bool
+
+	// Default sets the defaults of the object, in place. An error refuses it, as
+	// Errored does.
+	Default func(context.Context, Change[T]) error
+	// Check says what is wrong with the object, field by field, which refuses it
+	// with the code 422. An error refuses it too, as Errored does.
+	Check func(context.Context, Change[T]) (field.ErrorList, error)
+	// Confirm has the last word about an object that Check finds right.
+	Confirm func(context.Context, Change[T]) *admissionv1.AdmissionResponse
+	// CheckDelete says why the object must not be deleted, which refuses it with the
+	// code 403; nil if it may.
+	CheckDelete func(*T) error
+	// Convert gives Check and Confirm the request with its objects in another
+	// version. An error refuses it, as Errored does. Nil: as they come.
+	Convert func(*admissionv1.AdmissionRequest) (*admissionv1.AdmissionRequest, error)
+}
+
+// Change is a CREATE or an UPDATE.
+type Change[T any] struct {
+	Request *admissionv1.AdmissionRequest
+	// Object is as it will be stored, and Old as it is stored; nil for a CREATE.
+	Object, Old *T
+}
+
+// Errors returns what is wrong with the change: what create says of a new object,
+// or update of a changed one.
+func (c Change[T]) Errors(create func(*T) field.ErrorList, update func(object, old *T) field.ErrorList) field.ErrorList {
+	if c.Old == nil {
+		return create(c.Object)
+	}
+	return update(c.Object, c.Old)
+}
+
+// Handlers returns the HTTP handlers by their paths.
+func (k Kind[T]) Handlers() map[string]http.Handler {
+	handlers := map[string]http.Handler{}
+	if k.MutatePath != "" {
+		handlers[k.MutatePath] = Handler(k.Mutate)
+	}
+	if k.ValidatePath != "" {
+		handlers[k.ValidatePath] = Handler(k.Validate)
+	}
+	return handlers
+}
+
+// Mutate answers CREATE and UPDATE with a JSON patch that does what Default did.
+// Fields of the object that T does not know stay as they are.
+func (k Kind[T]) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if !k.concerns(request) || k.Default == nil {
+		return Allowed()
+	}
+	change, err := changeOf[T](request)
+	if err == nil {
+		err = k.Default(ctx, change)
+	}
+	if err != nil {
+		return Errored(err)
+	}
+	return Patched(request.Object.Raw, change.Object)
+}
+
+// Validate answers CREATE, UPDATE and DELETE with what Check, Confirm and
+// CheckDelete say.
+func (k Kind[T]) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if k.concerns(request) && k.Check != nil {
+		return k.validateChange(ctx, request)
+	}
+	if request.Operation == admissionv1.Delete && k.CheckDelete != nil && IsAbout(request, k.GroupKind) {
+		return Deleted(request, k.CheckDelete)
+	}
+	return Allowed()
+}
+
+func (k Kind[T]) validateChange(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if k.Convert != nil {
+		converted, err := k.Convert(request)
+		if err != nil {
+			return Errored(err)
+		}
+		request = converted
+	}
+	change, err := changeOf[T](request)
+	if err != nil {
+		return Errored(err)
+	}
+	errs, err := k.Check(ctx, change)
+	if err != nil {
+		return Errored(err)
+	}
+	if len(errs) > 0 || k.Confirm == nil {
+		return Validated(request, errs)
+	}
+	return k.Confirm(ctx, change)
+}
+
+// concerns tells whether a request changes an object of the kind.
+func (k Kind[T]) concerns(request *admissionv1.AdmissionRequest) bool {
+	return IsAbout(request, k.GroupKind) &&
+		(request.Operation == admissionv1.Create || request.Operation == admissionv1.Update && !k.CreateOnly)
+}
+
+func changeOf[T any](request *admissionv1.AdmissionRequest) (Change[T], error) {
+	object, old, err := Objects[T](request)
+	return Change[T]{Request: request, Object: object, Old: old}, err
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"regexp"
+)
+
+// extreme matches a JSON string that is nothing but a number with an exponent
+// of four digits or more.
+var extreme = regexp.MustCompile(`"([+-]?)([0-9]*\.?[0-9]*)[eE]([+-]?)[0-9]{4,}"`)
+
+// What such numbers mean: a quantity is rounded up to one nano, and capped
+// at the largest number of 64 bits.
+const (
+	smallest = "1n"
+	largest  = "9223372036854775807"
+)
+
+// TameQuantities keeps numbers that nobody can compute with out of the decoders: a
+// resource quantity such as "1e-100000000" in a pod template, which the API server
+// stores without looking at it, would keep a decoder, and with it the cache of all
+// objects of its kind, busy for hours.
+//
+// It replaces quantities with exponents beyond all use in JSON by what they mean,
+// and leaves everything else as it is: almost always, it returns raw itself.
+func TameQuantities(raw []byte) []byte {
+	if !extreme.Match(raw) {
+		return raw
+	}
+	return extreme.ReplaceAllFunc(raw, func(found []byte) []byte {
+		parts := extreme.FindSubmatch(found)
+		sign, mantissa, exponentSign := string(parts[1]), parts[2], string(parts[3])
+		meaning := largest
+		if exponentSign == "-" {
+			meaning = smallest
+		}
+		if len(bytes.Trim(mantissa, "0.")) == 0 {
+			sign, meaning = "", "0"
+		}
+		if sign == "+" {
+			sign = ""
+		}
+		return []byte(`"` + sign + meaning + `"`)
+	})
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// Test tests a kind.
+func Test(t *testing.T, k Kind) {
+	want := k.calm(t)
+	if t.Failed() {
+		return // everything is compared with it
+	}
+	for _, test := range []struct {
+		name string
+		test func(*testing.T, *Kind, calm)
+	}{
+		{"quiet when settled", quiet},
+		{"a write whose answer is lost", lostAnswers},
+		{"a write that fails", failures},
+		{"a write that cannot succeed", backOff},
+		{"stale caches", staleCaches},
+		{"a panic", panics},
+		{"objects of others", strangers},
+		{"run and stop", runAndStop},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.test(t, &k, want) })
+	}
+}
+
+// quiet: nothing that leaves the plan as it is causes a reconcile, and a restart
+// writes nothing.
+func quiet(t *testing.T, k *Kind, want calm) {
+	k.play(t, func(c *Cluster) {
+		stop := c.start()
+		c.story(name)
+		before := c.Reconciles.Count()
+		c.ForgetRequests()
+		for i := range 10 {
+			c.noise(i)
+			c.Sleep("10s")
+		}
+		c.Sleep("1h")
+		if requests := c.Sent(); c.Reconciles.Count() != before || len(requests) > 0 {
+			t.Errorf("an hour in which nothing happened took %d reconciles and %v", c.Reconciles.Count()-before, requests)
+		}
+		stop()
+		c.ForgetRequests()
+		defer c.start()()
+		c.settle()
+		if requests := c.wrote(); len(requests) > 0 || c.Reconciles.Count() > 2 {
+			t.Errorf("a restart took %d reconciles and %v", c.Reconciles.Count(), requests)
+		}
+		c.expect(name, want)
+	})
+}
+
+func (c *Cluster) noise(i int) {
+	c.T.Helper()
+	if c.kind.Noise != nil {
+		c.kind.Noise(c, i)
+		return
+	}
+	c.Heartbeat(i)
+}
+
+// wrote lists what the controller wrote since ForgetRequests.
+func (c *Cluster) wrote() (requests []string) {
+	for _, r := range c.Requests(fixture.ControllerUser) {
+		if !reads(&r) {
+			requests = append(requests, fmt.Sprint(r.String(), " ", r.Name))
+		}
+	}
+	return requests
+}
+
+// lostAnswers: a write whose answer is lost was made. Nothing is done twice.
+func lostAnswers(t *testing.T, k *Kind, want calm) {
+	for _, write := range k.Writes {
+		t.Run(write, func(t *testing.T) {
+			k.play(t, func(c *Cluster) {
+				lose, happened := failing(write, fixture.ErrLost)
+				c.fail(nil, lose)
+				defer c.start()()
+				c.story(name)
+				if !happened() {
+					t.Error("no answer was lost")
+				}
+				c.expect(name, want)
+				c.expectOnce(want)
+			})
+		})
+	}
+}
+
+// failures: a write that was not made is made later.
+func failures(t *testing.T, k *Kind, want calm) {
+	for _, write := range k.Writes {
+		for what, err := range map[string]error{"lost": fixture.ErrLost, "refused": fixture.ErrInternal} {
+			t.Run(write+" is "+what, func(t *testing.T) {
+				k.play(t, func(c *Cluster) {
+					fail, happened := failing(write, err)
+					c.fail(fail, nil)
+					defer c.start()()
+					c.story(name)
+					if !happened() {
+						t.Error("no write failed")
+					}
+					c.expect(name, want)
+					c.expectOnce(want)
+				})
+			})
+		}
+	}
+}
+
+// backOff: what cannot succeed is tried less and less often, and done when it can.
+func backOff(t *testing.T, k *Kind, want calm) {
+	k.play(t, func(c *Cluster) {
+		c.fail(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && !reads(&r) {
+				return fixture.ErrQuota
+			}
+			return nil
+		}, nil)
+		defer c.start()()
+		k.Create(c, name)
+		c.steps(10)
+		c.Sleep("1h")
+		if n := c.Reconciles.Count(); n < 5 || n > 100 {
+			c.T.Errorf("%d reconciles in an hour in which no write can succeed: %v", n, c.Sent())
+		}
+		c.fail(nil, nil)
+		c.Sleep("10m")
+		c.settle()
+		c.change(name)
+		c.settle()
+		c.expect(name, want)
+		c.expectOnce(want)
+	})
+}
+
+// steps makes some steps.
+func (c *Cluster) steps(n int) {
+	c.T.Helper()
+	for range n {
+		c.step()
+	}
+}
+
+// staleCaches: a controller that does not see what it has written waits.
+func staleCaches(t *testing.T, k *Kind, want calm) {
+	for _, resource := range k.Watches {
+		for _, again := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, filled anew: %v", resource, again), func(t *testing.T) {
+				k.play(t, func(c *Cluster) {
+					defer c.start()()
+					c.stall(resource, again, func() { k.Create(c, name) })
+					c.stall(resource, again, func() { c.change(name) })
+					c.expect(name, want)
+					c.expectOnce(want)
+				})
+			})
+		}
+	}
+}
+
+// stall keeps the cache of a resource from what happens for ten minutes. Where
+// again is set it never sees events of that time, but what has become of them.
+func (c *Cluster) stall(resource string, again bool, do func()) {
+	c.T.Helper()
+	c.Hold(resource)
+	do()
+	c.steps(3)
+	c.ForgetRequests()
+	c.Sleep("10m")
+	if requests := c.wrote(); len(requests) > 0 {
+		c.T.Errorf("writes while the cache of %s is stale: %v", resource, requests)
+	}
+	if again {
+		c.Relist(resource)
+	} else {
+		c.Release(resource)
+	}
+	c.settle()
+}
+
+// panics: a panic in one object is the failure of that one.
+func panics(t *testing.T, k *Kind, want calm) {
+	first := slices.DeleteFunc(slices.Clone(k.Writes), func(w string) bool { return !strings.HasPrefix(w, "create ") })
+	if len(first) == 0 {
+		first = k.Writes[:1]
+	}
+	for _, write := range first {
+		t.Run(write, func(t *testing.T) {
+			k.play(t, func(c *Cluster) {
+				var happened atomic.Bool
+				c.fail(func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && r.String() == write && strings.HasPrefix(fixture.NameIn(r), "broken") {
+						happened.Store(true)
+						panic("planted by a test")
+					}
+					return nil
+				}, nil)
+				defer c.start()()
+				k.Create(c, "broken")
+				c.steps(3)
+				c.change("broken")
+				c.story(name)
+				c.expect(name, want)
+				c.fail(nil, nil)
+				c.Sleep("10m")
+				c.settle()
+				c.expectSettled("broken")
+				if failed := len(c.Reconciles.Errors()) > 0; failed != happened.Load() {
+					t.Errorf("there was a panic: %v, and a reconcile failed: %v", happened.Load(), failed)
+				}
+			})
+		})
+	}
+}
+
+// strangers: what belongs to somebody else is neither changed nor deleted.
+func strangers(t *testing.T, k *Kind, want calm) {
+	if k.Strangers == nil {
+		return
+	}
+	k.play(t, func(c *Cluster) {
+		k.Strangers(c, name)
+		theirs := c.Objects()
+		defer c.start()()
+		c.story(name)
+		c.expectOnce(want)
+		for _, r := range c.Requests(fixture.ControllerUser) {
+			object := fmt.Sprintf("%s %s/%s", r.Resource, r.Namespace, r.Name)
+			if !reads(&r) && slices.Contains(theirs, object) {
+				t.Errorf("%s %s, which belongs to somebody else", r.String(), object)
+			}
+		}
+	})
+}
+
+// runAndStop: Run ends in good order, at any time.
+func runAndStop(t *testing.T, k *Kind, want calm) {
+	t.Run("with informers of its own", func(t *testing.T) {
+		k.play(t, func(c *Cluster) {
+			c.own = true
+			stop := c.start()
+			c.story(name)
+			c.expect(name, want)
+			stop() // the bubble fails the test where a goroutine is left
+		})
+	})
+	t.Run("before its caches are filled", func(t *testing.T) {
+		k.play(t, func(c *Cluster) {
+			c.own = true
+			c.fail(func(r fakecluster.Request) error {
+				if r.User == fixture.ControllerUser {
+					return fixture.ErrLost
+				}
+				return nil
+			}, nil)
+			controller, err := k.New(c)
+			c.Must(err)
+			cause := errors.New("enough")
+			ctx, cancel := context.WithTimeoutCause(c.T.Context(), time.Minute, cause)
+			defer cancel()
+			if err := controller.Run(ctx); !errors.Is(err, cause) || !strings.Contains(err.Error(), "caches") {
+				t.Errorf("Run: %v", err)
+			}
+		})
+	})
+	t.Run("while a write is under way", func(t *testing.T) {
+		k.play(t, func(c *Cluster) {
+			hang := make(chan struct{})
+			hangs, happened := failing(k.Writes[0], fixture.ErrInternal)
+			c.fail(func(r fakecluster.Request) error {
+				if hangs(r) != nil {
+					<-hang
+				}
+				return nil
+			}, nil)
+			stop := c.start()
+			k.Create(c, name)
+			for range 10 {
+				if !happened() {
+					c.step()
+				}
+			}
+			stopped := false
+			go func() { stop(); stopped = true }()
+			synctest.Wait()
+			if stopped || !happened() {
+				t.Errorf("Run returned while a write was under way; there was one: %v", happened())
+			}
+			close(hang)
+			synctest.Wait()
+			if !stopped {
+				t.Error("Run did not return")
+			}
+		})
+	})
+}

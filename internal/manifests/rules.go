@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests
+
+import (
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// Rule allows verbs, which are separated by spaces, on a resource of a group; the
+// core group is empty. A subresource follows a slash: "pods/status".
+func Rule(group, resource, verbs string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{Verbs: strings.Fields(verbs), APIGroups: []string{group}, Resources: []string{resource}}
+}
+
+// Events allows to record events.
+func Events() rbacv1.PolicyRule { return Rule("", "events", "create patch") }
+
+// PodOwner allows what takes a controller that makes pods, claims and revisions
+// for a workload. The verbs are those on the workload itself.
+func PodOwner(group, resource, verbs string) []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		Rule(group, resource, verbs),
+		Rule(group, resource+"/status", "patch"),
+		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// lets a pod block the deletion of its owner; and owners are set only of
+		// what may be deleted.
+		Rule(group, resource+"/finalizers", "update"),
+		// get and list find out what became of a write without an answer.
+		Rule("", "pods", "get list watch create patch delete"),
+		Rule("", "pods/status", "patch"),
+		Rule("", "persistentvolumeclaims", "get list watch create patch delete"),
+		Rule("apps", "controllerrevisions", "get list watch create patch delete"),
+	}
+}
+
+// PullJobs allows to pull images ahead of updates.
+func PullJobs(group string) rbacv1.PolicyRule {
+	return Rule(group, "imagepulljobs", "list watch create delete")
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/nodeagent/containermeta"
+	nodeimages "github.com/podwright/podwright/nodeagent/image"
+	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
+	"github.com/podwright/podwright/workloads"
+	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/statefulset"
+)
+
+var (
+	recorder = &record.FakeRecorder{}
+	informer = cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+)
+
+func getPod(context.Context, string, string) (*corev1.Pod, error) { return nil, nil }
+
+// What the controllers say they need is what the example programs are granted,
+// which the audit logs of real clusters are held against: nothing is missing, and
+// nothing is beyond.
+func TestRulesAreThoseOfThePrograms(t *testing.T) {
+	pods := fake.NewClientset().CoreV1()
+	for program, rules := range map[string][][]rbacv1.PolicyRule{
+		"manager/rbac/manager.yaml": {
+			cloneset.Rules(cloneset.Options{Recorder: recorder}),
+			(&cloneset.Webhook{Templates: workloads.DryRun(pods), Pods: getPod}).Rules(),
+			statefulset.Rules(statefulset.Options{Recorder: recorder}),
+			(&statefulset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
+			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
+			podreadiness.Rules(podreadiness.Options{}),
+			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
+			nodeimage.Rules(nodeimage.Options{Recorder: recorder}),
+			recreate.Rules(recreate.Options{}),
+			(&recreate.Webhook{Pods: getPod}).Rules(),
+		},
+		"nodeagent/rbac/nodeagent.yaml": {
+			containermeta.Rules(containermeta.Options{Recorder: recorder}),
+			noderecreate.Rules(noderecreate.Options{Recorder: recorder}),
+			nodeimages.Rules(nodeimages.Options{Recorder: recorder}),
+		},
+	} {
+		t.Run(program, func(t *testing.T) {
+			if diff := cmp.Diff(granted(t, program), allowed(slices.Concat(rules...))); diff != "" {
+				t.Errorf("verbs by resource (-granted to the program +needed by its controllers):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What options switch changes the rules.
+func TestRulesFollowTheOptions(t *testing.T) {
+	none := []rbacv1.PolicyRule(nil)
+	clients := workloadsfake.NewClient()
+	for name, tt := range map[string]struct {
+		without, with []rbacv1.PolicyRule
+		more          map[string][]string
+	}{
+		"CloneSets without nodes": {
+			cloneset.Rules(cloneset.Options{NoNodes: true}), cloneset.Rules(cloneset.Options{}),
+			map[string][]string{"/nodes": {"list", "watch"}}},
+		"CloneSets that pull images ahead": {
+			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Features: cloneset.Features{PreDownload: true}}),
+			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
+		"StatefulSets that pull images ahead": {
+			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Features: statefulset.Features{PreDownload: true}}),
+			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
+		"jobs in the order of CloneSets": {
+			imagepulljob.Rules(imagepulljob.Options{}), imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}),
+			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
+		"jobs in the order of StatefulSets": {
+			imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}), imagepulljob.Rules(imagepulljob.Options{Workloads: clients}),
+			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
+		"a recorder of CloneSets": {
+			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Recorder: recorder}), events},
+		"a recorder of StatefulSets": {
+			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Recorder: recorder}), events},
+		"a recorder of launch priorities": {
+			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{Recorder: recorder}), events},
+		"a recorder of NodeImages": {
+			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
+		"a recorder of restarts": {
+			containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{Recorder: recorder}), events},
+		"a recorder of requests": {
+			noderecreate.Rules(noderecreate.Options{}), noderecreate.Rules(noderecreate.Options{Recorder: recorder}), events},
+		"a recorder of images": {
+			nodeimages.Rules(nodeimages.Options{}), nodeimages.Rules(nodeimages.Options{Recorder: recorder}), events},
+		"webhooks that check nothing": {none, (&cloneset.Webhook{}).Rules(), nil},
+		"webhooks without a dry run":  {none, (&statefulset.Webhook{}).Rules(), nil},
+		"webhooks without pods":       {none, (&recreate.Webhook{}).Rules(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := allowed(tt.without)
+			for resource, verbs := range tt.more {
+				want[resource] = verbs
+			}
+			if diff := cmp.Diff(want, allowed(tt.with)); diff != "" {
+				t.Errorf("verbs by resource (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+var events = map[string][]string{"/events": {"create", "patch"}}
+
+// allowed is what rules allow, the verbs by group and resource.
+func allowed(rules []rbacv1.PolicyRule) map[string][]string {
+	all := map[string][]string{}
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				verbs := append(all[group+"/"+resource], rule.Verbs...)
+				slices.Sort(verbs)
+				all[group+"/"+resource] = slices.Compact(verbs)
+			}
+		}
+	}
+	return all
+}
+
+// granted is what the ClusterRole of a program allows to its controllers: what it
+// registers and installs itself stands apart.
+func granted(t *testing.T, program string) map[string][]string {
+	manifest, err := os.ReadFile("../../examples/" + program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range bytes.SplitSeq(manifest, []byte("---\n")) {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal(document, &role); err != nil {
+			t.Fatal(err)
+		}
+		if role.Kind == "ClusterRole" {
+			return allowed(slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+				return strings.HasSuffix(rule.APIGroups[0], "registration.k8s.io") || rule.APIGroups[0] == "apiextensions.k8s.io"
+			}))
+		}
+	}
+	t.Fatalf("%s has no ClusterRole", program)
+	return nil
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podwright/podwright/distribution"
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/statefulset"
+)
+
+type configuration = func() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook)
+
+// The webhooks that an area names are those that its kinds serve.
+func TestWebhooksAreServed(t *testing.T) {
+	for name, area := range map[string]struct {
+		webhooks configuration
+		handlers []map[string]http.Handler
+	}{
+		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers()}},
+		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
+		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var served, named []string
+			for _, handlers := range area.handlers {
+				served = slices.AppendSeq(served, maps.Keys(handlers))
+			}
+			mutating, validating := area.webhooks()
+			for _, w := range mutating {
+				named = append(named, *w.ClientConfig.Service.Path)
+			}
+			for _, w := range validating {
+				named = append(named, *w.ClientConfig.Service.Path)
+			}
+			slices.Sort(served)
+			slices.Sort(named)
+			if diff := cmp.Diff(served, named); diff != "" {
+				t.Errorf("paths (-served +named):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What the API server asks, by the names of the webhooks.
+func TestWebhooksAsk(t *testing.T) {
+	type asked struct {
+		Path       string
+		Operations []admissionregistrationv1.OperationType
+		Groups     []string
+		Versions   []string
+		Resources  []string
+	}
+	const create, update, remove = admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete
+	type operations = []admissionregistrationv1.OperationType
+	changes, all := operations{create, update}, operations{create, update, remove}
+	kruise, alpha, both := []string{"apps.kruise.io"}, []string{"v1alpha1"}, []string{"v1alpha1", "v1beta1"}
+	want := map[string]asked{
+		"mpod.kb.io":                      {"/mutate-pod", operations{create}, []string{""}, []string{"v1"}, []string{"pods"}},
+		"mcontainerrecreaterequest.kb.io": {recreate.MutatePath, changes, kruise, alpha, []string{"containerrecreaterequests"}},
+		"mcloneset.kb.io":                 {cloneset.MutatePath, changes, kruise, alpha, []string{"clonesets"}},
+		"vcloneset.kb.io":                 {cloneset.ValidatePath, all, kruise, alpha, []string{"clonesets"}},
+		"mstatefulset.kb.io":              {statefulset.MutatePath, changes, kruise, both, []string{"statefulsets"}},
+		"vstatefulset.kb.io":              {statefulset.ValidatePath, all, kruise, both, []string{"statefulsets"}},
+		"mimagepulljob.kb.io":             {imagepulljob.MutatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
+		"vimagepulljob.kb.io":             {imagepulljob.ValidatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
+		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},
+		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
+	}
+	got := map[string]asked{}
+	add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
+		r := rules[0]
+		got[name] = asked{*client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources}
+	}
+	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, lifecycle.Webhooks} {
+		mutating, validating := webhooks()
+		for _, w := range mutating {
+			add(w.Name, w.ClientConfig, w.Rules)
+		}
+		for _, w := range validating {
+			add(w.Name, w.ClientConfig, w.Rules)
+		}
+		if again, _ := webhooks(); len(again) > 0 {
+			again[0].Rules[0].Resources[0] = "changed"
+			if mutating[0].Rules[0].Resources[0] == "changed" {
+				t.Error("a change of one caller is seen by another")
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("webhooks (-want +got):\n%s", diff)
+	}
+}

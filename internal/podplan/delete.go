@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+)
+
+// Delete deletes a pod as d says, whose Pod is filled in, or has its preDelete
+// hook asked to prepare it. It returns false where it does neither: in
+// Plan.Otherwise, a pod whose own state is to be written has that written first,
+// whatever becomes of the first stage. (LC-18)
+func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
+	if pod.Otherwise = p.InOtherwise(); pod.Otherwise && pod.Patch != nil {
+		return false
+	}
+	now, held := lifecycle.BeginDelete(pod.Change(rollout.PatchPrepare), pod.Pod, p.Workload.Hooks, p.At)
+	if now {
+		pod.Deleted = true
+		d.Pod = pod.Pod
+		p.Stage.Delete = append(p.Stage.Delete, d)
+		return true
+	}
+	pod.dropEmpty()
+	p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RulePreDeleteHook, Message: held})
+	return true
+}
+
+// Undelete returns a pod to service that is being prepared for its deletion. It
+// returns false where the hooks do not allow that. (CS-15)
+func (p *Planner) Undelete(pod *View) bool {
+	if lifecycle.CancelDelete(pod.Change(rollout.PatchCancelDelete), pod.Pod, p.Workload.Hooks, p.At) {
+		return true
+	}
+	pod.dropEmpty()
+	return false
+}

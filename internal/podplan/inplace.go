@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+)
+
+// InGrace tells whether a pod is in the grace period before its containers
+// change. Where that cannot be read it is not: nobody knows when it would end.
+func (v *View) InGrace() bool { return inplace.InGrace(v.Pod) && !v.Unreadable }
+
+// RefreshFirst tells whether an update has to wait since the pod is patched
+// already, and says so.
+func (p *Planner) RefreshFirst(pod *View) bool {
+	if pod.Patch == nil {
+		return false
+	}
+	p.Wait(pod.Pod, &rollout.Reason{
+		Rule: rollout.RuleRefreshFirst, Message: "the pod's own state is written first; its update follows"})
+	return true
+}
+
+// InPlace returns the in-place update of a pod to a revision, the same one for
+// all pods of a plan; nil where there is none, and the error where it cannot
+// begin on this pod. (IP-1)
+func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Update, error) {
+	if p.calculator == nil {
+		p.calculator = &inplace.Calculator{History: p.History, To: to,
+			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata}}
+	}
+	update, _ := p.calculator.For(pod.Labels[RevisionLabel])
+	if update == nil {
+		return nil, nil
+	}
+	if err := inplace.Feasible(pod.Pod, update); err != nil {
+		return nil, err
+	}
+	return update, nil
+}
+
+// Forbidden says why a pod that must not be recreated cannot be updated either,
+// and reports it: once per revision where the template is the reason, and per pod
+// where the pod itself is, which the error says.
+func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
+	policy := p.Workload.InPlace.Field + " InPlaceOnly"
+	if err != nil {
+		if !pod.Unreadable { // otherwise it is reported already
+			p.PodProblem(pod, err)
+		}
+		return &rollout.Reason{Rule: rollout.RuleInPlaceOnly, Message: policy + ": " + err.Error()}
+	}
+	label := pod.Labels[RevisionLabel]
+	if reason := p.forbids[label]; reason != nil {
+		return reason
+	}
+	_, obstacles := p.calculator.For(label)
+	obstacle := obstacles[0].String()
+	p.UpdateProblem(fmt.Errorf("pods of revision %s cannot be updated in place, and %s forbids to recreate them: %s; change the template back or the %s",
+		label, policy, obstacle, p.Workload.InPlace.What))
+	reason := &rollout.Reason{Rule: rollout.RuleInPlaceOnly, Message: policy + ": " + obstacle}
+	if p.forbids == nil {
+		p.forbids = map[string]*rollout.Reason{}
+	}
+	p.forbids[label] = reason
+	return reason
+}
+
+// UpdateInPlace starts an in-place update to a revision, or has the pod's hook
+// asked to prepare it. (LC-9)
+func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.ControllerRevision) {
+	in, hooks := &p.Workload.InPlace, p.Workload.Hooks
+	patch := pod.Change(rollout.PatchPrepare)
+	if !in.KeepStateless || lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {
+		step, held := lifecycle.BeginUpdate(patch, pod.Pod, hooks, false, p.At)
+		if step != lifecycle.UpdateStart {
+			p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleInPlaceUpdateHook, Message: held})
+			return
+		}
+	}
+	pod.Kind = rollout.PatchUpdateInPlace
+	if err := inplace.Begin(patch, pod.Pod, update, inplace.BeginOptions{Now: p.At, GracePeriodSeconds: in.GraceSeconds}); err != nil {
+		pod.Patch = nil // never: it is feasible
+		p.PodProblem(pod, err)
+		return
+	}
+	p.LabelRevision(to.Name, patch.SetLabel)
+	p.RequeueAfter(time.Duration(in.GraceSeconds) * time.Second)
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Workload is what the steps that all kinds share know of a workload.
+type Workload struct {
+	// Object is the workload, and Kind its kind. It controls what is created.
+	Object metav1.Object
+	Kind   schema.GroupVersionKind
+	// Template is what new pods are made of.
+	Template *corev1.PodTemplateSpec
+	// CurrentRevision and CollisionCount are those of the status.
+	CurrentRevision string
+	CollisionCount  *int32
+	// Hooks are those of the hooks of the spec that the kind has. May be nil.
+	Hooks *lifecyclev1alpha1.Lifecycle
+	// InPlace is how pods are updated in place.
+	InPlace InPlace
+
+	// ShortHash labels pods with the hash of their revision instead of its name.
+	ShortHash bool
+	// TemplateHash also labels them with the hash as Deployments do.
+	TemplateHash bool
+}
+
+// InPlace is how the pods of a workload are updated in place.
+type InPlace struct {
+	// GraceSeconds is how long a pod is not ready before its containers change.
+	GraceSeconds int32
+	// NoEnvFromMetadata is as in inplace.CalculateOptions.
+	NoEnvFromMetadata bool
+	// KeepStateless leaves pods without a lifecycle state without one, as long
+	// as no hook asks for it. (LC-19)
+	KeepStateless bool
+	// Field is the field of the spec that may say InPlaceOnly, and What says in a
+	// word what it is.
+	Field, What string
+}
+
+// Planner holds what the steps that all kinds share hand to one another. The
+// planner of a kind embeds it. It is made by NewPlanner; Workload, At and
+// History are set once the snapshot has turned out to be usable.
+type Planner struct {
+	Workload Workload
+	At       time.Time // for which to plan
+	History  []*appsv1.ControllerRevision
+	// Stage is the one of the plan to which the present step belongs.
+	Stage *rollout.Stage
+
+	plan         *rollout.Plan
+	failedUpdate string
+
+	scratch    *podpatch.Patch // for Refresh: empty
+	calculator *inplace.Calculator
+	forbids    map[string]*rollout.Reason // why pods stay under InPlaceOnly, by revision label
+}
+
+// NewPlanner returns a Planner that fills in a plan. failedUpdate is the
+// condition that reports what is wrong with pods and their revisions.
+func NewPlanner(plan *rollout.Plan, failedUpdate string) Planner {
+	return Planner{plan: plan, Stage: &plan.Stage, failedUpdate: failedUpdate}
+}
+
+// Problem reports an error that the plan works around.
+func (p *Planner) Problem(condition string, err error) {
+	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Condition: condition, Err: err})
+}
+
+// UpdateProblem reports an error by the condition for updates.
+func (p *Planner) UpdateProblem(err error) { p.Problem(p.failedUpdate, err) }
+
+// PodProblem reports broken data of one pod.
+func (p *Planner) PodProblem(pod *View, err error) {
+	p.UpdateProblem(fmt.Errorf("pod %s: %w", pod.Name, err))
+}
+
+// RequeueAfter asks for another reconcile after d at the latest; 0 does not.
+func (p *Planner) RequeueAfter(d time.Duration) {
+	if d > 0 && (p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter) {
+		p.plan.RequeueAfter = d
+	}
+}
+
+// Due tells whether something that comes in a while is there already, and asks
+// for another reconcile where it is still to come.
+func (p *Planner) Due(in time.Duration, comes bool) bool {
+	if comes {
+		p.RequeueAfter(in)
+	}
+	return comes && in <= 0
+}
+
+// Wait records why a pod does not move; nil stands for pods not created yet.
+func (p *Planner) Wait(pod *corev1.Pod, reason *rollout.Reason) {
+	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
+}
+
+// InOtherwise tells whether the present step belongs to Plan.Otherwise.
+func (p *Planner) InOtherwise() bool { return p.Stage == &p.plan.Otherwise }
+
+// Finish lists what the steps have collected about a pod.
+func (p *Planner) Finish(pod *View) {
+	if pod.Patch == nil || pod.Deleted || !pod.Patch.Changes(pod.Pod) {
+		return
+	}
+	stage := &p.plan.Stage
+	if pod.Otherwise {
+		stage = &p.plan.Otherwise
+	}
+	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind})
+}
+
+// Owner is the reference that says that the workload controls something.
+func (p *Planner) Owner() metav1.OwnerReference {
+	return *metav1.NewControllerRef(p.Workload.Object, p.Workload.Kind)
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Refresh returns a patch that writes down what has become of a pod: conditions
+// of a new pod or of a finished update, the next batch of containers, and hooks
+// that are met. The kind may add labels of its own, unless readable is false, and
+// ends with WriteRefresh. Where the pod is to be patched already, the returned
+// patch is never sent: then this is to learn how far its update is.
+//
+// atTarget says that a pod need not be prepared for an update, or not any more.
+func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, readable bool) {
+	if p.scratch == nil {
+		p.scratch = &podpatch.Patch{}
+	}
+	if patch = p.scratch; pod.Patch != nil {
+		patch = &podpatch.Patch{}
+	}
+	progress, err := inplace.Refresh(patch, pod.Pod, p.At)
+	if err != nil {
+		pod.Updating, pod.Unreadable = true, true
+		p.PodProblem(pod, err)
+		readiness.Initial(patch, pod.Pod, p.At)
+		return patch, false
+	}
+	p.RequeueAfter(progress.RequeueAfter)
+	if pod.Updating = !progress.Complete; pod.Updating {
+		p.Wait(pod.Pod, inPlaceReason(pod, progress))
+	}
+	in := lifecycle.RefreshInput{AtTarget: atTarget, InPlaceComplete: progress.Complete}
+	if !lifecycle.Refresh(patch, pod.Pod, p.Workload.Hooks, in, p.At) {
+		p.waitForHook(pod)
+	}
+	readiness.Initial(patch, pod.Pod, p.At)
+	return patch, true
+}
+
+// WriteRefresh has a patch of Refresh written, unless it is empty or the pod is
+// patched already.
+func (p *Planner) WriteRefresh(pod *View, patch *podpatch.Patch, kind rollout.PatchKind) {
+	if pod.Patch == nil && !patch.Empty() {
+		pod.Patch, pod.Kind = patch, kind
+		p.scratch = nil
+	}
+}
+
+// The reasons of pods that are not available since a hook of theirs is not met.
+var (
+	preNormalHook = &rollout.Reason{Rule: rollout.RulePreNormalHook,
+		Message: "the preNormal hook is not met: the pod does not have all of its labels and finalizers yet"}
+	updatedHook = &rollout.Reason{Rule: rollout.RuleUpdatedHook,
+		Message: "the pod is updated, and its inPlaceUpdate hook is not met: it does not have all of the hook's labels and finalizers again"}
+)
+
+// waitForHook says why a pod stays in a state that only its hook ends.
+func (p *Planner) waitForHook(pod *View) {
+	switch lifecycle.StateOf(pod.Pod) {
+	case lifecyclev1alpha1.StatePreparingNormal:
+		p.Wait(pod.Pod, preNormalHook)
+	case lifecyclev1alpha1.StateUpdated:
+		p.Wait(pod.Pod, updatedHook)
+	}
+}
+
+func inPlaceReason(pod *View, progress inplace.Progress) *rollout.Reason {
+	rule := rollout.RuleInPlaceUpdating
+	if inplace.InGrace(pod.Pod) {
+		rule = rollout.RuleGracePeriod
+	}
+	return &rollout.Reason{Rule: rule, Message: progress.Waiting}
+}

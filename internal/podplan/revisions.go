@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"fmt"
+	"iter"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/podwright/podwright/inplace/revision"
+)
+
+// RevisionLabel is the label that holds a pod's revision.
+const RevisionLabel = appsv1.ControllerRevisionHashLabelKey
+
+// TemplateHashLabel is the label that holds the short hash of a pod's revision.
+const TemplateHashLabel = "pod-template-hash"
+
+// PlanRevisions finds the revision of the present template, or makes it, and
+// the one that pods come from. It returns false, and reports why, where there is
+// none. A workload that is being deleted writes none. (CS-CR3 to CS-CR5)
+func (p *Planner) PlanRevisions(pods []*corev1.Pod) bool {
+	w := &p.Workload
+	wanted, err := revision.New(w.Object, w.Kind, w.Template, revision.NextNumber(p.History), w.CollisionCount)
+	if err != nil {
+		p.UpdateProblem(fmt.Errorf("spec.template: %w", err))
+		return false
+	}
+	if p.plan.Revisions, err = revision.Plan(p.History, wanted, w.CurrentRevision, revisionLabels(pods)); err != nil {
+		p.UpdateProblem(err)
+	}
+	if w.Object.GetDeletionTimestamp() != nil {
+		p.plan.Revisions.Create, p.plan.Revisions.Raise = nil, nil
+	}
+	return p.plan.Revisions.Update != nil
+}
+
+// revisionLabels yields the values of the revision labels of pods.
+func revisionLabels(pods []*corev1.Pod) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, pod := range pods {
+			if !yield(pod.Labels[RevisionLabel]) {
+				return
+			}
+		}
+	}
+}
+
+// PlanHistory drops the revisions beyond the history limit that nothing uses:
+// none of the pods, no pod that this plan creates, and not the status, which names
+// current from now on. (CS-CR7)
+func (p *Planner) PlanHistory(limit *int32, current *appsv1.ControllerRevision, pods iter.Seq[*corev1.Pod]) {
+	kept := p.plan.Revisions
+	kept.Current = current
+	kept.Prune(p.History, limit, func(yield func(string) bool) {
+		for pod := range pods {
+			if !yield(pod.Labels[RevisionLabel]) {
+				return
+			}
+		}
+		for i := range p.plan.Create {
+			if !yield(p.plan.Create[i].Pod.Labels[RevisionLabel]) {
+				return
+			}
+		}
+	})
+	p.plan.Revisions.Delete = kept.Delete
+}
+
+// RevisionValue is the value that the revision label has on the pods of a
+// revision. The full name is the rule; where it is too long for a label value, its
+// hash stands alone.
+func (p *Planner) RevisionValue(name string) string {
+	if p.Workload.ShortHash || len(name) > validation.LabelValueMaxLength {
+		return revision.ShortHash(name)
+	}
+	return name
+}
+
+// LabelRevision sets the labels that say which revision a pod has.
+func (p *Planner) LabelRevision(name string, set func(key, value string)) {
+	set(RevisionLabel, p.RevisionValue(name))
+	if p.Workload.TemplateHash {
+		set(TemplateHashLabel, revision.ShortHash(name))
+	}
+}

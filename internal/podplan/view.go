@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// View is a pod with what the steps that all kinds share know of it. The view of
+// a kind embeds it.
+type View struct {
+	*corev1.Pod
+	Updated   bool // it is at the update revision
+	Available bool // as its kind says
+
+	Updating   bool // an in-place update is under way, or nobody can tell; known after Refresh
+	Unreadable bool // nobody can tell: its record of an in-place update cannot be read
+
+	Patch     *podpatch.Patch // nil: nothing to change yet
+	Kind      rollout.PatchKind
+	Deleted   bool // the plan deletes it
+	Otherwise bool // the patch belongs into Plan.Otherwise
+}
+
+// Change returns the patch of a pod, to be filled in. What the patch is for is
+// the latest kind.
+func (v *View) Change(kind rollout.PatchKind) *podpatch.Patch {
+	if v.Patch == nil {
+		v.Patch = &podpatch.Patch{}
+	}
+	v.Kind = kind
+	return v.Patch
+}
+
+// dropEmpty forgets a patch that nothing was put into.
+func (v *View) dropEmpty() {
+	if v.Patch.Empty() {
+		v.Patch = nil
+	}
+}

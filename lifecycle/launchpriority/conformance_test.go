@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launchpriority
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+)
+
+// TestConformance starts a pod of two containers: one, and then the other.
+func TestConformance(t *testing.T) {
+	conformance.Test(t, conformance.Kind{
+		Resource: configMaps,
+		Watches:  []string{"pods"},
+		Writes:   []string{"create configmaps", "patch configmaps"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube := c.Client(fixture.ControllerUser)
+			controller, err := New(Options{Kubernetes: kube, Recorder: &c.Events, Metrics: c.Reconciles,
+				Pods: c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(c.T.Context(), key)
+				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
+					return "", err
+				}
+				return describe(plan), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{
+				{Name: "main", Image: "main:bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: "0"}}},
+				{Name: "proxy", Image: "proxy:bad", Env: []corev1.EnvVar{{Name: "KRUISE_CONTAINER_PRIORITY", Value: "5"}}}}}}
+			c.Must(barrier.Mutate(pod, ""))
+			c.CreatePod(pod)
+		},
+		Change: func(c *conformance.Cluster, name string) {
+			c.PatchPod(name, `{"spec":{"containers":[{"name":"proxy","image":"proxy:good"}]}}`)
+			c.KubeletStep()
+			c.KubeletStep()
+			c.PatchPod(name, `{"spec":{"containers":[{"name":"main","image":"main:good"}]}}`)
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			configMap, err := c.Kube.CoreV1().ConfigMaps(fixture.Web.Namespace).Get(c.T.Context(), barrier.ConfigMapName(name), metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return "none"
+			}
+			c.Must(err)
+			return fmt.Sprint(configMap.Data)
+		},
+		Strangers: func(c *conformance.Cluster, _ string) { // without a barrier
+			c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "strange"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "web:1"}}}})
+		},
+	})
+}
+
+func TestOptions(t *testing.T) {
+	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube}, Required: "Kubernetes", Reader: Reader(informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+}

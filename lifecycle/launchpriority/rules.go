@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launchpriority
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+// Rules returns the RBAC rules that a Controller with these options needs, and
+// none beyond. Reading shared informers counts, whoever runs them; recording
+// events counts where there is a Recorder. Every call returns new rules.
+//
+// The options need not be complete, and no client of them is asked anything, so
+// that a manifest can be written without a cluster. A Role is enough where
+// Options.Namespace is set.
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		manifests.Rule("", "pods", "list watch"),
+		manifests.Rule("", "configmaps", "get create patch"),
+	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
+}

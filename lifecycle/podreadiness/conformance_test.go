@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podreadiness_test
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TestConformance opens the gate of a pod, and again where the condition is lost.
+func TestConformance(t *testing.T) {
+	conformance.Test(t, conformance.Kind{
+		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Watches:  []string{"pods"},
+		Writes:   []string{"patch pods/status"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube := c.Client(fixture.ControllerUser)
+			controller, err := podreadiness.New(podreadiness.Options{Kubernetes: kube, Metrics: c.Reconciles,
+				Pods: c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if err != nil || plan == nil || *plan == (podreadiness.Plan{}) {
+					return "", err
+				}
+				return fmt.Sprintf("%+v", *plan), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			pod := gated()
+			pod.ObjectMeta = metav1.ObjectMeta{Name: name}
+			c.CreatePod(pod)
+		},
+		Change: func(c *conformance.Cluster, name string) {
+			c.PatchPod(name, `{"status":{"conditions":[{"type":"KruisePodReady","$patch":"delete"}]}}`, "status")
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+			c.Must(err)
+			return fmt.Sprint(readiness.Condition(pod, v1alpha1.KruisePodReady).Status)
+		},
+		Strangers: func(c *conformance.Cluster, _ string) { // without the gate
+			c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "strange"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "web:1"}}}})
+		},
+	})
+}
+
+type reader struct{ podreadiness.Reader }
+
+func TestOptions(t *testing.T) {
+	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.CheckOptions(t, conformance.Options[podreadiness.Options]{Good: podreadiness.Options{Kubernetes: kube}, Required: "Kubernetes", Reader: podreadiness.Reader(reader{}),
+		New:           func(o podreadiness.Options) error { _, err := podreadiness.New(o); return err },
+		NewReconciler: func(o podreadiness.Options) error { _, err := podreadiness.NewReconciler(o); return err }})
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// TestConformance scales StatefulSets with claims in, and updates their pods in place.
+func TestConformance(t *testing.T) {
+	conformance.Test(t, conformance.Kind{
+		Resource: fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
+		Watches:  []string{"statefulsets", "pods", "persistentvolumeclaims", "controllerrevisions"},
+		Writes: []string{"create controllerrevisions", "create persistentvolumeclaims", "create pods", "delete pods", "delete controllerrevisions",
+			"patch persistentvolumeclaims", "patch pods", "patch pods/status", "patch statefulsets/status"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			core := informers.NewSharedInformerFactory(kube, 0)
+			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
+				StatefulSets: c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
+				Pods:         c.Share(core.Core().V1().Pods().Informer()), Claims: c.Share(core.Core().V1().PersistentVolumeClaims().Informer()),
+				Revisions: c.Share(core.Apps().V1().ControllerRevisions().Informer())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				return unfinished(controller.Reconciler, key)
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			set := testSet(3)
+			set.Name, set.Spec.Selector.MatchLabels["app"], set.Spec.Template.Labels["app"] = name, name, name
+			c.Create(set, `{"spec":{"revisionHistoryLimit":0,"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}],
+				"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Delete"}}}`)
+		},
+		Change: func(c *conformance.Cluster, name string) {
+			c.EditNamed(name, `{"spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`)
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			out := []string{}
+			for _, pod := range c.Pods() {
+				if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Name == name {
+					out = append(out, fmt.Sprint(pod.Name, pod.Spec.Containers[0].Image, " ", readiness.Ready(&pod)))
+				}
+			}
+			set, err := (&cluster{Cluster: c.Cluster}).workloads(fixture.TestUser).StatefulSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+			c.Must(err)
+			return strings.Join(append(out, fmt.Sprint(set.Status.UpdatedReadyReplicas, set.Status.Conditions)), "\n")
+		},
+		Strangers: func(c *conformance.Cluster, name string) { c.CreateStrangers(name) },
+	})
+}
+
+func TestOptions(t *testing.T) {
+	server := fakecluster.New(nil)
+	kube, err := kubernetes.NewForConfig(server.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workloads, err := client.NewForConfig(server.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := Options{Kubernetes: kube, Workloads: workloads}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Workloads", Reader: Reader(&informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	good.Features.PreDownload = true
+	if _, err := New(good); err == nil || !strings.Contains(err.Error(), "Options.Jobs is nil") {
+		t.Errorf("pre-download without jobs: error %v", err)
+	}
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Rules returns the RBAC rules that a Controller with these options needs, and
+// none beyond. Reading shared informers counts, whoever runs them; recording
+// events counts where there is a Recorder. Every call returns new rules.
+//
+// The options need not be complete, and no client of them is asked anything, so
+// that a manifest can be written without a cluster. A Role is enough where
+// Options.Namespace is set.
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := manifests.PodOwner(v1beta1.GroupName, "statefulsets", "get list watch")
+	if o.Features.PreDownload {
+		rules = append(rules, manifests.PullJobs(v1beta1.GroupName))
+	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
+}
+
+// Rules returns the RBAC rules that the webhook needs: for Templates to create
+// pod templates, which a dry run does. Without Templates it needs none.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	if w.Templates == nil {
+		return nil
+	}
+	return []rbacv1.PolicyRule{manifests.Rule("", "podtemplates", "create")}
+}

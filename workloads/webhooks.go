@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+const (
+	create = admissionregistrationv1.Create
+	update = admissionregistrationv1.Update
+	remove = admissionregistrationv1.Delete
+)
+
+// Webhooks returns the admission webhooks of the workload kinds: what a
+// MutatingWebhookConfiguration and a ValidatingWebhookConfiguration hold.
+// Every call returns new values, which the caller may change.
+//
+// Who serves them says in the ClientConfig of each how they are reached: the name
+// and namespace of the service (whose path is set), or a URL that ends in the
+// path, and the certificate authority. The paths are those of
+// cloneset.Webhook and statefulset.Webhook.
+//
+// An object that no webhook judges is refused: the failure policy is Fail. The
+// requests have no side effects, and may take 10 seconds.
+func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook) {
+	const cloneSet, statefulSet = "-apps-kruise-io-v1alpha1-cloneset", "-apps-kruise-io-statefulset"
+	cloneSets := manifests.Resource(v1alpha1.GroupName, "clonesets", v1alpha1.SchemeGroupVersion.Version)
+	statefulSets := manifests.Resource(v1beta1.GroupName, "statefulsets", v1alpha1.SchemeGroupVersion.Version, v1beta1.SchemeGroupVersion.Version)
+	return []admissionregistrationv1.MutatingWebhook{
+			manifests.Mutating("cloneset", "/mutate"+cloneSet, cloneSets, create, update),
+			manifests.Mutating("statefulset", "/mutate"+statefulSet, statefulSets, create, update),
+		}, []admissionregistrationv1.ValidatingWebhook{
+			manifests.Validating("cloneset", "/validate"+cloneSet, cloneSets, create, update, remove),
+			manifests.Validating("statefulset", "/validate"+statefulSet, statefulSets, create, update, remove),
+		}
+}
