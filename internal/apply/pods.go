@@ -77,7 +77,7 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(consistency.Pods, version)
-	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
+	p.Own.Created(p.Key, consistency.Creation{Resource: consistency.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
 	return nil
 }
 
