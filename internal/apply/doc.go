@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package apply applies plans of workload controllers. A Writer belongs to a
-// controller, a Pass to one reconcile of one workload; the methods of a Pass do
+// controller, a Sync to one reconcile of one workload; the methods of a Sync do
 // what every workload does to its revisions, claims, pods and status. An Applier
 // has the order of that for all kinds: revisions, the steps of the kind, status,
 // history.
