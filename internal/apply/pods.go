@@ -77,7 +77,7 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(consistency.Pods, version)
-	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
+	p.Own.Created(p.Key, consistency.Creation{Resource: consistency.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	action, recorded := p.Records[patch.Kind]
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
-		if patch.Kind.Moves() {
+		if patch.Kind.AffectsAvailability() {
 			p.moves.ended(pod, err)
 		}
 		if err != nil && gone(err) {

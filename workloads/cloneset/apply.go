@@ -25,13 +25,6 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
-	w.NewestWorkload = func(ctx context.Context, namespace string) (string, error) {
-		list, err := o.Workloads.CloneSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		return list.ResourceVersion, nil
-	}
 	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
 		return patchSet(ctx, o.Workloads, key, data, "status")
 	}

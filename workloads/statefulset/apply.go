@@ -29,13 +29,6 @@ func newWriter(o *Options) *apply.Writer {
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
 	}
-	w.NewestWorkload = func(ctx context.Context, namespace string) (string, error) {
-		list, err := o.Workloads.StatefulSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		return list.ResourceVersion, nil
-	}
 	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
 		set, err := o.Workloads.StatefulSets(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
 		if err != nil {
@@ -126,7 +119,7 @@ func (a *applier) changeClaims(ctx context.Context) error {
 // replaced remembers a pod that never ran, so that the next one waits.
 func (a *applier) replaced(pod *corev1.Pod) {
 	if !podplan.HasRun(pod) {
-		a.places.Replaced(a.Key, pod.Name, a.clock.Now())
+		a.places.Replaced(a.Key, pod.Name, a.shell.Clock.Now())
 	}
 }
 
