@@ -83,15 +83,18 @@ func ExampleNewPlan() {
 	for _, patch := range plan.Patch {
 		fmt.Println(patch.Pod.Name, patch.Kind, patch.Patch.Images)
 	}
-	for _, wait := range plan.Waiting {
-		fmt.Println(wait)
-	}
+	fmt.Println(plan)
 	// Output:
 	// no pods yet: create 4 at web-6ccb45c46b
 	// web-1 UpdateInPlace map[main:nginx:1.28]
 	// web-2 UpdateInPlace map[main:nginx:1.28]
-	// web-3: maxUnavailable 2: 2 pods are updated now
-	// web-4: partition 1: 1 pod stays at the old revision
+	// current revision web-6ccb45c46b, update revision web-6584df684c
+	// create revision web-6584df684c (2)
+	// patch pod web-1 (UpdateInPlace)
+	// patch pod web-2 (UpdateInPlace)
+	// wait web-3: maxUnavailable 2: 2 pods are updated now
+	// wait web-4: partition 1: 1 pod stays at the old revision
+	// write the status: 4 replicas, 4 ready, 4 available, 0 updated
 }
 
 // A Reconciler on the caches of another framework, which calls Reconcile, and is

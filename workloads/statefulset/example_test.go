@@ -84,22 +84,19 @@ func ExampleNewPlan() {
 	}
 	set.Spec.Template.Spec.Containers[0].Image = "postgres:18"
 
-	plan = statefulset.NewPlan(snapshot)
-	for _, patch := range plan.Patch {
-		fmt.Println(patch.Pod.Name, patch.Kind, patch.Patch.Images)
-	}
-	for _, wait := range plan.Waiting {
-		fmt.Println(wait)
-	}
+	fmt.Println(statefulset.NewPlan(snapshot))
 	// Output:
 	// create db-0 at db-8c6b8774
 	// create db-1 at db-8c6b8774
 	// create db-2 at db-8c6b8774
 	// create db-3 at db-8c6b8774
-	// db-2 UpdateInPlace map[main:postgres:18]
-	// db-3 UpdateInPlace map[main:postgres:18]
-	// db-0: partition 1: pods with a lower ordinal stay at their revision
-	// db-1: maxUnavailable 2: as many pods before this one are not available
+	// current revision db-8c6b8774, update revision db-69df475667
+	// create revision db-69df475667 (2)
+	// patch pod db-2 (UpdateInPlace)
+	// patch pod db-3 (UpdateInPlace)
+	// wait db-0: partition 1: pods with a lower ordinal stay at their revision
+	// wait db-1: maxUnavailable 2: as many pods before this one are not available
+	// write the status: 4 replicas, 4 ready, 4 available, 0 updated
 }
 
 // Where do the pods go when an ordinal is reserved? The pod of that ordinal is
