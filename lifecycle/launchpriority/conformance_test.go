@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 					return "", err
 				}
-				return told(plan), nil
+				return describe(plan), nil
 			}}, nil
 		},
 		Create: func(c *conformance.Cluster, name string) {
