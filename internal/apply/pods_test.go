@@ -14,6 +14,8 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/fakecluster"
 )
 
@@ -307,7 +309,7 @@ func TestFind(t *testing.T) {
 			if test.set != nil {
 				test.set(s)
 			}
-			version, err := s.Find(t.Context(), "shop", "pods", "web-0", func() (bool, error) { return test.shown, test.shownErr })
+			version, err := s.live().Find(t.Context(), "pods", "shop", "web-0", func() (bool, error) { return test.shown, test.shownErr })
 			if (version != "") != test.wantFound || (err != nil) != test.fails {
 				t.Errorf("version %q, error %v", version, err)
 			}
@@ -324,8 +326,13 @@ func TestFind(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := s.Find(t.Context(), "shop", "persistentvolumeclaims", "data", func() (bool, error) { return false, nil }); err != nil {
+		if _, err := s.live().Find(t.Context(), "persistentvolumeclaims", "shop", "data", func() (bool, error) { return false, nil }); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// live reads what the scene writes.
+func (s *scene) live() consistency.Registry {
+	return consistency.Registry{consistency.Pods: apiwriter.Pods(s.Kubernetes), consistency.Claims: apiwriter.Claims(s.Kubernetes)}
 }
