@@ -218,7 +218,7 @@ func TestPatchPods(t *testing.T) {
 		{"a patch that is told once", rollout.PatchUpdateInPlace, twoWrites, nil, nil, outcome{
 			Requests: []string{"patch pods web-0", "patch pods/status web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdatePodInPlace: started to update pod web-0 in place"}}},
-		{"another one that is told", rollout.PatchKeep, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
+		{"another one that is told", rollout.PatchCancelDelete, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdate: updated pod web-0"}}},
 		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, nil, outcome{}},
 		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, p *rollout.PodPatch) (bool, error) {
@@ -240,7 +240,7 @@ func TestPatchPods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScene(t)
-			s.Tells = map[rollout.PatchKind]Deed{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchKeep: Update}
+			s.Tells = map[rollout.PatchKind]Deed{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
 			patches := []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: test.patch, Kind: test.kind}}
 			if test.set != nil {
 				test.set(s)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -18,7 +20,7 @@ import (
 )
 
 // Writer holds what one controller writes with. It is safe for use by several
-// goroutines; its fields are set before the first pass.
+// goroutines; its fields are set before the first reconcile.
 type Writer struct {
 	// Kubernetes writes revisions. Required.
 	Kubernetes kubernetes.Interface
@@ -37,14 +39,14 @@ type Writer struct {
 	Recorder record.EventRecorder
 	// Message gives the text of the event about a write. Default: Plain.
 	Message func(Outcome) string
-	// Tells says which patches of pods are told in events, by what they are
+	// Tells says which patches of pods are recorded in events, by what they are
 	// for. Default: none.
 	Tells map[rollout.PatchKind]Deed
 	// GeneratedNames says that a pod gets another name with every attempt to
 	// create it. Reports then leave the name out.
 	GeneratedNames bool
 
-	// Own remembers the writes of earlier passes.
+	// Own remembers the writes of earlier reconciles.
 	Own consistency.Tracker
 
 	creations Creations
@@ -135,7 +137,7 @@ func (w *Writer) Forget(key types.NamespacedName) {
 // "Successful" or "Failed".
 type Deed string
 
-// The deeds that are told in events.
+// The deeds that are recorded in events.
 const (
 	Create        Deed = "Create"
 	Delete        Deed = "Delete"
@@ -144,7 +146,7 @@ const (
 	Recreate      Deed = "UpdatePodReCreate" // a deletion, to be created at another revision
 )
 
-// Outcome is the outcome of a write that is told in an event.
+// Outcome is the outcome of a write that is recorded in an event.
 type Outcome struct {
 	// Workload is the name of the workload.
 	Workload string

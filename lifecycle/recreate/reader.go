@@ -57,7 +57,7 @@ func newInformerReader(o *Options) *informerReader {
 }
 
 func (r *informerReader) Request(namespace, name string) (*v1alpha1.ContainerRecreateRequest, error) {
-	return r.requests.ContainerRecreateRequests(namespace).Get(name)
+	return r.requests.Namespace(namespace).Get(name)
 }
 
 func (r *informerReader) Pod(namespace, name string) (*corev1.Pod, error) {

@@ -65,7 +65,7 @@ func newInformerReader(requests cache.SharedIndexInformer) *informerReader {
 }
 
 func (r *informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
-	return r.requests.ContainerRecreateRequests(namespace).List(labels.Everything())
+	return r.requests.Namespace(namespace).List(labels.Everything())
 }
 
 // requests returns the requests for a pod.

@@ -78,7 +78,7 @@ func newInformerReader(o *Options) *informerReader {
 }
 
 func (r *informerReader) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
-	return r.sets.CloneSets(namespace).Get(name)
+	return r.sets.Namespace(namespace).Get(name)
 }
 
 func (r *informerReader) Pods(_ string, owner types.UID) ([]*corev1.Pod, error) {

@@ -62,9 +62,6 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	return r, nil
 }
 
-// budgetRetry is how soon a refused update is asked about again.
-const budgetRetry = time.Second
-
 // Reconcile makes one pass over a CloneSet. It asks for another one after a
 // time (0: only when something changes), or returns an error and wants to be called again
 // after a back-off. It does nothing while the caches have not seen what its

@@ -76,7 +76,7 @@ func newInformerReader(o *Options) *informerReader {
 }
 
 func (r *informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
-	return r.sets.StatefulSets(namespace).Get(name)
+	return r.sets.Namespace(namespace).Get(name)
 }
 
 func (r *informerReader) Pods(namespace, set string) ([]*corev1.Pod, error) {

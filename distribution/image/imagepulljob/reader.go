@@ -84,7 +84,7 @@ func newInformerReader(o *Options) *informerReader {
 }
 
 func (r *informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
-	return r.jobs.ImagePullJobs(namespace).Get(name)
+	return r.jobs.Namespace(namespace).Get(name)
 }
 
 func (r *informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
@@ -103,14 +103,14 @@ func (r *informerReader) CloneSet(namespace, name string) (*workloadsv1alpha1.Cl
 	if r.cloneSets == nil {
 		return nil, apierrors.NewNotFound(workloadsv1alpha1.Resource("clonesets"), name)
 	}
-	return r.cloneSets.CloneSets(namespace).Get(name)
+	return r.cloneSets.Namespace(namespace).Get(name)
 }
 
 func (r *informerReader) StatefulSet(namespace, name string) (*workloadsv1beta1.StatefulSet, error) {
 	if r.statefulSets == nil {
 		return nil, apierrors.NewNotFound(workloadsv1beta1.Resource("statefulsets"), name)
 	}
-	return r.statefulSets.StatefulSets(namespace).Get(name)
+	return r.statefulSets.Namespace(namespace).Get(name)
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil

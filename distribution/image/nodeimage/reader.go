@@ -64,7 +64,7 @@ func (r *informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
 func (r *informerReader) Node(name string) (*corev1.Node, error) { return r.nodes.Get(name) }
 
 func (r *informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
-	return r.jobs.ImagePullJobs(namespace).Get(name)
+	return r.jobs.Namespace(namespace).Get(name)
 }
 
 // observe reads everything that a plan for the node depends on. It returns nil
