@@ -41,6 +41,14 @@ const (
 
 const namespace = "default"
 
+// What the API server knows.
+var (
+	jobResource         = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs")
+	nodeImageResource   = fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true}
+	cloneSetResource    = fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
+	statefulSetResource = fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets")
+)
+
 // cluster is an API server in memory with both controllers, in virtual time.
 type cluster struct {
 	*testing.T
@@ -65,11 +73,7 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		server := fakecluster.New(nil,
-			fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
-			fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
-			fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
-			fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))
+		server := fakecluster.New(nil, jobResource, nodeImageResource, cloneSetResource, statefulSetResource)
 		c := &cluster{T: t, Server: server}
 		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
 		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
@@ -139,7 +143,7 @@ func (c *cluster) expectRest() {
 		}
 		plan, err := c.jobReconciler.Plan(types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
 		c.must(err)
-		if plan == nil || len(plan.HandOut) > 0 || plan.Status != nil || plan.Delete {
+		if plan == nil || busy(plan) {
 			c.Errorf("the controller rests, and should not: job %s: %+v", jobs.Items[i].Name, plan)
 		}
 	}
@@ -159,6 +163,11 @@ func (c *cluster) expectRest() {
 			c.Errorf("the controller rests, and should not: node %s: %+v", name, plan)
 		}
 	}
+}
+
+// busy tells whether a plan has something to do.
+func busy(plan *imagepulljob.Plan) bool {
+	return len(plan.HandOut) > 0 || plan.Status != nil || plan.Delete
 }
 
 // run runs something until the story ends or stop is called.

@@ -25,6 +25,9 @@ type Kind struct {
 	// New makes a controller, a new one for every start. Its clients are those
 	// of fixture.ControllerUser.
 	New func(*Cluster) (Controller, error)
+	// Prepare creates what is there before the controller starts. Nil stands for
+	// nothing.
+	Prepare func(*Cluster)
 	// Create creates an object, and whatever it needs. Default namespace.
 	Create func(c *Cluster, name string)
 	// Change has the controller write again. Nil stands for nothing.

@@ -5,24 +5,40 @@ package conformance
 import (
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-// Options checks what New and NewReconciler say of options that cannot work:
-// they name the option, and what is wrong with it. The good options are all that
-// are required by New; required names their fields. A Reader is required by
-// NewReconciler. Every number is found, those in structs too: none may be negative.
-func Options[O any, R any](t *testing.T, good O, required string, reader R, newController, newReconciler func(O) error) {
+// Options says which options a package requires. [CheckOptions] checks it.
+type Options[O any] struct {
+	// Good are all options that New requires.
+	Good O
+	// Required names their fields, RequiredByNew those that NewReconciler does not need.
+	Required, RequiredByNew string
+	// MayBeNegative names numbers that may be, "Timing.Delay" for example.
+	MayBeNegative string
+	// Reader is one for NewReconciler, which requires it.
+	Reader any
+
+	New, NewReconciler func(O) error
+}
+
+// CheckOptions checks what New and NewReconciler say of options that cannot
+// work: they name the option, and what is wrong with it. Every number is found,
+// those in structs too: none may be negative.
+func CheckOptions[O any](t *testing.T, k Options[O]) {
 	t.Helper()
-	makes := []func(O) error{newController, func(o O) error {
-		reflect.ValueOf(&o).Elem().FieldByName("Reader").Set(reflect.ValueOf(&reader).Elem())
-		return newReconciler(o)
-	}}
 	prefix := path.Base(reflect.TypeFor[O]().PkgPath()) + ": Options."
-	refuses := func(o O, wanted ...string) {
+	newReconciler := func(o O) error {
+		reflect.ValueOf(&o).Elem().FieldByName("Reader").Set(reflect.ValueOf(k.Reader))
+		return k.NewReconciler(o)
+	}
+	makes := []func(O) error{k.New, newReconciler}
+	good := k.Good
+	refuses := func(makes []func(O) error, o O, wanted ...string) {
 		t.Helper()
 		for _, make := range makes {
 			err := make(o)
@@ -38,28 +54,35 @@ func Options[O any, R any](t *testing.T, good O, required string, reader R, newC
 			t.Errorf("with all that is required: %v", err)
 		}
 	}
-	var all []string
-	for name := range strings.FieldsSeq(required) {
-		missing := good
-		reflect.ValueOf(&missing).Elem().FieldByName(name).SetZero()
-		refuses(missing, prefix+name+" is ")
-		all = append(all, prefix+name+" is ")
+	for _, required := range []struct {
+		fields string
+		by     []func(O) error
+	}{{k.Required, makes}, {k.RequiredByNew, makes[:1]}} {
+		var all []string
+		for name := range strings.FieldsSeq(required.fields) {
+			missing := good
+			reflect.ValueOf(&missing).Elem().FieldByName(name).SetZero()
+			refuses(required.by, missing, prefix+name+" is ")
+			all = append(all, prefix+name+" is ")
+		}
+		var nothing O
+		refuses(required.by, nothing, all...)
 	}
-	var nothing O
-	refuses(nothing, all...)
 	for _, at := range numbers(reflect.TypeFor[O](), nil, "") {
 		negative := good
 		reflect.ValueOf(&negative).Elem().FieldByIndex(at.index).SetInt(-1)
-		refuses(negative, prefix+at.name+" is negative")
+		if !slices.Contains(strings.Fields(k.MayBeNegative), at.name) {
+			refuses(makes, negative, prefix+at.name+" is negative")
+		}
 	}
 	if field := reflect.ValueOf(&good).Elem().FieldByName("Kubernetes"); field.IsValid() {
-		faked := good
+		faked := k.Good
 		reflect.ValueOf(&faked).Elem().FieldByName("Kubernetes").Set(reflect.ValueOf(fake.NewClientset()))
-		if err := newController(faked); err != nil && !strings.Contains(err.Error(), "workloads/fakecluster") {
+		if err := k.New(faked); err != nil && !strings.Contains(err.Error(), "workloads/fakecluster") {
 			t.Errorf("error %v, want one that says what to use in place of a fake clientset", err)
 		}
 	}
-	if err := newReconciler(good); err == nil || !strings.Contains(err.Error(), prefix+"Reader is nil") {
+	if err := k.NewReconciler(k.Good); err == nil || !strings.Contains(err.Error(), prefix+"Reader is nil") {
 		t.Errorf("a Reconciler without Reader: error %v", err)
 	}
 }

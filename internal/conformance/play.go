@@ -34,6 +34,9 @@ func (k *Kind) play(t *testing.T, story func(*Cluster)) {
 		t.Helper()
 		c.T = t
 		c.fail(nil, nil)
+		if k.Prepare != nil {
+			k.Prepare(c)
+		}
 		story(c)
 	}, k.More...)
 }

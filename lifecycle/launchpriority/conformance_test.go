@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 				if err != nil || plan == nil || plan.Create == nil && len(plan.Add) == 0 {
 					return "", err
 				}
-				return told(plan), nil
+				return describe(plan), nil
 			}}, nil
 		},
 		Create: func(c *conformance.Cluster, name string) {
@@ -70,7 +70,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conformance.Options(t, Options{Kubernetes: kube}, "Kubernetes", Reader(informerReader{}),
-		func(o Options) error { _, err := New(o); return err },
-		func(o Options) error { _, err := NewReconciler(o); return err })
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube}, Required: "Kubernetes", Reader: Reader(informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }

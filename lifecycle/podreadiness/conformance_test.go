@@ -66,7 +66,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conformance.Options(t, podreadiness.Options{Kubernetes: kube}, "Kubernetes", podreadiness.Reader(reader{}),
-		func(o podreadiness.Options) error { _, err := podreadiness.New(o); return err },
-		func(o podreadiness.Options) error { _, err := podreadiness.NewReconciler(o); return err })
+	conformance.CheckOptions(t, conformance.Options[podreadiness.Options]{Good: podreadiness.Options{Kubernetes: kube}, Required: "Kubernetes", Reader: podreadiness.Reader(reader{}),
+		New:           func(o podreadiness.Options) error { _, err := podreadiness.New(o); return err },
+		NewReconciler: func(o podreadiness.Options) error { _, err := podreadiness.NewReconciler(o); return err }})
 }

@@ -3,7 +3,6 @@ package recreate_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/lifecycle/client/fake"
@@ -27,35 +25,6 @@ func unusedClientset(t *testing.T) kubernetes.Interface {
 		t.Fatal(err)
 	}
 	return c
-}
-
-func TestOptions(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		options recreate.Options
-		want    string
-	}{
-		{"nothing", recreate.Options{}, "recreate: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one\n" +
-			"recreate: Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one"},
-		{"a clientset that cannot write", recreate.Options{Kubernetes: kubernetesfake.NewClientset(), Lifecycle: fake.NewClient()},
-			"recreate: Options.Kubernetes has no REST client: the fake clientset of client-go is not enough, give it a clientset with a fake transport"},
-		{"negative workers", recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient(), Workers: -1},
-			"recreate: Options.Workers is negative: it is the number of requests reconciled at the same time, 0 means 3"},
-	} {
-		for name, make := range map[string]func(recreate.Options) error{
-			"New":           func(o recreate.Options) error { _, err := recreate.New(o); return err },
-			"NewReconciler": func(o recreate.Options) error { o.Reader = reader{}; _, err := recreate.NewReconciler(o); return err },
-		} {
-			err := make(test.options)
-			if err == nil || err.Error() != test.want {
-				t.Errorf("%s, %s: error %v, want %s", test.name, name, err, test.want)
-			}
-		}
-	}
-	_, err := recreate.NewReconciler(recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()})
-	if err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") {
-		t.Errorf("error %v, want one about Options.Reader", err)
-	}
 }
 
 // reader is a Reader of the caller's: it knows what it is given.
@@ -79,7 +48,7 @@ func (r reader) Pod(_, name string) (*corev1.Pod, error) {
 	return r.pod, r.err
 }
 
-func (reader) Seen(recreate.Resource) string { return "1" }
+func (reader) SyncedResourceVersion(recreate.Resource) string { return "1" }
 
 // The plan can be asked for without a pass being made.
 func TestPlanOfAReconciler(t *testing.T) {

@@ -37,8 +37,7 @@ type story struct {
 func tell(t *testing.T, story func(*story)) {
 	t.Helper()
 	s := newStory()
-	resource := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-	fixture.Play(t, resource, s.setUp, func(t *testing.T) {
+	fixture.Play(t, requestResource, s.setUp, func(t *testing.T) {
 		story(s)
 		s.Must(s.guard.Check())
 	})

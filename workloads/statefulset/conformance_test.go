@@ -75,9 +75,9 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := Options{Kubernetes: kube, Workloads: workloads}
-	conformance.Options(t, good, "Kubernetes Workloads", Reader(&informerReader{}),
-		func(o Options) error { _, err := New(o); return err },
-		func(o Options) error { _, err := NewReconciler(o); return err })
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Workloads", Reader: Reader(&informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 	good.Features.PreDownload = true
 	if _, err := New(good); err == nil || !strings.Contains(err.Error(), "Options.Jobs is nil") {
 		t.Errorf("pre-download without jobs: error %v", err)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate_test
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+var requestResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
+
+// TestConformance takes a pod out of service, restarts its containers, and lets
+// the request go.
+func TestConformance(t *testing.T) {
+	storyOf := func(c *conformance.Cluster) *story {
+		if c.Data == nil {
+			s := newStory()
+			s.setUp(c.Cluster)
+			c.Data = s
+		}
+		return c.Data.(*story)
+	}
+	conformance.Test(t, conformance.Kind{
+		Resource: requestResource,
+		Watches:  []string{"containerrecreaterequests", "pods"},
+		Writes:   []string{"patch containerrecreaterequests", "patch pods/status", "delete containerrecreaterequests"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
+			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles,
+				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
+				Pods:     c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if err != nil || plan == nil || len(plan.Steps) == 0 {
+					return "", err
+				}
+				return fmt.Sprintf("%+v", plan), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			s := storyOf(c)
+			s.pod(name)
+			s.create(name, name, unready(3), ttl(3))
+		},
+		Step: func(c *conformance.Cluster) {
+			storyOf(c).node.kubelet()
+			storyOf(c).node.agent()
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+			c.Must(err)
+			_, err = storyOf(c).requests.Get(c.T.Context(), name, metav1.GetOptions{})
+			return fmt.Sprint("in service ", readiness.Ready(pod), ", restarts ", pod.Status.ContainerStatuses[0].RestartCount, ", gone ", apierrors.IsNotFound(err))
+		},
+	})
+}
+
+func TestOptions(t *testing.T) {
+	conformance.CheckOptions(t, conformance.Options[recreate.Options]{Good: recreate.Options{Kubernetes: unusedClientset(t), Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle", Reader: recreate.Reader(reader{}),
+		New:           func(o recreate.Options) error { _, err := recreate.New(o); return err },
+		NewReconciler: func(o recreate.Options) error { _, err := recreate.NewReconciler(o); return err }})
+}
