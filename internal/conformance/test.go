@@ -86,18 +86,28 @@ func (c *Cluster) wrote() (requests []string) {
 	return requests
 }
 
-// lostAnswers: a write whose answer is lost was made. Nothing is done twice.
+// lostAnswers: a write whose answer is lost was made, and no cache shows it for
+// a while. Nothing is done twice.
 func lostAnswers(t *testing.T, k *Kind, want calm) {
 	for _, write := range k.Writes {
 		t.Run(write, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {
 				lose, happened := failing(write, fixture.ErrLost)
-				c.fail(nil, lose)
+				c.fail(nil, func(r fakecluster.Request) error {
+					err := lose(r)
+					if err != nil {
+						c.Hold(r.Resource)
+						time.AfterFunc(30*time.Second, func() { c.Release(r.Resource) })
+					}
+					return err
+				})
 				defer c.start()()
 				c.story(name)
 				if !happened() {
 					t.Error("no answer was lost")
 				}
+				c.Sleep("30s")
+				c.settle()
 				c.expect(name, want)
 				c.expectOnce(want)
 			})
