@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package client
 
 import (
@@ -11,8 +13,8 @@ import (
 
 // Interface gives access to the distribution kinds.
 type Interface interface {
-	// ImagePullJobs gives the client of the ImagePullJobs of a namespace. The
-	// empty namespace means all namespaces, where only List and Watch work.
+	// ImagePullJobs gives the client of the ImagePullJobs of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
 	ImagePullJobs(namespace string) ImagePullJobInterface
 	// NodeImages gives the client of the NodeImages, which have no namespace.
 	NodeImages() NodeImageInterface
@@ -21,9 +23,7 @@ type Interface interface {
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.
-type Client struct {
-	v1alpha1 *typedclient.REST
-}
+type Client struct{ backend *typedclient.Backend }
 
 var _ Interface = (*Client)(nil)
 
@@ -31,8 +31,8 @@ var _ Interface = (*Client)(nil)
 //
 // Address, credentials, user agent and rate limit are the configuration's, with
 // client-go's defaults: an empty UserAgent is made from the program's name,
-// and QPS 0 means 5 requests per second; a negative QPS means no limit. The
-// configuration is not changed.
+// and QPS 0 means 5 requests per second; a negative QPS means no limit. The limit
+// is for the requests of all kinds together. The configuration is not changed.
 func NewForConfig(config *rest.Config) (*Client, error) {
 	return NewForConfigAndClient(config, nil)
 }
@@ -42,9 +42,14 @@ func NewForConfig(config *rest.Config) (*Client, error) {
 // own transport: TLS settings, credentials and user agent of the configuration
 // are not used. A nil HTTP client stands for one of its own.
 func NewForConfigAndClient(config *rest.Config, httpClient *http.Client) (*Client, error) {
-	c, err := typedclient.NewREST(config, httpClient, v1alpha1.SchemeGroupVersion, v1alpha1.AddToScheme)
+	backend, err := typedclient.Connect(config, httpClient,
+		typedclient.Version{GroupVersion: v1alpha1.SchemeGroupVersion, AddToScheme: v1alpha1.AddToScheme},
+	)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{v1alpha1: c}, nil
+	return NewForBackend(backend), nil
 }
+
+// NewForBackend is for the package fake.
+func NewForBackend(backend *typedclient.Backend) *Client { return &Client{backend} }

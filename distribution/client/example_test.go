@@ -52,7 +52,7 @@ func ExampleNewImagePullJobInformer() {
 	go informer.RunWithContext(ctx)
 	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
 
-	jobs, err := client.NewImagePullJobLister(informer.GetIndexer()).ImagePullJobs("shop").List(labels.Everything())
+	jobs, err := client.NewImagePullJobLister(informer.GetIndexer()).Namespace("shop").List(labels.Everything())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,41 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package client
 
 import (
-	"context"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// ImagePullJobInterface reads and writes ImagePullJobs. Its methods do what those
-// of client-go's clients do, and return the API server's errors (see
-// k8s.io/apimachinery/pkg/api/errors).
-type ImagePullJobInterface interface {
-	Create(ctx context.Context, imagePullJob *v1alpha1.ImagePullJob, opts metav1.CreateOptions) (*v1alpha1.ImagePullJob, error)
-	// Update writes everything but the status.
-	Update(ctx context.Context, imagePullJob *v1alpha1.ImagePullJob, opts metav1.UpdateOptions) (*v1alpha1.ImagePullJob, error)
-	// UpdateStatus writes nothing but the status.
-	UpdateStatus(ctx context.Context, imagePullJob *v1alpha1.ImagePullJob, opts metav1.UpdateOptions) (*v1alpha1.ImagePullJob, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.ImagePullJob, error)
-	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ImagePullJobList, error)
-	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes an ImagePullJob or one of its subresources ("status").
-	// Custom resources take JSON patches, merge patches and server-side apply,
-	// but no strategic-merge patches.
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ImagePullJob, error)
-}
+// ImagePullJobInterface reads and writes ImagePullJobs, with the methods of
+// client-go's clients: Create, Update, UpdateStatus, Delete, DeleteCollection, Get,
+// List, Watch and Patch.
+type ImagePullJobInterface = typedclient.Interface[*v1alpha1.ImagePullJob, *v1alpha1.ImagePullJobList]
 
 // ImagePullJobs gives the client of the ImagePullJobs of a namespace.
 func (c *Client) ImagePullJobs(namespace string) ImagePullJobInterface {
-	return gentype.NewClientWithList[*v1alpha1.ImagePullJob, *v1alpha1.ImagePullJobList](
-		"imagepulljobs", c.v1alpha1, c.v1alpha1.Codec, namespace,
-		func() *v1alpha1.ImagePullJob { return &v1alpha1.ImagePullJob{} },
-		func() *v1alpha1.ImagePullJobList { return &v1alpha1.ImagePullJobList{} },
-	)
+	return typedclient.New[v1alpha1.ImagePullJob, v1alpha1.ImagePullJobList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("imagepulljobs"), namespace)
+}
+
+// NewImagePullJobInformer makes an informer of the ImagePullJobs of a namespace; the
+// empty one means all namespaces. The caller starts it. Every resync period (0:
+// never) it reports all objects to its handlers again. The indexers may be nil;
+// listers are quick with cache.NamespaceIndex.
+func NewImagePullJobInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return typedclient.NewInformer(c.ImagePullJobs(namespace), c, &v1alpha1.ImagePullJob{}, resync, indexers)
+}
+
+// ImagePullJobLister reads ImagePullJobs from a cache, with the methods List and
+// Namespace, which gives one with the methods List and Get. What they return must
+// not be changed.
+type ImagePullJobLister = typedclient.Lister[*v1alpha1.ImagePullJob]
+
+// NewImagePullJobLister makes a lister of an informer's cache (its GetIndexer).
+func NewImagePullJobLister(indexer cache.Indexer) ImagePullJobLister {
+	return typedclient.NewLister[*v1alpha1.ImagePullJob](indexer, v1alpha1.Resource("imagepulljob"))
 }

@@ -1,41 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package client
 
 import (
-	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
-// NodeImageInterface reads and writes NodeImages. Its methods do what those
-// of client-go's clients do, and return the API server's errors (see
-// k8s.io/apimachinery/pkg/api/errors).
-type NodeImageInterface interface {
-	Create(ctx context.Context, nodeImage *v1alpha1.NodeImage, opts metav1.CreateOptions) (*v1alpha1.NodeImage, error)
-	// Update writes everything but the status.
-	Update(ctx context.Context, nodeImage *v1alpha1.NodeImage, opts metav1.UpdateOptions) (*v1alpha1.NodeImage, error)
-	// UpdateStatus writes nothing but the status.
-	UpdateStatus(ctx context.Context, nodeImage *v1alpha1.NodeImage, opts metav1.UpdateOptions) (*v1alpha1.NodeImage, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.NodeImage, error)
-	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.NodeImageList, error)
-	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes a NodeImage or one of its subresources ("status").
-	// Custom resources take JSON patches, merge patches and server-side apply,
-	// but no strategic-merge patches.
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.NodeImage, error)
-}
+// NodeImageInterface reads and writes NodeImages, with the methods of
+// client-go's clients: Create, Update, UpdateStatus, Delete, DeleteCollection, Get,
+// List, Watch and Patch.
+type NodeImageInterface = typedclient.Interface[*v1alpha1.NodeImage, *v1alpha1.NodeImageList]
 
 // NodeImages gives the client of the NodeImages.
 func (c *Client) NodeImages() NodeImageInterface {
-	return gentype.NewClientWithList[*v1alpha1.NodeImage, *v1alpha1.NodeImageList](
-		"nodeimages", c.v1alpha1, c.v1alpha1.Codec, metav1.NamespaceNone,
-		func() *v1alpha1.NodeImage { return &v1alpha1.NodeImage{} },
-		func() *v1alpha1.NodeImageList { return &v1alpha1.NodeImageList{} },
-	)
+	return typedclient.New[v1alpha1.NodeImage, v1alpha1.NodeImageList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("nodeimages"), metav1.NamespaceNone)
+}
+
+// NewNodeImageInformer makes an informer of the NodeImages of the cluster. The
+// caller starts it. Every resync period (0: never) it reports all objects to its
+// handlers again. The indexers may be nil.
+func NewNodeImageInformer(c Interface, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return typedclient.NewInformer(c.NodeImages(), c, &v1alpha1.NodeImage{}, resync, indexers)
+}
+
+// NewFilteredNodeImageInformer is NewNodeImageInformer for a part of the objects,
+// for example of a node: the filter sets selectors in the options of every list and
+// watch.
+func NewFilteredNodeImageInformer(c Interface, resync time.Duration, indexers cache.Indexers, filter func(*metav1.ListOptions)) cache.SharedIndexInformer {
+	return typedclient.NewInformer(typedclient.Select(c.NodeImages(), filter), c, &v1alpha1.NodeImage{}, resync, indexers)
+}
+
+// NodeImageLister reads NodeImages from a cache, by the methods List and Get. What
+// it returns must not be changed.
+type NodeImageLister = typedclient.NamespaceLister[*v1alpha1.NodeImage]
+
+// NewNodeImageLister makes a lister of an informer's cache (its GetIndexer).
+func NewNodeImageLister(indexer cache.Indexer) NodeImageLister {
+	return typedclient.NewLister[*v1alpha1.NodeImage](indexer, v1alpha1.Resource("nodeimage")).Namespace("")
 }

@@ -150,11 +150,11 @@ func fill(seed int64, into any) {
 		},
 		func(v *corev1.Container, c randfill.Continue) {
 			c.FillNoCustom(v)
-			v.Image = pick(random, images)
+			v.Image = pick(random, imageNames)
 		},
 		func(v *corev1.EphemeralContainerCommon, c randfill.Continue) {
 			c.FillNoCustom(v)
-			v.Image = pick(random, images)
+			v.Image = pick(random, imageNames)
 		},
 		func(v *corev1.VolumeSource, c randfill.Continue) {
 			if c.Bool() { // and sometimes no source at all
@@ -168,7 +168,7 @@ func pick[T any](random *rand.Rand, values []T) T { return values[random.Intn(le
 
 var quantities = []string{"0", "1", "100m", "1500u", "1n", "0.0001", "1Gi", "1e3", "-2500u", "123456789012345678901234567890n"}
 
-var images = []string{
+var imageNames = []string{
 	"", "nginx", "nginx:latest", "nginx:1.21", "nginx:latests", "library/nginx", "localhost:5000/nginx", "localhost:5000/nginx:latest",
 	"registry.example.com:443/team/app:v1", "registry.example.com/latest", "registry.example.com/latest:1",
 	"nginx@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"strings"
@@ -25,7 +26,8 @@ type check struct {
 
 // begin takes the pods as they are now for what the next act has to keep. Call
 // it before anything is changed.
-func (o *observer) begin() {
+func (o *observer) begin(ctx context.Context) {
+	o.catchUp(ctx)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.facts = facts{pods: o.pods, before: maps.Clone(o.pods)}
@@ -40,7 +42,8 @@ func (o *observer) begin() {
 
 // check compares what was seen of an act with what it promises. The pods are those that the API
 // server lists when it is over, read afresh: caches may be wrong.
-func (o *observer) check(final []*corev1.Pod, a act) []check {
+func (o *observer) check(ctx context.Context, final []*corev1.Pod, a act) []check {
+	o.catchUp(ctx)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := map[types.UID]*corev1.Pod{}

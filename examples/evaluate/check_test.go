@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,11 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -31,8 +34,9 @@ type history struct {
 
 // newHistory begins an act with ten pods that are ready.
 func newHistory(t *testing.T) *history {
-	h := &history{observer: &observer{kind: kinds[0], record: invariants.NewRecord(), facts: facts{pods: map[types.UID]*corev1.Pod{}}}, pods: map[string]*corev1.Pod{}}
-	h.begin()
+	empty := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	h := &history{observer: &observer{kind: kinds[0], record: invariants.NewRecord(), sets: empty, podCache: empty, revisionCache: empty, seen: map[types.UID]string{}, facts: facts{pods: map[types.UID]*corev1.Pod{}}}, pods: map[string]*corev1.Pod{}}
+	h.begin(t.Context())
 	set := decode(t, kinds[0], kinds[0].manifest).(*v1alpha1.CloneSet)
 	set.UID, set.Generation, set.ResourceVersion = "set", 1, "1"
 	set.Spec.Template.Spec.Containers[0].Image = newImage
@@ -42,7 +46,7 @@ func newHistory(t *testing.T) *history {
 		h.create(fmt.Sprintf("web-%d", i))
 	}
 	h.record = nil // the pods are there, whoever made them
-	h.begin()
+	h.begin(t.Context())
 	return h
 }
 
@@ -116,7 +120,7 @@ func (h *history) checks(moves int) []check {
 	for _, pod := range h.pods {
 		final = append(final, pod)
 	}
-	return h.check(final, act{moves: moves})
+	return h.check(context.Background(), final, act{moves: moves})
 }
 
 func TestGoodUpdate(t *testing.T) {
@@ -216,7 +220,7 @@ func TestBrokenUpdates(t *testing.T) {
 func TestRollBack(t *testing.T) {
 	h := newHistory(t)
 	h.update(h.all()...)
-	h.begin()
+	h.begin(t.Context())
 	for _, name := range []string{"web-8", "web-9"} {
 		h.change(name, ready("False"), setTo(badImage))
 	}
@@ -314,4 +318,26 @@ func TestScreen(t *testing.T) {
 			t.Errorf("live %t: got %q, error %v; want %q", live, got, err, want)
 		}
 	}
+}
+
+// What the caches hold is waited for.
+func TestCatchUp(t *testing.T) {
+	h := newHistory(t)
+	pod := h.pods["web-0"].DeepCopy()
+	pod.ResourceVersion = "99"
+	if err := h.podCache.Add(pod); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		h.catchUp(t.Context())
+		close(done)
+	}()
+	select {
+	case <-done:
+		t.Error("the cache is ahead, and nobody waits")
+	case <-time.After(20 * time.Millisecond):
+	}
+	h.see(h.pods["web-0"], pod)
+	<-done
 }

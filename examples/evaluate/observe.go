@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +38,8 @@ type observer struct {
 	// may write as well.
 	record *invariants.Record
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	seen map[types.UID]string // the last version of every object that there is
 	facts
 }
 
@@ -60,7 +62,7 @@ func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, worklo
 	o := &observer{
 		kind: k, name: p.namespace + "/" + setName, changed: make(chan struct{}, 1),
 		sets: sets.GetStore(), podCache: pods.GetStore(), revisionCache: revisions.GetStore(),
-		facts: facts{pods: map[types.UID]*corev1.Pod{}},
+		seen: map[types.UID]string{}, facts: facts{pods: map[types.UID]*corev1.Pod{}},
 	}
 	if p.own {
 		o.record = invariants.NewRecord()
@@ -109,12 +111,17 @@ func (o *observer) see(old, new metav1.Object) {
 	if o.record != nil {
 		o.record.Add(latest.GetResourceVersion(), false, invariants.Change{Old: old, New: new})
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if new == nil {
+		delete(o.seen, latest.GetUID())
+	} else {
+		o.seen[latest.GetUID()] = latest.GetResourceVersion()
+	}
 	pod, ok := latest.(*corev1.Pod)
 	if owner := metav1.GetControllerOf(latest); !ok || owner == nil || owner.Kind != o.kind.name || owner.Name != setName {
 		return
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	before := o.before[pod.UID]
 	switch {
 	case new == nil || pod.DeletionTimestamp != nil:
@@ -130,6 +137,23 @@ func (o *observer) see(old, new metav1.Object) {
 		o.pods[pod.UID] = pod
 	}
 	o.count()
+}
+
+// catchUp waits until all has been seen that the caches hold, which are ahead of what they tell, or the context is done.
+func (o *observer) catchUp(ctx context.Context) {
+	behind := func(store cache.Store) bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return slices.ContainsFunc(store.List(), func(item any) bool {
+			object := item.(metav1.Object)
+			return o.seen[object.GetUID()] != object.GetResourceVersion()
+		})
+	}
+	for _, store := range []cache.Store{o.sets, o.podCache, o.revisionCache} {
+		for ctx.Err() == nil && behind(store) {
+			time.Sleep(time.Millisecond)
+		}
+	}
 }
 
 // compare compares a pod with what it was when the act began.

@@ -32,7 +32,7 @@ func (d *demo) play(ctx context.Context) error {
 		steps += len(act.steps)
 	}
 	for _, act := range d.kind.acts {
-		d.observer.begin()
+		d.observer.begin(ctx)
 		var took []string
 		for _, s := range act.steps {
 			n++
@@ -49,7 +49,7 @@ func (d *demo) play(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		lines, err := verdict(act.name, d.observer.check(final, act), took)
+		lines, err := verdict(act.name, d.observer.check(ctx, final, act), took)
 		report, failed = append(report, lines...), errors.Join(failed, err)
 	}
 	d.screen.print(report...)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package process
 
 import (
@@ -5,10 +7,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 )
 
@@ -52,7 +57,7 @@ func (s *Server) Run(ctx context.Context, tlsConfig *tls.Config) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		TLSConfig:         tlsConfig,
-		ErrorLog:          errorLog(logger),
+		ErrorLog:          ErrorLog(logger),
 		BaseContext: func(net.Listener) context.Context {
 			return klog.NewContext(context.WithoutCancel(ctx), logger)
 		},
@@ -80,4 +85,9 @@ func (s *Server) Run(ctx context.Context, tlsConfig *tls.Config) error {
 	}
 	<-ended
 	return err
+}
+
+// ErrorLog leads what net/http logs, which is mostly the noise of broken connections, to the log for debugging.
+func ErrorLog(logger klog.Logger) *log.Logger {
+	return slog.NewLogLogger(logr.ToSlogHandler(logger), slog.Level(-2))
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package process
 
 import (
@@ -5,11 +7,11 @@ import (
 	"runtime/debug"
 )
 
-// Version names what was built, by the name of its program.
-func Version(program string) string {
-	text := program + " (unknown)"
+// version names what was built.
+func version() string {
+	text := "(unknown)"
 	if build, ok := debug.ReadBuildInfo(); ok {
-		text = program + " " + build.Main.Version
+		text = build.Main.Version
 		for _, setting := range build.Settings {
 			if setting.Key == "vcs.revision" {
 				text += " " + setting.Value

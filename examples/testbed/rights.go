@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package testbed
 
 import (
@@ -114,9 +116,11 @@ func (j *Judge) Beyond() []string {
 func (j *Judge) Unused(reasons map[string]string) []string {
 	stated, wrong := map[string]bool{}, map[string]bool{}
 	for _, part := range j.parts {
-		for _, right := range part.Rights {
-			for verb := range strings.FieldsSeq(right.Verbs) {
-				stated[entry(part, verb, right.Resource)] = true
+		for _, rule := range part.Rules {
+			for _, verb := range rule.Verbs {
+				for _, resource := range rule.Resources {
+					stated[entry(part, verb, resource)] = true
+				}
 			}
 		}
 	}

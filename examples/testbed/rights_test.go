@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package testbed
 
 import (
@@ -6,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright/examples/manager/permissions"
 )
 
 func TestJudge(t *testing.T) {
 	parts := []permissions.Part{
-		{Name: "a", Rights: []permissions.Right{{Resource: "pods", Verbs: "list watch"}, {Group: "g.io", Resource: "things/status", Verbs: "create patch"}}},
-		{Name: "b", Namespace: "own", Rights: []permissions.Right{{Resource: "secrets", Verbs: "get delete", Names: []string{"certs"}}}},
+		{Name: "a", Rules: []rbacv1.PolicyRule{permissions.Rule("list watch", "", "pods"), permissions.Rule("create patch", "g.io", "things/status")}},
+		{Name: "b", Namespace: "own", Rules: []rbacv1.PolicyRule{permissions.Rule("get delete", "", "secrets", "certs")}},
 	}
 	const (
 		watches = `"verb":"watch","userAgent":"prog/caches","requestURI":"/api/v1/pods?sendInitialEvents=true&watch=true","objectRef":{"resource":"pods"}`

@@ -39,8 +39,8 @@ const (
 	PatchUpdateInPlace PatchKind = "UpdateInPlace"
 	// PatchPrepare asks the owner of a hook to prepare a pod for its update or deletion.
 	PatchPrepare PatchKind = "Prepare"
-	// PatchKeep takes a pod back that was being prepared for deletion.
-	PatchKeep PatchKind = "Keep"
+	// PatchCancelDelete cancels the deletion of a pod that was being prepared for it.
+	PatchCancelDelete PatchKind = "CancelDelete"
 	// PatchIdentify puts back the labels that name a pod, beside what
 	// PatchRefresh does.
 	PatchIdentify PatchKind = "Identify"
@@ -50,9 +50,9 @@ const (
 	PatchRelease PatchKind = "Release"
 )
 
-// Moves tells whether a patch of this kind changes the numbers that the rest of
-// its plan was computed from: it takes a pod out of service, or takes back one
-// that was on its way out. The other kinds write down what is so already.
-func (k PatchKind) Moves() bool {
-	return k == PatchUpdateInPlace || k == PatchPrepare || k == PatchKeep
+// AffectsAvailability tells whether a patch of this kind changes the numbers that
+// the rest of its plan was computed from: it takes a pod out of service, or
+// cancels that. The other kinds write down what is so already.
+func (k PatchKind) AffectsAvailability() bool {
+	return k == PatchUpdateInPlace || k == PatchPrepare || k == PatchCancelDelete
 }

@@ -26,10 +26,10 @@ type Stages struct {
 	Stage
 
 	// Otherwise is planned from the same numbers, as if Stage changed nothing. So
-	// it is applied when that has turned out to be true: no write of Stage
-	// that counts was made (a creation, a deletion, a patch whose
-	// [PatchKind.Moves]), and of none it is unknown whether it was. It is
-	// empty where Stage does nothing that counts, since all of the plan is in Stage then.
+	// it is applied when that has turned out to be true: no creation or deletion of
+	// Stage was made, nor a patch with [PatchKind.AffectsAvailability], and of none
+	// it is unknown whether it was. It is empty where Stage has none of these, since
+	// all of the plan is in Stage then.
 	Otherwise Stage
 }
 

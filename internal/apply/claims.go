@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -77,7 +79,7 @@ func (p *Pass) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 
 // PatchClaim sends a strategic-merge patch of a claim, which should name the
 // claim's UID. A claim that is gone already is no error: the cache will show it.
-// It returns the API server's error, and tells no event: what the patch is for
+// It returns the API server's error, and records no event: what the patch is for
 // is for the caller to say.
 func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, data []byte) error {
 	version, err := p.Claims.Patch(ctx, claim, "", types.StrategicMergePatchType, data)
@@ -91,7 +93,7 @@ func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 	return nil
 }
 
-// ChangeClaim gives a claim its owners. It tells no event.
+// ChangeClaim gives a claim its owners. It records no event.
 func (p *Pass) ChangeClaim(ctx context.Context, c rollout.ClaimPatch) error {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": c.Claim.UID, "ownerReferences": ownerChanges(c.Claim.OwnerReferences, c.Owners),

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -12,7 +14,7 @@ import (
 )
 
 // Failures collects what to report in the status, besides the errors that make
-// the pass be repeated.
+// the reconcile be repeated.
 type Failures []rollout.Problem
 
 // Add adds an error to what the condition reports, unless there is nothing to
@@ -29,7 +31,7 @@ const shownFailures = 3
 
 // summary is what a condition says about joined errors. It is short, and the
 // same whichever of them came first: the same failures cost no second write.
-// Conflicts are no failures: the pass is repeated on what the object is by then.
+// Conflicts are no failures: the reconcile is repeated on what the object is by then.
 func summary(err error) error {
 	var messages []string
 	for _, e := range separate(err) {
@@ -94,7 +96,7 @@ func separate(err error) []error {
 	return all
 }
 
-// WorthRetrying joins the errors of a pass, without those that another pass
+// WorthRetrying joins the errors of a reconcile, without those that another reconcile
 // cannot avoid: in a namespace that is being deleted nothing can be created
 // any more.
 func WorthRetrying(errs ...error) error {

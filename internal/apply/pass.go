@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -19,7 +21,7 @@ import (
 // atOnce limits the requests under way for one workload.
 const atOnce = 16
 
-// Pass is one pass over a workload. Begin makes one.
+// Pass is one reconcile of a workload. Begin makes one.
 type Pass struct {
 	*Writer
 	Workload apiwriter.Object // as it was observed
@@ -34,11 +36,11 @@ type Pass struct {
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
 
-	told  sync.Map // reason to the number of events in this pass
+	told  sync.Map // reason to the number of events in this reconcile
 	moves moves
 }
 
-// Begin begins a pass over a workload as it was observed.
+// Begin begins a reconcile of a workload as it was observed.
 func (w *Writer) Begin(workload apiwriter.Object) *Pass {
 	return &Pass{
 		Writer: w, Workload: workload, Version: workload.GetResourceVersion(),
@@ -52,7 +54,7 @@ func Each[T any](ctx context.Context, items []T, do func(context.Context, T) err
 	return apiwriter.Each(ctx, len(items), atOnce, func(i int) error { return do(ctx, items[i]) })
 }
 
-// Wrote remembers a write, so that the next pass waits until the cache shows it.
+// Wrote remembers a write, so that the next reconcile waits until the cache shows it.
 func (p *Pass) Wrote(resource consistency.Resource, resourceVersion string) {
 	p.Own.Wrote(p.Key, resource, resourceVersion)
 	if resource == p.Workloads {
@@ -79,12 +81,12 @@ func (p *Pass) unanswered(resource consistency.Resource, name string, err error)
 	return err
 }
 
-// eventsPerReason limits the events of one pass. The recorder of client-go lets
+// eventsPerReason limits the events of one reconcile. The recorder of client-go lets
 // an object have a burst of 25 and drops the rest, but only after it has worked
 // on them.
 const eventsPerReason = 25
 
-// Event tells an event about the workload; kind is Normal or Warning.
+// Event records an event about the workload; kind is Normal or Warning.
 func (p *Pass) Event(kind, reason, format string, args ...any) {
 	if p.Recorder == nil {
 		return
@@ -96,7 +98,7 @@ func (p *Pass) Event(kind, reason, format string, args ...any) {
 }
 
 // Begins tells whether a state of the workload has begun: it holds now, and did
-// not in the pass before. What it is for, an event for example, may come once
+// not in the reconcile before. What it is for, an event for example, may come once
 // more after a restart.
 func (p *Pass) Begins(state string, holds bool) bool {
 	states, uid := p.states.Get(p.Key), p.Workload.GetUID()

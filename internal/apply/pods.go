@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -75,7 +77,7 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(consistency.Pods, version)
-	p.Own.Created(p.Key, c.Pod.Name, p.Workload.GetUID())
+	p.Own.Created(p.Key, consistency.Creation{Resource: consistency.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
 	return nil
 }
 
@@ -88,7 +90,7 @@ func (p *Pass) DeletePod(ctx context.Context, pod *corev1.Pod, deed Deed) error 
 
 // DeletePodUnchanged is DeletePod for a pod that is deleted because of the state
 // in which it was observed, not ready for example. It is a conflict, of which no
-// event tells, where the pod has changed since: it may be ready by now.
+// event is recorded, where the pod has changed since: it may be ready by now.
 func (p *Pass) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, deed Deed) error {
 	version, err := p.Pods.DeleteUnchanged(ctx, pod)
 	return p.deletedPod(pod, deed, version, err)
@@ -133,7 +135,7 @@ func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	deed, told := p.Tells[patch.Kind]
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
-		if patch.Kind.Moves() {
+		if patch.Kind.AffectsAvailability() {
 			p.moves.ended(pod, err)
 		}
 		if err != nil && gone(err) {

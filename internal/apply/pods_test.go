@@ -14,6 +14,8 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/fakecluster"
 )
 
@@ -218,7 +220,7 @@ func TestPatchPods(t *testing.T) {
 		{"a patch that is told once", rollout.PatchUpdateInPlace, twoWrites, nil, nil, outcome{
 			Requests: []string{"patch pods web-0", "patch pods/status web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdatePodInPlace: started to update pod web-0 in place"}}},
-		{"another one that is told", rollout.PatchKeep, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
+		{"another one that is told", rollout.PatchCancelDelete, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdate: updated pod web-0"}}},
 		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, nil, outcome{}},
 		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, p *rollout.PodPatch) (bool, error) {
@@ -240,7 +242,7 @@ func TestPatchPods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScene(t)
-			s.Tells = map[rollout.PatchKind]Deed{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchKeep: Update}
+			s.Tells = map[rollout.PatchKind]Deed{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
 			patches := []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: test.patch, Kind: test.kind}}
 			if test.set != nil {
 				test.set(s)
@@ -307,7 +309,7 @@ func TestFind(t *testing.T) {
 			if test.set != nil {
 				test.set(s)
 			}
-			version, err := s.Find(t.Context(), "shop", "pods", "web-0", func() (bool, error) { return test.shown, test.shownErr })
+			version, err := s.live().Find(t.Context(), "pods", "shop", "web-0", func() (bool, error) { return test.shown, test.shownErr })
 			if (version != "") != test.wantFound || (err != nil) != test.fails {
 				t.Errorf("version %q, error %v", version, err)
 			}
@@ -324,8 +326,13 @@ func TestFind(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := s.Find(t.Context(), "shop", "persistentvolumeclaims", "data", func() (bool, error) { return false, nil }); err != nil {
+		if _, err := s.live().Find(t.Context(), "persistentvolumeclaims", "shop", "data", func() (bool, error) { return false, nil }); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// live reads what the scene writes.
+func (s *scene) live() consistency.Registry {
+	return consistency.Registry{consistency.Pods: apiwriter.Pods(s.Kubernetes), consistency.Claims: apiwriter.Claims(s.Kubernetes)}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -22,7 +24,7 @@ func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *a
 	return applier.Apply(ctx, update, d)
 }
 
-// onBehalf creates jobs on behalf of the workload of a pass.
+// onBehalf creates jobs on behalf of the workload of a reconcile.
 type onBehalf struct {
 	predownload.Jobs
 	pass *Pass

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -44,7 +46,7 @@ func (p *Pass) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 
 // PrepareRevisions writes the update revision, before any pod refers to it. It
 // returns false when the revision turned out to be another one than planned, or
-// the current one to be there after all, so that the next pass has to plan again. (CS-CR5)
+// the current one to be there after all, so that the next reconcile has to plan again. (CS-CR5)
 //
 // The selector is the workload's; collided counts one collision of names more
 // in its status.
@@ -80,7 +82,7 @@ func (p *Pass) PrepareRevisions(
 
 // currentUnseen tells whether the current revision, which the history lacks, does
 // exist: then the cache of revisions is behind that of the workload, and pods that
-// the partition holds back would be made at the update revision. The next pass
+// the partition holds back would be made at the update revision. The next reconcile
 // waits until the cache is that far, and goes on with what it shows.
 func (p *Pass) currentUnseen(ctx context.Context, name string, selector *metav1.LabelSelector) (bool, error) {
 	const missing = "the current revision is missing"
@@ -103,9 +105,9 @@ func (p *Pass) currentUnseen(ctx context.Context, name string, selector *metav1.
 }
 
 // revisionExists looks at the revision that has the name already. With the
-// same content it will be found in the next pass. With another content two
-// templates have the same hash: the next pass counts one collision more. So it
-// does where the revision is one that no pass over this workload will find or use.
+// same content it will be found in the next reconcile. With another content two
+// templates have the same hash: the next reconcile counts one collision more. So it
+// does where the revision is one that no reconcile of this workload will find or use.
 func (p *Pass) revisionExists(
 	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) error {
@@ -127,7 +129,7 @@ func (p *Pass) revisionExists(
 	return nil
 }
 
-// finds tells whether the next pass will find a revision.
+// finds tells whether the next reconcile will find a revision.
 func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelector) bool {
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
@@ -137,7 +139,7 @@ func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelecto
 }
 
 // DeleteRevisions deletes revisions that nothing uses. One that has changed
-// meanwhile stays: the next pass decides about it anew.
+// meanwhile stays: the next reconcile decides about it anew.
 func (p *Pass) DeleteRevisions(ctx context.Context, surplus []*appsv1.ControllerRevision) error {
 	if p.Gone { // the status that would not name them any more was not written, and pods may have been left behind
 		return nil

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -12,10 +14,10 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// CarryOut carries out the stages of a plan, each by do, which returns the
+// ApplyStages applies the stages of a plan, each by do, which returns the
 // joined errors of what it tried. The second stage follows where the first has
 // moved no pod.
-func (p *Pass) CarryOut(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
+func (p *Pass) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
 	err := do(ctx, &stages.Stage)
 	if stages.Otherwise.Empty() || p.moves.any(ctx, p) {
 		return err
@@ -23,7 +25,7 @@ func (p *Pass) CarryOut(ctx context.Context, stages *rollout.Stages, do func(con
 	return errors.Join(err, do(ctx, &stages.Otherwise))
 }
 
-// moves is what is known of the writes of a pass that move pods. Its zero value
+// moves is what is known of the writes of a reconcile that move pods. Its zero value
 // is ready for use, by several goroutines.
 type moves struct {
 	lock  sync.Mutex

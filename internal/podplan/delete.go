@@ -30,7 +30,7 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 // Undelete returns a pod to service that is being prepared for its deletion. It
 // returns false where the hooks do not allow that. (CS-15)
 func (p *Planner) Undelete(pod *View) bool {
-	if lifecycle.CancelDelete(pod.Change(rollout.PatchKeep), pod.Pod, p.Workload.Hooks, p.At) {
+	if lifecycle.CancelDelete(pod.Change(rollout.PatchCancelDelete), pod.Pod, p.Workload.Hooks, p.At) {
 		return true
 	}
 	pod.dropEmpty()

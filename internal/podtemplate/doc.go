@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package podtemplate fills in what the templates of a workload leave open,
 // before it is stored.
 //

@@ -151,7 +151,7 @@ func (w *Cluster) PatchPods(patches []rollout.PodPatch) {
 		if len(writes) == 0 {
 			w.T.Fatalf("the plan patches pod %s (%s) without a change", p.Pod.Name, p.Kind)
 		}
-		w.moved = w.moved || p.Kind.Moves()
+		w.moved = w.moved || p.Kind.AffectsAvailability()
 		for _, write := range writes {
 			w.Pods[i] = w.patched(w.Pods[i], write.Data)
 		}

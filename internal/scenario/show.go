@@ -60,7 +60,7 @@ func (w *Cluster) ShowCreations(creations []rollout.PodCreation, out *strings.Bu
 
 // patchOrder is the order in which patches are shown; other kinds follow.
 var patchOrder = []rollout.PatchKind{
-	rollout.PatchAdopt, rollout.PatchKeep, rollout.PatchRelease, rollout.PatchIdentify, rollout.PatchRefresh,
+	rollout.PatchAdopt, rollout.PatchCancelDelete, rollout.PatchRelease, rollout.PatchIdentify, rollout.PatchRefresh,
 	rollout.PatchPrepare, rollout.PatchUpdateInPlace,
 }
 

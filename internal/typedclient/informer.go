@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package typedclient
 
 import (
@@ -17,29 +19,28 @@ type ListWatcher[L runtime.Object] interface {
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 }
 
-// Selected is a ListWatcher of a part of the objects: Select adds the selectors
-// to the options of every list and watch; nil adds none.
-type Selected[L runtime.Object] struct {
-	ListWatcher[L]
-	Select func(*metav1.ListOptions)
-}
-
-// List lists the selected objects.
-func (s Selected[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
-	s.selectIn(&opts)
-	return s.ListWatcher.List(ctx, opts)
-}
-
-// Watch follows the selected objects.
-func (s Selected[L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-	s.selectIn(&opts)
-	return s.ListWatcher.Watch(ctx, opts)
-}
-
-func (s Selected[L]) selectIn(opts *metav1.ListOptions) {
-	if s.Select != nil {
-		s.Select(opts)
+// Select is a ListWatcher of a part of the objects: the filter adds selectors to the
+// options of every list and watch; nil adds none.
+func Select[L runtime.Object](objects ListWatcher[L], filter func(*metav1.ListOptions)) ListWatcher[L] {
+	if filter == nil {
+		return objects
 	}
+	return selected[L]{objects, filter}
+}
+
+type selected[L runtime.Object] struct {
+	all    ListWatcher[L]
+	filter func(*metav1.ListOptions)
+}
+
+func (s selected[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
+	s.filter(&opts)
+	return s.all.List(ctx, opts)
+}
+
+func (s selected[L]) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	s.filter(&opts)
+	return s.all.Watch(ctx, opts)
 }
 
 // NewInformer makes an informer of the objects that a typed client lists. The

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package typedclient
 
 import (
@@ -46,10 +48,10 @@ func TestInformersShareNoIndexers(t *testing.T) {
 	}
 }
 
-func TestSelected(t *testing.T) {
+func TestSelect(t *testing.T) {
 	var asked selectors
 	for _, filter := range []func(*metav1.ListOptions){nil, func(o *metav1.ListOptions) { o.FieldSelector = "a=b" }} {
-		s := Selected[*metav1.PartialObjectMetadataList]{ListWatcher: &asked, Select: filter}
+		s := Select[*metav1.PartialObjectMetadataList](&asked, filter)
 		if _, err := s.List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Fatal(err)
 		}

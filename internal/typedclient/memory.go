@@ -12,13 +12,18 @@ import (
 	"k8s.io/client-go/testing"
 )
 
+// InMemory is a backend whose requests a fake answers, see Serve.
+func InMemory(fake *testing.Fake) *Backend { return &Backend{memory: fake} }
+
 // Serve lets a fake answer from copies of the given objects, and returns the
 // memory that holds them. It panics where an object is of no kind that
 // addToScheme registers, or is given twice.
-func Serve(fake *testing.Fake, addToScheme func(*runtime.Scheme) error, objects []runtime.Object) testing.ObjectTracker {
+func Serve(fake *testing.Fake, objects []runtime.Object, addToScheme ...func(*runtime.Scheme) error) testing.ObjectTracker {
 	scheme := runtime.NewScheme()
-	if err := addToScheme(scheme); err != nil {
-		panic(fmt.Sprintf("fake client: %v", err))
+	for _, add := range addToScheme {
+		if err := add(scheme); err != nil {
+			panic(fmt.Sprintf("fake client: %v", err))
+		}
 	}
 	tracker := testing.NewObjectTracker(scheme, serializer.NewCodecFactory(scheme).UniversalDecoder())
 	for i, object := range objects {

@@ -1,42 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package client
 
 import (
-	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// ContainerRecreateRequestInterface reads and writes ContainerRecreateRequests.
-// Its methods do what those of client-go's clients do, and return the API
-// server's errors (see k8s.io/apimachinery/pkg/api/errors).
-type ContainerRecreateRequestInterface interface {
-	Create(ctx context.Context, request *v1alpha1.ContainerRecreateRequest, opts metav1.CreateOptions) (*v1alpha1.ContainerRecreateRequest, error)
-	// Update writes everything but the status. The spec cannot be changed.
-	Update(ctx context.Context, request *v1alpha1.ContainerRecreateRequest, opts metav1.UpdateOptions) (*v1alpha1.ContainerRecreateRequest, error)
-	// UpdateStatus writes nothing but the status.
-	UpdateStatus(ctx context.Context, request *v1alpha1.ContainerRecreateRequest, opts metav1.UpdateOptions) (*v1alpha1.ContainerRecreateRequest, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1alpha1.ContainerRecreateRequest, error)
-	List(ctx context.Context, opts metav1.ListOptions) (*v1alpha1.ContainerRecreateRequestList, error)
-	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes a ContainerRecreateRequest or one of its subresources
-	// ("status"). Custom resources take JSON patches, merge patches and
-	// server-side apply, but no strategic-merge patches.
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1alpha1.ContainerRecreateRequest, error)
+// ContainerRecreateRequestInterface reads and writes ContainerRecreateRequests, with
+// the methods of client-go's clients: Create, Update, UpdateStatus, Delete,
+// DeleteCollection, Get, List, Watch and Patch.
+type ContainerRecreateRequestInterface = typedclient.Interface[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList]
+
+// ContainerRecreateRequests gives the client of the ContainerRecreateRequests of a
+// namespace.
+func (c *Client) ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface {
+	return typedclient.New[v1alpha1.ContainerRecreateRequest, v1alpha1.ContainerRecreateRequestList](c.backend, v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"), namespace)
 }
 
-// ContainerRecreateRequests gives the client of the ContainerRecreateRequests of
-// a namespace.
-func (c *Client) ContainerRecreateRequests(namespace string) ContainerRecreateRequestInterface {
-	return gentype.NewClientWithList[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList](
-		"containerrecreaterequests", c.v1alpha1, c.v1alpha1.Codec, namespace,
-		func() *v1alpha1.ContainerRecreateRequest { return &v1alpha1.ContainerRecreateRequest{} },
-		func() *v1alpha1.ContainerRecreateRequestList { return &v1alpha1.ContainerRecreateRequestList{} },
-	)
+// NewContainerRecreateRequestInformer makes an informer of the
+// ContainerRecreateRequests of a namespace; the empty one means all namespaces. The
+// caller starts it. Every resync period (0: never) it reports all objects to its
+// handlers again. The indexers may be nil; listers are quick with
+// cache.NamespaceIndex.
+func NewContainerRecreateRequestInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return typedclient.NewInformer(c.ContainerRecreateRequests(namespace), c, &v1alpha1.ContainerRecreateRequest{}, resync, indexers)
+}
+
+// NewFilteredContainerRecreateRequestInformer is NewContainerRecreateRequestInformer
+// for a part of the objects, for example of a node: the filter sets selectors in the
+// options of every list and watch.
+func NewFilteredContainerRecreateRequestInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers, filter func(*metav1.ListOptions)) cache.SharedIndexInformer {
+	return typedclient.NewInformer(typedclient.Select(c.ContainerRecreateRequests(namespace), filter), c, &v1alpha1.ContainerRecreateRequest{}, resync, indexers)
+}
+
+// ContainerRecreateRequestLister reads ContainerRecreateRequests from a cache, with
+// the methods List and Namespace, which gives one with the methods List and Get.
+// What they return must not be changed.
+type ContainerRecreateRequestLister = typedclient.Lister[*v1alpha1.ContainerRecreateRequest]
+
+// NewContainerRecreateRequestLister makes a lister of an informer's cache (its
+// GetIndexer).
+func NewContainerRecreateRequestLister(indexer cache.Indexer) ContainerRecreateRequestLister {
+	return typedclient.NewLister[*v1alpha1.ContainerRecreateRequest](indexer, v1alpha1.Resource("containerrecreaterequest"))
 }

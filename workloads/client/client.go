@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package client
 
 import (
-	"cmp"
 	"net/http"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -14,21 +14,19 @@ import (
 
 // Interface gives access to the workload kinds.
 type Interface interface {
-	// CloneSets gives the client of the CloneSets of a namespace. The empty
-	// namespace means all namespaces, where only List and Watch work.
+	// CloneSets gives the client of the CloneSets of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
 	CloneSets(namespace string) CloneSetInterface
 	// StatefulSets gives the client of the StatefulSets of a namespace, in
-	// v1beta1, the version in which they are stored. The empty namespace means
-	// all namespaces, where only List and Watch work.
+	// v1beta1, the version in which they are stored.
+	// The empty namespace means all namespaces, where only List and Watch work.
 	StatefulSets(namespace string) StatefulSetInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and
 // NewForConfigAndClient make one; the zero value does not work. It is safe for
 // concurrent use.
-type Client struct {
-	v1alpha1, v1beta1 *typedclient.REST
-}
+type Client struct{ backend *typedclient.Backend }
 
 var _ Interface = (*Client)(nil)
 
@@ -36,9 +34,8 @@ var _ Interface = (*Client)(nil)
 //
 // Address, credentials, user agent and rate limit are the configuration's, with
 // client-go's defaults: an empty UserAgent is made from the program's name,
-// and QPS 0 means 5 requests per second; a negative QPS means no limit. The
-// limit is for the requests of all kinds together. The configuration is not
-// changed.
+// and QPS 0 means 5 requests per second; a negative QPS means no limit. The limit
+// is for the requests of all kinds together. The configuration is not changed.
 func NewForConfig(config *rest.Config) (*Client, error) {
 	return NewForConfigAndClient(config, nil)
 }
@@ -48,26 +45,15 @@ func NewForConfig(config *rest.Config) (*Client, error) {
 // own transport: TLS settings, credentials and user agent of the configuration
 // are not used. A nil HTTP client stands for one of its own.
 func NewForConfigAndClient(config *rest.Config, httpClient *http.Client) (*Client, error) {
-	config = limited(config)
-	alpha, err := typedclient.NewREST(config, httpClient, v1alpha1.SchemeGroupVersion, v1alpha1.AddToScheme)
+	backend, err := typedclient.Connect(config, httpClient,
+		typedclient.Version{GroupVersion: v1alpha1.SchemeGroupVersion, AddToScheme: v1alpha1.AddToScheme},
+		typedclient.Version{GroupVersion: v1beta1.SchemeGroupVersion, AddToScheme: v1beta1.AddToScheme},
+	)
 	if err != nil {
 		return nil, err
 	}
-	beta, err := typedclient.NewREST(config, httpClient, v1beta1.SchemeGroupVersion, v1beta1.AddToScheme)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{v1alpha1: alpha, v1beta1: beta}, nil
+	return NewForBackend(backend), nil
 }
 
-// limited returns the configuration with one rate limiter for all versions,
-// where it asks for one.
-func limited(config *rest.Config) *rest.Config {
-	if config.RateLimiter != nil || config.QPS < 0 {
-		return config
-	}
-	config = rest.CopyConfig(config)
-	qps, burst := cmp.Or(config.QPS, rest.DefaultQPS), cmp.Or(config.Burst, rest.DefaultBurst)
-	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(qps, burst)
-	return config
-}
+// NewForBackend is for the package fake.
+func NewForBackend(backend *typedclient.Backend) *Client { return &Client{backend} }

@@ -48,7 +48,7 @@ func ExampleNewCloneSetInformer() {
 	go informer.RunWithContext(ctx)
 	cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
 
-	shop, err := client.NewCloneSetLister(informer.GetIndexer()).CloneSets("shop").List(labels.Everything())
+	shop, err := client.NewCloneSetLister(informer.GetIndexer()).Namespace("shop").List(labels.Everything())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -71,9 +71,9 @@ func TestInformerAndLister(t *testing.T) {
 	}{
 		{"everything", lister.List, labels.Everything(), []string{"bank/web", "shop/db", "shop/web"}},
 		{"by label", lister.List, web, []string{"bank/web", "shop/web"}},
-		{"by namespace", lister.CloneSets("shop").List, labels.Everything(), []string{"shop/db", "shop/web"}},
-		{"by namespace and label", lister.CloneSets("shop").List, web, []string{"shop/web"}},
-		{"of an empty namespace", lister.CloneSets("none").List, labels.Everything(), nil},
+		{"by namespace", lister.Namespace("shop").List, labels.Everything(), []string{"shop/db", "shop/web"}},
+		{"by namespace and label", lister.Namespace("shop").List, web, []string{"shop/web"}},
+		{"of an empty namespace", lister.Namespace("none").List, labels.Everything(), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, names(t, test.list, test.by)); diff != "" {
@@ -82,10 +82,10 @@ func TestInformerAndLister(t *testing.T) {
 		})
 	}
 
-	if got, err := lister.CloneSets("shop").Get("db"); err != nil || got.Labels["app"] != "db" {
+	if got, err := lister.Namespace("shop").Get("db"); err != nil || got.Labels["app"] != "db" {
 		t.Errorf("got %v, %v, want the CloneSet shop/db", got, err)
 	}
-	if _, err := lister.CloneSets("bank").Get("db"); !apierrors.IsNotFound(err) {
+	if _, err := lister.Namespace("bank").Get("db"); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v, want not found", err)
 	}
 }

@@ -1,41 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package client
 
 import (
-	"context"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// StatefulSetInterface reads and writes StatefulSets of apps.kruise.io. Its
-// methods do what those of client-go's clients do, and return the API server's
-// errors (see k8s.io/apimachinery/pkg/api/errors).
-type StatefulSetInterface interface {
-	Create(ctx context.Context, statefulSet *v1beta1.StatefulSet, opts metav1.CreateOptions) (*v1beta1.StatefulSet, error)
-	// Update writes everything but the status.
-	Update(ctx context.Context, statefulSet *v1beta1.StatefulSet, opts metav1.UpdateOptions) (*v1beta1.StatefulSet, error)
-	// UpdateStatus writes nothing but the status.
-	UpdateStatus(ctx context.Context, statefulSet *v1beta1.StatefulSet, opts metav1.UpdateOptions) (*v1beta1.StatefulSet, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
-	Get(ctx context.Context, name string, opts metav1.GetOptions) (*v1beta1.StatefulSet, error)
-	List(ctx context.Context, opts metav1.ListOptions) (*v1beta1.StatefulSetList, error)
-	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	// Patch changes a StatefulSet or one of its subresources ("status", "scale").
-	// Custom resources take JSON patches, merge patches and server-side apply,
-	// but no strategic-merge patches.
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*v1beta1.StatefulSet, error)
-}
+// StatefulSetInterface reads and writes StatefulSets, with the methods of
+// client-go's clients: Create, Update, UpdateStatus, Delete, DeleteCollection, Get,
+// List, Watch and Patch.
+type StatefulSetInterface = typedclient.Interface[*v1beta1.StatefulSet, *v1beta1.StatefulSetList]
 
 // StatefulSets gives the client of the StatefulSets of a namespace.
 func (c *Client) StatefulSets(namespace string) StatefulSetInterface {
-	return gentype.NewClientWithList[*v1beta1.StatefulSet, *v1beta1.StatefulSetList](
-		"statefulsets", c.v1beta1, c.v1beta1.Codec, namespace,
-		func() *v1beta1.StatefulSet { return &v1beta1.StatefulSet{} },
-		func() *v1beta1.StatefulSetList { return &v1beta1.StatefulSetList{} },
-	)
+	return typedclient.New[v1beta1.StatefulSet, v1beta1.StatefulSetList](c.backend, v1beta1.SchemeGroupVersion.WithResource("statefulsets"), namespace)
+}
+
+// NewStatefulSetInformer makes an informer of the StatefulSets of a namespace; the
+// empty one means all namespaces. The caller starts it. Every resync period (0:
+// never) it reports all objects to its handlers again. The indexers may be nil;
+// listers are quick with cache.NamespaceIndex.
+func NewStatefulSetInformer(c Interface, namespace string, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return typedclient.NewInformer(c.StatefulSets(namespace), c, &v1beta1.StatefulSet{}, resync, indexers)
+}
+
+// StatefulSetLister reads StatefulSets from a cache, with the methods List and
+// Namespace, which gives one with the methods List and Get. What they return must
+// not be changed.
+type StatefulSetLister = typedclient.Lister[*v1beta1.StatefulSet]
+
+// NewStatefulSetLister makes a lister of an informer's cache (its GetIndexer).
+func NewStatefulSetLister(indexer cache.Indexer) StatefulSetLister {
+	return typedclient.NewLister[*v1beta1.StatefulSet](indexer, v1beta1.Resource("statefulset"))
 }

@@ -90,10 +90,10 @@ func TestStatefulSetInformerAndLister(t *testing.T) {
 	if all, err := lister.List(labels.Everything()); err != nil || len(all) != 2 {
 		t.Errorf("listed %v, %v, want 2 objects", all, err)
 	}
-	if shop, err := lister.StatefulSets("shop").List(labels.Everything()); err != nil || len(shop) != 1 || shop[0].Name != "web" {
+	if shop, err := lister.Namespace("shop").List(labels.Everything()); err != nil || len(shop) != 1 || shop[0].Name != "web" {
 		t.Errorf("listed %v, %v in shop, want web", shop, err)
 	}
-	if got, err := lister.StatefulSets("bank").Get("db"); err != nil || got.Name != "db" {
+	if got, err := lister.Namespace("bank").Get("db"); err != nil || got.Name != "db" {
 		t.Errorf("got %v, %v, want bank/db", got, err)
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -7,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -24,13 +25,6 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
 	w.Tells = map[rollout.PatchKind]apply.Deed{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
-	w.NewestWorkload = func(ctx context.Context, namespace string) (string, error) {
-		list, err := o.Workloads.CloneSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		return list.ResourceVersion, nil
-	}
 	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
 		return patchSet(ctx, o.Workloads, key, data, "status")
 	}
@@ -46,99 +40,69 @@ func patchSet(ctx context.Context, c client.Interface, key types.NamespacedName,
 	return set.ResourceVersion, nil
 }
 
-// applier carries out one plan. Every write goes through it.
+// statusKind says how the status of a CloneSet reports what came of a plan.
+var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
+	FailedCreate: failedScale,
+	FailedUpdate: failedUpdate,
+	FailedDelete: func(why rollout.DeletionReason) string {
+		if why == rollout.DeleteForUpdate {
+			return failedUpdate
+		}
+		return failedScale
+	},
+	Recreates: true,
+	DeepCopy:  (*v1alpha1.CloneSetStatus).DeepCopy,
+	Same:      sameStatus,
+	Report: func(status, observed *v1alpha1.CloneSetStatus, problems []rollout.Problem, now time.Time) {
+		status.Conditions = conditionsOf(observed.Conditions, problems, now)
+	},
+	Collided: func(status *v1alpha1.CloneSetStatus) {
+		status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)
+	},
+	Shrinks: func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
+}
+
+// applier applies one plan. Every write goes through it.
 type applier struct {
+	*apply.Applier[v1alpha1.CloneSetStatus]
 	*Reconciler
-	*apply.Pass
 	set  *v1alpha1.CloneSet
 	plan *Plan
-	gate budgetGate
 	// claims are those of the CloneSet, as they were observed.
 	claims []*corev1.PersistentVolumeClaim
-	// stored is the status as it was observed, or written by this pass.
-	stored *v1alpha1.CloneSetStatus
-	// failures collects what to report in the status, besides the errors that
-	// make the pass be repeated.
-	failures apply.Failures
 }
 
 // begin returns the applier of a plan for a CloneSet.
-func (r *Reconciler) begin(set *v1alpha1.CloneSet, plan *Plan) *applier {
-	return &applier{Reconciler: r, Pass: r.writer.Begin(set), set: set, plan: plan, gate: budgetGate{budget: r.budget}, stored: &set.Status}
+func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
+	a := &applier{Reconciler: r, set: s.Set, plan: plan, claims: s.Claims, Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
+		Pass: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
+	}}
+	a.Taken = a.nameTaken
+	if r.budget != nil {
+		a.AllowUpdate = r.budget.AllowUpdate
+	}
+	return a
 }
 
-// apply carries the plan out. One pod's failure does not stop the others; all
-// errors are collected, so that the pass is repeated.
+// apply applies the plan. One pod's failure does not stop the others.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := r.begin(s.Set, plan)
-	a.claims, a.Taken = s.Claims, a.nameTaken
-	settled, err := a.PrepareRevisions(ctx, &plan.Revisions, s.Set.Spec.Selector, a.collided)
-	if err != nil {
-		_ = a.failures.Add(failedUpdate, err)
-		return 0, apply.WorthRetrying(err, a.status(ctx, s, nil))
-	}
+	a := r.begin(s, plan)
+	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.disownClaims, a.CreateClaims, a.applyPods, a.PullAhead}, a.prune)
 	if !settled {
 		return controller.StaleRetry, nil
 	}
-	if outdated, err := a.outdated(ctx, s); outdated {
-		return 0, apply.WorthRetrying(err)
-	}
-	var errs []error
-	for _, step := range []func(context.Context) error{a.letClaimsGo, a.createClaims, a.movePods, a.preDownload} {
-		errs = append(errs, step(ctx))
-	}
-	errs = append(errs, a.status(ctx, s, plan.Status), a.prune(ctx), a.DeleteRevisions(ctx, plan.Revisions.Delete))
-	requeueAfter = plan.RequeueAfter
-	if a.gate.refused && (requeueAfter == 0 || requeueAfter > budgetRetry) {
-		requeueAfter = budgetRetry
-	}
-	return requeueAfter, apply.WorthRetrying(errs...)
+	return requeueAfter, err
 }
 
-// outdated finds out whether the CloneSet is gone or another one by now, where
-// pods that its status counts are gone and would be created again. The garbage
-// collector deletes the pods of a CloneSet after it, and the caches may show
-// that the other way round. It costs no request to write the status before
-// anything else, which is due anyway; where that fails for another reason, the
-// pass goes on and tries again at its end.
-func (a *applier) outdated(ctx context.Context, s *Snapshot) (bool, error) {
-	status := a.plan.Status
-	if len(a.plan.Create) == 0 || status == nil || status.Replicas >= a.set.Status.Replicas {
-		return false, nil
+// applyPods applies the stages of the plan, and records an event where
+// scaleStrategy.maxUnavailable begins to hold pods back. (CS-16)
+func (a *applier) applyPods(ctx context.Context) error {
+	if m := a.plan.Moves; a.Begins("ScaleUpLimited", m.Create < m.ScaleUp) {
+		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
+			m.Create, m.ScaleUp)
 	}
-	err := a.status(ctx, s, status)
-	return a.Gone || apierrors.IsConflict(err), err
-}
-
-// collided counts one collision of revision names more. (CS-CR5)
-func (a *applier) collided(ctx context.Context) error {
-	status := a.set.Status.DeepCopy()
-	status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)
-	return a.WriteStatus(ctx, &a.set.Status, status)
-}
-
-// status writes the planned status, nil where the present one stands, and what
-// went wrong since.
-func (a *applier) status(ctx context.Context, s *Snapshot, status *v1alpha1.CloneSetStatus) error {
-	if len(a.failures) > 0 {
-		if status == nil {
-			status = a.stored
-		}
-		status = status.DeepCopy()
-		problems := append(a.failures, a.plan.Problems...)
-		status.Conditions = conditionsOf(a.set.Status.Conditions, problems, s.Now)
-		if sameStatus(a.stored, status) {
-			status = nil
-		}
-	}
-	if status == nil || status == a.stored {
-		return nil
-	}
-	if err := a.WriteStatus(ctx, a.stored, status); err != nil {
-		return err
-	}
-	a.stored = status
-	return nil
+	return a.ApplyPods(ctx)
 }
 
 // prune drops the names of pods that are gone from podsToDelete.

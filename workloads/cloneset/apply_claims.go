@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package cloneset
 
 import (
@@ -15,25 +17,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// letClaimsGo lets go of claims whose pods are gone.
-func (a *applier) letClaimsGo(ctx context.Context) error {
-	return errors.Join(
-		apply.Each(ctx, a.plan.HandOver, a.changeClaim),
-		apply.Each(ctx, a.plan.DeleteClaims, a.deleteUnused))
-}
-
-// createClaims creates claims that pods wait for.
-func (a *applier) createClaims(ctx context.Context) error {
-	return a.failures.Add(failedScale, apply.Each(ctx, a.plan.CreateClaims, a.CreateClaim))
-}
-
-// changeClaim gives a claim its owners.
-func (a *applier) changeClaim(ctx context.Context, c rollout.ClaimPatch) error {
-	err := a.ChangeClaim(ctx, c)
-	if err != nil {
-		a.Event(corev1.EventTypeWarning, "FailedUpdate", "%v", err)
-	}
-	return err
+// disownClaims gives away or deletes the claims whose pods are gone.
+func (a *applier) disownClaims(ctx context.Context) error {
+	return errors.Join(a.ChangeClaims(ctx, a.plan.HandOver), apply.Each(ctx, a.plan.DeleteClaims, a.deleteUnused))
 }
 
 // deleteUnused deletes a claim whose pod is gone. What is deleted cannot be had
@@ -54,7 +40,7 @@ func (a *applier) deleteUnused(ctx context.Context, claim *corev1.PersistentVolu
 
 // nameTaken drops the instance of a pod whose name, or that of a claim of its,
 // is somebody else's: otherwise its claims would be the reason to ask for that
-// name again, in every pass.
+// name again, in every reconcile.
 func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, cause error) error {
 	pod, err := a.livePod(ctx, c.Pod.Name)
 	switch {
@@ -80,7 +66,7 @@ func (a *applier) letGo(ctx context.Context, claim *corev1.PersistentVolumeClaim
 	if pod != nil && !mounts(pod, claim.Name) {
 		pod = nil
 	}
-	return a.changeClaim(ctx, letGo(claim, a.set.UID, pod))
+	return a.ChangeClaims(ctx, []rollout.ClaimPatch{letGo(claim, a.set.UID, pod)})
 }
 
 // livePod asks the API server for a pod; nil where there is none.

@@ -3,15 +3,15 @@
 // Package cloneset keeps CloneSets: a number of interchangeable pods that are
 // updated in place where the change allows it, in portions that the spec sets.
 //
-// Every pass over a CloneSet has three steps. Observe reads the caches into a
+// Every reconcile of a CloneSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
 // create, to delete and to change, and for each pod that should move and does
-// not, the rule and the number that hold it. Apply carries the plan out. So
+// not, the rule and the number that hold it. Apply applies the plan. So
 // every decision can be called in a unit test, shown before it happens, and
 // explained afterwards. [Tally] is the arithmetic alone: numbers of pods in, numbers
 // of pods to create, to delete and to update out.
 //
-// A pass waits until the caches have seen what earlier passes wrote. No decision
+// A reconcile waits until the caches have seen what earlier reconciles wrote. No decision
 // depends on anything else that is remembered: a lost event or a pod that is gone
 // before it was seen cannot stop a CloneSet.
 //
@@ -24,7 +24,7 @@
 // behaviour harms users, this package does otherwise:
 //
 //   - A pod that is recreated for an update is deleted at once, within the same
-//     limits, instead of being labelled as picked for deletion first. The label
+//     limits, instead of being labelled as marked for deletion first. The label
 //     is only written where a preDelete hook holds the pod.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it.
@@ -39,19 +39,19 @@
 //     sending requests that must fail. A claim whose former pod has failed is
 //     kept aside while that pod exists, and the new pod gets claims of its own;
 //     it would block the CloneSet otherwise.
-//   - A pod that is given up, since the selector no longer matches it, becomes the owner
+//   - A pod that is released, since the selector no longer matches it, becomes the owner
 //     of its claims first. They are removed together with it, and no new pod asks for
 //     its name.
 //   - A claim that somebody deletes from under a pod that no node has is created again;
 //     the pod could never be scheduled.
 //   - With disablePVCReuse, a claim that was made for a pod which the API server refused is
-//     used for the next pod; it would be deleted and made again in every pass.
+//     used for the next pod; it would be deleted and made again in every reconcile.
 //   - While no pods can be created from the current revision, those of the update revision
 //     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
-//   - Picked pods that are not ready, or not for minReadySeconds, count against
+//   - Pods marked for deletion that are not ready, or not for minReadySeconds, count against
 //     maxUnavailable too, so that available ones that are picked beside them wait.
 //   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
-//     the API server holds them back, picked pods are deleted that are not ready, and
+//     the API server holds them back, pods marked for deletion are deleted that are not ready, and
 //     pods in the state PreparingDelete that no hook holds any more.
 //   - While the API server refuses to create or to delete pods, others are updated.
 //   - A template is validated by the API server itself, by a dry run, so that it
@@ -83,6 +83,6 @@
 //     with a priority strategy, which puts broken pods anywhere, one of them would stop
 //     it for good. Pods that are missing narrow maxUnavailable for available pods alone,
 //     and one pod that is unavailable may always be updated: what is missing may wait for it.
-//   - One pod's failure does not stop the others of the same pass, except that
+//   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
 package cloneset

@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planClaims groups the claims by instance, and lets go of those that no pod to
-// come may use: those of a pod that is given up become that pod's and, where
+// planClaims groups the claims by instance, and disowns those that no pod to
+// come may use: those of a pod that is released become that pod's and, where
 // claims are not to be reused, those whose pod is gone are deleted and those of
 // a pod that has ended become that pod's. (CS-18, CS-36)
 func (p *planner) planClaims() {
@@ -52,10 +52,10 @@ func (p *planner) planClaims() {
 	}
 }
 
-// asksFor tells whether this pass asks for the id of an unused claim anyway. A
+// asksFor tells whether this reconcile asks for the id of an unused claim anyway. A
 // pass before has asked for it then, with the same observation, and the pod was
 // refused: no pod has used the claim. Deleted, it would only be made again, and
-// each of both would be the reason for another pass.
+// each of both would be the reason for another reconcile.
 func (p *planner) asksFor(id string) bool {
 	if p.plan.Moves.Create == 0 {
 		return false

@@ -74,8 +74,8 @@ func (p *planner) createOf(from *appsv1.ControllerRevision, ids []string) bool {
 			p.Problem(failedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
 			return false
 		}
-		if !p.selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be given up at once
-			// The labels of the pod itself are others in every pass, and so would be the status.
+		if !p.selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be released at once
+			// The labels of the pod itself are others in every reconcile, and so would be the status.
 			p.Problem(failedScale, fmt.Errorf(
 				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
 				from.Name, p.selector, labels.Set(template.Labels)))
@@ -181,7 +181,7 @@ func (p *planner) instanceIDs(n int) []string {
 }
 
 // newID derives an id from what has been observed, so that the same snapshot
-// gives the same plan: a pass that failed and is repeated asks for the same names.
+// gives the same plan: a reconcile that failed and is repeated asks for the same names.
 func (p *planner) newID(sequence int) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, p.Set.UID, "/", p.Set.ResourceVersion, "/", p.Set.Generation, "/", sequence)

@@ -13,8 +13,8 @@ import (
 )
 
 // planScale brings the number of pods to what is wanted. It takes the first of
-// these steps that changes anything: take back pods that prepare for deletion,
-// create pods, delete pods that have prepared, delete the picked ones, scale in.
+// these steps that changes anything: return pods to service that prepare for deletion,
+// create pods, delete pods that have prepared, delete those marked for deletion, scale in.
 // (CS-15 to CS-24)
 func (p *planner) planScale() {
 	if p.planKeep(); p.moved {
@@ -40,7 +40,7 @@ func (p *planner) planDelete() {
 	p.scaleIn()
 }
 
-// planKeep takes back pods that prepare for their deletion, since more
+// planKeep returns pods to service that prepare for their deletion, since more
 // replicas are wanted again. (CS-15)
 func (p *planner) planKeep() {
 	leaving := 0
@@ -64,7 +64,7 @@ func (p *planner) planKeep() {
 	}
 }
 
-// waitForCreation says why picked and prepared pods stay for now: no pod is
+// waitForCreation says why pods that are marked for deletion or prepared for it stay for now: no pod is
 // deleted while others are created. (CS-17)
 func (p *planner) waitForCreation() {
 	reason := p.createFirst()

@@ -3,7 +3,6 @@
 package cloneset
 
 import (
-	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -60,12 +59,4 @@ func (p *planner) updatedReady() (n int32) {
 		}
 	}
 	return n
-}
-
-// preDownload creates or deletes the jobs, and labels the revision.
-func (a *applier) preDownload(ctx context.Context) error {
-	if a.jobs == nil {
-		return nil
-	}
-	return a.PreDownload(ctx, a.jobs, a.plan.Revisions.Update, a.plan.PreDownload)
 }

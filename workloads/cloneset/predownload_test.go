@@ -18,7 +18,9 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // rollingOut is a world of 5 pods at nginx:1 whose template says nginx:2.
@@ -182,7 +184,7 @@ func TestApplyPreDownload(t *testing.T) {
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
 	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kubernetes, Recorder: recorder})}
 
-	if err := r.begin(w.set, plan).preDownload(context.Background()); err != nil {
+	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
@@ -203,7 +205,7 @@ func TestApplyPreDownload(t *testing.T) {
 
 func TestApplyWithoutImagePullJobs(t *testing.T) {
 	plan := &Plan{Plan: rollout.Plan{Revisions: revision.Changes{Update: &appsv1.ControllerRevision{}}, PreDownload: rollout.PreDownload{Label: "x"}}}
-	if err := (&applier{Reconciler: &Reconciler{}, plan: plan}).preDownload(context.Background()); err != nil {
+	if err := (&apply.Applier[v1alpha1.CloneSetStatus]{Plan: &plan.Plan}).PullAhead(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

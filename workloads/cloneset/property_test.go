@@ -147,7 +147,7 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		rt.Fatalf("creates and deletes in one pass")
 	}
-	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) && len(plan.Create)+len(plan.Delete) == 0 {
+	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.AffectsAvailability() }) && len(plan.Create)+len(plan.Delete) == 0 {
 		rt.Fatalf("plans %+v in place of nothing", plan.Otherwise)
 	}
 	checkAvailable(rt, w, &plan.Stage, replicas-unavailable)
@@ -245,7 +245,7 @@ func refused(plan *Plan) scenario.Moves {
 		m.Delete = append(m.Delete, d.Pod)
 	}
 	for _, p := range plan.Patch {
-		if !p.Kind.Moves() {
+		if !p.Kind.AffectsAvailability() {
 			m.Patch = append(m.Patch, p)
 		}
 	}

@@ -26,7 +26,7 @@ type Candidate struct {
 }
 
 // Unavailable counts the pods that are not available, whatever else they are:
-// unlike in a [Class], those picked for deletion are among them.
+// unlike in a [Class], those marked for deletion are among them.
 type Unavailable struct {
 	// All is the number of unavailable pods.
 	All int32
@@ -140,12 +140,12 @@ func (w *walk) reason(why hold) *rollout.Reason {
 
 // SelectForDeletion says which of the pods chosen for deletion go now, and why
 // the others wait: pods that are not ready go freely, ready ones within
-// Moves.DeleteReadyBudget. Chosen are either all pods picked for deletion that
+// Moves.DeleteReadyBudget. Chosen are either all pods marked for deletion that
 // are not in the state PreparingDelete or, where there are none of both,
 // surplus pods; in the order in which they are to be deleted.
 // (CS-22, CS-23)
 //
-// Pods picked for deletion do not count as unavailable in a [Tally]. Those of
+// Pods marked for deletion do not count as unavailable in a [Tally]. Those of
 // them that are not ready, or are settling, take their share of the budget here,
 // so that picking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
@@ -188,7 +188,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 }
 
 // ScaleDownBlocked returns why surplus pods are not deleted although
-// Moves.ScaleDown asks for it: pods that were picked for deletion, or that are
+// Moves.ScaleDown asks for it: pods that were marked for deletion, or that are
 // in the state PreparingDelete, go first. Nil where nothing is in the way.
 // (CS-23)
 func (t Tally) ScaleDownBlocked() *rollout.Reason {

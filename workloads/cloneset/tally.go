@@ -11,7 +11,7 @@ type Class struct {
 	Total int32
 	// PreparingDelete is the number of pods in the lifecycle state PreparingDelete.
 	PreparingDelete int32
-	// SpecifiedDelete is the number of further pods that somebody picked for deletion.
+	// SpecifiedDelete is the number of further pods that somebody marked for deletion.
 	SpecifiedDelete int32
 	// Unavailable is the number of further pods that are not available.
 	Unavailable int32
@@ -63,7 +63,7 @@ type Tally struct {
 }
 
 // Moves is what a [Tally] asks for: numbers of pods. The zero Moves is a
-// workload at rest.
+// workload settled.
 type Moves struct {
 	// Surge is the number of pods wanted beyond replicas, at most maxSurge;
 	// SurgeOld of them belong at the old revision. (CS-10)
@@ -83,7 +83,7 @@ type Moves struct {
 	// ScaleDownOld is how many of ScaleDown go from the old revision.
 	ScaleDownOld int32
 	// DeleteReadyBudget is how many ready pods may be deleted now, among those
-	// picked for deletion and the surplus ones. Pods that are not ready need
+	// marked for deletion and the surplus ones. Pods that are not ready need
 	// no budget. 0 where nothing is to be deleted.
 	DeleteReadyBudget int32
 
@@ -123,7 +123,7 @@ func (t Tally) revisionDiff() (diffOld, diffNew int64) {
 }
 
 // surge returns the number of pods wanted beyond replicas: enough for the pods
-// picked for deletion to be replaced before they go, or for the update to have
+// marked for deletion to be replaced before they go, or for the update to have
 // room, whichever is more. (CS-10)
 func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	if t.MaxSurge <= 0 {
@@ -190,7 +190,7 @@ func exchange(diffOld, diffNew int64) int64 {
 // owned is the number of all pods.
 func (t Tally) owned() int64 { return int64(t.New.Total) + int64(t.Old.Total) }
 
-// specified is the number of pods picked for deletion.
+// specified is the number of pods marked for deletion.
 func (t Tally) specified() int64 {
 	return int64(t.New.SpecifiedDelete) + int64(t.Old.SpecifiedDelete)
 }

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package statefulset keeps StatefulSets (apps.kruise.io): a number of pods
 // with names, claims and an order of their own, that are updated in place where
 // the change allows it.
 //
-// Every pass over a StatefulSet has three steps. Observe reads the caches into
+// Every reconcile of a StatefulSet has three steps. Observe reads the caches into
 // a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
 // create, to delete and to change, and for each pod that should move and does
-// not, the rule that holds it. Apply carries the plan out. So every decision
+// not, the rule that holds it. Apply applies the plan. So every decision
 // can be called in a unit test, shown before it happens, and explained
 // afterwards.
 //
@@ -13,9 +15,9 @@
 // (apps/v1) does: names and identity of pods and claims, ordered and parallel
 // start, rolling updates from the highest ordinal down, adoption, history.
 //
-// A pass waits until the caches have seen what earlier passes wrote. What others
+// A reconcile waits until the caches have seen what earlier reconciles wrote. What others
 // write to objects of two kinds may be seen in any order: a change of the
-// StatefulSet can be carried out before the controller sees that a pod turned
+// StatefulSet can be applied before the controller sees that a pod turned
 // unready just before, as in Kubernetes; what the status counts has been seen.
 // No decision depends on anything else that is remembered: a lost event or a pod
 // that is gone before it was seen cannot stop a StatefulSet.
@@ -31,7 +33,7 @@
 //   - A broken update can be taken back, or corrected, without deleting pods by
 //     hand. Where nothing else could move, since OrderedReady waits or
 //     maxUnavailable is used up, a pod that is not ready moves nevertheless when
-//     its revision has been given up, or when its deletion or update is being
+//     its revision is wanted no more, or when its deletion or update is being
 //     prepared; and one of the current revision when the update goes back to an
 //     older one, when no pod is available at its revision, or when all pods above
 //     it are updated and available. Pods that are ready are never moved for this;
@@ -63,7 +65,7 @@
 //   - A pod that ends without having run, as one that its kubelet rejects, is
 //     recreated at once the first time, and then after 1 second, 2, 4 and so on, up
 //     to 5 minutes.
-//   - With Parallel, all pods that are left over are deleted in one pass, and a
+//   - With Parallel, all pods that are left over are deleted in one reconcile, and a
 //     pod whose claim is about to be deleted does not hold up the others.
 //   - A claim that goes with a former pod, or with a former StatefulSet of the
 //     same name, is waited for, whatever the retention policy says by now.
@@ -108,6 +110,6 @@
 //   - status.currentRevision moves to the update revision only when all wanted
 //     pods are there, where the partition holds any back: those would come back
 //     updated after they were evicted.
-//   - One pod's failure does not stop the others of the same pass, except that
+//   - One pod's failure does not stop the others of the same reconcile, except that
 //     creation slows down.
 package statefulset

@@ -29,7 +29,7 @@ func (p *planner) planCreate() {
 	creation := p.newCreation()
 	for i, slot := range p.wanted {
 		if len(p.plan.Create) == rollout.MostCreations {
-			return // the next pass, which sees them, goes on
+			return // the next reconcile, which sees them, goes on
 		}
 		if budget == 0 {
 			p.waitForBudget(p.wanted[i:])
@@ -99,13 +99,13 @@ func (p *planner) order(format string, args ...any) *rollout.Reason {
 	return &rollout.Reason{Rule: rollout.RuleOrderedReady, Message: "podManagementPolicy OrderedReady: " + fmt.Sprintf(format, args...)}
 }
 
-// stop ends the pass over the places at one whose pod is not available.
+// stop ends the walk over the places at one whose pod is not available.
 func (p *planner) stop(rest []slot, reason *rollout.Reason) {
 	p.stopped = reason
 	p.waitForTurn(rest, reason)
 }
 
-// waitForTurn says why nothing is brought to the places that the pass does not
+// waitForTurn says why nothing is brought to the places that the walk does not
 // come to: pods that have ended there stay, and missing ones are not created.
 func (p *planner) waitForTurn(rest []slot, reason *rollout.Reason) {
 	missing := false

@@ -12,7 +12,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// planKeep takes back pods that prepare for their deletion although they shall
+// planKeep returns pods to service that prepare for their deletion although they shall
 // stay: their ordinal is wanted again, or the update is paused or undone. Where
 // the hooks do not allow it, such a pod is replaced when its hook lets go.
 func (p *planner) planKeep() {
@@ -36,7 +36,7 @@ func (p *planner) planKeep() {
 // replacement deletes pods that are wanted, so that others come in their places.
 type replacement struct {
 	*planner
-	down []int // the places, ascending, whose pods are not available or will not be after this pass
+	down []int // the places, ascending, whose pods are not available or will not be after this reconcile
 }
 
 func (p *planner) newReplacement() *replacement {

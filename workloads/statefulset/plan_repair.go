@@ -30,6 +30,9 @@ func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reaso
 	case broken != nil:
 		broken.unserving = true
 		p.update(broken)
+		if p.InOtherwise() && (broken.Deleted || broken.Kind == rollout.PatchUpdateInPlace) {
+			p.Wait(broken.Pod, waiting) // as long as pods are created
+		}
 	}
 }
 
@@ -56,7 +59,7 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 }
 
 // broken is the pod to move although others are waited for: one that is not
-// ready and that is given up, or the next one in order; nil while a pod is
+// ready at a revision that is wanted no more, or the next one in order; nil while a pod is
 // terminating. Of several it is the lowest one, which may hold up the creation
 // of others, but one of the current revision only where there is no other.
 func (p *planner) broken(sequence []slot) *pod {

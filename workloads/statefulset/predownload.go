@@ -3,7 +3,6 @@
 package statefulset
 
 import (
-	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -53,12 +52,4 @@ func (p *planner) planPreDownload() {
 		}
 	}
 	p.plan.PreDownload = predownload.Decide(&in)
-}
-
-// preDownload creates or deletes the jobs, and labels the revision.
-func (a *applier) preDownload(ctx context.Context) error {
-	if a.jobs == nil {
-		return nil
-	}
-	return a.PreDownload(ctx, a.jobs, a.plan.Revisions.Update, a.plan.PreDownload)
 }

@@ -24,7 +24,7 @@ func (j *judge) checkRefused(plan *Plan) {
 	if plan.Otherwise.Empty() {
 		return
 	}
-	if len(plan.Create)+len(plan.Delete) == 0 && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.Moves() }) {
+	if len(plan.Create)+len(plan.Delete) == 0 && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.AffectsAvailability() }) {
 		j.fail(plan, "plans %+v in place of nothing", plan.Otherwise)
 	}
 	refused := *plan

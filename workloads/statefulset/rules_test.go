@@ -240,7 +240,7 @@ func TestBrokenUpdate(t *testing.T) {
 		{"Parallel: nor where the pod of the bad image has ended", "B", "A", "0A- 1A- 2A- 3B!", with(unordered, scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable 3"},
 		{"OrderedReady: nor does it with order", "B", "A", "0A- 1A- 2A- 3B-", with(ordered), "", "OrderedReady 2 1 0"},
 		{"OrderedReady: nor a pod whose turn it is", "B", "A", "0B- 1A- 2B-", with(ordered), "", "OrderedReady 1"},
-		{"Parallel: pods that are created show first whether the update works", "B", "A", "0A- 1A- 2A-", with(replicas(4)), "create 3B, otherwise delete 0 Update", "MaxUnavailable 2 1"},
+		{"Parallel: pods that are created show first whether the update works", "B", "A", "0A- 1A- 2A-", with(replicas(4)), "create 3B, otherwise delete 0 Update", "MaxUnavailable 2 1 0"},
 		{"Parallel: a pod whose update in place is under way proves nothing", "B", "A", "0A- 1A- 2B 3B-", with(underWay), "", "InPlaceUpdating 2, MaxUnavailable 1 0"},
 		{"Parallel: a revision that works somewhere is let out", "B", "A", "0A- 1A- 2B- 3B", nil, "delete 0 Update", "MaxUnavailable 1"},
 		{"Parallel: a correction goes on with the pod of the bad image", "C", "A", "0A- 1A- 2A- 3B-", nil, "delete 3 Update", "MaxUnavailable 2 1 0"},

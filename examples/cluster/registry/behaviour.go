@@ -2,6 +2,7 @@ package registry
 
 import (
 	"crypto/subtle"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -98,4 +99,11 @@ func (b Behaviour) allows(request *http.Request) bool {
 	}
 	username, password, _ := request.BasicAuth()
 	return subtle.ConstantTimeCompare([]byte(username+":"+password), []byte(b.Username+":"+b.Password)) == 1
+}
+
+// refuse answers with an error as the specification writes it.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"errors":[{"code":%q,"message":%q}]}`, code, message)
 }

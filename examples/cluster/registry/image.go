@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -147,7 +148,7 @@ func (i Image) layer() ([]byte, error) {
 		}
 		write(tar.Header{Typeflag: tar.TypeLink, Name: "bin/" + name, Linkname: "bin/" + programs[0], Mode: 0o755}, nil)
 	}
-	for _, name := range sortedKeys(i.Files) {
+	for _, name := range slices.Sorted(maps.Keys(i.Files)) {
 		write(tar.Header{Name: strings.TrimPrefix(name, "/"), Mode: 0o644}, []byte(i.Files[name]))
 	}
 	failures = append(failures, archive.Close())

@@ -1,36 +1,33 @@
 package registry
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
+	"log"
 	"net"
 	"net/http"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/distribution/reference"
-	"github.com/opencontainers/go-digest"
+	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
 // Registry serves images on loopback. Its methods may be called from several goroutines and while images are pulled.
 type Registry struct {
 	listener net.Listener
 	server   *http.Server
+	// store serves images as HOST/NAME.
+	store http.Handler
 
-	mu           sync.Mutex
-	repositories map[string]*repository
-	behaviours   map[string]Behaviour
-	pulls        map[string]int
-	waiting      map[string]int
-}
-
-// repository holds the images of one name.
-type repository struct {
-	tags  map[string]digest.Digest
-	blobs map[digest.Digest][]byte
-	// manifests are those blobs that are manifests.
-	manifests map[digest.Digest]bool
+	mu         sync.Mutex
+	behaviours map[string]Behaviour
+	pulls      map[string]int
+	waiting    map[string]int
 }
 
 // Start starts an empty registry on a free port of 127.0.0.1.
@@ -40,11 +37,11 @@ func Start() (*Registry, error) {
 		return nil, fmt.Errorf("start a registry: %w", err)
 	}
 	r := &Registry{
-		listener:     listener,
-		repositories: map[string]*repository{},
-		behaviours:   map[string]Behaviour{},
-		pulls:        map[string]int{},
-		waiting:      map[string]int{},
+		listener:   listener,
+		store:      registry.New(registry.Logger(log.New(io.Discard, "", 0))),
+		behaviours: map[string]Behaviour{},
+		pulls:      map[string]int{},
+		waiting:    map[string]int{},
 	}
 	r.server = &http.Server{Handler: r}
 	go func() { _ = r.server.Serve(listener) }()
@@ -61,46 +58,95 @@ func (r *Registry) Close() error { return r.server.Close() }
 // without a host that of docker.io. An image that had the name before stays by its digest. Add returns the name with
 // the digest, "registry.test/app@sha256:…", by which pods may ask too.
 func (r *Registry) Add(name string, image Image) (byDigest string, err error) {
-	named, err := parse(name)
+	named, tag, err := parse(name)
 	if err != nil {
 		return "", err
-	}
-	tagged, ok := reference.TagNameOnly(named).(reference.Tagged)
-	if !ok {
-		return "", fmt.Errorf("image name %q: want a tag, and no digest: that comes of what is in the image", name)
 	}
 	c, err := image.build()
 	if err != nil {
 		return "", fmt.Errorf("image %s: %w", name, err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	to := r.repositories[named.Name()]
-	if to == nil {
-		to = &repository{tags: map[string]digest.Digest{}, blobs: map[digest.Digest][]byte{}, manifests: map[digest.Digest]bool{}}
-		r.repositories[named.Name()] = to
+	for digest, data := range c.blobs {
+		if err := r.write(http.MethodPost, named, "blobs/uploads/", "digest="+digest.String(), "", data); err != nil {
+			return "", fmt.Errorf("image %s: %w", name, err)
+		}
 	}
-	to.tags[tagged.Tag()] = c.manifest
-	maps.Copy(to.blobs, c.blobs)
-	to.manifests[c.manifest] = true
+	if err := r.write(http.MethodPut, named, "manifests/"+tag, "", v1.MediaTypeImageManifest, c.blobs[c.manifest]); err != nil {
+		return "", fmt.Errorf("image %s: %w", name, err)
+	}
 	return named.Name() + "@" + c.manifest.String(), nil
 }
 
 // Remove takes a name away: whoever asks for it hears that there is no such image. What was pulled stays with the nodes.
 func (r *Registry) Remove(name string) error {
-	named, err := parse(name)
+	named, tag, err := parse(name)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	from := r.repositories[named.Name()]
-	tagged, ok := reference.TagNameOnly(named).(reference.Tagged)
-	if from == nil || !ok || from.tags[tagged.Tag()] == "" {
-		return fmt.Errorf("image name %q: there is no such image; there are %q", name, r.names())
+	if err := r.write(http.MethodDelete, named, "manifests/"+tag, "", "", nil); err != nil {
+		return fmt.Errorf("image name %q: there is no such image: %w", name, err)
 	}
-	delete(from.tags, tagged.Tag())
 	return nil
+}
+
+// write asks the store to change something of an image.
+func (r *Registry) write(method string, of reference.Named, path, query, contentType string, data []byte) error {
+	request, err := http.NewRequest(method, "http://"+r.Address()+"/v2/"+reference.Path(of)+"/"+path+"?ns="+reference.Domain(of)+"&"+query, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", contentType)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// ServeHTTP answers what the OCI distribution specification asks of a registry. The parameter ns is the
+// host that the image's name has: a container runtime sets it when it asks another one.
+func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	host := cmp.Or(request.URL.Query().Get("ns"), request.Host)
+	path, found := strings.CutPrefix(request.URL.Path, "/v2/")
+	if found && path != "" {
+		request = request.Clone(request.Context())
+		request.URL.Path = "/v2/" + host + "/" + path
+	}
+	at := strings.LastIndex(path, "/manifests/")
+	if at < 0 || request.Method != http.MethodGet && request.Method != http.MethodHead {
+		r.store.ServeHTTP(w, request)
+		return
+	}
+	key, which := host+"/"+path[:at], path[at+len("/manifests/"):]
+	if strings.Contains(which, ":") {
+		key += "@" + which
+	} else {
+		key += ":" + which
+	}
+	if r.act(key, w, request) {
+		r.store.ServeHTTP(&counter{w, r, key, request.Method == http.MethodHead}, request)
+	}
+}
+
+// counter counts an answer that an image is there.
+type counter struct {
+	http.ResponseWriter
+	registry *Registry
+	key      string
+	counts   bool
+}
+
+func (c *counter) WriteHeader(status int) {
+	if c.counts && status == http.StatusOK {
+		c.registry.mu.Lock()
+		c.registry.pulls[c.key]++
+		c.registry.mu.Unlock()
+	}
+	c.ResponseWriter.WriteHeader(status)
 }
 
 // Pulls returns how often a node has asked for an image by this name, and was answered that it is there. A node that has
@@ -127,35 +173,26 @@ func (r *Registry) Waiting(name string) int {
 	return r.waiting[key]
 }
 
-// names returns the names of all images; call it with the lock held.
-func (r *Registry) names() []string {
-	var all []string
-	for name, repository := range r.repositories {
-		for tag := range repository.tags {
-			all = append(all, name+":"+tag)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
+var errNoName = errors.New("want a name as pods have it, like registry.test/app:v1, and no digest: that comes of what is in the image")
 
-var errNoName = errors.New("want a name as pods have it, like registry.test/app:v1")
-
-func parse(name string) (reference.Named, error) {
+// parse returns the name and the tag of an image.
+func parse(name string) (reference.Named, string, error) {
 	named, err := reference.ParseNormalizedNamed(name)
 	if err != nil {
-		return nil, fmt.Errorf("image name %q: %w: %w", name, err, errNoName)
+		return nil, "", fmt.Errorf("image name %q: %w: %w", name, err, errNoName)
 	}
-	return named, nil
+	tagged, ok := reference.TagNameOnly(named).(reference.Tagged)
+	if !ok {
+		return nil, "", fmt.Errorf("image name %q: %w", name, errNoName)
+	}
+	return named, tagged.Tag(), nil
 }
 
 // keyOf returns the one spelling of an image's name, with its tag or digest.
 func keyOf(name string) (string, error) {
-	named, err := parse(name)
+	named, err := reference.ParseNormalizedNamed(name)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("image name %q: %w", name, err)
 	}
 	return reference.TagNameOnly(named).String(), nil
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app_test
 
 import (
@@ -5,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -40,7 +43,12 @@ func (w *world) account(ctx context.Context, config app.Config) string {
 func TestOneNamespaceOnARealControlPlane(t *testing.T) {
 	w := newWorld(t)
 	w.config = w.everything()
-	w.config.Namespace, w.config.NodeImageCreationDelay = "default", 0
+	w.config.Namespace = "default"
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	w.config.AddFlags(flags)
+	if err := flags.Parse([]string{"--nodeimage-creation-delay=0"}); err != nil {
+		t.Fatal(err)
+	}
 	nodeImages := distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages")
 	w.config.Kubeconfig = w.account(t.Context(), w.config) // instead of the rights everywhere
 	m := w.start(w.config)

@@ -1,155 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process"
 )
 
-// Config says what a manager does. NewConfig returns one with the defaults; the
-// comments name the flag of a field where it has another name. An empty
-// address, or "0", turns a server off.
+// program is the name of the program, which begins the user agent of every request.
+const program = "podwright-manager"
+
+// Main is the whole command; see process.Program.
+func Main(arguments []string) int {
+	config, err := NewConfig(os.Getenv)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		return 1
+	}
+	return config.program().Main(arguments)
+}
+
+// Config says what a manager does. NewConfig returns one with the defaults; AddFlags says what the fields mean. An empty
+// address, or "0", turns a server off. What a single kind is told stands with the kind.
 type Config struct {
 	// REST is how the API server is reached. Default nil: by Kubeconfig.
-	REST *rest.Config
-	// Kubeconfig is a file. Default: the environment variable KUBECONFIG, or
-	// else the service account of the pod.
+	REST       *rest.Config
 	Kubeconfig string
-	// QPS limits requests to the API server per second, Burst how many may
-	// come at once (--rest-config-qps, --rest-config-burst). Default -1: no
-	// limit, because the API server shares itself out fairly.
+	// QPS limits requests to the API server per second, and Burst how many may come at once.
 	QPS   float32
 	Burst int
 
-	// Namespace restricts the controllers to one namespace. Default: all.
-	Namespace string
-	// OwnNamespace holds the manager's Lease and Secret.
-	OwnNamespace string
-	// CreateOwnNamespace creates it when it is missing: for a manager outside
-	// the cluster.
-	CreateOwnNamespace bool
-	// InstallCRDs applies the CRDs of the library before anything else.
-	InstallCRDs bool
-
-	LeaderElection LeaderElection
-	Webhook        Webhook
-
-	// FeatureGates is a list like "CloneSetShortHash=true"; package features
-	// has the names.
-	FeatureGates string
-	// CustomResources is the legacy environment variable CUSTOM_RESOURCE_ENABLE.
-	CustomResources string
-	// CloneSetWorkers is the number of CloneSets reconciled at the same time,
-	// StatefulSetWorkers that of StatefulSets, ImagePullJobWorkers that of
-	// ImagePullJobs, and NodeImageWorkers that of nodes and their NodeImages.
-	CloneSetWorkers, StatefulSetWorkers, ImagePullJobWorkers, NodeImageWorkers int
-	// ContainerRecreateRequestWorkers is that of ContainerRecreateRequests
-	// (--crr-workers).
-	ContainerRecreateRequestWorkers int
-	// NodeImageCreationDelay is how long a node must have been ready before it
-	// gets its NodeImage.
-	NodeImageCreationDelay time.Duration
-	// NodeImageResponseTimeout is how long a node's agent may be silent about a
-	// task to pull an image; then the task has failed. Agents of OpenKruise 1.4
-	// are silent while they pull: where there are some, raise it.
-	NodeImageResponseTimeout time.Duration
-	// CloneSetScalingExcludePreparingDelete leaves pods that prepare for their
-	// deletion out of the replicas.
-	CloneSetScalingExcludePreparingDelete bool
-
-	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and
-	// PprofAddr /debug/pprof/, over plain HTTP.
+	Namespace, OwnNamespace         string
+	CreateOwnNamespace, InstallCRDs bool
+	// LeaderElection says how one of several replicas is chosen to run the controllers.
+	LeaderElection struct {
+		Enabled                                   bool
+		ID, Namespace                             string
+		LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+	}
+	// Webhook says how webhooks are served.
+	Webhook struct {
+		Enabled, Register           bool
+		BindAddress                 string
+		Port                        int
+		Host, Service               string
+		Secret, CertDir, CertWriter string
+	}
+	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
+	FeatureGates, CustomResources string
+	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
 	MetricsAddr, HealthProbeAddr, PprofAddr string
 
-	// Started is told the addresses that the servers listen on, before
-	// anything is asked of the API server. Default nil: nobody is told.
-	Started func(Addresses)
+	kinds []kind
 }
 
-// Addresses are what the servers of a manager listen on, host:port; empty where
-// there is no server.
-type Addresses struct{ Metrics, HealthProbe, Pprof, Webhook string }
-
-// LeaderElection says how one of several replicas is chosen to run the
-// controllers. The flags begin with --leader-election-.
-type LeaderElection struct {
-	// Enabled false runs the controllers at once (--leader-elect=false).
-	Enabled bool
-	// ID is the name of the Lease.
-	ID string
-	// Namespace of the Lease. Default: OwnNamespace.
-	Namespace string
-	// A leader that has not renewed the Lease for LeaseDuration is replaced;
-	// it gives up by itself after RenewDeadline, having tried every RetryPeriod.
-	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+// environment names the flags that variables of OpenKruise's Deployment stand for.
+var environment = map[string]string{
+	"POD_NAMESPACE": "own-namespace", "WEBHOOK_PORT": "webhook-port", "WEBHOOK_HOST": "webhook-host", "SERVICE_NAME": "webhook-service",
+	"SECRET_NAME": "webhook-secret", "WEBHOOK_CERT_DIR": "webhook-cert-dir", "WEBHOOK_CERT_WRITER": "webhook-cert-writer",
 }
 
-// Webhook says how webhooks are served. The flags begin with
-// --webhook-.
-type Webhook struct {
-	// Enabled false serves none (--enable-webhooks=false).
-	Enabled bool
-	// BindAddress is the address to listen on. Default: all.
-	BindAddress string
-	// Port 0 takes a free one.
-	Port int
-	// Host is the DNS name or the IP address by which the API server reaches
-	// this process without a Service.
-	Host string
-	// Service leads to the manager, and Secret keeps the certificates; both in
-	// OwnNamespace.
-	Service, Secret string
-	// CertDir is the folder of the certificates where CertWriter is "fs".
-	CertDir string
-	// CertWriter is "fs" or "secret". Default: "fs" with a Host, else "secret".
-	CertWriter string
-	// Register keeps the webhook configurations in order, and the conversion
-	// webhook of the CRDs (--register-webhooks). Without it somebody else has to.
-	Register bool
-}
-
-// NewConfig returns the defaults. The environment variables that OpenKruise's
-// manager knows count as defaults too: getenv is os.Getenv or a stand-in.
+// NewConfig returns the defaults. The environment counts as defaults too: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) (Config, error) {
-	port := 9876
-	if text := getenv("WEBHOOK_PORT"); text != "" {
-		var err error
-		if port, err = strconv.Atoi(text); err != nil {
-			return Config{}, fmt.Errorf("environment variable WEBHOOK_PORT=%s: want a port number", text)
+	c := Config{CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"), kinds: kinds()}
+	c.QPS, c.Burst, c.OwnNamespace, c.MetricsAddr, c.HealthProbeAddr = -1, 50, "kruise-system", ":8080", ":8000"
+	l, w := &c.LeaderElection, &c.Webhook
+	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
+	w.Enabled, w.Register, w.Port = true, true, 9876
+	w.Service, w.Secret, w.CertDir = "kruise-webhook-service", "kruise-webhook-certs", "/tmp/kruise-webhook-certs"
+	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
+	c.AddFlags(flags)
+	for _, variable := range slices.Sorted(maps.Keys(environment)) {
+		if value := getenv(variable); value != "" {
+			if err := flags.Set(environment[variable], value); err != nil {
+				return Config{}, fmt.Errorf("environment variable %s=%s: %w", variable, value, err)
+			}
 		}
 	}
-	return Config{
-		QPS: -1, Burst: 50,
-		OwnNamespace:    cmp.Or(getenv("POD_NAMESPACE"), "kruise-system"),
-		CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"),
-		CloneSetWorkers: 3, StatefulSetWorkers: 3, ImagePullJobWorkers: 3, NodeImageWorkers: 3,
-		ContainerRecreateRequestWorkers: 3,
-		NodeImageCreationDelay:          30 * time.Second,
-		NodeImageResponseTimeout:        time.Minute,
-		MetricsAddr:                     ":8080",
-		HealthProbeAddr:                 ":8000",
-		LeaderElection: LeaderElection{
-			Enabled: true, ID: "kruise-manager",
-			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
-		},
-		Webhook: Webhook{
-			Enabled: true, Port: port, Register: true,
-			Host:       getenv("WEBHOOK_HOST"),
-			Service:    cmp.Or(getenv("SERVICE_NAME"), "kruise-webhook-service"),
-			Secret:     cmp.Or(getenv("SECRET_NAME"), "kruise-webhook-certs"),
-			CertDir:    cmp.Or(getenv("WEBHOOK_CERT_DIR"), "/tmp/kruise-webhook-certs"),
-			CertWriter: getenv("WEBHOOK_CERT_WRITER"),
-		},
-	}, nil
+	return c, nil
+}
+
+// AddFlags defines the flags. The values that the fields have are the defaults.
+func (c *Config) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "file that says how to reach the API server; default $KUBECONFIG, or else the pod's service account")
+	f.StringVar(&c.Namespace, "namespace", c.Namespace, "namespace to work in; empty for all")
+	f.StringVar(&c.OwnNamespace, "own-namespace", c.OwnNamespace, "namespace of the manager's own Lease and Secret ($POD_NAMESPACE)")
+	f.BoolVar(&c.CreateOwnNamespace, "create-own-namespace", c.CreateOwnNamespace, "create the own namespace when it is missing")
+	f.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
+	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
+	for _, kind := range c.kinds {
+		if kind.flags != nil {
+			kind.flags(f)
+		}
+	}
+	l, w := &c.LeaderElection, &c.Webhook
+	f.BoolVar(&l.Enabled, "leader-elect", l.Enabled, "run the controllers in one replica only, chosen by a Lease")
+	f.BoolVar(&l.Enabled, "enable-leader-election", l.Enabled, "the same as --leader-elect")
+	f.StringVar(&l.ID, "leader-election-id", l.ID, "name of the Lease")
+	f.StringVar(&l.Namespace, "leader-election-namespace", l.Namespace, "namespace of the Lease; default --own-namespace")
+	f.DurationVar(&l.LeaseDuration, "leader-election-lease-duration", l.LeaseDuration, "time after which a silent leader is replaced, in whole seconds")
+	f.DurationVar(&l.RenewDeadline, "leader-election-renew-deadline", l.RenewDeadline, "time after which a leader that cannot renew ends")
+	f.DurationVar(&l.RetryPeriod, "leader-election-retry-period", l.RetryPeriod, "time between two tries to get or renew the Lease")
+	f.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission and conversion webhooks")
+	f.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
+	f.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
+	f.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
+	f.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")
+	f.StringVar(&w.Service, "webhook-service", w.Service, "Service in the own namespace that leads to the manager ($SERVICE_NAME)")
+	f.StringVar(&w.Secret, "webhook-secret", w.Secret, "Secret in the own namespace that keeps the certificates ($SECRET_NAME)")
+	f.StringVar(&w.CertDir, "webhook-cert-dir", w.CertDir, "folder that keeps the certificates ($WEBHOOK_CERT_DIR)")
+	f.StringVar(&w.CertWriter, "webhook-cert-writer", w.CertWriter, `where certificates are kept, "fs" or "secret" ($WEBHOOK_CERT_WRITER); default "fs" with --webhook-host, else "secret"`)
+	f.StringVar(&c.MetricsAddr, "metrics-addr", c.MetricsAddr, `address of /metrics; "0" for none`)
+	f.StringVar(&c.HealthProbeAddr, "health-probe-addr", c.HealthProbeAddr, `address of /healthz and /readyz; "0" for none`)
+	f.StringVar(&c.PprofAddr, "pprof-addr", c.PprofAddr, "address of /debug/pprof/; empty for none")
+	f.BoolFunc("enable-pprof", "serve profiles on --pprof-addr, or on :8090 where that is not set", func(value string) error {
+		on, err := strconv.ParseBool(value)
+		c.PprofAddr = map[bool]string{true: cmp.Or(c.PprofAddr, ":8090")}[on]
+		return err
+	})
+	f.Float32Var(&c.QPS, "rest-config-qps", c.QPS, "requests to the API server per second; -1 for no limit, because the API server shares itself out fairly")
+	f.IntVar(&c.Burst, "rest-config-burst", c.Burst, "requests to the API server at once, while --rest-config-qps sets a limit")
+	process.WithoutEffect(f, true, "the manager does it as it is done without", "allow-privileged", "assign-bcj-pods-by-scheduler",
+		"assign-pods-by-scheduler", "disable-no-deepcopy")
+	process.WithoutEffect(f, false, "the lock is a Lease, a failing object's back-off is fixed, and caches are not gone through again",
+		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
+		"rate-limiter-qps", "rate-limiter-bucket-size")
+	process.WithoutEffect(f, false, "the manager does not run that controller", "daemonset-workers", "broadcastjob-workers",
+		"advancedcronjob-workers", "sidecarset-workers", "uniteddeployment-workers", "workloadspread-workers",
+		"podunavailablebudget-workers", "resourcedistribution-workers", "persistentpodstate-workers", "podprobemarker-workers",
+		"nodepodprobe-workers", "sidecarterminator-workers")
+}
+
+// Validate returns what is wrong with a configuration and would not be found by who uses it, naming the flag, its value
+// and the rule; nil when nothing is.
+func (c *Config) Validate() error {
+	var errs []error
+	check := func(flag, value string, broken []string) {
+		if len(broken) > 0 {
+			errs = append(errs, fmt.Errorf("--%s=%v: %s", flag, value, strings.Join(broken, "; ")))
+		}
+	}
+	if _, err := features.Parse(c.FeatureGates, c.CustomResources); err != nil {
+		check("feature-gates", c.FeatureGates, []string{err.Error()})
+	}
+	if c.Namespace != "" {
+		check("namespace", c.Namespace, validation.IsDNS1123Label(c.Namespace))
+	}
+	check("own-namespace", c.OwnNamespace, validation.IsDNS1123Label(c.OwnNamespace))
+	if c.LeaderElection.Enabled {
+		check("leader-election-id", c.LeaderElection.ID, validation.IsDNS1123Subdomain(c.LeaderElection.ID))
+	}
+	if c.QPS == 0 {
+		check("rest-config-qps", "0", []string{"want requests per second, or -1 for no limit"})
+	}
+	if !slices.Contains([]string{"", "fs", "secret"}, c.Webhook.CertWriter) {
+		check("webhook-cert-writer", c.Webhook.CertWriter, []string{`want "fs" or "secret"`})
+	}
+	if !c.certificatesInFolder() {
+		check("webhook-secret", c.Webhook.Secret, validation.IsDNS1123Subdomain(c.Webhook.Secret))
+	}
+	return errors.Join(errs...)
 }
 
 // leaseNamespace returns the namespace of the Lease.
-func (c *Config) leaseNamespace() string {
-	return cmp.Or(c.LeaderElection.Namespace, c.OwnNamespace)
-}
+func (c *Config) leaseNamespace() string { return cmp.Or(c.LeaderElection.Namespace, c.OwnNamespace) }
 
 // host returns the name that the server certificate is for.
 func (c *Config) host() string {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app_test
 
 import (
@@ -145,7 +147,7 @@ func (w *world) awaitNewAuthority(replica *manager, before *unstructured.Unstruc
 		}
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(pem.EncodeToMemory(first))
-		connection, err := tls.Dial("tcp", replica.Webhook, &tls.Config{RootCAs: roots})
+		connection, err := tls.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", replica.config.Webhook.Port), &tls.Config{RootCAs: roots})
 		if err != nil {
 			return err
 		}

@@ -1,30 +1,27 @@
-// Package app is the manager: it shows how a program embeds the controllers of
-// podwright. Run starts one in the calling process, as tests do; Main is the
-// whole command, with flags, logging and signals.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package app is the manager: it shows how a program embeds podwright. What it runs stands in workloads.go,
+// distribution.go and lifecycle.go, an entry for each kind: its controller, flags, RBAC rules and webhooks; kinds.go
+// says what an entry is. The rest is what any manager needs, from controller-runtime (servers, leader election) and
+// component-base (feature gates, flags, logs), and what OpenKruise's users need beside that. Main is the whole command;
+// Manager runs in the calling process, as tests do.
 //
-// The order of things is that of OpenKruise 1.4: certificates and the
-// registration of the webhooks come first, within 20 seconds; controllers start
-// when the webhook server answers, and in one replica only. At the end it is the
-// other way round: the controllers finish their passes, then the Lease is
-// released, then the servers stop.
+// Controllers share informers of their own, not controller-runtime's cache, and run with the library's loop: a kind is
+// watched once, and objects are not copied to be read.
 //
-// StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica
-// converts between the two, whether it leads or not. CRDs are installed without a
-// conversion webhook. It is entered (spec.conversion and nothing else) when the
-// replica presents its certificate, and from then on kept in order, whoever has
-// installed the CRD. Without the right to list, watch and patch the
-// customresourcedefinition statefulsets.apps.kruise.io, the manager says so and
-// does the rest. Who removes the manager for good sets the strategy
-// of the conversion to None, or v1alpha1 requests fail.
+// The order of things is that of OpenKruise 1.4: certificates and the registration of the webhooks come first, within 20
+// seconds; controllers start when the webhook server answers, and in one replica only. At the end the controllers finish
+// their reconciles, then the servers stop, then the Lease is released.
 //
-// What the manager asks of the API server stands in rbac/manager.yaml for the
-// default flags, and --print-rbac prints it for others: each controller brings its
-// own rights, and one that a gate or a flag switches off takes them along. With
-// --namespace they are confined to that namespace, but for those of webhooks, and
-// of nodes, NodeImages and what these tell of.
+// StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica converts between the two, whether it
+// leads or not. CRDs are installed without a conversion webhook. It is entered (spec.conversion and nothing else) when
+// the replica presents its certificate, and from then on kept in order, whoever has installed the CRD. Without the right
+// to list, watch and patch the customresourcedefinition statefulsets.apps.kruise.io, the manager says so and does the
+// rest. Who removes the manager for good sets the strategy of the conversion to None, or v1alpha1 requests fail.
 //
-// A new certificate authority is registered beside the former one before a
-// server presents a certificate of it, so that no request fails in between.
+// What the manager asks of the API server stands in rbac/manager.yaml for the default flags, and --print-rbac prints it
+// for others. With --namespace the rules are confined to that namespace, but for those of webhooks, and of nodes,
+// NodeImages and events about these.
 //
 // What is promised to those who run it stands in
 // https://github.com/podwright/podwright/blob/main/examples/manager/RULES.md
@@ -32,20 +29,15 @@
 // # Differences
 //
 // From the manager of OpenKruise 1.4, whose flags are all accepted:
-//   - leadership is held by the Lease alone, not by a ConfigMap as well. The Lease
-//     has the same name, so the two do not work at the same time.
-//   - a leader that stood still for longer than its Lease writes nothing when it
-//     goes on, until it has renewed the Lease.
-//   - a controller whose CRD is missing starts as soon as the CRD is installed;
-//     no restart is needed. It is needed where a controller works without another
-//     kind, as image pulls do without CloneSets, whose order they take over.
-//   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace
-//     out, or no manager could start while none is there.
-//   - missing webhook configurations are created, with what is served.
-//   - a CRD without a conversion webhook gets it, too.
-//   - the Secret keeps the former authority behind the new one in ca-cert.pem.
-//   - certificates of a Secret are not written to a folder; the server takes
-//     them from memory.
-//   - profiles are not served unless asked for.
-//   - requests to the API server are not limited by the client.
+//   - leadership is held by the Lease alone, not by a ConfigMap as well. The Lease has the same name, so the two do not
+//     work at the same time.
+//   - a leader that stood still for longer than its Lease writes nothing when it goes on, until it has renewed the Lease.
+//   - a controller whose CRD is missing starts as soon as the CRD is installed. A restart is needed where a controller
+//     works without another kind, as image pulls do without CloneSets, whose order they take over.
+//   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace out, or no manager could start while
+//     none is there.
+//   - missing webhook configurations are created, with what is served, and a CRD without a conversion webhook gets it.
+//   - the Secret keeps the former authority behind the new one in ca-cert.pem, so that no request fails in between.
+//   - certificates of a Secret are not written to a folder; the server takes them from memory.
+//   - profiles are not served unless asked for, and requests to the API server are not limited by the client.
 package app

@@ -1,25 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
-	"net/http/pprof"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/prometheus/client_golang/prometheus"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright/distribution"
-	"github.com/podwright/podwright/examples/manager/certificates"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/manager/metrics"
@@ -27,40 +46,43 @@ import (
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/conversion"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Certificates and registration must succeed in this time, and
-// then the webhook server is asked this often whether it serves.
-const (
-	registrationTimeout = 20 * time.Second
-	webhookPoll         = 2 * time.Second
+// registrationTimeout is how long certificates and registration may take at the start.
+const registrationTimeout = 20 * time.Second
+
+// What a process measures stands in controller-runtime's registry.
+var (
+	reconciles = metrics.New(ctrlmetrics.Registry)
+	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
+
+// scheme has the kinds that events are about.
+var scheme = runtime.NewScheme()
+
+func init() {
+	ctrlmetrics.Registry.MustRegister(isLeader)
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err)
+		}
+	}
+}
 
 // Manager runs the controllers and webhooks. New makes one.
 type Manager struct {
-	// Addresses are what the servers listen on.
-	Addresses Addresses
-
-	config  Config
-	gates   features.Gates
-	metrics *metrics.Metrics
-	plain   []*process.Server // over HTTP
+	config Config
+	gates  featuregate.FeatureGate
+	hooks  *webhookServer // nil without webhooks
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
-	hooks    *webhookServer // nil without webhooks
+	ready    chan struct{}
 }
 
-// Run runs a manager until the context is done. See Manager.Run.
-func Run(ctx context.Context, config Config) error {
-	m, err := New(config)
-	if err != nil {
-		return err
-	}
-	return m.Run(ctx)
-}
-
-// New checks the configuration and opens the listeners. A Manager that is made
-// must be run: that closes them.
+// New checks the configuration and opens the port of the webhooks. A Manager that is made must be run: that closes it.
 func New(config Config) (*Manager, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("wrong configuration:\n%w", err)
@@ -69,215 +91,190 @@ func New(config Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{config: config, gates: gates, metrics: metrics.NewManager(), patience: registrationTimeout}
-	if err := m.listen(); err != nil {
-		m.close()
-		return nil, err
+	m := &Manager{config: config, gates: gates, patience: registrationTimeout, ready: make(chan struct{})}
+	if config.Webhook.Enabled {
+		m.hooks = &webhookServer{}
+		m.hooks.listener, err = net.Listen("tcp", net.JoinHostPort(config.Webhook.BindAddress, strconv.Itoa(config.Webhook.Port)))
 	}
-	return m, nil
+	return m, err
 }
 
-// listen opens all listeners.
-func (m *Manager) listen() error {
-	profiles := http.NewServeMux()
-	profiles.HandleFunc("/debug/pprof/", pprof.Index)
-	profiles.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	profiles.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	profiles.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	profiles.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	numbers := http.NewServeMux()
-	numbers.Handle("GET /metrics", m.metrics.Handler())
-	for _, plain := range []struct {
-		name, address string
-		handler       http.Handler
-		listensOn     *string
-	}{
-		{"metrics", m.config.MetricsAddr, numbers, &m.Addresses.Metrics},
-		{"health", m.config.HealthProbeAddr, process.HealthHandler(m.health(), m.readiness()), &m.Addresses.HealthProbe},
-		{"pprof", m.config.PprofAddr, profiles, &m.Addresses.Pprof},
-	} {
-		if off(plain.address) {
-			continue
-		}
-		server, err := process.Listen(plain.name, plain.address, plain.handler)
-		if err != nil {
-			return err
-		}
-		m.plain = append(m.plain, server)
-		*plain.listensOn = server.Address()
-	}
-	if m.config.Webhook.Enabled {
-		var err error
-		if m.hooks, err = newWebhookServer(m.config.Webhook); err != nil {
-			return err
-		}
-		m.Addresses.Webhook = m.hooks.Address()
-	}
-	return nil
-}
-
-// close closes the listeners that no server has closed.
-func (m *Manager) close() {
-	for _, server := range m.plain {
-		server.Listener.Close()
-	}
-	if m.hooks != nil {
-		m.hooks.Listener.Close()
+// program returns the command.
+func (c *Config) program() process.Program {
+	return process.Program{
+		Name: program, AddFlags: c.AddFlags, RBAC: func() ([]byte, error) { return Manifest(*c) },
+		Run: func(ctx context.Context) error {
+			m, err := New(*c)
+			if err != nil {
+				return err
+			}
+			return m.Run(ctx)
+		},
 	}
 }
 
-func (m *Manager) health() []process.Check { return []process.Check{process.Ping()} }
+// Ready is closed when the webhooks are registered and answer. Then the manager leads, or waits until it does.
+func (m *Manager) Ready() <-chan struct{} { return m.ready }
 
-func (m *Manager) readiness() []process.Check {
-	if !m.config.Webhook.Enabled {
-		return m.health()
-	}
-	return []process.Check{{Name: "webhook-ready", Run: func(request *http.Request) error { return m.hooks.check(request.Context()) }}}
-}
-
-// Run works until the context is done, and then ends in order: controllers
-// first, then the Lease, the registration of the webhooks, and the servers. It
-// returns an error when the start fails or the leader election is lost. It can be
-// called once.
+// Run works until the context is done, and then ends in order: controllers first, then the webhooks and the other
+// servers, and the Lease last. It returns an error when the start fails or the Lease is lost. It can be called once.
 func (m *Manager) Run(ctx context.Context) error {
-	defer m.close()
-	m.logGates(ctx)
-	if m.config.Started != nil {
-		m.config.Started(m.Addresses)
+	if m.hooks != nil {
+		defer m.hooks.listener.Close()
 	}
-	// The servers outlive the work: webhooks and probes are answered to the end.
-	servers, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	serving, servers := errgroup.WithContext(servers)
-	for _, server := range m.plain {
-		serving.Go(func() error { return server.Run(servers, nil) })
+	ctrllog.SetLogger(klog.Background()) // of the process
+	if names := features.WithoutEffect(m.config.FeatureGates); len(names) > 0 {
+		klog.FromContext(ctx).Info("Feature gates without effect: this manager does not run what they switch", "gates", names)
 	}
-
-	working, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(servers, cancel)() // a server has failed
-	err := m.work(working, serving, servers)
-	stop()
-	return errors.Join(err, serving.Wait())
+	config, source, err := process.Connection(m.config.REST, m.config.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	klog.FromContext(ctx).Info("Connecting to the API server", "host", config.Host, "from", source)
+	config = rest.CopyConfig(config)
+	config.UserAgent, config.QPS, config.Burst = program, m.config.QPS, m.config.Burst
+	core, err := process.KubernetesClient(config)
+	if err != nil {
+		return err
+	}
+	handlers := m.handlers(core)
+	registration := m.registration(handlers)
+	options := manager.Options{
+		Scheme: scheme, Logger: klog.FromContext(ctx),
+		BaseContext:            func() context.Context { return context.WithoutCancel(ctx) },
+		Metrics:                metricsserver.Options{BindAddress: cmp.Or(m.config.MetricsAddr, "0")},
+		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
+	}
+	registration.Configure(&options)
+	writes := config // of the controllers
+	if m.config.LeaderElection.Enabled {
+		if writes, err = m.electLeader(config, &options); err != nil {
+			return err
+		}
+	}
+	runs, err := manager.New(config, options)
+	if err != nil {
+		return err
+	}
+	ready := healthz.Ping
+	if m.hooks != nil {
+		ready = func(request *http.Request) error { return m.hooks.check(request.Context()) }
+		err = errors.Join(runs.Add(m.hooks.server(handlers)), registration.AddTo(runs))
+	}
+	err = errors.Join(err,
+		runs.AddHealthzCheck("ping", healthz.Ping),
+		runs.AddReadyzCheck("webhook-ready", ready),
+		runs.Add(everywhere(func(ctx context.Context) error { return m.prepare(ctx, config, core, registration) })),
+		runs.Add(manager.RunnableFunc(func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-m.ready:
+				return m.runControllers(ctx, writes)
+			}
+		})))
+	if err != nil {
+		return err
+	}
+	return runs.Start(ctx)
 }
 
-// work prepares the cluster, registers the webhooks and runs the controllers.
-func (m *Manager) work(ctx context.Context, serving *errgroup.Group, servers context.Context) error {
-	config, err := m.connection(ctx)
-	if err != nil {
-		return err
-	}
-	client, err := kubernetesClient(config, "")
-	if err != nil {
-		return err
-	}
-	definitions, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	err = m.prepare(ctx, config.Host, client, definitions)
-	if err == nil {
-		err = m.serveWebhooks(ctx, client, definitions, serving, servers)
-	}
-	if err == nil {
-		err = m.lead(ctx, config, func(ctx context.Context, config *rest.Config) error {
-			return m.runControllers(ctx, config, discovery.ToDiscoveryInterfaceWithContext(client.Discovery()))
-		})
-	}
-	if ctx.Err() != nil && !errors.Is(err, errLeaseLost) {
-		return nil // told to end
-	}
-	return err
-}
+// everywhere runs in every replica, whether it leads or not.
+type everywhere func(context.Context) error
 
-// prepare finds out whether the API server answers, and creates what the manager is
-// asked to create.
-func (m *Manager) prepare(ctx context.Context, host string, client kubernetes.Interface, anyKind dynamic.Interface) error {
-	version, err := discovery.ToDiscoveryInterfaceWithContext(client.Discovery()).ServerVersionWithContext(ctx)
+func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
+func (everywhere) NeedLeaderElection() bool          { return false }
+
+// prepare finds out whether the API server answers, creates what the manager is asked to create, and waits for the
+// webhooks, which must be in order soon.
+func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kubernetes.Interface, r *registration.Registration) error {
+	version, err := discovery.ToDiscoveryInterfaceWithContext(core.Discovery()).ServerVersionWithContext(ctx)
 	if err != nil {
-		return fmt.Errorf("the API server %s does not answer: %w", host, err)
+		return fmt.Errorf("the API server %s does not answer: %w", config.Host, err)
 	}
 	klog.FromContext(ctx).Info("Connected", "kubernetes", version.GitVersion)
 	if m.config.CreateOwnNamespace {
-		if err := createNamespace(ctx, client, m.config.OwnNamespace); err != nil {
+		own := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: m.config.OwnNamespace}}
+		if _, err := core.CoreV1().Namespaces().Create(ctx, own, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("creating the manager's own namespace %s: %w", own.Name, err)
+		}
+	}
+	if m.config.InstallCRDs {
+		client, err := dynamic.NewForConfig(config)
+		if err == nil {
+			err = crds.Install(ctx, client, m.definitions())
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if !m.config.InstallCRDs {
-		return nil
+	if m.hooks != nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-m.hooks.registered:
+			klog.FromContext(ctx).Info("Webhooks are ready", "address", m.hooks.listener.Addr().String())
+		case <-time.After(m.patience):
+			return fmt.Errorf("webhook certificates and registration are not in order after %v: %w", m.patience, r.LastError())
+		}
 	}
-	return crds.Install(ctx, anyKind, m.definitions())
+	close(m.ready)
+	return nil
 }
 
-// definitions returns the CRDs of what the controllers look after.
+// definitions returns the CRDs of what the controllers manage.
 func (m *Manager) definitions() []*unstructured.Unstructured {
 	var resources []schema.GroupVersionResource
-	for _, controller := range m.controllers() {
-		resources = append(resources, controller.resource)
+	for _, kind := range m.controllers() {
+		resources = append(resources, kind.resource)
 	}
 	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs()), resources...)
 }
 
-// serveWebhooks serves the webhooks and returns when the API server can call
-// them. The registration goes on until the context is done.
-func (m *Manager) serveWebhooks(ctx context.Context, client kubernetes.Interface, definitions dynamic.Interface, serving *errgroup.Group, servers context.Context) error {
-	if m.hooks == nil {
-		return nil
-	}
-	handlers := webhookHandlers(client, m.gates)
-	m.hooks.handle(handlers, m.metrics)
-	loop := registration.New(m.registration(client, definitions, handlers))
-	serving.Go(func() error { return m.hooks.run(servers) })
-	serving.Go(func() error { return loop.Run(ctx) })
-	select {
-	case <-loop.Succeeded():
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(m.patience):
-		return fmt.Errorf("webhook certificates and registration are not in order after %v: %w", m.patience, loop.LastError())
-	}
-	for {
-		err := m.hooks.check(ctx)
-		if err == nil {
-			klog.FromContext(ctx).Info("Webhooks are ready", "address", m.Addresses.Webhook)
-			return nil
-		}
-		klog.FromContext(ctx).Info("Waiting for the webhook server", "reason", err.Error())
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(webhookPoll):
+// webhooks returns those that are served.
+func (m *Manager) webhooks(core kubernetes.Interface) (served []webhook) {
+	for _, kind := range m.config.kinds {
+		if kind.webhook != nil {
+			if w := kind.webhook(core, m.gates); w != nil {
+				served = append(served, w)
+			}
 		}
 	}
+	return served
 }
 
-func (m *Manager) registration(client kubernetes.Interface, definitions dynamic.Interface, handlers map[string]http.Handler) registration.Config {
-	config := registration.Config{
-		Kubernetes:  client,
-		Definitions: definitions,
-		Namespace:   m.config.OwnNamespace,
-		Host:        m.config.host(),
-		Target:      m.hooks.target(&m.config, m.gates, handlers),
-		Register:    m.config.Webhook.Register,
-		Use: func(ctx context.Context, bundle certificates.Bundle) error {
-			return errors.Join(m.hooks.use(bundle), m.hooks.check(ctx))
+// handlers returns what is served, by path.
+func (m *Manager) handlers(core kubernetes.Interface) map[string]http.Handler {
+	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
+	for _, webhook := range m.webhooks(core) {
+		maps.Copy(served, webhook.Handlers())
+	}
+	return served
+}
+
+// registration says how the webhooks are registered.
+func (m *Manager) registration(handlers map[string]http.Handler) *registration.Registration {
+	c := &m.config
+	r := &registration.Registration{
+		Host: c.host(), Register: c.Webhook.Register, Secret: client.ObjectKey{Namespace: c.OwnNamespace, Name: c.Webhook.Secret},
+		Target: registration.Target{
+			Namespace: c.OwnNamespace, Service: c.Webhook.Service, Conditions: podConditions(m.gates, c.OwnNamespace),
+			Serves: func(path string) bool { return handlers[path] != nil },
 		},
 	}
-	if m.config.certificatesInFolder() {
-		config.Folder = m.config.Webhook.CertDir
-	} else {
-		config.Secret = m.config.Webhook.Secret
+	if c.certificatesInFolder() {
+		r.Secret.Name, r.Folder = "", c.Webhook.CertDir
 	}
-	return config
-}
-
-// logGates says which settings do nothing.
-func (m *Manager) logGates(ctx context.Context) {
-	logger := klog.FromContext(ctx)
-	if len(m.gates.WithoutEffect) > 0 {
-		logger.Info("Feature gates without effect: this manager does not run what they switch", "gates", m.gates.WithoutEffect)
+	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){workloads.Webhooks, distribution.Webhooks, lifecycle.Webhooks} {
+		mutating, validating := area()
+		r.Mutating, r.Validating = append(r.Mutating, mutating...), append(r.Validating, validating...)
 	}
-	if len(m.gates.ForcedOff) > 0 {
-		logger.Info("Feature gates turned off, because the gate that they need is off", "gates", m.gates.ForcedOff)
+	if m.hooks != nil {
+		m.hooks.registered = make(chan struct{})
+		r.Use, r.Succeeded = m.hooks.use, sync.OnceFunc(func() { close(m.hooks.registered) })
+		if _, port, _ := net.SplitHostPort(m.hooks.listener.Addr().String()); c.Webhook.Host != "" {
+			r.Target.URL = "https://" + net.JoinHostPort(c.Webhook.Host, port)
+		}
 	}
+	return r
 }

@@ -1,23 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package certificates
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 const (
@@ -27,6 +33,11 @@ const (
 )
 
 var start = time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
+
+// bundle takes each of its entries from another one.
+func bundle(caKey, caCert, key, cert Bundle) Bundle {
+	return Bundle{CAKey: caKey[CAKey], CACert: caCert[CACert], Key: key[Key], Cert: cert[Cert]}
+}
 
 func renew(t *testing.T, old Bundle, host string, now time.Time) Bundle {
 	t.Helper()
@@ -56,10 +67,10 @@ func TestCheck(t *testing.T) {
 		"PF-5: the address it is made for":                  {address, "192.0.2.7", 0, true},
 		"PF-5: another address":                             {address, "192.0.2.8", 0, false},
 		"PF-5: localhost for the readiness check":           {address, "localhost", 0, true},
-		"PF-5: key of another certificate":                  {Bundle{good.CAKey, good.CACert, other.Key, good.Cert}, host, 0, false},
-		"PF-5: signed by another CA":                        {Bundle{other.CAKey, other.CACert, good.Key, good.Cert}, host, 0, false},
-		"PF-5: not PEM":                                     {Bundle{good.CAKey, []byte("x"), good.Key, good.Cert}, host, 0, false},
-		"PF-5: the CA key is not needed while nothing ends": {Bundle{nil, good.CACert, good.Key, good.Cert}, host, 0, true},
+		"PF-5: key of another certificate":                  {bundle(good, good, other, good), host, 0, false},
+		"PF-5: signed by another CA":                        {bundle(other, other, good, good), host, 0, false},
+		"PF-5: not PEM":                                     {Bundle{CAKey: good[CAKey], CACert: []byte("x"), Key: good[Key], Cert: good[Cert]}, host, 0, false},
+		"PF-5: the CA key is not needed while nothing ends": {Bundle{CACert: good[CACert], Key: good[Key], Cert: good[Cert]}, host, 0, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -80,16 +91,16 @@ func TestRenewKeepsTheAuthority(t *testing.T) {
 		"PF-5: an existing CA is reused":                     {old, 0, true},
 		"PF-5: a CA with more than a year left is reused":    {old, 9*year - time.Hour, true},
 		"PF-5: a CA with less than a year left is not":       {old, 9*year + time.Hour, false},
-		"PF-5: a CA without key cannot be reused":            {Bundle{CACert: old.CACert}, 0, false},
-		"PF-5: a server certificate is not a CA":             {Bundle{CACert: old.Cert, CAKey: old.Key}, 0, false},
+		"PF-5: a CA without key cannot be reused":            {Bundle{CACert: old[CACert]}, 0, false},
+		"PF-5: a server certificate is not a CA":             {Bundle{CACert: old[Cert], CAKey: old[Key]}, 0, false},
 		"PF-5: a CA that is not valid yet is not reused":     {old, -year, false},
-		"PF-5: a CA certificate with the key of another one": {Bundle{CACert: old.CACert, CAKey: old.Key}, 0, false},
+		"PF-5: a CA certificate with the key of another one": {Bundle{CACert: old[CACert], CAKey: old[Key]}, 0, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := start.Add(c.at)
 			renewed := renew(t, c.old, host, now)
-			if kept := cmp.Equal(renewed.CACert, c.old.CACert); kept != c.kept {
+			if kept := gocmp.Equal(renewed[CACert], c.old[CACert]); kept != c.kept {
 				t.Errorf("CA kept: %v, want %v", kept, c.kept)
 			}
 			if err := renewed.Check(host, now); err != nil {
@@ -110,7 +121,7 @@ func count(text []byte) (n int) {
 // Servers change over to a new authority one by one.
 func TestRenewKeepsTheFormerAuthorityBesideTheNewOne(t *testing.T) {
 	first := renew(t, Bundle{}, host, start)
-	keyless := func(b Bundle) Bundle { return Bundle{CACert: b.CACert, Key: b.Key, Cert: b.Cert} }
+	keyless := func(b Bundle) Bundle { return Bundle{CACert: b[CACert], Key: b[Key], Cert: b[Cert]} }
 	second := renew(t, keyless(first), host, start)
 	cases := map[string]struct {
 		old, other   Bundle
@@ -126,15 +137,15 @@ func TestRenewKeepsTheFormerAuthorityBesideTheNewOne(t *testing.T) {
 		"the one before the last is forgotten":        {keyless(second), first, 0, 2, false},
 		"the last is not":                             {keyless(second), second, 0, 2, true},
 		"everything was removed":                      {Bundle{}, first, 0, 1, false},
-		"what stands there is no authority":           {Bundle{CACert: first.Cert}, first, 0, 1, false},
-		"what stands there is no certificate":         {Bundle{CACert: encodePEM("CERTIFICATE", []byte("x"))}, first, 0, 1, false},
+		"what stands there is no authority":           {Bundle{CACert: first[Cert]}, first, 0, 1, false},
+		"what stands there is no certificate":         {Bundle{CACert: encode([]byte("x"))}, first, 0, 1, false},
 		"a server without certificate":                {first, Bundle{}, 0, 1, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := start.Add(c.at)
 			renewed := renew(t, c.old, host, now)
-			if got := count(renewed.CACert); got != c.authorities {
+			if got := count(renewed[CACert]); got != c.authorities {
 				t.Errorf("%d authorities, want %d", got, c.authorities)
 			}
 			if got := renewed.Accepts(c.other, now); got != c.acceptsOther {
@@ -156,7 +167,7 @@ func TestRenewContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca, err := tls.X509KeyPair(bundle.CACert, bundle.CAKey)
+	ca, err := tls.X509KeyPair(bundle[CACert], bundle[CAKey])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +187,7 @@ func TestRenewContents(t *testing.T) {
 		CAName: ca.Leaf.Subject.CommonName, IsCA: ca.Leaf.IsCA, DNS: server.Leaf.DNSNames, Addresses: server.Leaf.IPAddresses,
 		ServerEnds: server.Leaf.NotAfter, CAEnds: ca.Leaf.NotAfter, Algorithm: server.Leaf.PublicKeyAlgorithm,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5: certificates (-want +got):\n%s", diff)
 	}
 	long := "kruise-webhook-service.a-namespace-with-a-name-of-sixty-three-characters-which-is-the-most.svc"
@@ -185,131 +196,115 @@ func TestRenewContents(t *testing.T) {
 	}
 }
 
-func TestDataHasTheKeysOfTheSecret(t *testing.T) {
-	bundle := Bundle{CAKey: []byte("a"), CACert: []byte("b"), Key: []byte("c"), Cert: []byte("d")}
-	want := map[string][]byte{
-		"ca-key.pem": []byte("a"), "ca-cert.pem": []byte("b"), "key.pem": []byte("c"), "cert.pem": []byte("d"),
-		"tls.key": []byte("c"), "tls.crt": []byte("d"),
+// ensure runs Ensure with a Secret, which may be missing, and returns what it wrote.
+func ensure(t *testing.T, stored *corev1.Secret, refusal error) (client.Client, Bundle, []string, error) {
+	t.Helper()
+	var verbs []string
+	note := func(verb string) error { verbs = append(verbs, verb); return refusal }
+	objects := []client.Object{}
+	if stored != nil {
+		objects = append(objects, stored)
 	}
-	if diff := cmp.Diff(want, bundle.Data()); diff != "" {
-		t.Errorf("PF-5: keys (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(bundle, FromData(want)); diff != "" {
-		t.Errorf("read back (-want +got):\n%s", diff)
-	}
+	api := fake.NewClientBuilder().WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			return cmp.Or(note("create"), c.Create(ctx, object, options...))
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			return cmp.Or(note("patch"), c.Patch(ctx, object, patch, options...))
+		},
+	}).Build()
+	key := client.ObjectKey{Namespace: "kruise-system", Name: "certs"}
+	got, err := Ensure(t.Context(), &Secret{ObjectKey: key, Reader: api, Writer: api}, host, start)
+	return api, got, verbs, err
 }
 
-// secretVerbs runs Ensure and returns what it asked of the API server.
-func secretVerbs(t *testing.T, client *fake.Clientset, store *Secret) (Bundle, []string) {
-	t.Helper()
-	client.ClearActions()
-	bundle, err := Ensure(t.Context(), store, host, start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var verbs []string
-	for _, action := range client.Actions() {
-		verbs = append(verbs, action.GetVerb())
-	}
-	return bundle, verbs
+func secret(data Bundle) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "certs"}, Data: data}
 }
 
 func TestEnsureSecret(t *testing.T) {
-	standing := renew(t, Bundle{}, host, start)
-	expired := renew(t, Bundle{}, host, start.Add(-9*year-9*month))
-	secret := func(data map[string][]byte) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "kruise-system", Name: "certs", ResourceVersion: "7"}, Data: data}
-	}
+	standing := renew(t, nil, host, start)
+	expired := renew(t, nil, host, start.Add(-9*year-9*month))
 	cases := map[string]struct {
 		stored *corev1.Secret
 		verbs  []string
 		reused bool
 	}{
-		"PF-5: absent":          {nil, []string{"get", "create"}, false},
-		"PF-5: empty":           {secret(nil), []string{"get", "patch"}, false},
-		"PF-5: good":            {secret(standing.Data()), []string{"get"}, true},
-		"PF-5: ends too early":  {secret(expired.Data()), []string{"get", "patch"}, false},
-		"PF-5: foreign entries": {secret(map[string][]byte{"mine": []byte("x")}), []string{"get", "patch"}, false},
+		"PF-5: absent":          {nil, []string{"create"}, false},
+		"PF-5: empty":           {secret(nil), []string{"patch"}, false},
+		"PF-5: good":            {secret(standing), nil, true},
+		"PF-5: ends too early":  {secret(expired), []string{"patch"}, false},
+		"PF-5: foreign entries": {secret(Bundle{"mine": []byte("x")}), []string{"patch"}, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset()
-			if c.stored != nil {
-				client = fake.NewClientset(c.stored)
+			api, got, verbs, err := ensure(t, c.stored, nil)
+			if diff := gocmp.Diff(c.verbs, verbs); err != nil || diff != "" {
+				t.Errorf("error %v, writes (-want +got):\n%s", err, diff)
 			}
-			secrets := client.CoreV1().Secrets("kruise-system")
-			bundle, verbs := secretVerbs(t, client, &Secret{Client: secrets, Name: "certs"})
-			if diff := cmp.Diff(c.verbs, verbs); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if reused := cmp.Equal(bundle, standing); reused != c.reused {
+			if reused := gocmp.Equal(got, standing); reused != c.reused {
 				t.Errorf("reused: %v, want %v", reused, c.reused)
 			}
-			stored, err := secrets.Get(t.Context(), "certs", metav1.GetOptions{})
-			if err != nil {
+			stored := &corev1.Secret{}
+			if err := api.Get(t.Context(), client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, stored); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(bundle, FromData(stored.Data)); diff != "" {
-				t.Errorf("the Secret (-returned +stored):\n%s", diff)
+			want := Bundle(maps.Clone(got))
+			if c.stored != nil && c.stored.Data["mine"] != nil {
+				want["mine"] = c.stored.Data["mine"]
 			}
-			if c.stored != nil && string(stored.Data["mine"]) != string(c.stored.Data["mine"]) {
-				t.Errorf("a foreign entry is lost: %q", stored.Data)
+			if diff := gocmp.Diff(want, Bundle(stored.Data)); diff != "" {
+				t.Errorf("the Secret (-want +got):\n%s", diff)
+			}
+			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"ca-cert.pem", "ca-key.pem", "cert.pem", "key.pem", "tls.crt", "tls.key"}) {
+				t.Errorf("PF-5: entries %v", names)
+			}
+			if string(stored.Data["tls.crt"]) != string(stored.Data["cert.pem"]) || string(stored.Data["tls.key"]) != string(stored.Data["key.pem"]) {
+				t.Error("PF-5: the entries of a TLS Secret are others")
 			}
 		})
 	}
 }
 
-func TestEnsureSecretFromCacheAsksNothing(t *testing.T) {
-	standing := renew(t, Bundle{}, host, start)
-	client := fake.NewClientset()
-	store := &Secret{
-		Client: client.CoreV1().Secrets("kruise-system"), Name: "certs",
-		Cached: func() *corev1.Secret { return &corev1.Secret{Data: standing.Data()} },
-	}
-	if _, verbs := secretVerbs(t, client, store); len(verbs) != 0 {
-		t.Errorf("requests while nothing changes: %v", verbs)
-	}
-}
-
-// The second of two replicas that start together uses what the first has saved.
+// The second of two replicas that start together uses what the first has saved: it writes nothing over it.
 func TestEnsureSecretRace(t *testing.T) {
-	first := renew(t, Bundle{}, host, start)
-	cases := map[string]struct {
-		verb    string
-		cached  *corev1.Secret
+	refusals := map[string]struct {
+		stored  *corev1.Secret
 		refusal error
 	}{
-		"PF-5: both create": {"create", nil, apierrors.NewAlreadyExists(corev1.Resource("secrets"), "certs")},
-		"PF-5: both update": {"patch", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "6"}},
-			apierrors.NewConflict(corev1.Resource("secrets"), "certs", nil)},
+		"PF-5: both create": {nil, apierrors.NewAlreadyExists(corev1.Resource("secrets"), "certs")},
+		"PF-5: both update": {secret(nil), apierrors.NewConflict(corev1.Resource("secrets"), "certs", nil)},
 	}
-	for name, c := range cases {
+	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {
-			client := fake.NewClientset()
-			client.PrependReactor(c.verb, "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, c.refusal
-			})
-			client.PrependReactor("get", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "7"}, Data: first.Data()}, nil
-			})
-			store := &Secret{
-				Client: client.CoreV1().Secrets("kruise-system"), Name: "certs",
-				Cached: func() *corev1.Secret { return c.cached },
-			}
-			bundle, verbs := secretVerbs(t, client, store)
-			if diff := cmp.Diff([]string{c.verb, "get"}, verbs); diff != "" {
-				t.Errorf("requests (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(first, bundle); diff != "" {
-				t.Errorf("the replicas disagree (-first +second):\n%s", diff)
+			if _, got, _, err := ensure(t, c.stored, c.refusal); got != nil || !errors.Is(err, c.refusal) {
+				t.Errorf("bundle %v, error %v, want the refusal", got, err)
 			}
 		})
+	}
+	first := renew(t, nil, host, start)
+	api, _, _, err := ensure(t, secret(first), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := fake.NewClientBuilder().WithObjects(secret(nil)).Build() // a cache that has not seen it
+	store := &Secret{ObjectKey: client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, Reader: behind, Writer: api}
+	touched := &corev1.Secret{}
+	if err := api.Get(t.Context(), store.ObjectKey, touched); err != nil {
+		t.Fatal(err)
+	}
+	touched.Labels = map[string]string{"touched": "yes"}
+	if err := api.Update(t.Context(), touched); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Ensure(t.Context(), store, host, start); !apierrors.IsConflict(err) {
+		t.Errorf("PF-5: building on an old state gives %v, want a conflict", err)
 	}
 }
 
 func TestEnsureFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "on", "demand")
-	store := Folder{Path: path}
+	store := Folder(path)
 	first, err := Ensure(context.Background(), store, host, start)
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +313,7 @@ func TestEnsureFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first, second); diff != "" {
+	if diff := gocmp.Diff(first, second); diff != "" {
 		t.Errorf("the folder is not reused (-first +second):\n%s", diff)
 	}
 	entries, err := os.ReadDir(path)
@@ -333,7 +328,7 @@ func TestEnsureFolder(t *testing.T) {
 		}
 	}
 	want := []string{"ca-cert.pem", "ca-key.pem", "cert.pem", "key.pem", "tls.crt", "tls.key"}
-	if diff := cmp.Diff(want, names); diff != "" {
+	if diff := gocmp.Diff(want, names); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	// A process died between two files.

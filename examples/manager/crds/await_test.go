@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package crds
 
 import (
@@ -47,10 +49,8 @@ func TestAwait(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.lasts)
 				defer cancel()
 				server, told := &answers{given: c.answers}, 0
-				served := Await(ctx, server, Awaited{
-					Resource: schema.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "clonesets"},
-					Every:    time.Minute, Missing: func() { told++ },
-				})
+				resource := schema.GroupVersionResource{Group: "apps.kruise.io", Version: "v1alpha1", Resource: "clonesets"}
+				served := Await(ctx, server, resource, time.Minute, func() { told++ }) == nil
 				if served != c.served || server.asked != c.asked || told != c.tells {
 					t.Errorf("served %t after %d questions, missing told %d times; want %t, %d, %d", served, server.asked, told, c.served, c.asked, c.tells)
 				}

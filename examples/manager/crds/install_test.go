@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package crds
 
 import (
@@ -29,9 +31,9 @@ func TestNotEstablished(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			definition := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": c.conditions}}}
-			err := NotEstablished(definition)
+			err := notEstablished(definition)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("NotEstablished gives %v, want %q", err, c.want)
+				t.Errorf("notEstablished gives %v, want %q", err, c.want)
 			}
 		})
 	}

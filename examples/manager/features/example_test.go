@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package features_test
 
 import (
@@ -15,9 +17,7 @@ func ExampleParse() {
 	}
 	fmt.Println("short hash:", gates.Enabled(features.CloneSetShortHash))
 	fmt.Println("env from metadata:", gates.Enabled(features.InPlaceUpdateEnvFromMetadata))
-	fmt.Println("forced off:", gates.ForcedOff)
 	// Output:
 	// short hash: true
 	// env from metadata: false
-	// forced off: [InPlaceUpdateEnvFromMetadata]
 }

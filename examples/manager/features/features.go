@@ -1,120 +1,122 @@
-// Package features reads --feature-gates: the names, the defaults and the
-// couplings of OpenKruise 1.4, so that the arguments of its Deployment keep
-// their meaning. It is arithmetic on text; nothing here is global.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package features has the feature gates of OpenKruise 1.4: their names, stages, defaults and couplings, so that the
+// arguments of its Deployment and DaemonSet keep their meaning.
 package features
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+
+	"k8s.io/component-base/featuregate"
 )
 
-// Gates says which gates are on. Parse makes it; the zero value has all of
-// them off.
-type Gates struct {
-	enabled map[Gate]bool
-	// WithoutEffect names the gates that the text sets but that switch a part
-	// which this manager does not run, sorted.
-	WithoutEffect []Gate
-	// ForcedOff names the gates that the text turns on although the gate that
-	// they need is off, sorted. They are off.
-	ForcedOff []Gate
+// The gates that switch something here, by the names that they have on the command line.
+const (
+	PodWebhook                       featuregate.Feature = "PodWebhook"
+	KruiseDaemon                     featuregate.Feature = "KruiseDaemon"
+	DaemonWatchingPod                featuregate.Feature = "DaemonWatchingPod"
+	CloneSetShortHash                featuregate.Feature = "CloneSetShortHash"
+	KruisePodReadinessGate           featuregate.Feature = "KruisePodReadinessGate"
+	PreDownloadImageForInPlaceUpdate featuregate.Feature = "PreDownloadImageForInPlaceUpdate"
+	CloneSetPartitionRollback        featuregate.Feature = "CloneSetPartitionRollback"
+	ResourcesDeletionProtection      featuregate.Feature = "ResourcesDeletionProtection"
+	TemplateNoDefaults               featuregate.Feature = "TemplateNoDefaults"
+	InPlaceUpdateEnvFromMetadata     featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
+	StatefulSetAutoDeletePVC         featuregate.Feature = "StatefulSetAutoDeletePVC"
+)
+
+// known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
+// on: that is how AllAlpha=false turns them off.
+var (
+	known = map[featuregate.Feature]featuregate.FeatureSpec{
+		PodWebhook:                       {Default: true, PreRelease: featuregate.Beta},
+		KruiseDaemon:                     {Default: true, PreRelease: featuregate.Beta},
+		DaemonWatchingPod:                {Default: true, PreRelease: featuregate.Beta},
+		CloneSetShortHash:                {PreRelease: featuregate.Alpha},
+		KruisePodReadinessGate:           {PreRelease: featuregate.Alpha},
+		PreDownloadImageForInPlaceUpdate: {PreRelease: featuregate.Alpha},
+		CloneSetPartitionRollback:        {PreRelease: featuregate.Alpha},
+		ResourcesDeletionProtection:      {Default: true, PreRelease: featuregate.Alpha},
+		TemplateNoDefaults:               {PreRelease: featuregate.Alpha},
+		InPlaceUpdateEnvFromMetadata:     {Default: true, PreRelease: featuregate.Alpha},
+		StatefulSetAutoDeletePVC:         {Default: true, PreRelease: featuregate.Alpha},
+	}
+	unused = map[featuregate.Feature]featuregate.FeatureSpec{
+		"PreDownloadImageForDaemonSetUpdate":        {PreRelease: featuregate.Alpha},
+		"WorkloadSpread":                            {Default: true, PreRelease: featuregate.Alpha},
+		"PodUnavailableBudgetDeleteGate":            {Default: true, PreRelease: featuregate.Alpha},
+		"PodUnavailableBudgetUpdateGate":            {PreRelease: featuregate.Alpha},
+		"SidecarSetPatchPodMetadataDefaultsAllowed": {PreRelease: featuregate.Alpha},
+		"SidecarTerminator":                         {PreRelease: featuregate.Alpha},
+		"PodProbeMarkerGate":                        {Default: true, PreRelease: featuregate.Alpha},
+		"CloneSetEventHandlerOptimization":          {PreRelease: featuregate.Alpha},
+	}
+)
+
+// coupled are, by gate, those that are off without it, whatever is said of them.
+var coupled = map[featuregate.Feature][]featuregate.Feature{
+	PodWebhook: {
+		KruisePodReadinessGate, ResourcesDeletionProtection, "PodUnavailableBudgetDeleteGate",
+		"PodUnavailableBudgetUpdateGate", "WorkloadSpread", "SidecarSetPatchPodMetadataDefaultsAllowed",
+	},
+	KruiseDaemon: {
+		PreDownloadImageForInPlaceUpdate, "PreDownloadImageForDaemonSetUpdate", DaemonWatchingPod,
+		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator",
+	},
 }
 
-// Enabled tells whether the gate is on.
-func (g Gates) Enabled(gate Gate) bool { return g.enabled[gate] }
-
-// Parse reads a list like "PodWebhook=false,AllAlpha=true". AllAlpha and AllBeta
-// set the gates of their stage that the list does not name itself, wherever
-// they stand in it. A name without a value is an error, and so is an unknown
-// name or a value that is not true or false; all of them are reported at once.
+// Parse reads the value of --feature-gates. It returns an error for unknown names and wrong values.
 //
-// customResources is the legacy variable CUSTOM_RESOURCE_ENABLE, a list of kinds:
-// where it is set and lacks SidecarSet, PodWebhook defaults to false.
-func Parse(text, customResources string) (Gates, error) {
-	explicit, err := parseList(text)
-	if err != nil {
-		return Gates{}, err
-	}
-	gates := Gates{enabled: map[Gate]bool{}}
-	for gate, fact := range known() {
-		gates.enabled[gate] = fact.enabled
-		if gate == PodWebhook && lacksSidecarSet(customResources) {
-			gates.enabled[gate] = false
-		}
-		if all, set := explicit[fact.stage]; set {
-			gates.enabled[gate] = all
-		}
-		if value, set := explicit[gate]; set {
-			gates.enabled[gate] = value
-			if !fact.wired {
-				gates.WithoutEffect = append(gates.WithoutEffect, gate)
-			}
+// customResources is the legacy variable CUSTOM_RESOURCE_ENABLE, a list of kinds: where it is set and lacks SidecarSet,
+// PodWebhook defaults to false.
+func Parse(text, customResources string) (featuregate.FeatureGate, error) {
+	gates := newGates()
+	if customResources != "" && !slices.Contains(strings.Split(strings.ReplaceAll(customResources, " ", ""), ","), "SidecarSet") {
+		if err := gates.OverrideDefault(PodWebhook, false); err != nil {
+			return nil, err
 		}
 	}
-	for needed, dependents := range coupled() {
-		if gates.enabled[needed] {
+	if err := gates.Set(text); err != nil {
+		return nil, err
+	}
+	for needed, dependents := range coupled {
+		if gates.Enabled(needed) {
 			continue
 		}
-		for _, gate := range dependents {
-			gates.enabled[gate] = false
-			if explicit[gate] {
-				gates.ForcedOff = append(gates.ForcedOff, gate)
-			}
+		off := map[string]bool{}
+		for _, dependent := range dependents {
+			off[string(dependent)] = false
+		}
+		if err := gates.SetFromMap(off); err != nil {
+			return nil, err
 		}
 	}
-	slices.Sort(gates.WithoutEffect)
-	slices.Sort(gates.ForcedOff)
 	return gates, nil
 }
 
-// Names returns what --feature-gates accepts, sorted.
-func Names() []string {
-	names := []string{string(allAlpha), string(allBeta)}
-	for gate := range maps.Keys(known()) {
-		names = append(names, string(gate))
+func newGates() featuregate.MutableVersionedFeatureGate {
+	gates := featuregate.NewFeatureGate()
+	for _, some := range []map[featuregate.Feature]featuregate.FeatureSpec{known, unused} {
+		if err := gates.Add(some); err != nil {
+			panic(err) // the tables are wrong
+		}
 	}
-	slices.Sort(names)
+	return gates
+}
+
+// Usage describes the gates, one a line.
+func Usage() string {
+	return "Name=true|false,…, of:\n" + strings.Join(newGates().KnownFeatures(), "\n")
+}
+
+// WithoutEffect returns the gates, sorted, that a value of --feature-gates names although they switch nothing here.
+func WithoutEffect(text string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		if strings.Contains(text, string(name)) {
+			names = append(names, string(name))
+		}
+	}
 	return names
-}
-
-func parseList(text string) (map[Gate]bool, error) {
-	accepted := Names()
-	values := map[Gate]bool{}
-	var errs []error
-	for item := range strings.SplitSeq(text, ",") {
-		item = strings.TrimSpace(item)
-		if item == "" {
-			continue
-		}
-		name, value, hasValue := strings.Cut(item, "=")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		enabled, err := strconv.ParseBool(value)
-		switch {
-		case !slices.Contains(accepted, name):
-			errs = append(errs, fmt.Errorf("%q is not a feature gate; known are %s", name, strings.Join(accepted, ", ")))
-		case !hasValue:
-			errs = append(errs, fmt.Errorf("%q has no value; write %s=true or %s=false", name, name, name))
-		case err != nil:
-			errs = append(errs, fmt.Errorf("%q: the value %q is neither true nor false", name, value))
-		default:
-			values[Gate(name)] = enabled
-		}
-	}
-	return values, errors.Join(errs...)
-}
-
-func lacksSidecarSet(customResources string) bool {
-	if customResources == "" {
-		return false
-	}
-	for kind := range strings.SplitSeq(customResources, ",") {
-		if strings.TrimSpace(kind) == "SidecarSet" {
-			return false
-		}
-	}
-	return true
 }

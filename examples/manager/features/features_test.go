@@ -1,32 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package features
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/component-base/featuregate"
 )
 
 // defaults are the gates that are on when nothing is set.
-var defaults = []Gate{
-	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, PodProbeMarkerGate, PodUnavailableBudgetDeleteGate,
-	PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, WorkloadSpread,
+var defaults = []featuregate.Feature{
+	DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, KruiseDaemon, "PodProbeMarkerGate", "PodUnavailableBudgetDeleteGate",
+	PodWebhook, ResourcesDeletionProtection, StatefulSetAutoDeletePVC, "WorkloadSpread",
 }
 
-var beta = []Gate{DaemonWatchingPod, KruiseDaemon, PodWebhook}
+var beta = []featuregate.Feature{DaemonWatchingPod, KruiseDaemon, PodWebhook}
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
 		text, customResources string
-		want                  []Gate
-		withoutEffect         []Gate
-		forcedOff             []Gate
+		want                  []featuregate.Feature
+		withoutEffect         []string
 	}{
-		"PF-1: defaults":                                             {want: defaults},
-		"PF-1: blanks and empty items":                               {text: " , CloneSetShortHash = true ,", want: with(defaults, CloneSetShortHash)},
-		"PF-1: off by name":                                          {text: "ResourcesDeletionProtection=false", want: without(defaults, ResourcesDeletionProtection)},
-		"PF-1: the last of two values counts":                        {text: "TemplateNoDefaults=true,TemplateNoDefaults=false", want: defaults},
+		"PF-1: defaults":                      {want: defaults},
+		"PF-1: blanks":                        {text: "CloneSetShortHash = true,", want: with(defaults, CloneSetShortHash)},
+		"PF-1: off by name":                   {text: "ResourcesDeletionProtection=false", want: without(defaults, ResourcesDeletionProtection)},
+		"PF-1: the last of two values counts": {text: "TemplateNoDefaults=true,TemplateNoDefaults=false", want: defaults},
 		"PF-1 quirk: AllAlpha=false turns off what is on by default": {text: "AllAlpha=false", want: beta},
 		"PF-1 quirk: AllAlpha=true turns on every alpha gate":        {text: "AllAlpha=true", want: all()},
 		"PF-1: a name overrides AllAlpha, in any order": {
@@ -34,32 +37,31 @@ func TestParse(t *testing.T) {
 		},
 		"PF-1 coupling: PodWebhook": {
 			text: "AllAlpha=true,PodWebhook=false",
-			want: without(all(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
-				PodUnavailableBudgetUpdateGate, WorkloadSpread, SidecarSetPatchPodMetadataDefaultsAllowed),
+			want: without(all(), PodWebhook, KruisePodReadinessGate, ResourcesDeletionProtection, "PodUnavailableBudgetDeleteGate",
+				"PodUnavailableBudgetUpdateGate", "WorkloadSpread", "SidecarSetPatchPodMetadataDefaultsAllowed"),
 		},
 		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",
-			want: without(all(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate,
-				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate, SidecarTerminator),
+			want: without(all(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, "PreDownloadImageForDaemonSetUpdate",
+				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator"),
 		},
 		"PF-1 coupling: overrides an explicit setting": {
-			text:      "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true",
-			want:      without(defaults, KruiseDaemon, DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, PodProbeMarkerGate),
-			forcedOff: []Gate{InPlaceUpdateEnvFromMetadata},
+			text: "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true",
+			want: without(defaults, KruiseDaemon, DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate"),
 		},
 		"PF-1 coupling: AllBeta=false turns off both parents": {
-			text: "AllBeta=false", want: []Gate{StatefulSetAutoDeletePVC},
+			text: "AllBeta=false", want: []featuregate.Feature{StatefulSetAutoDeletePVC},
 		},
 		"PF-1 legacy: kinds without SidecarSet": {
 			customResources: "CloneSet,StatefulSet",
-			want:            without(defaults, PodWebhook, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate, WorkloadSpread),
+			want:            without(defaults, PodWebhook, ResourcesDeletionProtection, "PodUnavailableBudgetDeleteGate", "WorkloadSpread"),
 		},
 		"PF-1 legacy: kinds with SidecarSet":            {customResources: "CloneSet, SidecarSet", want: defaults},
 		"PF-1 legacy: a name overrides the legacy list": {customResources: "CloneSet", text: "PodWebhook=true", want: defaults},
 		"a gate of a part that does not run is accepted and named": {
 			text: "SidecarTerminator=true,PreDownloadImageForDaemonSetUpdate=true,CloneSetShortHash=true",
-			want: with(defaults, SidecarTerminator, PreDownloadImageForDaemonSetUpdate, CloneSetShortHash), withoutEffect: []Gate{
-				PreDownloadImageForDaemonSetUpdate, SidecarTerminator,
+			want: with(defaults, "SidecarTerminator", "PreDownloadImageForDaemonSetUpdate", CloneSetShortHash), withoutEffect: []string{
+				"PreDownloadImageForDaemonSetUpdate", "SidecarTerminator",
 			},
 		},
 	}
@@ -69,7 +71,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []Gate
+			var got []featuregate.Feature
 			for _, gate := range all() {
 				if gates.Enabled(gate) {
 					got = append(got, gate)
@@ -79,38 +81,25 @@ func TestParse(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("gates that are on (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.withoutEffect, gates.WithoutEffect); diff != "" {
+			if diff := cmp.Diff(c.withoutEffect, WithoutEffect(c.text)); diff != "" {
 				t.Errorf("gates without effect (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(c.forcedOff, gates.ForcedOff); diff != "" {
-				t.Errorf("gates forced off (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
-	cases := map[string]struct {
-		text string
-		want []string
-	}{
-		"an unknown name, with the known ones":  {"PodWebhooks=true", []string{`"PodWebhooks" is not a feature gate`, "AllAlpha", "CloneSetShortHash", "WorkloadSpread"}},
-		"a name without a value":                {"CloneSetShortHash", []string{"CloneSetShortHash=true or CloneSetShortHash=false"}},
-		"a value that is not a boolean":         {"CloneSetShortHash=on", []string{`"on" is neither true nor false`}},
-		"several mistakes are reported at once": {"X=true,CloneSetShortHash=on", []string{`"X"`, `"on"`}},
+	for text, want := range map[string]string{
+		"PodWebhooks=true":     "unrecognized feature gate: PodWebhooks",
+		"CloneSetShortHash":    "missing bool value for CloneSetShortHash",
+		"CloneSetShortHash=on": "invalid value of CloneSetShortHash=on",
+	} {
+		if _, err := Parse(text, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q) gives %v, want %q", text, err, want)
+		}
 	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			_, err := Parse(c.text, "")
-			if err == nil {
-				t.Fatalf("Parse(%q) gives no error", c.text)
-			}
-			for _, want := range c.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("the error lacks %q: %v", want, err)
-				}
-			}
-		})
+	if usage := Usage(); !strings.Contains(usage, "CloneSetShortHash=true|false (ALPHA - default=false)") || !strings.Contains(usage, "AllAlpha") {
+		t.Errorf("usage:\n%s", usage)
 	}
 }
 
@@ -123,7 +112,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for needed, dependents := range coupled() {
+		for needed, dependents := range coupled {
 			for _, gate := range dependents {
 				if gates.Enabled(gate) && !gates.Enabled(needed) {
 					t.Errorf("Parse(%q): %s is on without %s", text, gate, needed)
@@ -133,17 +122,19 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func all() []Gate {
-	var gates []Gate
-	for gate := range known() {
-		gates = append(gates, gate)
+func all() []featuregate.Feature {
+	var gates []featuregate.Feature
+	for _, some := range []map[featuregate.Feature]featuregate.FeatureSpec{known, unused} {
+		gates = slices.AppendSeq(gates, maps.Keys(some))
 	}
 	slices.Sort(gates)
 	return gates
 }
 
-func with(gates []Gate, more ...Gate) []Gate { return append(slices.Clone(gates), more...) }
+func with(gates []featuregate.Feature, more ...featuregate.Feature) []featuregate.Feature {
+	return append(slices.Clone(gates), more...)
+}
 
-func without(gates []Gate, less ...Gate) []Gate {
-	return slices.DeleteFunc(slices.Clone(gates), func(gate Gate) bool { return slices.Contains(less, gate) })
+func without(gates []featuregate.Feature, less ...featuregate.Feature) []featuregate.Feature {
+	return slices.DeleteFunc(slices.Clone(gates), func(gate featuregate.Feature) bool { return slices.Contains(less, gate) })
 }

@@ -1,15 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package permissions
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 func TestAllows(t *testing.T) {
-	part := Part{Namespace: "shop", Rights: []Right{
-		{Group: "apps", Resource: "deployments/status", Verbs: "get patch"},
-		{Resource: "secrets", Verbs: "get", Names: []string{"a"}},
+	part := Part{Namespace: "shop", Rules: []rbacv1.PolicyRule{
+		Rule("get patch", "apps", "deployments/status"),
+		Rule("get", "", "secrets", "a"),
 	}}
 	cases := map[string]struct {
 		verb, group, resource, namespace, name string
@@ -38,10 +41,10 @@ func TestAllows(t *testing.T) {
 // namespace; a part without rights adds nothing.
 func TestManifest(t *testing.T) {
 	got, err := Manifest("prog", "own", []Part{
-		{Name: "b", Rights: []Right{{Resource: "pods", Verbs: "patch list"}}},
-		{Name: "a", Rights: []Right{{Resource: "pods", Verbs: "watch list"}}},
+		{Name: "b", Rules: []rbacv1.PolicyRule{Rule("patch list", "", "pods")}},
+		{Name: "a", Rules: []rbacv1.PolicyRule{Rule("watch list", "", "pods")}},
 		{Name: "idle", Namespace: "elsewhere"},
-		{Namespace: "own", Rights: []Right{{Resource: "secrets", Verbs: "create"}, {Resource: "secrets", Verbs: "get", Names: []string{"certs"}}}},
+		{Namespace: "own", Rules: []rbacv1.PolicyRule{Rule("create", "", "secrets"), Rule("get", "", "secrets", "certs")}},
 	})
 	if diff := cmp.Diff(manifest, string(got)); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

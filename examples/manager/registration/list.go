@@ -1,31 +1,34 @@
-// Package registration tells the API server which webhooks to call: it keeps the
-// lists of the MutatingWebhookConfiguration and the
-// ValidatingWebhookConfiguration in step with what the manager serves.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package registration tells the API server which webhooks to call: it keeps the certificates of the webhook server, the
+// two webhook configurations and the conversion webhook of a CustomResourceDefinition in order.
 //
-// A configuration that was installed with OpenKruise's manifests carries the
-// whole list; the annotation "template" keeps it as it was, and what stands in
-// the configuration is always rebuilt from there. A configuration that this
-// manager has created is rebuilt from the manager's own table. The
-// CustomResourceDefinition of a kind that the manager converts between versions
-// leads to it too; nothing else of a definition is touched.
+// A configuration that was installed with OpenKruise's manifests carries the whole list; the annotation "template" keeps
+// it as it was, and what stands in the configuration is always rebuilt from there. A configuration that this manager has
+// created is rebuilt from its own list.
 package registration
 
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
+	"net/url"
+	"slices"
+	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// The names of the two configurations, and of what they say of themselves.
+// The names of the two configurations and of the CustomResourceDefinition whose objects are converted between versions.
 const (
 	MutatingName       = "kruise-mutating-webhook-configuration"
 	ValidatingName     = "kruise-validating-webhook-configuration"
+	ConvertedName      = "statefulsets.apps.kruise.io"
 	TemplateAnnotation = "template"
 	managedByLabel     = "app.kubernetes.io/managed-by"
 	managedBy          = "podwright-manager"
@@ -33,145 +36,137 @@ const (
 
 // Target says what the webhook server serves and how the API server reaches it.
 type Target struct {
-	// URL is where the server is reached, like "https://host:9876". Empty: by
-	// the Service.
+	// URL is where the server is reached, like "https://host:9876". Empty: by the Service.
 	URL string
 	// Namespace and Service name the Service, which leads port 443 to the server.
 	Namespace, Service string
-	// CABundle is the PEM certificate of the authority that signed the
-	// server's certificate.
+	// CABundle is the PEM certificate of the authority that signed the server's certificate.
 	CABundle []byte
-	// AllPods says that the pod webhook gives every pod a readiness gate, and not
-	// only those of our workloads.
-	AllPods bool
-	// Serves tells whether the server answers on a path. Entries of other
-	// paths are dropped from the lists.
+	// Serves tells whether the server answers on a path. Entries of other paths are dropped from the lists.
 	Serves func(path string) bool
+	// Conditions are, by path, those that keep objects away from a webhook that leaves them as they are, so that they
+	// are created while no manager runs. They are given to a list that came with OpenKruise's manifests, too. API
+	// servers before 1.28 know no conditions, and send all objects.
+	Conditions map[string]string
 }
 
-// Mutating returns what should stand in place of current, which may be nil.
-// It returns current itself where nothing has to change, and never modifies it.
-func Mutating(current *admissionv1.MutatingWebhookConfiguration, target Target) (*admissionv1.MutatingWebhookConfiguration, error) {
-	if current == nil {
-		current = &admissionv1.MutatingWebhookConfiguration{ObjectMeta: ownMeta(MutatingName)}
-	}
-	list, annotations, err := rebuild(current.ObjectMeta, current.Webhooks, builtinMutating(), target,
-		func(w *admissionv1.MutatingWebhook) (*admissionv1.WebhookClientConfig, []admissionv1.RuleWithOperations) {
-			complete(&w.FailurePolicy, &w.MatchPolicy, &w.NamespaceSelector, &w.ObjectSelector, &w.TimeoutSeconds)
-			setDefault(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
-			if pathOf(w.ClientConfig) == podwebhook.MutatePath && w.MatchConditions == nil {
-				w.MatchConditions = podConditions(target)
-			}
-			return &w.ClientConfig, w.Rules
-		})
+// rebuild makes the list of a configuration what it should be, and tells whether that changes anything. A new
+// configuration has no name yet. Validating webhooks are given as mutating ones, without ReinvocationPolicy.
+func rebuild(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.MutatingWebhook, target Target, validating bool) (changed bool, err error) {
+	before := c.DeepCopy()
+	list, err := template(c, own)
 	if err != nil {
-		return nil, fmt.Errorf("MutatingWebhookConfiguration %s: %w", MutatingName, err)
+		return false, err
 	}
-	if maps.Equal(annotations, current.Annotations) && apiequality.Semantic.DeepEqual(list, current.Webhooks) {
-		return current, nil
-	}
-	wanted := current.DeepCopy()
-	wanted.Annotations, wanted.Webhooks = annotations, list
-	return wanted, nil
-}
-
-// Validating is Mutating for the other configuration.
-func Validating(current *admissionv1.ValidatingWebhookConfiguration, target Target) (*admissionv1.ValidatingWebhookConfiguration, error) {
-	if current == nil {
-		current = &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: ownMeta(ValidatingName)}
-	}
-	list, annotations, err := rebuild(current.ObjectMeta, current.Webhooks, builtinValidating(), target,
-		func(w *admissionv1.ValidatingWebhook) (*admissionv1.WebhookClientConfig, []admissionv1.RuleWithOperations) {
-			complete(&w.FailurePolicy, &w.MatchPolicy, &w.NamespaceSelector, &w.ObjectSelector, &w.TimeoutSeconds)
-			return &w.ClientConfig, w.Rules
-		})
-	if err != nil {
-		return nil, fmt.Errorf("ValidatingWebhookConfiguration %s: %w", ValidatingName, err)
-	}
-	if maps.Equal(annotations, current.Annotations) && apiequality.Semantic.DeepEqual(list, current.Webhooks) {
-		return current, nil
-	}
-	wanted := current.DeepCopy()
-	wanted.Annotations, wanted.Webhooks = annotations, list
-	return wanted, nil
-}
-
-// rebuild returns the list that should stand, and the annotations. open fills in
-// the defaults of a webhook and gives access to what both kinds share.
-func rebuild[W any](
-	current metav1.ObjectMeta, standing, builtin []W, target Target,
-	open func(*W) (*admissionv1.WebhookClientConfig, []admissionv1.RuleWithOperations),
-) ([]W, map[string]string, error) {
-	source, annotations, err := source(current, standing, builtin)
-	if err != nil {
-		return nil, nil, err
-	}
-	var list []W
-	for i := range source {
-		webhook := source[i]
-		clientConfig, rules := open(&webhook)
-		if !target.Serves(pathOf(*clientConfig)) {
+	c.Webhooks = nil
+	for _, webhook := range list {
+		path := pathOf(webhook.ClientConfig)
+		if !target.Serves(path) {
 			continue
 		}
-		*clientConfig = target.clientConfig(*clientConfig)
-		for i := range rules {
-			setDefault(&rules[i].Scope, admissionv1.AllScopes)
+		webhook.ClientConfig = target.clientConfig(webhook.ClientConfig)
+		if condition := target.Conditions[path]; condition != "" && webhook.MatchConditions == nil {
+			webhook.MatchConditions = []admissionv1.MatchCondition{{Name: "would-be-changed", Expression: condition}}
 		}
-		list = append(list, webhook)
-	}
-	return list, annotations, nil
-}
-
-// source returns the list to build from: the template; where there is none, the
-// built-in table for a configuration of our own, and otherwise the standing
-// list, which becomes the template.
-func source[W any](current metav1.ObjectMeta, standing, builtin []W) ([]W, map[string]string, error) {
-	if text, found := current.Annotations[TemplateAnnotation]; found {
-		var template []W
-		if err := json.Unmarshal([]byte(text), &template); err != nil {
-			return nil, nil, fmt.Errorf("annotation %q: want a list of webhooks in JSON: %w; correct it, or delete it to start from the standing list",
-				TemplateAnnotation, err)
+		complete(&webhook)
+		if validating {
+			webhook.ReinvocationPolicy = nil
 		}
-		return template, current.Annotations, nil
+		c.Webhooks = append(c.Webhooks, webhook)
 	}
-	if current.Labels[managedByLabel] == managedBy {
-		return builtin, current.Annotations, nil
-	}
-	text, err := json.Marshal(standing)
-	if err != nil {
-		return nil, nil, err
-	}
-	// The standing list must not change with what is made of it.
-	var template []W
-	if err := json.Unmarshal(text, &template); err != nil {
-		return nil, nil, err
-	}
-	annotations := maps.Clone(current.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[TemplateAnnotation] = string(text)
-	return template, annotations, nil
+	return !apiequality.Semantic.DeepEqual(before, c), nil
 }
 
-func ownMeta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Labels: map[string]string{managedByLabel: managedBy}}
+// template returns the list to build from, which is nobody else's: the template; where there is none, the own list for a
+// configuration of our own, and otherwise the standing list, which becomes the template.
+func template(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.MutatingWebhook) (list []admissionv1.MutatingWebhook, err error) {
+	text, found := c.Annotations[TemplateAnnotation]
+	switch {
+	case found:
+	case c.Labels[managedByLabel] == managedBy:
+		return (&admissionv1.MutatingWebhookConfiguration{Webhooks: own}).DeepCopy().Webhooks, nil
+	default:
+		encoded, err := json.Marshal(c.Webhooks)
+		if err != nil {
+			return nil, err
+		}
+		text = string(encoded)
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, TemplateAnnotation, text)
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("annotation %q: want a list of webhooks in JSON: %w; correct it, or delete it to start from the standing list", TemplateAnnotation, err)
+	}
+	return list, nil
 }
 
-// complete fills in what the API server would, so that a list which stands
-// compares equal to the template that it was made of.
-func complete(failure **admissionv1.FailurePolicyType, match **admissionv1.MatchPolicyType,
-	namespaces, objects **metav1.LabelSelector, timeoutSeconds **int32,
-) {
-	setDefault(failure, admissionv1.Fail)
-	setDefault(match, admissionv1.Equivalent)
-	setDefault(namespaces, metav1.LabelSelector{})
-	setDefault(objects, metav1.LabelSelector{})
-	setDefault(timeoutSeconds, 10)
+// complete fills in what the API server would, so that a list which stands compares equal to what it was made of.
+func complete(w *admissionv1.MutatingWebhook) {
+	setDefault(&w.FailurePolicy, admissionv1.Fail)
+	setDefault(&w.MatchPolicy, admissionv1.Equivalent)
+	setDefault(&w.NamespaceSelector, metav1.LabelSelector{})
+	setDefault(&w.ObjectSelector, metav1.LabelSelector{})
+	setDefault(&w.TimeoutSeconds, 10)
+	setDefault(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
+	for i := range w.Rules {
+		setDefault(&w.Rules[i].Scope, admissionv1.AllScopes)
+	}
 }
 
 func setDefault[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
 	}
+}
+
+func onPath(path string) admissionv1.WebhookClientConfig {
+	return admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Path: &path}}
+}
+
+// clientConfig says how the API server calls a webhook of the target: on the path of the template, and on its port of
+// the Service where it names one.
+func (t Target) clientConfig(template admissionv1.WebhookClientConfig) admissionv1.WebhookClientConfig {
+	path, port := pathOf(template), ptr.To[int32](443)
+	if t.URL != "" {
+		return admissionv1.WebhookClientConfig{URL: ptr.To(strings.TrimSuffix(t.URL, "/") + path), CABundle: t.CABundle}
+	}
+	if template.Service != nil && template.Service.Port != nil {
+		port = template.Service.Port
+	}
+	service := &admissionv1.ServiceReference{Namespace: t.Namespace, Name: t.Service, Path: &path, Port: port}
+	return admissionv1.WebhookClientConfig{Service: service, CABundle: t.CABundle}
+}
+
+// pathOf returns the path that a webhook is called on; "/" where none is named.
+func pathOf(c admissionv1.WebhookClientConfig) string {
+	path := ""
+	if c.Service != nil {
+		path = ptr.Deref(c.Service.Path, "")
+	} else if parsed, err := url.Parse(ptr.Deref(c.URL, "")); err == nil {
+		path = parsed.Path
+	}
+	if path == "" {
+		return "/"
+	}
+	return path
+}
+
+// convert makes the target the conversion webhook of a definition, and tells whether that changes anything.
+func convert(definition *unstructured.Unstructured, target Target) (changed bool, err error) {
+	if !target.Serves(conversion.Path) {
+		return false, nil
+	}
+	before := definition.DeepCopy()
+	if err := conversion.SetWebhook(definition, target.clientConfig(onPath(conversion.Path))); err != nil {
+		return false, err
+	}
+	// OpenKruise's manager names more review versions. While both run, the two must not undo each other's work.
+	path := []string{"spec", "conversion", "webhook", "conversionReviewVersions"}
+	versions, _, err := unstructured.NestedStringSlice(before.Object, path...)
+	if err == nil && slices.Contains(versions, "v1") {
+		err = unstructured.SetNestedStringSlice(definition.Object, versions, path...)
+	}
+	if err != nil {
+		return false, fmt.Errorf("CRD %s: %w", definition.GetName(), err)
+	}
+	return !apiequality.Semantic.DeepEqual(before, definition), nil
 }

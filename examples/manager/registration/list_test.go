@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package registration
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,9 +12,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/podwright/podwright/lifecycle/launchpriority"
-	"github.com/podwright/podwright/lifecycle/podreadiness"
 )
 
 const (
@@ -29,8 +27,10 @@ var (
 
 // withPods serves the pod webhook; never is a condition that is never met.
 var (
-	withPods    = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod")}
-	withAllPods = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod"), AllPods: true}
+	withPods    = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod"), Conditions: map[string]string{"/mutate-pod": "some"}}
+	withAllPods = Target{Namespace: "kruise-system", Service: "hooks", CABundle: []byte("ca"), Serves: serves("/mutate-pod"), Conditions: map[string]string{"/mutate-pod": "all"}}
+	some        = admissionv1.MatchCondition{Name: "would-be-changed", Expression: "some"}
+	all         = admissionv1.MatchCondition{Name: "would-be-changed", Expression: "all"}
 	never       = admissionv1.MatchCondition{Name: "never", Expression: "false"}
 )
 
@@ -92,7 +92,7 @@ func asJSON(t *testing.T, list ...admissionv1.MutatingWebhook) string {
 	return string(text)
 }
 
-func TestMutating(t *testing.T) {
+func TestRebuild(t *testing.T) {
 	cloneSet, pod := webhook("mcloneset.kb.io", mutatePath), webhook("mpod.kb.io", "/mutate-pod")
 	type hooks = []admissionv1.MutatingWebhook
 	cases := map[string]struct {
@@ -136,11 +136,11 @@ func TestMutating(t *testing.T) {
 			target: byService, template: asJSON(t, change(cloneSet, atURL)), standing: hooks{change(cloneSet, atURL)}, want: hooks{cloneSet},
 		},
 		"pods that the webhook leaves as they are do not need it": {
-			target: withPods, template: asJSON(t, change(pod, noCA)), standing: hooks{pod}, want: hooks{change(pod, conditions(podConditions(withPods)...))},
+			target: withPods, template: asJSON(t, change(pod, noCA)), standing: hooks{pod}, want: hooks{change(pod, conditions(some))},
 		},
 		"with the gate for all pods, all need it": {
-			target: withAllPods, template: asJSON(t, change(pod, noCA)), standing: hooks{change(pod, conditions(podConditions(withPods)...))},
-			want: hooks{change(pod, conditions(podConditions(withAllPods)...))},
+			target: withAllPods, template: asJSON(t, change(pod, noCA)), standing: hooks{change(pod, conditions(some))},
+			want: hooks{change(pod, conditions(all))},
 		},
 		"conditions of the template stay": {
 			target: withPods, template: asJSON(t, change(pod, conditions(never))), standing: hooks{pod}, want: hooks{change(pod, conditions(never))},
@@ -157,133 +157,59 @@ func TestMutating(t *testing.T) {
 				wantTemplate = c.template
 				current.Annotations = map[string]string{TemplateAnnotation: c.template}
 			}
-			before := current.DeepCopy()
-			got, err := Mutating(current, c.target)
+			changed, err := rebuild(current, nil, c.target, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, got.Webhooks); diff != "" {
+			if diff := cmp.Diff(c.want, current.Webhooks); diff != "" {
 				t.Errorf("webhooks (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(wantTemplate, got.Annotations[TemplateAnnotation]); diff != "" {
+			if diff := cmp.Diff(wantTemplate, current.Annotations[TemplateAnnotation]); diff != "" {
 				t.Errorf("template (-want +got):\n%s", diff)
 			}
-			if (got == current) != c.unchanged {
-				t.Errorf("unchanged: %v, want %v", got == current, c.unchanged)
+			if changed == c.unchanged {
+				t.Errorf("changed: %v, want %v", changed, !c.unchanged)
 			}
-			if diff := cmp.Diff(before, current); diff != "" {
-				t.Errorf("the object of the cache was modified:\n%s", diff)
-			}
-			again, err := Mutating(got, c.target)
-			if err != nil || again != got {
-				t.Errorf("a second look wants another change (%v):\n%s", err, cmp.Diff(got, again))
+			if again, err := rebuild(current, nil, c.target, false); err != nil || again {
+				t.Errorf("a second look wants another change (%v)", err)
 			}
 		})
 	}
 }
 
-// Pods of the manager's own namespace never wait for a manager that gives a gate to all.
-func TestConditionsOfAllPods(t *testing.T) {
-	some, all := podConditions(withPods)[0].Expression, podConditions(withAllPods)[0].Expression
-	if rest, found := strings.CutPrefix(all, some); !found || !strings.HasPrefix(rest, ` || request.namespace != 'kruise-system' && (`) {
-		t.Errorf("for all pods: %s", all)
-	}
-	for _, expression := range []string{launchpriority.MatchExpression, podreadiness.MatchExpression} {
-		if !strings.Contains(some, "("+expression+")") {
-			t.Errorf("%s: lacks %s", some, expression)
+// A configuration of our own is rebuilt from our list, without a template: the next version could not add to it.
+func TestOwnList(t *testing.T) {
+	rules := []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create}}}
+	own := []admissionv1.MutatingWebhook{{Name: "a", ClientConfig: onPath(mutatePath), Rules: rules}, {Name: "b", ClientConfig: onPath("/not-served")}}
+	for _, validating := range []bool{false, true} {
+		c := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{managedByLabel: managedBy}}}
+		if changed, err := rebuild(c, own, byURL, validating); err != nil || !changed {
+			t.Fatalf("changed %t, error %v", changed, err)
+		}
+		if len(c.Webhooks) != 1 || c.Webhooks[0].Name != "a" || *c.Webhooks[0].ClientConfig.URL != byURL.URL+mutatePath || (c.Webhooks[0].ReinvocationPolicy == nil) != validating {
+			t.Errorf("PF-5.1: validating %t: webhooks %+v", validating, c.Webhooks)
+		}
+		if _, found := c.Annotations[TemplateAnnotation]; found {
+			t.Error("a configuration of our own has a template")
+		}
+		if again, err := rebuild(c, own, byURL, validating); err != nil || again {
+			t.Errorf("a second look wants another change (%v)", err)
 		}
 	}
-}
-
-func TestOwnConfigurations(t *testing.T) {
-	mutating, err := Mutating(nil, byURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	validating, err := Validating(nil, byURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mutating.Name != "kruise-mutating-webhook-configuration" || validating.Name != "kruise-validating-webhook-configuration" {
-		t.Errorf("names %s and %s", mutating.Name, validating.Name)
-	}
-	got := map[string]string{}
-	for _, w := range mutating.Webhooks {
-		got[w.Name] = *w.ClientConfig.URL
-	}
-	for _, w := range validating.Webhooks {
-		got[w.Name] = *w.ClientConfig.URL
-	}
-	want := map[string]string{
-		"mcloneset.kb.io": "https://10.0.0.1:9876" + mutatePath,
-		"vcloneset.kb.io": "https://10.0.0.1:9876" + validatePath,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("PF-5.1: what we serve (-want +got):\n%s", diff)
-	}
-	if _, found := mutating.Annotations[TemplateAnnotation]; found {
-		t.Error("a configuration of our own has a template: the next version could not add to it")
-	}
-	if again, err := Mutating(mutating, byURL); err != nil || again != mutating {
-		t.Errorf("a second look at our own wants a change (%v):\n%s", err, cmp.Diff(mutating, again))
-	}
-	if again, err := Validating(validating, byURL); err != nil || again != validating {
-		t.Errorf("a second look at our own wants a change (%v):\n%s", err, cmp.Diff(validating, again))
-	}
-}
-
-// All webhooks of our own configurations, as they stand when everything is served.
-func TestBuiltin(t *testing.T) {
-	everything := byURL
-	everything.Serves = func(string) bool { return true }
-	mutating, err := Mutating(nil, everything)
-	if err != nil {
-		t.Fatal(err)
-	}
-	validating, err := Validating(nil, everything)
-	if err != nil {
-		t.Fatal(err)
-	}
-	describe := func(name string, client admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations) string {
-		rule := rules[0]
-		return fmt.Sprint(name, " ", strings.TrimPrefix(*client.URL, everything.URL), " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions)
-	}
-	var got []string
-	for _, w := range mutating.Webhooks {
-		got = append(got, describe(w.Name, w.ClientConfig, w.Rules))
-	}
-	for _, w := range validating.Webhooks {
-		got = append(got, describe(w.Name, w.ClientConfig, w.Rules))
-	}
-	want := []string{
-		"mpod.kb.io /mutate-pod [CREATE] [pods] [] [v1]",
-		"mcloneset.kb.io /mutate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE] [clonesets] [apps.kruise.io] [v1alpha1]",
-		"mstatefulset.kb.io /mutate-apps-kruise-io-statefulset [CREATE UPDATE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
-		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
-		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
-		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
-		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
-		"vstatefulset.kb.io /validate-apps-kruise-io-statefulset [CREATE UPDATE DELETE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
-		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
-		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("PF-5.1: the webhooks (-want +got):\n%s", diff)
+	if own[0].ClientConfig.URL != nil || own[0].Rules[0].Scope != nil {
+		t.Error("the own list was modified")
 	}
 }
 
 func TestBrokenTemplate(t *testing.T) {
 	broken := metav1.ObjectMeta{Annotations: map[string]string{TemplateAnnotation: "{"}}
-	_, errMutating := Mutating(&admissionv1.MutatingWebhookConfiguration{ObjectMeta: broken}, byURL)
-	_, errValidating := Validating(&admissionv1.ValidatingWebhookConfiguration{ObjectMeta: broken}, byURL)
-	for _, err := range []error{errMutating, errValidating} {
-		if err == nil || !strings.Contains(err.Error(), `annotation "template"`) || !strings.Contains(err.Error(), "-webhook-configuration") {
-			t.Errorf("the error does not name the object and its annotation: %v", err)
-		}
+	_, err := rebuild(&admissionv1.MutatingWebhookConfiguration{ObjectMeta: broken}, nil, byURL, false)
+	if err == nil || !strings.Contains(err.Error(), `annotation "template"`) {
+		t.Errorf("the error does not name the annotation: %v", err)
 	}
 }
 
-func FuzzMutating(f *testing.F) {
+func FuzzRebuild(f *testing.F) {
 	f.Add(`[{"name":"mcloneset.kb.io","clientConfig":{"service":{"path":"/mutate-apps-kruise-io-v1alpha1-cloneset"}}}]`)
 	f.Add(`[{"clientConfig":{"url":"https://h/mutate-apps-kruise-io-v1alpha1-cloneset"},"rules":[{}]}]`)
 	f.Add(`null`)
@@ -292,13 +218,12 @@ func FuzzMutating(f *testing.F) {
 		current := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
 			Annotations: map[string]string{TemplateAnnotation: template},
 		}}
-		once, err := Mutating(current, byService)
-		if err != nil {
+		if _, err := rebuild(current, nil, byService, false); err != nil {
 			return
 		}
-		twice, err := Mutating(once, byService)
-		if err != nil || twice != once {
-			t.Errorf("template %q does not settle (%v):\n%s", template, err, cmp.Diff(once, twice))
+		once := current.DeepCopy()
+		if changed, err := rebuild(current, nil, byService, false); err != nil || changed {
+			t.Errorf("template %q does not settle (%v):\n%s", template, err, cmp.Diff(once, current))
 		}
 	})
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
@@ -10,17 +12,15 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
-	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/metrics"
 	"github.com/podwright/podwright/examples/process"
-	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
-	"github.com/podwright/podwright/nodeagent/image"
-	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
 // runtimePatience is how long a container runtime may take to answer when the
@@ -34,8 +34,7 @@ const lookAgain = time.Minute
 // Agent runs the features on one node. New makes one.
 type Agent struct {
 	config  Config
-	gates   features.Gates
-	metrics *metrics.Metrics
+	gates   featuregate.FeatureGate
 	servers []*process.Server
 	health  string // the address that probes are answered on
 	// patience is how long the runtime may take to answer, and lookAgain the time
@@ -64,7 +63,7 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: config, gates: gates, metrics: metrics.New(), patience: runtimePatience, lookAgain: lookAgain, ready: &readiness{}}
+	a := &Agent{config: config, gates: gates, patience: runtimePatience, lookAgain: lookAgain, ready: &readiness{}}
 	if err := a.listen(); err != nil {
 		a.close()
 		return nil, err
@@ -76,7 +75,7 @@ func New(config Config) (*Agent, error) {
 func (a *Agent) listen() error {
 	probes := http.NewServeMux()
 	probes.Handle("/", process.HealthHandler([]process.Check{process.Ping()}, a.ready.checks()))
-	probes.Handle("GET /metrics", a.metrics.Handler())
+	probes.Handle("GET /metrics", legacyregistry.Handler())
 	profiles := http.NewServeMux()
 	profiles.HandleFunc("/debug/pprof/", pprof.Index)
 	profiles.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -85,7 +84,7 @@ func (a *Agent) listen() error {
 		name, address string
 		handler       http.Handler
 	}{{"health", a.config.HealthAddr, probes}, {"pprof", a.config.PprofAddr, profiles}} {
-		if off(one.address) {
+		if one.address == "" || one.address == "0" {
 			continue
 		}
 		server, err := process.Listen(one.name, one.address, one.handler)
@@ -141,9 +140,8 @@ func (a *Agent) work(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Connecting to the API server", "host", config.Host, "from", source, "node", a.config.NodeName)
 	config = rest.CopyConfig(config)
-	config.UserAgent, config.QPS = name, -1
-	config.Wrap(a.metrics.Transport)
-	client, err := process.KubernetesClient(config)
+	config.QPS = -1
+	own, err := newClients(config, name)
 	if err != nil {
 		return err
 	}
@@ -153,21 +151,8 @@ func (a *Agent) work(ctx context.Context) error {
 	}
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
-	distribution, err := distributionclient.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	lifecycle, err := lifecycleclient.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	return a.runFeatures(ctx, config, parts{
-		kubernetes: client,
-		runtime:    runtime,
-		pods:       &nodeCache{informer: nodeagent.NewPodInformer(client, a.config.NodeName)},
-		nodeImages: &nodeCache{informer: image.NewInformer(distribution, a.config.NodeName)},
-		requests:   &nodeCache{informer: recreate.NewRequestInformer(lifecycle, a.config.NodeName)},
-	})
+	shared := &caches{informers.NewSharedInformerFactory(own.kubernetes, 0), own, a.config.NodeName}
+	return a.runFeatures(ctx, config, parts{gates: a.gates, runtime: runtime, caches: shared})
 }
 
 // connectRuntime waits for the runtime, for a while.

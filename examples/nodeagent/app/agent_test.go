@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
@@ -62,7 +64,7 @@ func TestAgent(t *testing.T) {
 		return s.api.Count("podwright-nodeagent/kruise-daemon-containermeta")["create events"] > 0
 	})
 
-	if code, body := get(t, "http://"+address+"/metrics"); code != http.StatusOK || !strings.Contains(body, `workqueue_depth{controller="runtime_container_meta",name="runtime_container_meta"} 0`) {
+	if code, body := get(t, "http://"+address+"/metrics"); code != http.StatusOK || !strings.Contains(body, `workqueue_depth{name="runtime_container_meta"} 0`) {
 		t.Errorf("metrics %d:\n%s", code, body)
 	}
 	stopRuntime()

@@ -1,61 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"net"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process"
 )
 
-// Config says what an agent does. NewConfig returns one with the defaults; the
-// comments name the flag of a field where it has another name. An empty address,
-// or "0", turns a server off.
+// name is the name of the program.
+const name = "podwright-nodeagent"
+
+// Main is the whole command; see process.Program.
+func Main(arguments []string) int {
+	config := NewConfig(os.Getenv)
+	return config.program().Main(arguments)
+}
+
+func (c *Config) program() process.Program {
+	return process.Program{
+		Name: name, AddFlags: c.AddFlags, RBAC: func() ([]byte, error) { return Manifest(*c) },
+		Run: func(ctx context.Context) error { return Run(ctx, *c) },
+	}
+}
+
+// Config says what an agent does. NewConfig returns one with the defaults; AddFlags says what the fields mean. An empty
+// address, or "0", turns a server off.
 type Config struct {
 	// REST is how the API server is reached. Default nil: by Kubeconfig.
-	REST *rest.Config
-	// Kubeconfig is a file. Default: the environment variable KUBECONFIG, or
-	// else the service account of the pod.
+	REST       *rest.Config
 	Kubeconfig string
 	// NodeName is the name of the node. Required.
 	NodeName string
-	// Endpoint is the socket of the container runtime (--cri-endpoint), a path or
-	// unix://path. Default: the first that is found; see SocketFile.
-	Endpoint string
-	// SocketFile is the name of a socket in /hostvarrun, as OpenKruise's daemon
-	// takes it. Default: the usual ones of containerd and CRI-O there and in /run.
-	SocketFile string
-	// FeatureGates is a list like "DaemonWatchingPod=false"; package features of
-	// the manager has the names.
-	FeatureGates string
-	// Concurrency is the number of objects that a feature looks at, and that of
-	// images that are pulled, at the same time.
-	Concurrency int
-	// RestartConcurrency is the number of pods of which containers are being
-	// stopped at the same time.
-	RestartConcurrency int
-	// HealthAddr serves /healthz, /readyz and /metrics (--health-addr and --addr),
-	// PprofAddr /debug/pprof/, over plain HTTP.
+	// Endpoint is the socket of the container runtime, a path or unix://path, and SocketFile the name of one in
+	// /hostvarrun, as OpenKruise's daemon takes it. Default: the usual ones of containerd and CRI-O there and in /run.
+	Endpoint, SocketFile string
+	FeatureGates         string
+	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
+	// time; RestartConcurrency that of pods of which containers are being stopped.
+	Concurrency, RestartConcurrency int
+	// HealthAddr serves /healthz, /readyz and /metrics, PprofAddr /debug/pprof/, over plain HTTP.
 	HealthAddr, PprofAddr string
 
-	// Started is told the address that probes are answered on, empty for none,
-	// before anything is asked of anybody. Default nil: nobody is told.
+	// Started is told the address that probes are answered on, empty for none, before anything is asked of anybody.
+	// Default nil: nobody is told.
 	Started func(health string)
 }
 
-// NewConfig returns the defaults. The environment variable NODE_NAME counts as
-// one: getenv is os.Getenv or a stand-in.
+// NewConfig returns the defaults. The environment variable NODE_NAME counts as one: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) Config {
 	return Config{NodeName: getenv("NODE_NAME"), Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
 }
 
-// Validate returns all that is wrong with a configuration, naming the flag, its
-// value and the rule; nil when nothing is.
+// AddFlags defines the flags. The values that the fields have are the defaults.
+func (c *Config) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.NodeName, "node-name", c.NodeName, "name of the node ($NODE_NAME)")
+	f.StringVar(&c.Endpoint, "cri-endpoint", c.Endpoint, "socket of the container runtime, such as unix:///run/containerd/containerd.sock; default: the first that is found")
+	f.StringVar(&c.SocketFile, "socket-file", c.SocketFile, "name of the socket of the container runtime in "+mounted)
+	f.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "file that says how to reach the API server; default $KUBECONFIG, or else the pod's service account")
+	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
+	f.IntVar(&c.Concurrency, "concurrency", c.Concurrency, "objects that a feature reconciles, and images that are pulled, at the same time")
+	f.IntVar(&c.RestartConcurrency, "restart-concurrency", c.RestartConcurrency, "pods of which containers are being stopped at the same time")
+	f.StringVar(&c.HealthAddr, "health-addr", c.HealthAddr, `address of /healthz, /readyz and /metrics; "0" for none`)
+	f.StringVar(&c.HealthAddr, "addr", c.HealthAddr, "the same as --health-addr")
+	f.StringVar(&c.PprofAddr, "pprof-addr", c.PprofAddr, "address of /debug/pprof/; empty for none")
+}
+
+// Validate returns all that is wrong with a configuration, naming the flag, its value and the rule; nil when nothing is.
 func (c *Config) Validate() error {
 	var errs []error
 	wrong := func(bad bool, flag string, value any, rule string) {
@@ -64,24 +85,42 @@ func (c *Config) Validate() error {
 		}
 	}
 	wrong(c.NodeName == "", "node-name", c.NodeName, "want the name of the node, here or in the environment variable NODE_NAME")
-	if c.NodeName != "" {
-		problems := validation.IsDNS1123Subdomain(c.NodeName)
-		wrong(len(problems) > 0, "node-name", c.NodeName, strings.Join(problems, "; "))
-	}
+	problems := validation.IsDNS1123Subdomain(c.NodeName)
+	wrong(c.NodeName != "" && len(problems) > 0, "node-name", c.NodeName, strings.Join(problems, "; "))
 	if _, err := features.Parse(c.FeatureGates, ""); err != nil {
-		errs = append(errs, fmt.Errorf("--feature-gates=%s: %w", c.FeatureGates, err))
+		wrong(true, "feature-gates", c.FeatureGates, err.Error())
 	}
 	wrong(c.Endpoint != "" && c.SocketFile != "", "socket-file", c.SocketFile, "want either this or --cri-endpoint")
 	wrong(c.Endpoint != "" && !strings.HasPrefix(strings.TrimPrefix(c.Endpoint, "unix://"), "/"), "cri-endpoint", c.Endpoint,
 		"want the path of a socket, such as unix:///run/containerd/containerd.sock")
 	wrong(c.Concurrency < 1, "concurrency", c.Concurrency, "want at least 1")
 	wrong(c.RestartConcurrency < 1, "restart-concurrency", c.RestartConcurrency, "want at least 1")
-	for flag, address := range map[string]string{"health-addr": c.HealthAddr, "pprof-addr": c.PprofAddr} {
-		_, _, err := net.SplitHostPort(cmp.Or(address, ":0"))
-		wrong(err != nil && !off(address), flag, address, "want host:port, or 0 for none")
-	}
 	return errors.Join(errs...)
 }
 
-// off tells whether an address asks for no server.
-func off(address string) bool { return address == "" || address == "0" }
+// mounted is where the manifests of OpenKruise mount the /var/run of the node.
+const mounted = "/hostvarrun"
+
+// folders are where the sockets of container runtimes are looked for, and sockets which, both in order.
+var (
+	folders = []string{mounted, "/run", "/var/run"}
+	sockets = []string{"containerd.sock", "containerd/containerd.sock", "crio.sock", "crio/crio.sock"}
+)
+
+// endpoint returns the socket of the container runtime. exists tells whether there is a file.
+func (c *Config) endpoint(exists func(string) bool) (string, error) {
+	switch {
+	case c.Endpoint != "":
+		return c.Endpoint, nil
+	case c.SocketFile != "":
+		return filepath.Join(mounted, c.SocketFile), nil
+	}
+	for _, folder := range folders {
+		for _, socket := range sockets {
+			if path := filepath.Join(folder, socket); exists(path) {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no container runtime: none of %s is in %s; want --cri-endpoint=<socket>", strings.Join(sockets, ", "), strings.Join(folders, ", "))
+}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
@@ -16,31 +18,36 @@ func onNode(name string) string {
 	return ""
 }
 
+func parse(arguments []string, getenv func(string) string) (Config, error) {
+	c := NewConfig(getenv)
+	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	c.AddFlags(flags)
+	return c, errors.Join(flags.Parse(arguments), c.Validate())
+}
+
 func TestFlags(t *testing.T) {
-	defaults := command{LogFormat: "text", Config: Config{NodeName: "node-1", Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}}
 	cases := map[string]struct {
 		arguments []string
-		change    func(*command)
+		change    func(*Config)
 	}{
-		"PF-3: the defaults": {nil, func(*command) {}},
-		"PF-3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--logtostderr=true", "--v=4", "--feature-gates=AllAlpha=true"}, func(c *command) {
-			c.HealthAddr, c.Verbosity, c.FeatureGates = ":10999", 4, "AllAlpha=true"
+		"PF-3: the defaults": {nil, func(*Config) {}},
+		"PF-3: the arguments of OpenKruise's DaemonSet": {[]string{"--addr=:10999", "--feature-gates=AllAlpha=true"}, func(c *Config) {
+			c.HealthAddr, c.FeatureGates = ":10999", "AllAlpha=true"
 		}},
-		"PF-3: a socket by its name":         {[]string{"--socket-file=crio.sock"}, func(c *command) { c.SocketFile = "crio.sock" }},
-		"the socket":                         {[]string{"--cri-endpoint=unix:///x.sock"}, func(c *command) { c.Endpoint = "unix:///x.sock" }},
-		"a path as the socket":               {[]string{"--cri-endpoint=/x.sock"}, func(c *command) { c.Endpoint = "/x.sock" }},
-		"a flag goes before the environment": {[]string{"--node-name=other"}, func(c *command) { c.NodeName = "other" }},
-		"servers off":                        {[]string{"--health-addr=0", "--pprof-addr="}, func(c *command) { c.HealthAddr = "0" }},
-		"PF-3: profiles":                     {[]string{"--pprof-addr=:10222"}, func(c *command) { c.PprofAddr = ":10222" }},
-		"concurrency":                        {[]string{"--concurrency=7", "--restart-concurrency=8"}, func(c *command) { c.Concurrency, c.RestartConcurrency = 7, 8 }},
-		"logs":                               {[]string{"--log-format=json", "-v", "2"}, func(c *command) { c.LogFormat, c.Verbosity = "json", 2 }},
-		"the API server":                     {[]string{"--kubeconfig=/x"}, func(c *command) { c.Kubeconfig = "/x" }},
+		"PF-3: a socket by its name":         {[]string{"--socket-file=crio.sock"}, func(c *Config) { c.SocketFile = "crio.sock" }},
+		"the socket":                         {[]string{"--cri-endpoint=unix:///x.sock"}, func(c *Config) { c.Endpoint = "unix:///x.sock" }},
+		"a path as the socket":               {[]string{"--cri-endpoint=/x.sock"}, func(c *Config) { c.Endpoint = "/x.sock" }},
+		"a flag goes before the environment": {[]string{"--node-name=other"}, func(c *Config) { c.NodeName = "other" }},
+		"servers off":                        {[]string{"--health-addr=0", "--pprof-addr="}, func(c *Config) { c.HealthAddr = "0" }},
+		"PF-3: profiles":                     {[]string{"--pprof-addr=:10222"}, func(c *Config) { c.PprofAddr = ":10222" }},
+		"concurrency":                        {[]string{"--concurrency=7", "--restart-concurrency=8"}, func(c *Config) { c.Concurrency, c.RestartConcurrency = 7, 8 }},
+		"the API server":                     {[]string{"--kubeconfig=/x"}, func(c *Config) { c.Kubeconfig = "/x" }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			want := defaults
+			want := Config{NodeName: "node-1", Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
 			c.change(&want)
-			got, err := parse(c.arguments, onNode, func(string) {})
+			got, err := parse(c.arguments, onNode)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("error %v, configuration (-want +got):\n%s", err, diff)
 			}
@@ -57,35 +64,19 @@ func TestWrongFlags(t *testing.T) {
 		"PF-3: no name":         {nil, func(string) string { return "" }, "--node-name=: want the name of the node, here or in the environment variable NODE_NAME"},
 		"a name that is none":   {[]string{"--node-name=A_B"}, onNode, "--node-name=A_B: a lowercase"},
 		"an unknown flag":       {[]string{"--adr=x"}, onNode, "adr"},
-		"an argument":           {[]string{"run"}, onNode, `"run"`},
 		"gate":                  {[]string{"--feature-gates=X=true"}, onNode, "--feature-gates=X=true"},
 		"two sockets":           {[]string{"--socket-file=a", "--cri-endpoint=/b"}, onNode, "--socket-file=a: want either this or --cri-endpoint"},
 		"no socket":             {[]string{"--cri-endpoint=tcp://x"}, onNode, "--cri-endpoint=tcp://x: want the path of a socket"},
 		"no workers":            {[]string{"--concurrency=0"}, onNode, "--concurrency=0: want at least 1"},
 		"no workers to restart": {[]string{"--restart-concurrency=0"}, onNode, "--restart-concurrency=0: want at least 1"},
-		"address":               {[]string{"--addr=10221"}, onNode, "--health-addr=10221: want host:port"},
-		"address of profiles":   {[]string{"--pprof-addr=x"}, onNode, "--pprof-addr=x: want host:port"},
-		"log format":            {[]string{"--log-format=xml"}, onNode, `--log-format=xml: want "text" or "json"`},
-		"verbosity":             {[]string{"-v=-1"}, onNode, "--v=-1: want 0 or more"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := parse(c.arguments, c.getenv, func(string) {})
+			_, err := parse(c.arguments, c.getenv)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
-	}
-}
-
-func TestHelpAndVersion(t *testing.T) {
-	var usage string
-	_, err := parse([]string{"--help"}, onNode, func(text string) { usage += text })
-	if !errors.Is(err, pflag.ErrHelp) || !strings.Contains(usage, "--cri-endpoint") || strings.Contains(usage, "logtostderr") {
-		t.Errorf("error %v, usage\n%s", err, usage)
-	}
-	if c, err := parse([]string{"--version"}, func(string) string { return "" }, func(string) {}); err != nil || !c.Version {
-		t.Errorf("error %v: the version takes no name of a node", err)
 	}
 }
 

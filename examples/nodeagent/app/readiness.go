@@ -1,15 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // readiness knows what an agent depends on, once it has that, and how far its
@@ -83,9 +92,11 @@ func (r *readiness) checks() []process.Check {
 			return run(of, request)
 		}}
 	}
-	synced := func(name, objects string, of func(*parts) *nodeCache) process.Check {
+	synced := func(name, objects string, object runtime.Object) process.Check {
 		return check(name, func(p *parts, _ *http.Request) error {
-			if !of(p).synced() {
+			now, cancel := context.WithCancel(context.Background())
+			cancel()
+			if synced, started := p.caches.WaitForCacheSyncWithContext(now).Synced[reflect.TypeOf(object)]; started && !synced {
 				return fmt.Errorf("the %s of the node have not been listed yet", objects)
 			}
 			return nil
@@ -93,9 +104,9 @@ func (r *readiness) checks() []process.Check {
 	}
 	return []process.Check{
 		check("features", func(*parts, *http.Request) error { return r.features() }),
-		synced("podInformerSynced", "pods", func(p *parts) *nodeCache { return p.pods }),
-		synced("crrInformerSynced", "ContainerRecreateRequests", func(p *parts) *nodeCache { return p.requests }),
-		synced("nodeImageInformerSynced", "tasks to pull images", func(p *parts) *nodeCache { return p.nodeImages }),
+		synced("podInformerSynced", "pods", &corev1.Pod{}),
+		synced("crrInformerSynced", "ContainerRecreateRequests", &lifecyclev1alpha1.ContainerRecreateRequest{}),
+		synced("nodeImageInformerSynced", "tasks to pull images", &distributionv1alpha1.NodeImage{}),
 		check("runtime", func(p *parts, request *http.Request) error { return p.runtime.Check(request.Context()) }),
 	}
 }

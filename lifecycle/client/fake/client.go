@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fake is a client of the lifecycle kinds that needs no API server:
 // it keeps objects in memory. It is for unit tests.
 //
@@ -8,7 +10,6 @@ package fake
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/testing"
 
 	"github.com/podwright/podwright/internal/typedclient"
@@ -20,6 +21,7 @@ import (
 // makes one. The embedded Fake records every call (Actions) and lets a test
 // answer calls itself (PrependReactor).
 type Client struct {
+	*client.Client
 	testing.Fake
 	tracker testing.ObjectTracker
 }
@@ -33,7 +35,8 @@ var (
 // where an object is of no lifecycle kind, or is given twice.
 func NewClient(objects ...runtime.Object) *Client {
 	c := &Client{}
-	c.tracker = typedclient.Serve(&c.Fake, v1alpha1.AddToScheme, objects)
+	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake))
+	c.tracker = typedclient.Serve(&c.Fake, objects, v1alpha1.AddToScheme)
 	return c
 }
 
@@ -44,22 +47,3 @@ func (c *Client) Tracker() testing.ObjectTracker { return c.tracker }
 // IsWatchListSemanticsUnSupported tells client-go's reflector to list before
 // it watches: the object tracker cannot start a watch with what it holds.
 func (c *Client) IsWatchListSemanticsUnSupported() bool { return true }
-
-// ContainerRecreateRequests gives the client of the ContainerRecreateRequests of
-// a namespace; the empty namespace means all.
-func (c *Client) ContainerRecreateRequests(namespace string) client.ContainerRecreateRequestInterface {
-	return gentype.NewFakeClientWithList[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList](
-		&c.Fake, namespace,
-		v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
-		v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"),
-		func() *v1alpha1.ContainerRecreateRequest { return &v1alpha1.ContainerRecreateRequest{} },
-		func() *v1alpha1.ContainerRecreateRequestList { return &v1alpha1.ContainerRecreateRequestList{} },
-		func(dst, src *v1alpha1.ContainerRecreateRequestList) { dst.ListMeta = src.ListMeta },
-		func(list *v1alpha1.ContainerRecreateRequestList) []*v1alpha1.ContainerRecreateRequest {
-			return gentype.ToPointerSlice(list.Items)
-		},
-		func(list *v1alpha1.ContainerRecreateRequestList, items []*v1alpha1.ContainerRecreateRequest) {
-			list.Items = gentype.FromPointerSlice(items)
-		},
-	)
-}

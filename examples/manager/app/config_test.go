@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+// parse reads a command line, and returns the configuration and all flags with their values.
+func parse(getenv func(string) string, arguments ...string) (Config, *pflag.FlagSet, error) {
+	c, err := NewConfig(getenv)
+	if err != nil {
+		return c, nil, err
+	}
+	bound := &c
+	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
+	bound.AddFlags(flags)
+	err = flags.Parse(arguments)
+	return *bound, flags, errors.Join(err, bound.Validate())
+}
+
+func noEnv(string) string { return "" }
+
+func env(pairs map[string]string) func(string) string {
+	return func(name string) string { return pairs[name] }
+}
+
+func mustParse(t *testing.T, arguments ...string) Config {
+	t.Helper()
+	c, _, err := parse(noEnv, arguments...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// values returns the flags that have a value, by name.
+func values(flags *pflag.FlagSet) map[string]string {
+	values := map[string]string{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Value.String() != "" && f.Deprecated == "" {
+			values[f.Name] = f.Value.String()
+		}
+	})
+	return values
+}
+
+func TestDefaults(t *testing.T) {
+	_, flags, err := parse(noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"metrics-addr": ":8080", "health-probe-addr": ":8000", "rest-config-qps": "-1", "rest-config-burst": "50",
+		"own-namespace": "kruise-system", "create-own-namespace": "false", "install-crds": "false",
+		"cloneset-workers": "3", "statefulset-workers": "3", "imagepulljob-workers": "3", "nodeimage-workers": "3", "crr-workers": "3",
+		"cloneset-scaling-exclude-preparing-delete": "false", "nodeimage-creation-delay": "30s", "nodeimage-response-timeout": "1m0s",
+		"leader-elect": "true", "enable-leader-election": "true", "leader-election-id": "kruise-manager",
+		"leader-election-lease-duration": "15s", "leader-election-renew-deadline": "10s", "leader-election-retry-period": "2s",
+		"enable-webhooks": "true", "register-webhooks": "true", "webhook-port": "9876", "webhook-service": "kruise-webhook-service",
+		"webhook-secret": "kruise-webhook-certs", "webhook-cert-dir": "/tmp/kruise-webhook-certs",
+	}
+	if diff := cmp.Diff(want, values(flags)); diff != "" {
+		t.Errorf("PF-2: defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	cases := map[string]struct {
+		arguments []string
+		env       map[string]string
+		changed   map[string]string // beside what the arguments say
+	}{
+		"PF-2: the arguments of OpenKruise's Deployment": {
+			[]string{"--enable-leader-election", "--metrics-addr=127.0.0.1:8080", "--leader-election-namespace=kruise-system", "--feature-gates=CloneSetShortHash=true", "--sync-period=0"}, nil,
+			map[string]string{"metrics-addr": "127.0.0.1:8080", "leader-election-namespace": "kruise-system", "feature-gates": "CloneSetShortHash=true"},
+		},
+		"PF-2: the environment": {nil, map[string]string{
+			"POD_NAMESPACE": "ops", "WEBHOOK_PORT": "443", "WEBHOOK_HOST": "h", "SERVICE_NAME": "s", "SECRET_NAME": "c", "WEBHOOK_CERT_DIR": "/d", "WEBHOOK_CERT_WRITER": "fs",
+		}, map[string]string{
+			"own-namespace": "ops", "webhook-port": "443", "webhook-host": "h", "webhook-service": "s", "webhook-secret": "c", "webhook-cert-dir": "/d", "webhook-cert-writer": "fs",
+		}},
+		"a flag goes before the environment": {[]string{"--own-namespace=b"}, map[string]string{"POD_NAMESPACE": "a"}, map[string]string{"own-namespace": "b"}},
+		"what a kind is told":                {[]string{"--nodeimage-creation-delay=0", "--cloneset-workers=7"}, nil, map[string]string{"nodeimage-creation-delay": "0s", "cloneset-workers": "7"}},
+		"PF-2: profiles":                     {[]string{"--enable-pprof"}, nil, map[string]string{"pprof-addr": ":8090"}},
+		"PF-2: profiles elsewhere":           {[]string{"--pprof-addr=:1", "--enable-pprof=true"}, nil, map[string]string{"pprof-addr": ":1"}},
+		"PF-2: no profiles":                  {[]string{"--pprof-addr=:1", "--enable-pprof=false"}, nil, nil},
+	}
+	_, defaults, err := parse(noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, flags, err := parse(env(c.env), c.arguments...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := values(defaults)
+			maps.Copy(want, c.changed)
+			if diff := cmp.Diff(want, values(flags)); diff != "" {
+				t.Errorf("configuration (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, _, err := parse(env(map[string]string{"WEBHOOK_PORT": "x"})); err == nil || !strings.Contains(err.Error(), "WEBHOOK_PORT=x") {
+		t.Errorf("a wrong WEBHOOK_PORT gives %v", err)
+	}
+}
+
+func TestWrongFlags(t *testing.T) {
+	for argument, want := range map[string]string{
+		"--clonset-workers=1":           "clonset-workers",
+		"--rest-config-qps=0":           "--rest-config-qps=0: want requests per second, or -1 for no limit",
+		"--namespace=A_B":               "--namespace=A_B: a lowercase",
+		"--own-namespace=":              "--own-namespace=: a lowercase",
+		"--feature-gates=X=true":        "--feature-gates=X=true: unrecognized feature gate: X",
+		"--leader-election-id=":         "--leader-election-id=",
+		"--webhook-cert-writer=paper":   `--webhook-cert-writer=paper: want "fs" or "secret"`,
+		"--webhook-secret=":             "--webhook-secret=",
+		"--cloneset-workers=many":       "--cloneset-workers",
+		"--leader-election-id=A_B":      "--leader-election-id=A_B: a lowercase",
+		"--nodeimage-creation-delay=1x": "--nodeimage-creation-delay",
+	} {
+		if _, _, err := parse(noEnv, argument); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gives %v, want %q", argument, err, want)
+		}
+	}
+	_, _, err := parse(noEnv, "--namespace=A_B", "--own-namespace=")
+	if err == nil || !strings.Contains(err.Error(), "--namespace") || !strings.Contains(err.Error(), "--own-namespace") {
+		t.Errorf("two mistakes are not reported together: %v", err)
+	}
+}
+
+// Every flag of the manager of OpenKruise 1.4 is accepted; the help shows those that have an effect.
+func TestFlagsOf14(t *testing.T) {
+	unused := strings.Fields(`allow-privileged=true sync-period=10h rate-limiter-base-delay=5ms rate-limiter-max-delay=1000s
+		assign-bcj-pods-by-scheduler=true leader-election-resource-lock=configmapsleases expectation-timeout=5m disable-no-deepcopy=false
+		rate-limiter-qps=10 rate-limiter-bucket-size=100 assign-pods-by-scheduler=true daemonset-workers=3 broadcastjob-workers=3
+		advancedcronjob-workers=3 sidecarset-workers=3 uniteddeployment-workers=3 workloadspread-workers=3
+		podunavailablebudget-workers=3 resourcedistribution-workers=3 persistentpodstate-workers=3 podprobemarker-workers=3
+		nodepodprobe-workers=3 sidecarterminator-workers=3`)
+	used := strings.Fields(`metrics-addr=:1 health-probe-addr=:1 enable-pprof=true pprof-addr=:1 enable-leader-election=true
+		leader-election-namespace=a rest-config-qps=30 rest-config-burst=50 nodeimage-creation-delay=30s feature-gates=AllAlpha=true
+		leader-election-lease-duration=15s leader-election-renew-deadline=10s leader-election-retry-period=2s
+		leader-election-id=kruise-manager namespace=a cloneset-scaling-exclude-preparing-delete=false cloneset-workers=3
+		statefulset-workers=3 imagepulljob-workers=3 nodeimage-workers=3 crr-workers=3`)
+	for _, flag := range slices.Concat(used, unused, []string{"allow-privileged"}) {
+		_, flags, err := parse(noEnv, "--"+flag)
+		if err != nil {
+			t.Errorf("PF-2: --%s: %v", flag, err)
+			continue
+		}
+		name, _, _ := strings.Cut(flag, "=")
+		if shown := strings.Contains(flags.FlagUsages(), "--"+name+" "); shown != slices.Contains(used, flag) && name != "enable-pprof" {
+			t.Errorf("--%s is shown: %t", name, shown)
+		}
+	}
+}
+
+func TestCertificateHostAndFolder(t *testing.T) {
+	cases := map[string]struct {
+		arguments []string
+		host      string
+		folder    bool
+	}{
+		"PF-5: by service":              {[]string{"--own-namespace=ops"}, "kruise-webhook-service.ops.svc", false},
+		"PF-5: by host":                 {[]string{"--webhook-host=hooks.example.com"}, "hooks.example.com", true},
+		"PF-5: by host, in the Secret":  {[]string{"--webhook-host=10.0.0.1", "--webhook-cert-writer=secret"}, "10.0.0.1", false},
+		"PF-5: by service, in a folder": {[]string{"--webhook-cert-writer=fs"}, "kruise-webhook-service.kruise-system.svc", true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			config := mustParse(t, c.arguments...)
+			if got := config.host(); got != c.host {
+				t.Errorf("host %s, want %s", got, c.host)
+			}
+			if got := config.certificatesInFolder(); got != c.folder {
+				t.Errorf("in a folder: %v, want %v", got, c.folder)
+			}
+		})
+	}
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/lifecycle/recreate"
+)
+
+// nowhere is an API server that does not answer.
+var nowhere = &rest.Config{Host: "http://127.0.0.1:1"}
+
+// newManager returns a manager that takes no port of its own.
+func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
+	t.Helper()
+	config := mustParse(t, append([]string{"--metrics-addr=0", "--health-probe-addr=0", "--webhook-bind-address=127.0.0.1", "--webhook-port=0"}, flags...)...)
+	config.REST = api
+	m, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.hooks.listener.Close() })
+	return m
+}
+
+// All webhooks that a manager registers are served, and all that it serves are registered.
+func TestWebhooks(t *testing.T) {
+	m := newManager(t, nowhere)
+	served := m.handlers(kubernetes.NewForConfigOrDie(nowhere))
+	r := m.registration(served)
+	var got []string
+	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
+		got = append(got, fmt.Sprint(name, " ", *client.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
+		if served[*client.Service.Path] == nil {
+			t.Errorf("%s is registered, and not served", name)
+		}
+		delete(served, *client.Service.Path)
+	}
+	for _, w := range r.Mutating {
+		list(w.Name, w.ClientConfig, w.Rules[0])
+	}
+	for _, w := range r.Validating {
+		list(w.Name, w.ClientConfig, w.Rules[0])
+	}
+	want := []string{
+		"mcloneset.kb.io /mutate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE] [clonesets] [apps.kruise.io] [v1alpha1]",
+		"mstatefulset.kb.io /mutate-apps-kruise-io-statefulset [CREATE UPDATE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
+		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
+		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
+		"mpod.kb.io /mutate-pod [CREATE] [pods] [] [v1]",
+		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
+		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
+		"vstatefulset.kb.io /validate-apps-kruise-io-statefulset [CREATE UPDATE DELETE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
+		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
+		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)
+	}
+	if len(served) != 1 || served["/convert"] == nil {
+		t.Errorf("served, and not registered: %v", served)
+	}
+	pods := r.Mutating[slices.IndexFunc(r.Mutating, func(w admissionv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })]
+	if s := pods.NamespaceSelector; s == nil || len(s.MatchExpressions) != 1 || s.MatchExpressions[0].Key != "control-plane" || s.MatchExpressions[0].Operator != "DoesNotExist" {
+		t.Errorf("PF-5.1: the namespaces of pods: %v", s)
+	}
+}
+
+// admit sends a request to create an object to a webhook, and returns the answer.
+func admit(t *testing.T, webhook http.Handler, kind, object string) string {
+	t.Helper()
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(`{"kind":"AdmissionReview",
+		"apiVersion":"admission.k8s.io/v1","request":{"uid":"1","operation":"CREATE","namespace":"shop","kind":`+kind+`,"object":`+object+`}}`))
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	webhook.ServeHTTP(answer, request)
+	return answer.Body.String()
+}
+
+// Pods of workloads of the group get the readiness gate, and with the feature gate all pods do; the API server is told to
+// ask about them, and only then. Pods of the manager's own namespace never wait for a manager that gives a gate to all.
+func TestGateKruisePodReadinessGate(t *testing.T) {
+	const (
+		gate  = `"patchType":"JSONPatch"`
+		pod   = `{"version":"v1","kind":"Pod"}`
+		alone = `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"main"}]}}`
+		owned = `{"metadata":{"name":"a","ownerReferences":[{"apiVersion":"apps.kruise.io/v1alpha1","kind":"BroadcastJob","name":"j","uid":"j","controller":true}]},"spec":{}}`
+	)
+	some := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
+	for _, test := range []struct {
+		gates                    string
+		served, all, alone, some bool
+	}{
+		{"", true, false, false, true},
+		{"KruisePodReadinessGate=true", true, true, true, true},
+		{"KruisePodReadinessGate=true,PodWebhook=false", false, false, false, false},
+	} {
+		m := newManager(t, nowhere, "--feature-gates="+test.gates)
+		handlers := m.handlers(kubernetes.NewForConfigOrDie(nowhere))
+		webhook, served := handlers[podwebhook.MutatePath]
+		if served != test.served {
+			t.Errorf("%s: served %t", test.gates, served)
+		}
+		rest, found := strings.CutPrefix(m.registration(handlers).Target.Conditions[podwebhook.MutatePath], some)
+		if all := strings.HasPrefix(rest, " || request.namespace != 'kruise-system' && ("+podreadiness.MatchExpressionAll); !found || all != test.all {
+			t.Errorf("%s: asked about all pods: %t", test.gates, all)
+		}
+		if !served {
+			continue
+		}
+		for object, want := range map[string]bool{alone: test.alone, owned: test.some} {
+			if answer := admit(t, webhook, pod, object); strings.Contains(answer, gate) != want || !strings.Contains(answer, `"allowed":true`) {
+				t.Errorf("%s: %s is answered with %s", test.gates, object, answer)
+			}
+		}
+	}
+}
+
+// Without agents on the nodes, nobody manages ContainerRecreateRequests, and none is taken.
+func TestGateKruiseDaemon(t *testing.T) {
+	for on, code := range map[bool]string{true: `"code":500` /* it asks for the pod */, false: `"code":403`} {
+		m := newManager(t, nowhere, fmt.Sprintf("--feature-gates=KruiseDaemon=%t", on))
+		runs := slices.ContainsFunc(m.controllers(), func(k kind) bool { return k.controller == "containerrecreaterequest-controller" })
+		if runs != on {
+			t.Errorf("KruiseDaemon=%t: the controller runs: %t", on, runs)
+		}
+		answer := admit(t, m.handlers(kubernetes.NewForConfigOrDie(nowhere))[recreate.MutatePath],
+			`{"group":"apps.kruise.io","version":"v1alpha1","kind":"ContainerRecreateRequest"}`, `{"spec":{"podName":"web-0","containers":[{"name":"main"}]}}`)
+		if !strings.Contains(answer, code) {
+			t.Errorf("KruiseDaemon=%t: answered %s, want %s", on, answer, code)
+		}
+	}
+}
+
+func TestStartFailsWithTheReason(t *testing.T) {
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/version" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"gitVersion":"v1.37.1"}`))
+			return
+		}
+		http.Error(w, "not for you", http.StatusForbidden)
+	}))
+	defer refuses.Close()
+	for name, c := range map[string]struct {
+		api  *rest.Config
+		want []string
+	}{
+		"PF-4: no API server":             {nowhere, []string{"the API server http://127.0.0.1:1 does not answer"}},
+		"PF-4: registration must succeed": {&rest.Config{Host: refuses.URL}, []string{"not in order after"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newManager(t, c.api)
+			m.patience = time.Second
+			err := m.Run(t.Context())
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("Run gives %v, want %q", err, want)
+				}
+			}
+			if _, err := net.Dial("tcp", m.hooks.listener.Addr().String()); err == nil {
+				t.Error("the webhook server still listens after Run")
+			}
+		})
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for want, change := range map[string]func(*Config){
+		"--own-namespace=":                    func(c *Config) { c.OwnNamespace = "" },
+		"listen tcp " + taken.Addr().String(): func(c *Config) { c.Webhook.BindAddress, c.Webhook.Port = "127.0.0.1", taken.Addr().(*net.TCPAddr).Port },
+	} {
+		config := mustParse(t)
+		change(&config)
+		if _, err := New(config); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New gives %v, want %q", err, want)
+		}
+	}
+}
+
+// New certificates are served without a restart, and the check trusts the current authority only.
+func TestWebhookServerTakesNewCertificates(t *testing.T) {
+	for _, address := range []string{"127.0.0.1", ""} {
+		m := newManager(t, nowhere, "--webhook-bind-address="+address)
+		w, server := m.hooks, m.hooks.server(nil)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- server.Start(ctx) }()
+		if err := w.check(ctx); err == nil {
+			t.Error("PF-4: the server is ready without a certificate")
+		}
+		renew := func() certificates.Bundle {
+			bundle, err := certificates.Renew(nil, "192.0.2.1", time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bundle
+		}
+		first := renew()
+		for _, bundle := range []certificates.Bundle{first, renew()} {
+			if err := errors.Join(w.use(ctx, bundle), w.check(ctx)); err != nil {
+				t.Errorf("PF-4: the server is not ready on %s: %v", w.listener.Addr(), err)
+			}
+		}
+		other := renew()
+		other[certificates.Key], other[certificates.Cert] = first[certificates.Key], first[certificates.Cert]
+		if err := w.use(ctx, other); err == nil {
+			t.Error("PF-4: the server is ready although the current authority has not signed its certificate")
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the server ends with %v", err)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// lease is one that answers as it is told.
+type lease struct {
+	resourcelock.Interface
+	answer error
+}
+
+func (l *lease) Create(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
+func (l *lease) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	return nil, nil, l.answer
+}
+func (l *lease) Identity() string                                                { return "me" }
+func (l *lease) Update(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
+
+// mine is what a renewal writes.
+var mine = resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
+
+func TestFence(t *testing.T) {
+	const duration = time.Hour
+	refused := errors.New("refused")
+	cases := map[string]struct {
+		take func(*fence, *lease)
+		age  time.Duration // of the renewal
+		over bool
+	}{
+		"never taken":          {func(*fence, *lease) {}, 0, true},
+		"taken":                {func(f *fence, _ *lease) { _ = f.Create(t.Context(), mine) }, 0, false},
+		"renewed":              {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, 0, false},
+		"renewed a while ago":  {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration - time.Minute, false},
+		"renewed too long ago": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration, true},
+		"released": {func(f *fence, _ *lease) {
+			_ = f.Update(t.Context(), mine)
+			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
+		}, 0, true},
+		"releasing it has failed": {func(f *fence, l *lease) {
+			_ = f.Update(t.Context(), mine)
+			l.answer = refused
+			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
+		}, 0, true},
+		"taking it has failed": {func(f *fence, l *lease) {
+			l.answer = refused
+			_ = f.Create(t.Context(), mine)
+		}, 0, true},
+		"renewing it has failed": {func(f *fence, l *lease) {
+			l.answer = refused
+			_ = f.Update(t.Context(), mine)
+		}, 0, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			inner := &lease{}
+			f := &fence{Interface: inner, duration: duration}
+			c.take(f, inner)
+			for clock, now := range map[string]time.Time{"running": time.Now(), "set": time.Now().Round(0)} {
+				if err := f.check(now.Add(c.age)); errors.Is(err, errLeaseOver) != c.over {
+					t.Errorf("by the clock that is %s: expected over=%v, observed %v", clock, c.over, err)
+				}
+			}
+		})
+	}
+}
+
+// What reads goes on, what writes does not reach the API server.
+func TestFencedRequests(t *testing.T) {
+	var reached []string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached = append(reached, r.Method) }))
+	defer server.Close()
+	f := &fence{Interface: &lease{}, duration: time.Hour}
+	client := &http.Client{Transport: f.transport(http.DefaultTransport)}
+	send := func(method string) error {
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err == nil {
+			response.Body.Close()
+		}
+		return err
+	}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		if err := send(method); err != nil {
+			t.Errorf("%s without the Lease: %v", method, err)
+		}
+	}
+	writes := []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	for _, method := range writes {
+		if err := send(method); !errors.Is(err, errLeaseOver) {
+			t.Errorf("%s without the Lease: expected errLeaseOver, observed %v", method, err)
+		}
+	}
+	if err := f.Update(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range writes {
+		if err := send(method); err != nil {
+			t.Errorf("%s with the Lease: %v", method, err)
+		}
+	}
+	if got := strings.Join(reached, " "); got != "GET HEAD POST PUT PATCH DELETE" {
+		t.Errorf("the API server has been reached by %s", got)
+	}
+}
+
+// Who does not serve does not lead.
+func TestLeadershipWaitsForTheWebhooks(t *testing.T) {
+	ready := make(chan struct{})
+	f := &fence{Interface: &lease{}, ready: ready}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := f.Get(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("before the webhooks are ready: %v", err)
+	}
+	close(ready)
+	if _, _, err := f.Get(t.Context()); err != nil {
+		t.Errorf("when they are ready: %v", err)
+	}
+}

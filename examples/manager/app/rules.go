@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/podwright/podwright/examples/manager/crds"
+	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/manager/permissions"
+	"github.com/podwright/podwright/examples/manager/registration"
+)
+
+// Manifest returns the RBAC objects for a manager with this configuration.
+func Manifest(config Config) ([]byte, error) {
+	parts, err := Permissions(config)
+	if err != nil {
+		return nil, err
+	}
+	return permissions.Manifest(program, config.OwnNamespace, parts)
+}
+
+// Permissions returns what a manager with this configuration asks of the API server, by its parts. Rules to read stand
+// with the controllers that read, though they share caches, whose requests come from "caches".
+func Permissions(config Config) ([]permissions.Part, error) {
+	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{config: config, gates: gates}
+	var rules []rbacv1.PolicyRule // of the program as a whole
+	if config.CreateOwnNamespace {
+		rules = append(rules, permissions.Rule("create", "", "namespaces"))
+	}
+	if config.InstallCRDs { // they are applied, and for that the name is known at the creation too
+		var names []string
+		for _, definition := range m.definitions() {
+			names = append(names, definition.GetName())
+		}
+		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
+	}
+	needed := []permissions.Part{}
+	if w := config.Webhook; w.Enabled {
+		for _, webhook := range m.webhooks(kubernetes.NewForConfigOrDie(&rest.Config{})) { // which is asked nothing
+			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
+				rules = append(rules, asks.Rules()...)
+			}
+		}
+		if w.Register {
+			const group = "admissionregistration.k8s.io"
+			rules = append(rules,
+				permissions.Rule("create", group, "mutatingwebhookconfigurations"),
+				permissions.Rule("list watch update", group, "mutatingwebhookconfigurations", registration.MutatingName),
+				permissions.Rule("create", group, "validatingwebhookconfigurations"),
+				permissions.Rule("list watch update", group, "validatingwebhookconfigurations", registration.ValidatingName),
+				permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, registration.ConvertedName))
+		}
+		if !config.certificatesInFolder() {
+			needed = append(needed, permissions.Part{Namespace: config.OwnNamespace, Rules: []rbacv1.PolicyRule{
+				permissions.Rule("create", "", "secrets"),
+				permissions.Rule("list watch patch", "", "secrets", w.Secret),
+			}})
+		}
+	}
+	needed = append(needed, permissions.Part{Rules: rules})
+	if l := config.LeaderElection; l.Enabled {
+		needed = append(needed, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
+			permissions.Rule("create", "coordination.k8s.io", "leases"),
+			permissions.Rule("get update", "coordination.k8s.io", "leases", l.ID),
+		}})
+	}
+	ofKinds, err := m.rulesOfKinds()
+	return append(needed, ofKinds...), err
+}
+
+// rulesOfKinds returns what the controllers ask where everything is served.
+func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
+	p := &parts{gates: m.gates, namespace: m.config.Namespace, recorder: &record.FakeRecorder{},
+		served: func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil }}
+	if p.clients, err = newClients(&rest.Config{}, ""); err != nil { // which are asked nothing
+		return nil, err
+	}
+	if p.caches, err = m.newCaches(&rest.Config{}); err != nil {
+		return nil, err
+	}
+	for _, kind := range m.controllers() {
+		made, err := kind.compose(context.Background(), p)
+		if err != nil {
+			return nil, err
+		}
+		inCluster := permissions.Part{Name: kind.controller}
+		where := permissions.Part{Name: kind.controller, Namespace: m.config.Namespace}
+		for _, rule := range made.rules {
+			if kind.inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
+				inCluster.Rules = append(inCluster.Rules, rule)
+			} else {
+				where.Rules = append(where.Rules, rule)
+			}
+		}
+		needed = append(needed, inCluster, where)
+	}
+	return needed, nil
+}
+
+// withoutNamespace are resources that controllers use which have no namespace.
+var withoutNamespace = []string{"nodes", "nodeimages", "nodeimages/status"}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/podwright/podwright/examples/manager/permissions"
+)
+
+// What is switched off takes its rules along.
+func TestPermissions(t *testing.T) {
+	type request struct{ verb, group, resource, namespace, name string }
+	anywhere := request{"watch", "", "pods", "shop", ""}
+	pull := request{"create", "apps.kruise.io", "imagepulljobs", "shop", ""}
+	node := request{"create", "apps.kruise.io", "nodeimages", "", ""}
+	lease := request{"update", "coordination.k8s.io", "leases", "kruise-system", "kruise-manager"}
+	secret := request{"patch", "", "secrets", "kruise-system", "kruise-webhook-certs"}
+	hooks := request{"create", "admissionregistration.k8s.io", "validatingwebhookconfigurations", "", ""}
+	install := request{"create", "apiextensions.k8s.io", "customresourcedefinitions", "", "clonesets.apps.kruise.io"}
+	namespace := request{"create", "", "namespaces", "", "kruise-system"}
+	cases := map[string]struct {
+		flags       string
+		allowed, no []request
+	}{
+		"PF-9: the defaults":         {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
+		"PF-9: other Secrets":        {"", nil, []request{{"patch", "", "secrets", "kruise-system", "other"}, {"patch", "", "secrets", "shop", "kruise-webhook-certs"}}},
+		"PF-9: other Leases":         {"", nil, []request{{"update", "coordination.k8s.io", "leases", "kruise-system", "other"}}},
+		"without agents":             {"--feature-gates=KruiseDaemon=false", []request{anywhere}, []request{node}},
+		"images ahead of updates":    {"--feature-gates=PreDownloadImageForInPlaceUpdate=true", []request{pull}, nil},
+		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},
+		"a Lease elsewhere":          {"--leader-election-namespace=a", []request{{"update", "coordination.k8s.io", "leases", "a", "kruise-manager"}}, []request{lease}},
+		"no webhooks":                {"--enable-webhooks=false", []request{anywhere}, []request{secret, hooks}},
+		"registered by others":       {"--register-webhooks=false", []request{secret}, []request{hooks}},
+		"certificates in a folder":   {"--webhook-cert-writer=fs", []request{hooks}, []request{secret}},
+		"CRDs":                       {"--install-crds", []request{install}, []request{{"patch", "apiextensions.k8s.io", "customresourcedefinitions", "", "other"}}},
+		"CRDs of what runs":          {"--install-crds --feature-gates=KruiseDaemon=false", []request{install}, []request{{"create", "apiextensions.k8s.io", "customresourcedefinitions", "", "nodeimages.apps.kruise.io"}}},
+		"the own namespace":          {"--create-own-namespace", []request{namespace}, nil},
+		"one namespace":              {"--namespace=shop", []request{anywhere, node}, []request{{"watch", "", "pods", "bank", ""}, {"watch", "", "pods", "", ""}}},
+		"one namespace, other names": {"--namespace=shop --own-namespace=a", []request{{"patch", "", "secrets", "a", "kruise-webhook-certs"}}, []request{secret}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			parts, err := Permissions(mustParse(t, strings.Fields(c.flags)...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for want, requests := range map[bool][]request{true: c.allowed, false: c.no} {
+				for _, r := range requests {
+					got := slices.ContainsFunc(parts, func(p permissions.Part) bool { return p.Allows(r.verb, r.group, r.resource, r.namespace, r.name) })
+					if got != want {
+						t.Errorf("%v is allowed: %t, want %t", r, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestManifest(t *testing.T) {
+	manifest, err := Manifest(mustParse(t, "--own-namespace=a"))
+	if err != nil || !strings.Contains(string(manifest), "kind: ServiceAccount\nmetadata:\n  name: podwright-manager\n  namespace: a\n") {
+		t.Errorf("error %v, manifest:\n%s", err, manifest)
+	}
+	if _, err := Manifest(Config{FeatureGates: "x"}); err == nil {
+		t.Error("wrong gates have rules")
+	}
+}

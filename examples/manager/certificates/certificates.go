@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package certificates makes the certificates of the webhook server and keeps them in a Secret or a folder, in the
+// format of OpenKruise 1.4: what either of the two wrote, the other uses. It is here, and not a library's, because of
+// that format, of hosts that are IP addresses, and because a new authority stands beside the one before it, so that
+// servers can change over one by one and no request fails in between.
+//
+// Who wants a new authority at once removes ca-key.pem and cert.pem; who wants the old one to be trusted no more removes
+// everything.
+package certificates
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+// Bundle is a certificate authority and one server certificate signed by it, all PEM: the entries of a Secret, and the
+// files of a folder. A nil bundle is empty, which is not usable.
+type Bundle map[string][]byte
+
+// The entries of a bundle.
+const (
+	CAKey  = "ca-key.pem"
+	CACert = "ca-cert.pem" // and the authority before this one behind it
+	Key    = "key.pem"
+	Cert   = "cert.pem"
+	tlsKey = "tls.key" // the same as Key
+	tlsCrt = "tls.crt" // the same as Cert
+)
+
+// Certificates are made for ten years. A server certificate is renewed half a year before it ends, and signed by the
+// authority at hand if that lasts another year.
+const (
+	lifetime     = 10 * 365 * 24 * time.Hour
+	serverMargin = 6 * 30 * 24 * time.Hour
+	caMargin     = 365 * 24 * time.Hour
+)
+
+// KeyPair returns what a TLS server presents.
+func (b Bundle) KeyPair() (tls.Certificate, error) { return tls.X509KeyPair(b[Cert], b[Key]) }
+
+// Roots returns the authorities, which are none where the bundle is damaged.
+func (b Bundle) Roots() *x509.CertPool {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(b[CACert])
+	return roots
+}
+
+// Check returns nil when a server at the host (a DNS name or an IP address) may present the bundle now and for six more
+// months, and why not otherwise.
+func (b Bundle) Check(host string, now time.Time) error {
+	pair, err := b.KeyPair()
+	if err != nil {
+		return fmt.Errorf("the server certificate and its key: %w", err)
+	}
+	for _, at := range []time.Time{now, now.Add(serverMargin)} {
+		for _, name := range []string{"localhost", host} {
+			if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: b.Roots(), DNSName: name, CurrentTime: at}); err != nil {
+				return fmt.Errorf("the server certificate does not serve %s on %s: %w", name, at.Format(time.DateOnly), err)
+			}
+		}
+	}
+	return nil
+}
+
+// Accepts tells whether a client that trusts this bundle accepts, at that time, a server that presents another one.
+func (b Bundle) Accepts(other Bundle, now time.Time) bool {
+	pair, err := other.KeyPair()
+	if err != nil {
+		return false
+	}
+	_, err = pair.Leaf.Verify(x509.VerifyOptions{Roots: b.Roots(), CurrentTime: now})
+	return err == nil
+}
+
+// Renew returns a new server certificate for the host and localhost. It is signed by the authority of the old bundle
+// where that has a key and lasts another year, and by a new one otherwise. Then the old authority stays behind the new
+// one while it is valid: who trusts the bundle also accepts the servers that do not have the new certificate yet.
+func Renew(old Bundle, host string, now time.Time) (Bundle, error) {
+	renewed := Bundle{CAKey: old[CAKey], CACert: old[CACert]}
+	authority, err := tls.X509KeyPair(old[CACert], old[CAKey])
+	if err != nil || !signs(authority.Leaf, now, caMargin) {
+		template := &x509.Certificate{
+			Subject: pkix.Name{CommonName: "webhook-cert-ca"}, IsCA: true, BasicConstraintsValid: true,
+			KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		}
+		if renewed[CACert], renewed[CAKey], err = sign(template, tls.Certificate{}, now); err != nil {
+			return nil, fmt.Errorf("making the webhook CA: %w", err)
+		}
+		if authority, err = tls.X509KeyPair(renewed[CACert], renewed[CAKey]); err != nil {
+			return nil, err
+		}
+		renewed[CACert] = append(renewed[CACert], former(old, now)...)
+	}
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: host[:min(len(host), 64)]}, // more does not fit; the host that counts is below
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"localhost"},
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else if host != "localhost" {
+		template.DNSNames = append(template.DNSNames, host)
+	}
+	if renewed[Cert], renewed[Key], err = sign(template, authority, now); err != nil {
+		return nil, fmt.Errorf("making the webhook server certificate for %s: %w", host, err)
+	}
+	renewed[tlsCrt], renewed[tlsKey] = renewed[Cert], renewed[Key]
+	return renewed, nil
+}
+
+// signs tells whether a certificate is that of an authority, for some time to come.
+func signs(c *x509.Certificate, now time.Time, margin time.Duration) bool {
+	return c.IsCA && !now.Before(c.NotBefore) && !now.Add(margin).After(c.NotAfter)
+}
+
+// former returns the authority of a bundle that has signed last, nil where there is none that is valid.
+func former(b Bundle, now time.Time) []byte {
+	if certs, err := cert.ParseCertsPEM(b[CACert]); err == nil && signs(certs[0], now, 0) {
+		return encode(certs[0].Raw)
+	}
+	return nil
+}
+
+// sign makes a key and its certificate, signed by an authority, or by itself where that is empty. It is valid from an
+// hour ago, for peers whose clock is behind.
+func sign(template *x509.Certificate, authority tls.Certificate, now time.Time) (certPEM, keyPEM []byte, err error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, nil, err
+	}
+	parent, signer := template, crypto.PrivateKey(key)
+	if authority.Leaf != nil {
+		parent, signer = authority.Leaf, authority.PrivateKey
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
+	if err != nil {
+		return nil, nil, err
+	}
+	template.SerialNumber = serial.Add(serial, big.NewInt(1))
+	template.NotBefore, template.NotAfter = now.Add(-time.Hour), now.Add(lifetime)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		return nil, nil, err
+	}
+	keyPEM, err = keyutil.MarshalPrivateKeyToPEM(key)
+	return encode(der), keyPEM, err
+}
+
+func encode(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})
+}

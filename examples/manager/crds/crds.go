@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package crds installs CustomResourceDefinitions and tells whether a kind is served.
+package crds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/klog/v2"
+)
+
+// Resource is that of CustomResourceDefinitions.
+var Resource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// Of returns the definitions of some resources: a manager installs what it manages, and nothing that nobody serves.
+func Of(definitions []*unstructured.Unstructured, resources ...schema.GroupVersionResource) []*unstructured.Unstructured {
+	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
+		return !slices.ContainsFunc(resources, func(r schema.GroupVersionResource) bool { return d.GetName() == r.GroupResource().String() })
+	})
+}
+
+// Install applies the definitions (server-side apply, also over fields that somebody else has set) and waits until the
+// API server serves them all, for half a minute at most. Where a definition stands already, nothing changes.
+func Install(ctx context.Context, client dynamic.Interface, definitions []*unstructured.Unstructured) error {
+	for _, definition := range definitions {
+		options := metav1.ApplyOptions{FieldManager: "podwright-manager", Force: true}
+		applied, err := client.Resource(Resource).Apply(ctx, definition.GetName(), definition, options)
+		if err != nil {
+			return fmt.Errorf("installing the CRD %s: %w", definition.GetName(), err)
+		}
+		last := notEstablished(applied)
+		err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+			if last == nil {
+				return true, nil
+			}
+			if applied, last = client.Resource(Resource).Get(ctx, definition.GetName(), metav1.GetOptions{}); last == nil {
+				last = notEstablished(applied)
+			}
+			return last == nil, nil
+		})
+		if err != nil {
+			return fmt.Errorf("waiting for the API server to serve the CRD %s: %w: %w", definition.GetName(), err, last)
+		}
+	}
+	return nil
+}
+
+// notEstablished returns nil when the API server serves a definition, and what it says against it otherwise.
+func notEstablished(definition *unstructured.Unstructured) error {
+	conditions, _, err := unstructured.NestedSlice(definition.Object, "status", "conditions")
+	if err != nil {
+		return err
+	}
+	reason := errors.New("it has no condition Established yet")
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		switch kind, status := condition["type"], condition["status"]; {
+		case kind == "Established" && status == "True":
+			return nil
+		case kind == "NamesAccepted" && status == "False", kind == "Established":
+			reason = fmt.Errorf("condition %v is %v: %v", kind, status, condition["message"])
+		}
+	}
+	return reason
+}
+
+// Served tells whether the API server serves a resource now.
+func Served(ctx context.Context, client discovery.ServerResourcesInterfaceWithContext, resource schema.GroupVersionResource) (bool, error) {
+	list, err := client.ServerResourcesForGroupVersionWithContext(ctx, resource.GroupVersion().String())
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("asking whether %s is served: %w", resource.GroupResource(), err)
+	}
+	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource }), nil
+}
+
+// Await returns nil once the API server serves a resource, or else why the context is done. It looks every so often,
+// plus up to half of that by chance. Missing is called once it is known that the resource is not served; nil: only a
+// line of the log says it.
+func Await(ctx context.Context, client discovery.ServerResourcesInterfaceWithContext, resource schema.GroupVersionResource, every time.Duration, missing func()) error {
+	said := false
+	pause := wait.DelayFunc(func() time.Duration { return wait.Jitter(every, 0.5) })
+	return pause.Until(ctx, true, true, func(ctx context.Context) (bool, error) {
+		served, err := Served(ctx, client, resource)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			klog.FromContext(ctx).Error(err, "Trying again", "after", every)
+		case err == nil && !served && !said:
+			said = true
+			if missing != nil {
+				missing()
+			}
+			klog.FromContext(ctx).Info("Not started, because its CRD is not installed; it starts when the CRD appears", "crd", resource.GroupResource())
+		}
+		return served, nil
+	})
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/podwright/podwright/examples/manager/certificates"
+)
+
+// Registration keeps the certificates, the two webhook configurations and the conversion webhook in order: it watches
+// them, and looks at them once a minute. While nothing changes it sends no request. Every field is required, except
+// where it says otherwise. AddTo adds it to a manager.
+//
+// A definition that it may not touch, or that does not exist, keeps nothing else from working.
+type Registration struct {
+	// Cache reads and Client writes; AddTo sets those of the manager, which is made with what Configure says.
+	Cache  cache.Cache
+	Client client.Client
+	// Secret names the Secret of the certificates. An empty name keeps them in Folder.
+	Secret client.ObjectKey
+	Folder string
+	// Host is the DNS name or the IP address that the server certificate is for.
+	Host string
+	// Target is where the webhooks are served; its CABundle is set here.
+	Target Target
+	// Mutating and Validating are the manager's own lists; what is not served is left out.
+	Mutating   []admissionv1.MutatingWebhook
+	Validating []admissionv1.ValidatingWebhook
+	// Register false leaves the two configurations and the definition alone: somebody else registers the webhooks.
+	Register bool
+	// Use is told of new certificates and returns once the server presents them.
+	Use func(context.Context, certificates.Bundle) error
+	// Succeeded is called whenever everything is in order, but for a definition that cannot be written.
+	Succeeded func()
+
+	used certificates.Bundle // what the server presents
+	last atomic.Pointer[error]
+}
+
+// The rhythm: a change is answered after a second, everything is looked at once a minute. Two replicas that do not agree
+// must not keep the API server busy.
+const (
+	answer = time.Second
+	resync = time.Minute
+	limit  = 10 * time.Second // of one look, for what cannot be read
+)
+
+// withoutConversion is what a definition means that leads nowhere, or to a server that does not answer.
+const withoutConversion = "requests in a version that is not stored lose fields or fail: " +
+	"let the manager list, watch and patch customresourcedefinitions, or keep spec.conversion in order yourself"
+
+func object(apiVersion, kind string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+}
+
+func mutating() *unstructured.Unstructured {
+	return object("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
+}
+
+func validating() *unstructured.Unstructured {
+	return object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
+}
+
+func definition() *unstructured.Unstructured {
+	return object("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+}
+
+// Configure has a manager cache the objects of the registration, and no others of their kinds. They are known without
+// asking the API server for its resources.
+func (r *Registration) Configure(options *manager.Options) {
+	named := func(name string) fields.Selector { return fields.OneTermEqualSelector(metav1.ObjectNameField, name) }
+	options.Cache.ByObject = map[client.Object]cache.ByObject{
+		&corev1.Secret{}: {Namespaces: map[string]cache.Config{r.Secret.Namespace: {FieldSelector: named(r.Secret.Name)}}},
+		mutating():       {Field: named(MutatingName)},
+		validating():     {Field: named(ValidatingName)},
+		definition():     {Field: named(ConvertedName)},
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
+	for _, cluster := range []*unstructured.Unstructured{mutating(), validating(), definition()} {
+		mapper.Add(cluster.GroupVersionKind(), meta.RESTScopeRoot)
+	}
+	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
+}
+
+// AddTo has a manager run the registration in every replica.
+func (r *Registration) AddTo(m manager.Manager) error {
+	r.Cache, r.Client = m.GetCache(), m.GetClient()
+	c, err := controller.New("webhook-registration", m, controller.Options{
+		Reconciler: r, NeedLeaderElection: ptr.To(false), ReconciliationTimeout: limit, SkipNameValidation: ptr.To(true),
+	})
+	if err != nil {
+		return err
+	}
+	return c.Watch(source.Func(r.watch))
+}
+
+// watch has everything looked at now, and after every change. It does not wait for what cannot be read.
+func (r *Registration) watch(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	queue.Add(reconcile.Request{})
+	later := func() { queue.AddAfter(reconcile.Request{}, answer) }
+	var watched []client.Object
+	if r.Secret.Name != "" {
+		watched = append(watched, &corev1.Secret{})
+	}
+	if r.Register {
+		watched = append(watched, mutating(), validating(), definition())
+	}
+	for _, object := range watched {
+		informer, err := r.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err == nil {
+			_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+				AddFunc: func(any) { later() }, UpdateFunc: func(any, any) { later() }, DeleteFunc: func(any) { later() },
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LastError is what went wrong last; nil after everything was in order, and before the first look.
+func (r *Registration) LastError() error {
+	if last := r.last.Load(); last != nil {
+		return *last
+	}
+	return nil
+}
+
+// Reconcile implements reconcile.Reconciler. Conflicts are how replicas take turns: the next look sees what the other
+// one has written.
+func (r *Registration) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	notConverted, err := r.look(ctx)
+	r.last.Store(&err)
+	switch {
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
+		klog.FromContext(ctx).V(2).Info("Another replica was faster, looking again", "reason", err.Error())
+		return reconcile.Result{RequeueAfter: answer}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("keeping webhook certificates and registration in order: %w", err)
+	case notConverted != nil:
+		klog.FromContext(ctx).Error(notConverted, "The conversion webhook is not in order: "+withoutConversion)
+	}
+	r.Succeeded()
+	return reconcile.Result{RequeueAfter: resync}, nil
+}
+
+// store returns where the certificates are.
+func (r *Registration) store() certificates.Store {
+	if r.Secret.Name == "" {
+		return certificates.Folder(r.Folder)
+	}
+	return &certificates.Secret{ObjectKey: r.Secret, Reader: r.Cache, Writer: r.Client}
+}
+
+// look looks at everything once, and writes what differs. What keeps the conversion webhook from being registered
+// is an error of its own.
+//
+// The API server is not sent to a server that has no certificate yet. But where it will accept the certificate that the
+// server has now, it hears of the new authority first, and the server changes over when everything is registered.
+func (r *Registration) look(ctx context.Context) (notConverted, err error) {
+	now := time.Now()
+	bundle, err := certificates.Ensure(ctx, r.store(), r.Host, now)
+	if err != nil {
+		return nil, err
+	}
+	if !bundle.Accepts(r.used, now) {
+		if err := r.use(ctx, bundle); err != nil {
+			return nil, err
+		}
+	}
+	written := false
+	if r.Register {
+		target := r.Target
+		target.CABundle = bundle[certificates.CACert]
+		first, err := r.register(ctx, mutating(), MutatingName, r.Mutating, target)
+		if err != nil {
+			return nil, err
+		}
+		var own []admissionv1.MutatingWebhook // which have the same fields, and one more
+		if text, err := json.Marshal(r.Validating); err != nil || json.Unmarshal(text, &own) != nil {
+			return nil, fmt.Errorf("validating webhooks: %w", err)
+		}
+		second, err := r.register(ctx, validating(), ValidatingName, own, target)
+		if err != nil {
+			return nil, err
+		}
+		var converting bool
+		converting, notConverted = r.registerConversion(ctx, target)
+		written = first || second || converting
+	}
+	if !written {
+		err = r.use(ctx, bundle)
+	}
+	return notConverted, err
+}
+
+// use has the server present the bundle, unless it does already.
+func (r *Registration) use(ctx context.Context, bundle certificates.Bundle) error {
+	if maps.EqualFunc(bundle, r.used, func(a, b []byte) bool { return string(a) == string(b) }) {
+		return nil
+	}
+	if err := r.Use(ctx, bundle); err != nil {
+		return fmt.Errorf("serving with new certificates: %w", err)
+	}
+	r.used = bundle
+	return nil
+}
+
+// register writes a configuration where it differs. It returns whether it has written.
+func (r *Registration) register(ctx context.Context, object *unstructured.Unstructured, name string, own []admissionv1.MutatingWebhook, target Target) (bool, error) {
+	kind := object.GroupVersionKind()
+	err := r.Cache.Get(ctx, client.ObjectKey{Name: name}, object)
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return false, err
+	}
+	common := &admissionv1.MutatingWebhookConfiguration{}
+	if missing {
+		common.Name, common.Labels = name, map[string]string{managedByLabel: managedBy}
+	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, common); err != nil {
+		return false, err
+	}
+	changed, err := rebuild(common, own, target, kind.Kind == validating().GetKind())
+	if err != nil || !changed && !missing {
+		return false, err
+	}
+	if object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(common); err != nil {
+		return false, err
+	}
+	object.SetGroupVersionKind(kind)
+	if missing {
+		err = r.Client.Create(ctx, object)
+	} else {
+		err = r.Client.Update(ctx, object)
+	}
+	if err != nil {
+		return false, fmt.Errorf("registering webhooks in %s: %w", name, err)
+	}
+	klog.FromContext(ctx).Info("Registered webhooks", "configuration", name, "webhooks", len(common.Webhooks))
+	return true, nil
+}
+
+// registerConversion writes spec.conversion of the definition where it differs, and nothing else of it. It returns
+// whether it has written.
+func (r *Registration) registerConversion(ctx context.Context, target Target) (bool, error) {
+	crd := definition()
+	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
+	defer cancel()
+	if err := r.Cache.Get(limited, client.ObjectKey{Name: ConvertedName}, crd); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	changed, err := convert(crd, target)
+	if err != nil || !changed {
+		return false, err
+	}
+	spec, _, err := unstructured.NestedMap(crd.Object, "spec", "conversion")
+	if err != nil {
+		return false, err
+	}
+	// Without a resourceVersion there is no conflict with those who write other parts of the definition.
+	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/spec/conversion", "value": spec}})
+	if err != nil {
+		return false, err
+	}
+	if err := r.Client.Patch(ctx, crd, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(managedBy)); err != nil {
+		return false, fmt.Errorf("registering the conversion webhook in the CRD %s: %w", ConvertedName, err)
+	}
+	klog.FromContext(ctx).Info("Registered the conversion webhook", "crd", ConvertedName)
+	return true, nil
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/workloads/conversion"
+)
+
+// fixture is an API server with the definition of StatefulSet, and a Registration whose cache is never behind.
+type fixture struct {
+	*testing.T
+	api  client.WithWatch
+	r    *Registration
+	used certificates.Bundle
+	// done lists what the registration did, in its order: writes, and "use" and "succeeded".
+	done []string
+	// refused are the writes and reads of definitions that are forbidden.
+	refused string
+}
+
+// upToDate is a cache that is never behind.
+type upToDate struct {
+	cache.Cache
+	*fixture
+}
+
+func (c upToDate) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if c.refused == "get" && object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+		<-ctx.Done() // as a cache does that never syncs
+		return apierrors.NewTimeoutError("failed waiting for the informer to sync", 0)
+	}
+	return c.api.Get(ctx, key, object, options...)
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{T: t}
+	crd := definitionOf(ConvertedName, dict{"strategy": "None"})
+	crd.SetResourceVersion("")
+	f.api = fake.NewClientBuilder().WithObjects(crd).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			f.note("create", object)
+			return c.Create(ctx, object, options...)
+		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+			f.note("update", object)
+			return c.Update(ctx, object, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if kind := f.note("patch", object); f.refused == "patch" && kind == "CustomResourceDefinition" {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "customresourcedefinitions"}, ConvertedName, errors.New("no such role"))
+			}
+			return c.Patch(ctx, object, patch, options...)
+		},
+	}).Build()
+	f.r = &Registration{
+		Cache: upToDate{fixture: f}, Client: f.api, Secret: client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, Host: "10.0.0.1", Register: true,
+		Target:     Target{URL: byURL.URL, Serves: serves(mutatePath, validatePath, conversion.Path)},
+		Mutating:   []admissionv1.MutatingWebhook{{Name: "mcloneset.kb.io", ClientConfig: onPath(mutatePath)}},
+		Validating: []admissionv1.ValidatingWebhook{{Name: "vcloneset.kb.io", ClientConfig: onPath(validatePath)}},
+		Use: func(_ context.Context, bundle certificates.Bundle) error {
+			f.used = bundle
+			f.done = append(f.done, "use")
+			return nil
+		},
+		Succeeded: func() { f.done = append(f.done, "succeeded") },
+	}
+	return f
+}
+
+func (f *fixture) note(verb string, object client.Object) string {
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	if _, secret := object.(*corev1.Secret); secret {
+		kind = "Secret"
+	}
+	f.done = append(f.done, verb+" "+kind)
+	return kind
+}
+
+// reconcile looks once, and compares what was done.
+func (f *fixture) reconcile(step string, want ...string) {
+	f.Helper()
+	f.done = nil
+	if _, err := f.r.Reconcile(f.Context(), reconcile.Request{}); err != nil {
+		f.Fatalf("%s: %v", step, err)
+	}
+	if diff := cmp.Diff(append(want, "succeeded"), f.done); diff != "" {
+		f.Errorf("%s: what was done (-want +got):\n%s", step, diff)
+	}
+}
+
+// change patches an object by hand.
+func (f *fixture) change(object client.Object, name, patch string) {
+	f.Helper()
+	object.SetName(name)
+	if err := f.api.Patch(f.Context(), object, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// keepOnly removes the other entries of the Secret.
+func (f *fixture) keepOnly(entries ...string) {
+	f.Helper()
+	secret := &corev1.Secret{}
+	if err := f.api.Get(f.Context(), f.r.Secret, secret); err != nil {
+		f.Fatal(err)
+	}
+	maps.DeleteFunc(secret.Data, func(entry string, _ []byte) bool { return !slices.Contains(entries, entry) })
+	if err := f.api.Update(f.Context(), secret); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func TestReconcile(t *testing.T) {
+	f := newFixture(t)
+	const mutatingKind, validatingKind, crd = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "CustomResourceDefinition"
+	f.reconcile("PF-5: the server has its certificate before anybody is sent to it",
+		"create Secret", "use", "create "+mutatingKind, "create "+validatingKind, "patch "+crd)
+	f.reconcile("PF-5: everything stands")
+	stands := definition()
+	if err := f.api.Get(t.Context(), client.ObjectKey{Name: ConvertedName}, stands); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := unstructured.NestedString(stands.Object, "spec", "conversion", "webhook", "clientConfig", "url")
+	if want := byURL.URL + conversion.Path; err != nil || got != want {
+		t.Errorf("URL %q (%v), want %q", got, err, want)
+	}
+
+	f.change(mutating(), MutatingName, `{"webhooks":null}`)
+	f.reconcile("PF-5: after a hand edit", "update "+mutatingKind)
+	f.change(definition(), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+	f.reconcile("PF-5: somebody has removed the conversion", "patch "+crd)
+	f.change(definition(), ConvertedName, `{"spec":{"scope":"Namespaced"}}`)
+	f.reconcile("something else has changed")
+
+	f.keepOnly(certificates.CAKey, certificates.CACert)
+	f.reconcile("another certificate of the same authority", "patch Secret", "use")
+
+	before := f.used
+	f.keepOnly(certificates.CACert, "tls.crt")
+	f.reconcile("another authority: both are registered first", "patch Secret", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
+	if !cmp.Equal(before, f.used) {
+		t.Error("the certificate changes before the API server can know the new authority")
+	}
+	f.reconcile("and the server changes over when it sees that", "use")
+	if now, then := f.used[certificates.CACert], before[certificates.CACert]; bytes.HasPrefix(now, then) || !bytes.HasSuffix(now, then) {
+		t.Error("the new authority does not stand before the old one")
+	}
+	f.reconcile("then everything stands")
+
+	f.r.used = nil
+	f.reconcile("by a replica that begins", "use")
+	f.keepOnly()
+	f.reconcile("everything was removed: the server changes over at once",
+		"patch Secret", "use", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
+	crdless := definition()
+	crdless.SetName(ConvertedName)
+	if err := f.api.Delete(t.Context(), crdless); err != nil {
+		t.Fatal(err)
+	}
+	f.reconcile("a definition that is not installed")
+}
+
+func TestReconcileWithoutRegistration(t *testing.T) {
+	f := newFixture(t)
+	f.r.Register = false
+	f.reconcile("PF-5: somebody else registers", "create Secret", "use")
+}
+
+// A definition that may not be read or written keeps nothing else from working.
+func TestReconcileWithoutConversion(t *testing.T) {
+	for refused, tried := range map[string][]string{"get": nil, "patch": {"patch CustomResourceDefinition"}} {
+		t.Run("PF-5: no permission to "+refused, func(t *testing.T) {
+			f := newFixture(t)
+			f.refused = refused
+			f.reconcile("at first", append([]string{"create Secret", "use", "create MutatingWebhookConfiguration", "create ValidatingWebhookConfiguration"}, tried...)...)
+			f.reconcile("then", tried...)
+		})
+	}
+}
+
+// What fails is told, and a conflict is how replicas take turns.
+func TestReconcileFails(t *testing.T) {
+	f := newFixture(t)
+	f.r.Use = func(context.Context, certificates.Bundle) error { return errors.New("no such port") }
+	_, err := f.r.Reconcile(t.Context(), reconcile.Request{})
+	if err == nil || !strings.Contains(err.Error(), "no such port") || !strings.Contains(f.r.LastError().Error(), "no such port") || len(f.done) != 1 {
+		t.Errorf("error %v, last error %v, after %v", err, f.r.LastError(), f.done)
+	}
+	f.r.Use = func(context.Context, certificates.Bundle) error {
+		return apierrors.NewConflict(corev1.Resource("secrets"), "certs", nil)
+	}
+	if result, err := f.r.Reconcile(t.Context(), reconcile.Request{}); err != nil || result.RequeueAfter != answer {
+		t.Errorf("after a conflict: %v, error %v", result, err)
+	}
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/predownload"
+)
+
+// Kind says how the plans of a kind whose status is an S are applied.
+type Kind[S any] struct {
+	// FailedCreate and FailedUpdate name the conditions that report failures.
+	FailedCreate, FailedUpdate string
+	// FailedDelete names the one about deletions for a reason.
+	FailedDelete func(rollout.DeletionReason) string
+	// Recreates says that an event is recorded the deletions for updates apart.
+	Recreates bool
+
+	// DeepCopy copies a status, Same tells whether one need not be written after
+	// the other, and Report returns its conditions set for problems.
+	DeepCopy func(*S) *S
+	Same     func(a, b *S) bool
+	Report   func(status *S, observed *S, problems []rollout.Problem, now time.Time)
+	// Collided counts one collision of revision names more. (CS-CR5)
+	Collided func(*S)
+	// Shrinks tells whether pods that the first status counts are gone in the second.
+	Shrinks func(before, after *S) bool
+}
+
+// Applier applies one plan for a workload whose status is an S. All of its writes
+// go through it.
+type Applier[S any] struct {
+	*Pass
+	Kind *Kind[S]
+	Plan *rollout.Plan
+	// Status is the status to write, nil where the observed one stands.
+	Status, Observed *S
+	Selector         *metav1.LabelSelector
+	Now              time.Time
+
+	// Jobs creates and deletes jobs that pull images ahead; nil: nobody does.
+	Jobs predownload.Jobs
+	// AllowUpdate tells whether a pod may be taken out of service by an update.
+	// Nil allows all.
+	AllowUpdate func(ctx context.Context, pod *corev1.Pod) (bool, error)
+	// Replaced is called for pods that have ended and are deleted. May be nil.
+	Replaced func(*corev1.Pod)
+
+	stored   *S // as it was observed, or written by this reconcile
+	failures Failures
+	refusal  sync.Mutex
+	refused  bool // AllowUpdate has refused a pod
+}
+
+// Step is one step of applying a plan.
+type Step func(context.Context) error
+
+// Apply applies the plan: the revisions, before any pod refers to them; the steps;
+// the status; what is to follow it, where followUp is not nil; and what is left of
+// the history. It returns false where the next reconcile has to plan again, and
+// otherwise after what time there is to be one. One failure does not stop the rest;
+// all errors are collected, so that the reconcile is repeated.
+func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
+	a.stored = a.Observed
+	if adopt != nil {
+		err = adopt(ctx)
+	}
+	if err == nil {
+		settled, err = a.PrepareRevisions(ctx, &a.Plan.Revisions, a.Selector, a.collided)
+	}
+	if err != nil {
+		_ = a.failures.Add(a.Kind.FailedUpdate, err)
+		return 0, true, WorthRetrying(err, a.writeStatus(ctx, nil))
+	}
+	if !settled {
+		return 0, false, nil
+	}
+	if outdated, err := a.outdated(ctx); outdated {
+		return 0, true, WorthRetrying(err)
+	}
+	var errs []error
+	for _, step := range steps {
+		errs = append(errs, step(ctx))
+	}
+	statusErr := a.writeStatus(ctx, a.Status)
+	errs = append(errs, statusErr)
+	if followUp != nil {
+		errs = append(errs, followUp(ctx))
+	}
+	if statusErr == nil { // otherwise the status may still name a revision to delete
+		errs = append(errs, a.DeleteRevisions(ctx, a.Plan.Revisions.Delete))
+	}
+	return a.requeueAfter(), true, WorthRetrying(errs...)
+}
+
+// outdated finds out whether the workload is gone or another one by now, where
+// pods that its status counts are gone and would be created again. The garbage
+// collector deletes the pods of a workload after it, and the caches may show that
+// the other way round. It costs no request to write the status before anything
+// else, which is due anyway; where that fails for another reason, the reconcile
+// goes on and tries again at its end.
+func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
+	if len(a.Plan.Create) == 0 || a.Status == nil || !a.Kind.Shrinks(a.Observed, a.Status) {
+		return false, nil
+	}
+	err := a.writeStatus(ctx, a.Status)
+	return a.Gone || apierrors.IsConflict(err), err
+}
+
+// collided counts one collision of revision names more. (CS-CR5)
+func (a *Applier[S]) collided(ctx context.Context) error {
+	status := a.Kind.DeepCopy(a.Observed)
+	a.Kind.Collided(status)
+	return a.WriteStatus(ctx, a.Observed, status)
+}
+
+// writeStatus writes the planned status, nil where the present one stands, and
+// what went wrong since.
+func (a *Applier[S]) writeStatus(ctx context.Context, status *S) error {
+	if len(a.failures) > 0 {
+		if status == nil {
+			status = a.stored
+		}
+		status = a.Kind.DeepCopy(status)
+		a.Kind.Report(status, a.Observed, append(a.failures, a.Plan.Problems...), a.Now)
+		if a.Kind.Same(a.stored, status) {
+			status = nil
+		}
+	}
+	if status == nil || status == a.stored {
+		return nil
+	}
+	if err := a.WriteStatus(ctx, a.stored, status); err != nil {
+		return err
+	}
+	a.stored = status
+	return nil
+}
+
+// CreateClaims creates claims that pods wait for.
+func (a *Applier[S]) CreateClaims(ctx context.Context) error {
+	return a.failures.Add(a.Kind.FailedCreate, Each(ctx, a.Plan.CreateClaims, a.CreateClaim))
+}
+
+// ChangeClaims gives claims their owners.
+func (a *Applier[S]) ChangeClaims(ctx context.Context, claims []rollout.ClaimPatch) error {
+	return Each(ctx, claims, a.changeClaim)
+}
+
+func (a *Applier[S]) changeClaim(ctx context.Context, c rollout.ClaimPatch) error {
+	err := a.ChangeClaim(ctx, c)
+	if err != nil {
+		a.Event(corev1.EventTypeWarning, "FailedUpdate", "%v", err)
+	}
+	return err
+}
+
+// Failed has an error reported by a condition, and returns it.
+func (a *Applier[S]) Failed(condition string, err error) error { return a.failures.Add(condition, err) }
+
+// ApplyPods applies the stages of the plan. (CS-16)
+func (a *Applier[S]) ApplyPods(ctx context.Context) error {
+	return a.ApplyStages(ctx, &a.Plan.Stages, func(ctx context.Context, stage *rollout.Stage) error {
+		return errors.Join(a.deletePods(ctx, stage.Delete), a.patchPods(ctx, stage.Patch),
+			a.failures.Add(a.Kind.FailedCreate, a.CreatePods(ctx, stage.Create)))
+	})
+}
+
+// deletePods deletes pods with what goes with them. (CS-24)
+func (a *Applier[S]) deletePods(ctx context.Context, deletions []rollout.PodDeletion) error {
+	if len(deletions) == 0 {
+		return nil
+	}
+	err := Each(ctx, deletions, a.deletePod)
+	return a.failures.Add(a.Kind.FailedDelete(deletions[0].For), err) // where it matters, a stage deletes for one reason
+}
+
+// deletePod deletes a pod: after its claims have been told whose they are, and
+// before those are deleted that nobody uses any more.
+func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error {
+	deed := Delete
+	if d.For == rollout.DeleteForUpdate {
+		if a.Kind.Recreates {
+			deed = Recreate
+		}
+		if allowed, err := a.mayUpdate(ctx, d.Pod); !allowed || err != nil {
+			return err
+		}
+	}
+	for _, claim := range d.ChangeClaims {
+		if err := a.changeClaim(ctx, claim); err != nil {
+			return fmt.Errorf("delete pod %s: %w", d.Pod.Name, err)
+		}
+	}
+	if d.For == rollout.DeleteFailed {
+		a.Event(corev1.EventTypeWarning, "RecreatingFailedPod", "Pod %s has ended (%s) and is recreated", d.Pod.Name, d.Pod.Status.Phase)
+	}
+	remove := a.DeletePod
+	if d.Unchanged {
+		remove = a.DeletePodUnchanged
+	}
+	if err := remove(ctx, d.Pod, deed); err != nil {
+		return err
+	}
+	if d.For == rollout.DeleteFailed && a.Replaced != nil {
+		a.Replaced(d.Pod)
+	}
+	var errs []error
+	for _, claim := range d.DeleteClaims {
+		errs = append(errs, a.DeleteClaim(ctx, claim))
+	}
+	return errors.Join(errs...)
+}
+
+// patchPods changes pods, those to be updated as far as that is allowed. (CS-32)
+func (a *Applier[S]) patchPods(ctx context.Context, patches []rollout.PodPatch) error {
+	allow := func(ctx context.Context, p *rollout.PodPatch) (bool, error) {
+		if p.Kind != rollout.PatchUpdateInPlace {
+			return true, nil
+		}
+		return a.mayUpdate(ctx, p.Pod)
+	}
+	return a.failures.Add(a.Kind.FailedUpdate, a.PatchPods(ctx, patches, allow))
+}
+
+// mayUpdate asks AllowUpdate, about one pod at a time, until it has refused one.
+func (a *Applier[S]) mayUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if a.AllowUpdate == nil {
+		return true, nil
+	}
+	a.refusal.Lock()
+	defer a.refusal.Unlock()
+	if a.refused {
+		return false, nil
+	}
+	allowed, err := a.AllowUpdate(ctx, pod)
+	a.refused = !allowed || err != nil
+	return allowed, err
+}
+
+// refusedRetry is how soon a refused update is asked about again.
+const refusedRetry = time.Second
+
+// requeueAfter is the plan's, or sooner where an update was refused.
+func (a *Applier[S]) requeueAfter() time.Duration {
+	if after := a.Plan.RequeueAfter; !a.refused || after > 0 && after < refusedRetry {
+		return after
+	}
+	return refusedRetry
+}
+
+// PullAhead creates or deletes the jobs that pull images ahead, and labels the
+// update revision.
+func (a *Applier[S]) PullAhead(ctx context.Context) error {
+	if a.Jobs == nil {
+		return nil
+	}
+	return a.PreDownload(ctx, a.Jobs, a.Plan.Revisions.Update, a.Plan.PreDownload)
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package typedclient
+
+import (
+	"context"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/gentype"
+)
+
+// Interface reads and writes objects of a kind: T is the pointer to its Go type,
+// and L to that of its lists. The methods do what those of client-go's clients do,
+// and return the API server's errors (see k8s.io/apimachinery/pkg/api/errors).
+type Interface[T, L any] interface {
+	Create(ctx context.Context, object T, opts metav1.CreateOptions) (T, error)
+	// Update writes everything but the status.
+	Update(ctx context.Context, object T, opts metav1.UpdateOptions) (T, error)
+	// UpdateStatus writes nothing but the status.
+	UpdateStatus(ctx context.Context, object T, opts metav1.UpdateOptions) (T, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+	// Patch changes an object or one of its subresources ("status", for some kinds
+	// "scale"). Custom resources take JSON patches, merge patches and server-side
+	// apply, but no strategic-merge patches.
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error)
+}
+
+type object[T any] interface {
+	*T
+	runtime.Object
+	metav1.Object
+}
+
+type list[L any] interface {
+	*L
+	runtime.Object
+}
+
+// New makes the client of a kind in a namespace; the empty one means all, or that
+// the kind has none. L has the fields ListMeta and Items. It panics for a version
+// that the backend is not connected to.
+func New[T, L any, P object[T], Q list[L]](b *Backend, resource schema.GroupVersionResource, namespace string) Interface[P, Q] {
+	newObject, newList := func() P { return new(T) }, func() Q { return new(L) }
+	if b.memory == nil {
+		c, connected := b.versions[resource.GroupVersion()]
+		if !connected {
+			panic("no connection for " + resource.String())
+		}
+		return gentype.NewClientWithList[P, Q](resource.Resource, c, c.codec, namespace, newObject, newList)
+	}
+	return gentype.NewFakeClientWithList(b.memory, namespace, resource, resource.GroupVersion().WithKind(reflect.TypeFor[T]().Name()), newObject, newList,
+		func(to, from Q) { *part[metav1.ListMeta](to, "ListMeta") = *part[metav1.ListMeta](from, "ListMeta") },
+		func(l Q) []P {
+			return pointers[T, P](*part[[]T](l, "Items"))
+		},
+		func(l Q, objects []P) {
+			*part[[]T](l, "Items") = values[T, P](objects)
+		})
+}
+
+// part is a field of a list.
+func part[F any](list any, name string) *F {
+	return reflect.ValueOf(list).Elem().FieldByName(name).Addr().Interface().(*F)
+}
+
+func pointers[T any, P object[T]](all []T) []P {
+	out := make([]P, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
+}
+
+func values[T any, P object[T]](all []P) []T {
+	out := make([]T, len(all))
+	for i := range all {
+		out[i] = *all[i]
+	}
+	return out
+}
