@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
@@ -74,6 +77,14 @@ func (c *Cluster) noise(i int) {
 		return
 	}
 	c.Heartbeat(i)
+	claims := c.Kube.CoreV1().PersistentVolumeClaims(fixture.Web.Namespace)
+	list, err := claims.List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for _, claim := range list.Items { // it is bound
+		bound := fmt.Sprintf(`{"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"%d"}},"spec":{"volumeName":"pv"}}`, i)
+		_, err := claims.Patch(c.T.Context(), claim.Name, types.MergePatchType, []byte(bound), metav1.PatchOptions{})
+		c.Must(err)
+	}
 }
 
 // wrote lists what the controller wrote since ForgetRequests.
