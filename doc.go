@@ -58,3 +58,14 @@
 // agent to copy, a controller-runtime integration, and the tests against a real
 // control plane.
 package podwright
+
+import "time"
+
+// Metrics receives what the controllers of podwright measure of themselves: every
+// Options has a field of this type. Implementations must be safe for use by
+// several goroutines. One for Prometheus stands in examples/manager.
+type Metrics interface {
+	// Reconciled is called after every reconcile with the name of the controller,
+	// its duration, and its error, if any.
+	Reconciled(controller string, took time.Duration, err error)
+}

@@ -1,11 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package workloads
 
 import "github.com/podwright/podwright/internal/caches"
 
-// Trim is a transform for informers of pods, claims, revisions and nodes: it
-// drops from an object what no controller of podwright reads, which is half of
-// a pod. It is for whoever shares the informers among several controllers; those
-// that a controller makes itself are trimmed.
+// Trim is a transform for informers of pods, claims, revisions and nodes that
+// several controllers share; those that a controller makes itself are trimmed. It
+// drops what no controller of podwright reads:
+//
+//   - of every object metadata.managedFields;
+//   - of a pod spec.nodeSelector, topologySpreadConstraints, hostAliases, dnsConfig
+//     and imagePullSecrets, and status.podIPs and hostIPs;
+//   - of a node status.images, volumesInUse and volumesAttached.
+//
+// Whoever else reads such an informer must not take for empty what is missing, and
+// must not write an object from it back with an update, which would remove these
+// fields from the cluster, or be refused: send patches, or read the object anew.
+// Do not set it on an informer whose objects other code updates.
 //
 //	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(workloads.Trim))
 func Trim(object any) (any, error) { return caches.Trim(object) }

@@ -121,7 +121,7 @@ func (r *cacheReader) NodeLabels(name string) map[string]string {
 }
 
 // Seen implements cloneset.Reader.
-func (r *cacheReader) Seen(resource cloneset.Resource) string {
+func (r *cacheReader) SyncedResourceVersion(resource cloneset.Resource) string {
 	return r.seen[resource].GetStore().LastStoreSyncResourceVersion()
 }
 

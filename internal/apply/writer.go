@@ -5,11 +5,8 @@ package apply
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
@@ -28,9 +25,6 @@ type Writer struct {
 	Pods, Claims apiwriter.Resource
 	// Workloads names the cache of the workloads. Required.
 	Workloads consistency.Resource
-	// NewestWorkload returns the resourceVersion that the workloads have come to
-	// in a namespace. Default nil: that cannot be asked.
-	NewestWorkload func(ctx context.Context, namespace string) (resourceVersion string, err error)
 	// PatchStatus sends a merge patch of the status of a workload, and returns
 	// the resourceVersion of the write. Required.
 	PatchStatus func(ctx context.Context, key types.NamespacedName, data []byte) (resourceVersion string, err error)
@@ -39,15 +33,15 @@ type Writer struct {
 	Recorder record.EventRecorder
 	// Message gives the text of the event about a write. Default: Plain.
 	Message func(Outcome) string
-	// Tells says which patches of pods are recorded in events, by what they are
+	// Records says which patches of pods are recorded in events, by what they are
 	// for. Default: none.
-	Tells map[rollout.PatchKind]Deed
+	Records map[rollout.PatchKind]Action
 	// GeneratedNames says that a pod gets another name with every attempt to
 	// create it. Reports then leave the name out.
 	GeneratedNames bool
 
 	// Own remembers the writes of earlier reconciles.
-	Own consistency.Tracker
+	Own consistency.Store
 
 	creations Creations
 	states    consistency.Last[map[string]types.UID] // see Begins
@@ -63,58 +57,6 @@ func NewWriter(client kubernetes.Interface) *Writer {
 		Pods:       apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Pods)},
 		Claims:     apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Claims)},
 	}
-}
-
-// Find returns the version at which a cache shows what became of a write of a
-// pod or a claim that had no answer; empty where there is nothing to wait for.
-// Where the thing is gone and the cache still shows it, that is how far the API
-// server has come by now. shown tells whether the cache does.
-func (w *Writer) Find(
-	ctx context.Context, namespace string, resource consistency.Resource, name string, shown func() (bool, error),
-) (resourceVersion string, err error) {
-	of := w.Pods
-	if resource == consistency.Claims {
-		of = w.Claims
-	}
-	resourceVersion, err = of.Version(ctx, namespace, name)
-	if !apierrors.IsNotFound(err) {
-		return resourceVersion, err
-	}
-	if shown, err := shown(); !shown || err != nil {
-		return "", err
-	}
-	return of.Newest(ctx, namespace)
-}
-
-// Newest returns the resourceVersion that a resource has come to on the API
-// server in a namespace; empty where it cannot be asked.
-func (w *Writer) Newest(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error) {
-	switch resource {
-	case consistency.Pods:
-		return w.Pods.Newest(ctx, namespace)
-	case consistency.Claims:
-		return w.Claims.Newest(ctx, namespace)
-	case consistency.Revisions:
-		revisions := apiwriter.Resource{Client: w.Kubernetes.AppsV1().RESTClient(), Name: string(resource)}
-		return revisions.Newest(ctx, namespace)
-	case w.Workloads:
-		if w.NewestWorkload != nil {
-			return w.NewestWorkload(ctx, namespace)
-		}
-	}
-	return "", nil
-}
-
-// Exists tells whether the API server has a pod of that name and owner.
-func (w *Writer) Exists(ctx context.Context, namespace, pod string, owner types.UID) (bool, error) {
-	found, err := w.Kubernetes.CoreV1().Pods(namespace).Get(ctx, pod, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(found.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == owner }), nil
 }
 
 // WroteStatus tells whether a version of a workload, which has the status, is
@@ -133,24 +75,24 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.intended.Forget(key)
 }
 
-// Deed is what a write does, as the reasons of events name it after
+// Action is what a write does, as the reasons of events name it after
 // "Successful" or "Failed".
-type Deed string
+type Action string
 
-// The deeds that are recorded in events.
+// The actions that are recorded in events.
 const (
-	Create        Deed = "Create"
-	Delete        Deed = "Delete"
-	Update        Deed = "Update"
-	UpdateInPlace Deed = "UpdatePodInPlace"  // told when it begins
-	Recreate      Deed = "UpdatePodReCreate" // a deletion, to be created at another revision
+	Create        Action = "Create"
+	Delete        Action = "Delete"
+	Update        Action = "Update"
+	UpdateInPlace Action = "UpdatePodInPlace"  // recorded when it begins
+	Recreate      Action = "UpdatePodReCreate" // a deletion, to be created at another revision
 )
 
 // Outcome is the outcome of a write that is recorded in an event.
 type Outcome struct {
 	// Workload is the name of the workload.
 	Workload string
-	Deed     Deed
+	Action   Action
 	// Pod is the name of the pod that was written, or is empty. Claim is the
 	// name of the claim that was written, or is empty; Pod is then the pod for
 	// which it was created.
@@ -159,14 +101,14 @@ type Outcome struct {
 	Err error
 }
 
-// Plain tells an outcome in plain words.
+// Plain says an outcome in plain words.
 func Plain(o Outcome) string {
 	thing := "pod " + o.Pod
 	if o.Claim != "" {
 		thing = "claim " + o.Claim
 	}
 	present, past := "update "+thing, "updated "+thing
-	switch o.Deed {
+	switch o.Action {
 	case Create:
 		present, past = "create "+thing, "created "+thing
 	case Delete, Recreate:

@@ -15,13 +15,15 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	pod.Spec = corev1.PodSpec{
 		Volumes:        []corev1.Volume{{Name: "token"}},
 		Tolerations:    []corev1.Toleration{{Key: "k"}},
+		Affinity:       &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}},
+		NodeSelector:   map[string]string{"zone": "a"},
 		NodeName:       "node-1",
 		Containers:     []corev1.Container{{Name: "main", Env: []corev1.EnvVar{{Name: "A"}}, VolumeMounts: []corev1.VolumeMount{{Name: "token"}}}},
 		ReadinessGates: []corev1.PodReadinessGate{{ConditionType: "g"}},
 	}
-	pod.Status = corev1.PodStatus{PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{Name: "main"}}}
+	pod.Status = corev1.PodStatus{PodIP: "10.0.0.1", PodIPs: []corev1.PodIP{{IP: "10.0.0.1"}}, ContainerStatuses: []corev1.ContainerStatus{{Name: "main"}}}
 	want := pod.DeepCopy()
-	want.ManagedFields, want.Spec.Volumes, want.Spec.Tolerations = nil, nil, nil
+	want.ManagedFields, want.Spec.NodeSelector, want.Status.PodIPs = nil, nil, nil
 	got, err := Trim(pod)
 	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
@@ -29,28 +31,6 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	missed := cache.DeletedFinalStateUnknown{Key: "x/a"}
 	if got, err := Trim(missed); err != nil || got != any(missed) {
 		t.Errorf("got %v, %v", got, err)
-	}
-}
-
-func TestTrimKeepsVolumesThatAreClaims(t *testing.T) {
-	claim := func(name, claimName string) corev1.Volume {
-		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
-			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName}}}
-	}
-	pod := owned("web-0", "x")
-	pod.Spec.Volumes = []corev1.Volume{
-		{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}},
-		claim("data", "data-web-0"),
-		{Name: "none"},
-		{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
-		claim("logs", "logs-web-0"),
-	}
-	if _, err := Trim(pod); err != nil {
-		t.Fatal(err)
-	}
-	want := []corev1.Volume{claim("data", "data-web-0"), claim("logs", "logs-web-0")}
-	if diff := cmp.Diff(want, pod.Spec.Volumes); diff != "" {
-		t.Errorf("volumes (-want +got):\n%s", diff)
 	}
 }
 

@@ -21,9 +21,9 @@ func CheckVersions() error {
 // Stores are the stores of the caches that a controller reads.
 type Stores map[consistency.Resource]cache.Store
 
-// Seen returns the resourceVersion up to which a cache is complete, empty when
-// it cannot tell or is not known.
-func (s Stores) Seen(resource consistency.Resource) string {
+// SyncedResourceVersion returns the resourceVersion up to which a cache is
+// complete, empty when it cannot tell or is not known.
+func (s Stores) SyncedResourceVersion(resource consistency.Resource) string {
 	store, found := s[resource]
 	if !found {
 		return ""

@@ -1,13 +1,15 @@
-// Package consistency lets a controller read its own writes: a pass over an
-// object waits until the caches have seen everything that earlier passes over
-// it wrote.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package consistency lets a controller read its own writes: a reconcile of an
+// object waits until the caches have seen everything that earlier reconciles of
+// of it wrote.
 //
 // What is remembered is one resourceVersion per object and resource, not a list
 // of expected events; of a write whose answer was lost, that there may be one;
-// and until the next pass, which pods were created, so that a cache that leaves
+// and until the next reconcile, what was created, so that a cache that leaves
 // some out is found out. So an event that is lost in a relist, or a pod that is
 // created and deleted again before the cache sees it, leaves nothing behind
-// that would block the next pass forever.
+// that would block the next one forever.
 package consistency
 
 import (
@@ -33,18 +35,18 @@ const (
 	Revisions Resource = "controllerrevisions"
 )
 
-// Seen returns the resourceVersion up to which a cache is known to be
+// Synced returns the resourceVersion up to which a cache is known to be
 // complete; empty when it cannot tell.
-type Seen func(Resource) string
+type Synced func(Resource) string
 
-// Tracker remembers the newest write per object and resource. Its zero value
+// Store remembers the newest write per object and resource. Its zero value
 // is ready for use, by several goroutines.
-type Tracker struct {
+type Store struct {
 	lock    sync.Mutex
 	writes  map[types.NamespacedName]map[Resource]string
 	since   map[types.NamespacedName]time.Time // when it was first found that a cache lacks a write
 	lost    map[types.NamespacedName]map[thing]bool
-	created map[types.NamespacedName]map[string]types.UID // the owners of created pods by name
+	created map[types.NamespacedName]map[Creation]bool
 }
 
 // thing is what a write was about.
@@ -55,7 +57,7 @@ type thing struct {
 
 // Wrote records that a pass over the object got resourceVersion back for a
 // write. An empty version is ignored: there is nothing to wait for.
-func (t *Tracker) Wrote(object types.NamespacedName, resource Resource, resourceVersion string) {
+func (t *Store) Wrote(object types.NamespacedName, resource Resource, resourceVersion string) {
 	if resourceVersion == "" {
 		return
 	}
@@ -77,7 +79,7 @@ func (t *Tracker) Wrote(object types.NamespacedName, resource Resource, resource
 
 // Lost records that a write of a pass over the object had no answer: it may
 // have been made, on the thing of that name.
-func (t *Tracker) Lost(object types.NamespacedName, resource Resource, name string) {
+func (t *Store) Lost(object types.NamespacedName, resource Resource, name string) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if t.lost == nil {
@@ -93,7 +95,7 @@ func (t *Tracker) Lost(object types.NamespacedName, resource Resource, name stri
 // any, before a pass plans anything new. For each of them, find returns the
 // resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where find
 // fails, it is asked again by the next pass.
-func (t *Tracker) Settle(object types.NamespacedName, find func(resource Resource, name string) (resourceVersion string, err error)) error {
+func (t *Store) Settle(object types.NamespacedName, find func(resource Resource, name string) (resourceVersion string, err error)) error {
 	t.lock.Lock()
 	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {
 		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
@@ -112,30 +114,39 @@ func (t *Tracker) Settle(object types.NamespacedName, find func(resource Resourc
 	return nil
 }
 
-// Created records that a pass over the object, whose UID is owner, created a pod
-// of that name.
-func (t *Tracker) Created(object types.NamespacedName, pod string, owner types.UID) {
+// Creation is an object that was created on behalf of another one.
+type Creation struct {
+	Resource Resource
+	Name     string
+	// Owner is the UID of the object on whose behalf it was created.
+	Owner types.UID
+}
+
+// Created records that a reconcile of the object created another one.
+func (t *Store) Created(object types.NamespacedName, c Creation) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if t.created == nil {
-		t.created = map[types.NamespacedName]map[string]types.UID{}
+		t.created = map[types.NamespacedName]map[Creation]bool{}
 	}
 	if t.created[object] == nil {
-		t.created[object] = map[string]types.UID{}
+		t.created[object] = map[Creation]bool{}
 	}
-	t.created[object][pod] = owner
+	t.created[object][c] = true
 }
 
-// Unseen returns the created pods, by name with their owner, that a cache which
-// has seen all writes does not show. The others are forgotten.
-func (t *Tracker) Unseen(object types.NamespacedName, shown func(pod string) bool) map[string]types.UID {
+// Unseen returns what was created, sorted, and a cache that has seen all writes
+// does not show. The rest is forgotten.
+func (t *Store) Unseen(object types.NamespacedName, shown func(Resource, string) bool) []Creation {
 	t.lock.Lock()
 	defer t.lock.Unlock()
-	maps.DeleteFunc(t.created[object], func(pod string, _ types.UID) bool { return shown(pod) })
+	maps.DeleteFunc(t.created[object], func(c Creation, _ bool) bool { return shown(c.Resource, c.Name) })
 	if len(t.created[object]) == 0 {
 		delete(t.created, object)
 	}
-	return maps.Clone(t.created[object])
+	return slices.SortedFunc(maps.Keys(t.created[object]), func(a, b Creation) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // Missing is a write that a cache has yet to see. Its zero value is none.
@@ -154,11 +165,11 @@ func (m Missing) String() string {
 // Pending says what a cache has yet to see before a pass over the object may
 // start. What has been seen is forgotten. Caches that cannot tell how far they
 // are are not waited for; versions that cannot be compared are an error.
-func (t *Tracker) Pending(object types.NamespacedName, seen Seen, now time.Time) (Missing, error) {
+func (t *Store) Pending(object types.NamespacedName, synced Synced, now time.Time) (Missing, error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	for resource, wrote := range t.writes[object] {
-		have := seen(resource)
+		have := synced(resource)
 		if have == "" {
 			continue
 		}
@@ -183,7 +194,7 @@ func (t *Tracker) Pending(object types.NamespacedName, seen Seen, now time.Time)
 }
 
 // Reset waits for another version than that of the last write; empty for none.
-func (t *Tracker) Reset(object types.NamespacedName, resource Resource, resourceVersion string) {
+func (t *Store) Reset(object types.NamespacedName, resource Resource, resourceVersion string) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	delete(t.since, object)
@@ -194,7 +205,7 @@ func (t *Tracker) Reset(object types.NamespacedName, resource Resource, resource
 }
 
 // Forget drops what is remembered of an object that no longer exists.
-func (t *Tracker) Forget(object types.NamespacedName) {
+func (t *Store) Forget(object types.NamespacedName) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	delete(t.writes, object)

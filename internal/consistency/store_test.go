@@ -12,10 +12,10 @@ import (
 
 var web = types.NamespacedName{Namespace: "default", Name: "web"}
 
-func at(version string) Seen { return func(Resource) string { return version } }
+func at(version string) Synced { return func(Resource) string { return version } }
 
 // pending says what is waited for, and fails where that cannot be known.
-func pending(t *testing.T, tracker *Tracker, version string) string {
+func pending(t *testing.T, tracker *Store, version string) string {
 	t.Helper()
 	missing, err := tracker.Pending(web, at(version), time.Unix(0, 0))
 	if err != nil {
@@ -44,7 +44,7 @@ func TestPending(t *testing.T) {
 		{"the cache cannot tell", []string{"12"}, "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var tracker Tracker
+			var tracker Store
 			for _, version := range test.writes {
 				tracker.Wrote(web, "pods", version)
 			}
@@ -56,7 +56,7 @@ func TestPending(t *testing.T) {
 }
 
 func TestPendingForgetsWhatWasSeen(t *testing.T) {
-	var tracker Tracker
+	var tracker Store
 	tracker.Wrote(web, "pods", "12")
 	tracker.Wrote(types.NamespacedName{Name: "other"}, "pods", "50")
 	if pending(t, &tracker, "11") == "" || pending(t, &tracker, "12") != "" {
@@ -73,7 +73,7 @@ func TestPendingForgetsWhatWasSeen(t *testing.T) {
 }
 
 func TestSettle(t *testing.T) {
-	var tracker Tracker
+	var tracker Store
 	asked := 0
 	find := func(version string, err error) func(Resource, string) (string, error) {
 		return func(resource Resource, name string) (string, error) {
@@ -106,7 +106,7 @@ func TestSettle(t *testing.T) {
 // What cannot be compared is said, not passed over.
 func TestVersionsThatCannotBeCompared(t *testing.T) {
 	for _, test := range [][2]string{{"x", "1"}, {"1", "x"}, {"abc", "abd"}, {"0", "1"}} {
-		var tracker Tracker
+		var tracker Store
 		tracker.Wrote(web, "pods", test[0])
 		if missing, err := tracker.Pending(web, at(test[1]), time.Unix(0, 0)); err == nil || !strings.Contains(err.Error(), "versions are numbers") {
 			t.Errorf("wrote %q, the cache is at %q: missing %v, error %v", test[0], test[1], missing, err)
@@ -115,7 +115,7 @@ func TestVersionsThatCannotBeCompared(t *testing.T) {
 }
 
 func TestPendingTellsForHowLong(t *testing.T) {
-	var tracker Tracker
+	var tracker Store
 	tracker.Wrote(web, "pods", "12")
 	start := time.Unix(0, 0)
 	for _, after := range []time.Duration{0, time.Second, time.Hour} {
@@ -137,25 +137,30 @@ func TestPendingTellsForHowLong(t *testing.T) {
 }
 
 func TestUnseen(t *testing.T) {
-	var tracker Tracker
-	shows := func(names ...string) func(string) bool {
-		return func(name string) bool { return slices.Contains(names, name) }
+	var store Store
+	shows := func(names ...string) func(Resource, string) bool {
+		return func(resource Resource, name string) bool { return resource == Pods && slices.Contains(names, name) }
 	}
-	if got := tracker.Unseen(web, shows()); len(got) > 0 {
+	pod := func(name string) Creation { return Creation{Resource: Pods, Name: name, Owner: "uid"} }
+	if got := store.Unseen(web, shows()); len(got) > 0 {
 		t.Errorf("nothing was created, and unseen is %v", got)
 	}
-	tracker.Created(web, "web-0", "uid")
-	tracker.Created(web, "web-1", "uid")
+	store.Created(web, pod("web-0"))
+	store.Created(web, pod("web-1"))
 	for range 2 {
-		if got := tracker.Unseen(web, shows("web-0")); len(got) != 1 || got["web-1"] != "uid" {
+		if got := store.Unseen(web, shows("web-0")); len(got) != 1 || got[0] != pod("web-1") {
 			t.Errorf("unseen is %v, want web-1", got)
 		}
 	}
-	if got := tracker.Unseen(web, shows("web-1")); len(got) > 0 {
+	if got := store.Unseen(web, shows("web-1")); len(got) > 0 {
 		t.Errorf("what was seen is unseen again: %v", got)
 	}
-	tracker.Created(web, "web-2", "uid")
-	if tracker.Forget(web); len(tracker.Unseen(web, shows())) > 0 {
+	job := Creation{Resource: "jobs", Name: "web-0", Owner: "uid"}
+	store.Created(web, job)
+	if got := store.Unseen(web, shows("web-0")); len(got) != 1 || got[0] != job {
+		t.Errorf("unseen is %v, want a job that has the name of a pod", got)
+	}
+	if store.Forget(web); len(store.Unseen(web, shows())) > 0 {
 		t.Error("what is forgotten is unseen")
 	}
 }

@@ -1,6 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controller is what every controller of podwright shares: the events
-// that concern an object, a queue of keys, workers that reconcile them by
-// observe, plan and apply, each on what it wrote before, and an orderly end.
+// Package controller is the shell of every controller: a kind describes what it
+// reads, and how to observe, plan and apply; the shell makes informers, indexes and
+// handlers, has the objects enqueued that an event concerns, reconciles each on what
+// was written before, and ends in order. toy_test.go has a kind of the least size.
+//
+// # Events
+//
+// A [Read] declares which fields of a resource the plan reads. All kinds on one
+// informer share one handler, which compares these fields once per event, and finds
+// by owner references or by a kind's own function whose keys to enqueue.
+//
+// # Several controllers and one pod
+//
+// A workload, the readiness of pods, launch priority, restarts on request and the
+// node's agent all write to the same pod, without asking each other. That works since
+//
+//   - each fact has one author: a label, an annotation, a condition and, in a list that
+//     several share, an entry by key. Who needs another's fact waits for it;
+//   - a write is a strategic-merge patch of these facts alone, with the UID of the pod.
+//     It carries no resourceVersion, so what others write in between is no conflict
+//     and is not undone;
+//   - a fact that several share, such as the message of the condition KruisePodReady,
+//     which lists who keeps the pod out of service, is patched on the resourceVersion
+//     that was read (podpatch.Patch.IfUnchanged): whoever comes second has a conflict,
+//     and decides again on what is there by then. So is a deletion that was decided by
+//     the pod's state;
+//   - a controller waits for its own writes only, per resource: those of others come as
+//     events, and the next plan is made on both.
 package controller

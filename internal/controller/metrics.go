@@ -1,15 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import "time"
 
-// Metrics receives what a controller measures of itself. Implementations must
-// be safe for use by several goroutines.
-type Metrics interface {
-	// Reconciled is called after every pass with its duration and its error, if any.
-	Reconciled(controller string, took time.Duration, err error)
-}
-
-// NoMetrics measures nothing.
+// NoMetrics is podwright.Metrics that measures nothing.
 type NoMetrics struct{}
 
 // Reconciled does nothing.

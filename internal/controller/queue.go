@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import (
@@ -18,27 +20,20 @@ import (
 
 // Config says how a Loop runs.
 type Config struct {
+	Options
 	// Name stands in logs and metrics. Required.
 	Name string
-	// Workers is the number of keys reconciled at the same time. Default 3.
-	Workers int
-	// Reconcile makes one pass over an object. A positive requeueAfter asks
-	// for another pass then; an error asks for one after a back-off. Required.
+	// Reconcile reconciles an object once. A positive requeueAfter asks for it
+	// again then; an error asks for it after a back-off. Required.
 	Reconcile func(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error)
 	// FirstRetry and LastRetry are the first and the longest back-off of a key
-	// whose passes fail. Default 5 ms, for conflicts, and 5 minutes.
+	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
 	FirstRetry, LastRetry time.Duration
 	// Informers are run as long as the Loop runs.
 	Informers []cache.SharedIndexInformer
-	// Synced tells whether the caches have been filled. No pass starts before
-	// all of them return true.
+	// Synced tells whether the caches have been filled. Nothing is reconciled
+	// before all of them return true.
 	Synced []cache.InformerSynced
-	// Clock is the time of the queue. Default: the real one.
-	Clock clock.WithTicker
-	// Metrics defaults to NoMetrics.
-	Metrics Metrics
-	// QueueMetrics measures the work queue. Default: none.
-	QueueMetrics workqueue.MetricsProvider
 }
 
 // Loop reconciles the keys that are added to it.
@@ -47,12 +42,22 @@ type Loop struct {
 	queue workqueue.TypedRateLimitingInterface[types.NamespacedName]
 }
 
-// The back-off of a key whose passes fail: the first retry is quick, for
-// conflicts; a spec that cannot work costs one pass every few minutes.
+// The back-off of a key whose reconciles fail: the first retry is quick, for
+// conflicts; a spec that cannot work costs one reconcile every few minutes.
 const (
 	firstRetry = 5 * time.Millisecond
 	lastRetry  = 5 * time.Minute
 )
+
+// Loop returns the Loop that reconciles what the sources enqueue. It runs the
+// informers that the sources have made.
+func (r *Reconciler[S, P]) Loop(sources *Sources) (*Loop, error) {
+	loop := sources.Loop(Config{
+		Options: r.Options, Name: r.Name, Reconcile: r.Reconcile, FirstRetry: r.FirstRetry, LastRetry: r.LastRetry,
+	})
+	collected := func(key types.NamespacedName) { loop.AddAfter(key, r.SettleTime(key)) }
+	return loop, sources.Subscribe(loop.Add, collected, r.WroteStatus)
+}
 
 // NewLoop returns a Loop that is not yet running. Keys may be added at once.
 func NewLoop(c Config) *Loop {
@@ -78,10 +83,10 @@ func NewLoop(c Config) *Loop {
 		})}
 }
 
-// Add asks for a pass over the object.
+// Add enqueues an object.
 func (l *Loop) Add(key types.NamespacedName) { l.queue.Add(key) }
 
-// AddAfter asks for a pass over the object after a time.
+// AddAfter enqueues an object after a time.
 func (l *Loop) AddAfter(key types.NamespacedName, after time.Duration) { l.queue.AddAfter(key, after) }
 
 // Run runs the informers, waits for the caches and reconciles until the context
@@ -121,7 +126,7 @@ func (l *Loop) runInformers(ctx context.Context) (stop func()) {
 	}
 }
 
-// next makes one pass; it returns false when the queue has been shut down.
+// next reconciles one object; it returns false when the queue has been shut down.
 func (l *Loop) next(ctx context.Context) bool {
 	key, shutdown := l.queue.Get()
 	if shutdown {
@@ -149,7 +154,7 @@ func (l *Loop) next(ctx context.Context) bool {
 	return true
 }
 
-// safely turns a panic in a pass into an error: one broken object must not
+// safely turns a panic in a reconcile into an error: one broken object must not
 // take down the controllers of all others.
 func (l *Loop) safely(ctx context.Context, key types.NamespacedName) (after time.Duration, err error) {
 	defer func() {
@@ -168,5 +173,5 @@ func logFailure(logger klog.Logger, err error) {
 		logger.V(2).Info("Object has changed, trying again", "reason", err.Error())
 		return
 	}
-	logger.Error(err, "Pass failed, trying again")
+	logger.Error(err, "Reconcile failed, trying again")
 }

@@ -38,7 +38,7 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 func run(t *testing.T, length time.Duration, reconcile func(pass int) (time.Duration, error)) *recorder {
 	t.Helper()
 	r, passes := &recorder{start: time.Now()}, 0
-	loop := NewLoop(Config{Name: "test", Metrics: r, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
+	loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
 		passes++
 		return reconcile(passes)
 	}})
@@ -101,7 +101,7 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 func TestLoopBacksOffAsToldTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{start: time.Now()}
-		loop := NewLoop(Config{Name: "test", Metrics: r, FirstRetry: time.Second, LastRetry: 3 * time.Second,
+		loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, FirstRetry: time.Second, LastRetry: 3 * time.Second,
 			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) { return 0, errors.New("no") }})
 		loop.Add(web)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

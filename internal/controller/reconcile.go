@@ -1,153 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/consistency"
 )
 
-// Passes makes passes over the workloads of one kind, of which S is a snapshot
-// and P a plan. All functions are required. It is safe for use by several
-// goroutines, as long as one of them at a time reconciles a workload.
-type Passes[S, P any] struct {
-	// Writer remembers what earlier passes wrote.
-	Writer *apply.Writer
-	// Seen tells how far the caches are.
-	Seen consistency.Seen
-	// Reads are the caches that must be able to tell how far they are.
-	Reads []consistency.Resource
-	// AllowStaleReads makes passes on caches that cannot tell, and waits for none.
+// Options are what the options of every kind hold.
+type Options struct {
+	// Workers is the number of keys reconciled at the same time. Default 3.
+	Workers int
+	// Clock is the time of the queue and of snapshots. Default: the real one.
+	Clock clock.WithTicker
+	// Metrics defaults to NoMetrics.
+	Metrics podwright.Metrics
+	// QueueMetrics measures the work queue. Default: none.
+	QueueMetrics workqueue.MetricsProvider
+	// AllowStaleReads reconciles on caches that cannot tell how far they are, and
+	// waits for none.
 	AllowStaleReads bool
-	// Clock measures how long planning takes.
-	Clock clock.PassiveClock
+}
 
-	// Observe reads everything that a plan depends on. It returns nil when the
-	// workload does not exist.
-	Observe func(key types.NamespacedName) (*S, error)
-	// Plan decides what to do.
+// Kind describes a kind of objects to the shell, of which S is a snapshot and P a
+// plan. What is not marked as optional is required.
+type Kind[S, P any] struct {
+	Options
+	// Package is the name of the kind's package, for errors. Name is the name of
+	// its controller, for logs and metrics.
+	Package, Name string
+
+	// Observe reads everything that a plan depends on. It returns nil where there
+	// is no such object.
+	Observe func(ctx context.Context, key types.NamespacedName) (*S, error)
+	// Plan decides what to do, without any I/O.
 	Plan func(*S) *P
-	// Apply carries a plan out. It returns what Reconcile returns.
+	// Apply applies a plan. It returns what Reconcile returns.
 	Apply func(context.Context, *S, *P) (requeueAfter time.Duration, err error)
-	// Objects returns the pods and claims that a snapshot holds.
-	Objects func(*S) ([]*corev1.Pod, []*corev1.PersistentVolumeClaim)
 
+	// Reads are what Observe reads. Those with a Resource must be able to tell how
+	// far they are, unless Lenient is set: then those that cannot are not waited for.
+	Reads   []Read
+	Lenient bool
+	// Synced tells how far the caches are.
+	Synced consistency.Synced
+	// Writes remembers what earlier reconciles wrote.
+	Writes *consistency.Store
+	// Shows tells whether a snapshot holds an object. Optional for a kind that
+	// creates nothing.
+	Shows func(s *S, resource consistency.Resource, name string) bool
+
+	// WroteStatus tells whether the status of the kind's object is the one that
+	// the controller itself wrote last. Optional.
+	WroteStatus WroteStatus
+	// Forget drops what is remembered of an object that no longer exists. Optional.
+	Forget func(key types.NamespacedName)
+
+	// FirstRetry and LastRetry are the first and the longest back-off of a key
+	// whose reconciles fail. Default 5 ms, for conflicts, and 5 minutes.
+	FirstRetry, LastRetry time.Duration
+}
+
+// Reconciler reconciles the objects of a kind: observe, plan, apply, each time on
+// what it wrote before. It is safe for use by several goroutines, as long as one
+// of them at a time reconciles an object.
+type Reconciler[S, P any] struct {
+	Kind[S, P]
+	live     consistency.Registry
 	planning consistency.Last[time.Duration] // how long planning took
 }
 
-// Reconcile makes one pass over a workload. It asks for another one after a
-// time (0: only when something changes), or returns an error and wants to be
-// called again after a back-off. It does nothing while the caches have not seen
-// what its earlier passes wrote.
-func (p *Passes[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	own := &p.Writer.Own
-	if err := own.Settle(key, func(resource consistency.Resource, name string) (string, error) {
-		return p.Writer.Find(ctx, key.Namespace, resource, name, func() (bool, error) { return p.shown(key, resource, name) })
+// NewReconciler returns the Reconciler of a kind.
+func NewReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
+	if kind.Clock == nil {
+		kind.Clock = clock.RealClock{}
+	}
+	r := &Reconciler[S, P]{Kind: kind, live: consistency.Registry{}}
+	for _, read := range kind.Reads {
+		if read.Live != nil {
+			r.live[read.Resource] = read.Live
+		}
+	}
+	return r
+}
+
+// Reconcile reconciles an object once. It asks to be called again after a time
+// (0: only when something changes), or returns an error and wants to be called
+// again after a back-off. It does nothing while the caches have not seen what
+// earlier reconciles wrote.
+func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	if err := r.Writes.Settle(key, func(resource consistency.Resource, name string) (string, error) {
+		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return r.shown(ctx, key, resource, name) })
 	}); err != nil {
 		return 0, err
 	}
-	if wait, err := p.wait(ctx, key); wait > 0 || err != nil {
+	if wait, err := r.wait(ctx, key); wait > 0 || err != nil {
 		return wait, err
 	}
-	snapshot, err := p.Observe(key)
+	snapshot, err := r.Observe(ctx, key)
 	if err != nil {
 		return 0, err
 	}
 	if snapshot == nil {
-		p.Writer.Forget(key)
-		p.planning.Forget(key)
+		r.forget(key)
 		return 0, nil
 	}
-	if err := p.checkComplete(ctx, key, snapshot); err != nil {
+	if err := r.checkComplete(ctx, key, snapshot); err != nil {
 		return 0, err
 	}
-	start := p.Clock.Now()
-	plan := p.Plan(snapshot)
-	p.planning.Set(key, p.Clock.Since(start))
-	return p.Apply(ctx, snapshot, plan)
+	start := r.Clock.Now()
+	plan := r.Plan(snapshot)
+	r.planning.Set(key, r.Clock.Since(start))
+	return r.Apply(ctx, snapshot, plan)
+}
+
+func (r *Reconciler[S, P]) forget(key types.NamespacedName) {
+	r.Writes.Forget(key)
+	r.planning.Forget(key)
+	if r.Forget != nil {
+		r.Forget(key)
+	}
 }
 
 // wait returns how long to wait for the caches, and an error where they cannot be
 // waited for.
-func (p *Passes[S, P]) wait(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
-	if p.AllowStaleReads {
+func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	if r.AllowStaleReads {
 		return 0, nil
 	}
-	for _, resource := range p.Reads {
-		if p.Seen(resource) == "" {
-			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a pass over %s would not know whether it sees "+
-				"what the one before has written, and would write it again. Reader.Seen must tell; "+
+	for _, read := range r.Reads {
+		if resource := read.Resource; resource != "" && !r.Lenient && r.Synced(resource) == "" {
+			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a reconcile of %s would not know whether it sees "+
+				"what the one before has written, and would write it again. Reader.SyncedResourceVersion must tell; "+
 				"Options.AllowStaleReads goes on all the same", resource, key)
 		}
 	}
-	return Wait(ctx, &p.Writer.Own, key, p.Seen, p.Clock.Now(), p.Writer.Newest)
+	return Wait(ctx, r.Writes, key, r.Synced, r.Clock.Now(), r.live.Newest)
 }
 
-// checkComplete finds out whether a cache that has seen all writes shows the pods
-// which were created. Where one is missing, it asks the API server: it may be
-// gone again, but where it exists, the cache does not show everything.
-func (p *Passes[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
-	var names map[string]bool // made for the first created pod
-	shown := func(pod string) bool {
-		if names == nil {
-			names = map[string]bool{}
-			pods, _ := p.Objects(snapshot)
-			for _, pod := range pods {
-				names[pod.Name] = true
-			}
-		}
-		return names[pod] || p.AllowStaleReads
-	}
-	unseen := p.Writer.Own.Unseen(key, shown)
-	for _, name := range slices.Sorted(maps.Keys(unseen)) { // the same requests in every run of a history
-		exists, err := p.Writer.Exists(ctx, key.Namespace, name, unseen[name])
+// checkComplete finds out whether a cache that has seen all writes shows what was
+// created. Where something is missing, it asks the API server: it may be gone
+// again, but where it exists, the cache does not show everything.
+func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
+	unseen := r.Writes.Unseen(key, func(resource consistency.Resource, name string) bool {
+		return r.AllowStaleReads || r.Shows(snapshot, resource, name)
+	})
+	for _, c := range unseen {
+		exists, err := r.live.Exists(ctx, c.Resource, key.Namespace, c.Name, c.Owner)
 		if err != nil {
-			return fmt.Errorf("read pod %s, which was created and is not in the cache: %w", name, err)
+			return fmt.Errorf("read %s %s, which was created and is not in the cache: %w", c.Resource, c.Name, err)
 		}
 		if exists {
-			return fmt.Errorf("pod %s/%s was created and exists, and the cache of pods, which is at a later version, lacks it: "+
-				"does its informer select by labels, fields or namespace? Share one that holds all pods of the namespace", key.Namespace, name)
+			return fmt.Errorf("%s %s/%s was created and exists, and the cache of %[1]s, which is at a later version, lacks it: "+
+				"does its informer select by labels, fields or namespace? Share one that holds all %[1]s of the namespace", c.Resource, key.Namespace, c.Name)
 		}
 	}
 	if len(unseen) > 0 {
-		p.Writer.Own.Unseen(key, func(string) bool { return true }) // they are gone again
+		r.Writes.Unseen(key, func(consistency.Resource, string) bool { return true }) // they are gone again
 	}
 	return nil
 }
 
-// shown tells whether the cache holds a pod or a claim of a workload.
-func (p *Passes[S, P]) shown(key types.NamespacedName, resource consistency.Resource, name string) (bool, error) {
-	snapshot, err := p.Observe(key)
+// shown tells whether the caches hold an object that belongs to another one.
+func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, resource consistency.Resource, name string) (bool, error) {
+	snapshot, err := r.Observe(ctx, key)
 	if snapshot == nil || err != nil {
 		return false, err
 	}
-	pods, claims := p.Objects(snapshot)
-	if resource == consistency.Claims {
-		return slices.ContainsFunc(claims, func(c *corev1.PersistentVolumeClaim) bool { return c.Name == name }), nil
-	}
-	return slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.Name == name }), nil
+	return r.Shows != nil && r.Shows(snapshot, resource, name), nil
 }
 
-// Next returns what the next pass over a workload would do, without doing it;
-// nil when the workload does not exist.
-func (p *Passes[S, P]) Next(key types.NamespacedName) (*P, error) {
-	snapshot, err := p.Observe(key)
+// Next returns what the next reconcile of an object would do, without doing it;
+// nil when the object does not exist.
+func (r *Reconciler[S, P]) Next(ctx context.Context, key types.NamespacedName) (*P, error) {
+	snapshot, err := r.Observe(ctx, key)
 	if snapshot == nil || err != nil {
 		return nil, err
 	}
-	return p.Plan(snapshot), nil
+	return r.Plan(snapshot), nil
 }
 
-// Events about pods and claims come in swarms, and a pass looks at all pods.
-// So they are collected before a pass: the longer it takes to plan, the longer.
+// Events about pods and claims come in swarms, and a plan looks at all pods.
+// So they are collected before a reconcile: the longer it takes to plan, the longer.
 // Planning thus takes about a twentieth of one core at most, per workload.
 const (
 	leastSettleTime = 10 * time.Millisecond
@@ -155,8 +197,8 @@ const (
 	settleFactor    = 20
 )
 
-// SettleTime is how long to collect events about what a workload owns before a
-// pass over it.
-func (p *Passes[S, P]) SettleTime(key types.NamespacedName) time.Duration {
-	return min(max(settleFactor*p.planning.Get(key), leastSettleTime), mostSettleTime)
+// SettleTime is how long to collect events about what belongs to an object before
+// it is reconciled.
+func (r *Reconciler[S, P]) SettleTime(key types.NamespacedName) time.Duration {
+	return min(max(settleFactor*r.planning.Get(key), leastSettleTime), mostSettleTime)
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	clock "k8s.io/utils/clock/testing"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -28,9 +30,10 @@ type (
 
 // scene makes passes whose steps the test decides.
 type scene struct {
-	*Passes[snapshot, plan]
-	clock *clock.FakeClock
-	seen  string // how far all caches are
+	*Reconciler[snapshot, plan]
+	writer *apply.Writer
+	clock  *clock.FakeClock
+	seen   string // how far all caches are
 
 	observed   *snapshot // nil: the workload is gone
 	observeErr error
@@ -47,10 +50,12 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	createPod(t, client, "other") // the server has come to a version later than 1
-	s.Passes = &Passes[snapshot, plan]{
-		Writer: apply.NewWriter(client), Clock: s.clock,
-		Seen:    func(consistency.Resource) string { return s.seen },
-		Observe: func(types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
+	s.writer = apply.NewWriter(client)
+	s.Reconciler = NewReconciler(Kind[snapshot, plan]{
+		Options: Options{Clock: s.clock}, Writes: &s.writer.Own, Forget: s.writer.Forget,
+		Reads:   []Read{{Resource: consistency.Pods, Live: apiwriter.Pods(client)}, {Resource: consistency.Claims, Live: apiwriter.Claims(client)}},
+		Synced:  func(consistency.Resource) string { return s.seen },
+		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {
 			s.clock.Step(s.takes)
 			p := plan(len(*pods))
@@ -60,13 +65,10 @@ func newScene(t *testing.T) *scene {
 			s.applied = append(s.applied, *p)
 			return time.Minute, s.applyErr
 		},
-		Objects: func(names *snapshot) (pods []*corev1.Pod, claims []*corev1.PersistentVolumeClaim) {
-			for _, name := range *names {
-				pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}})
-			}
-			return pods, []*corev1.PersistentVolumeClaim{{ObjectMeta: metav1.ObjectMeta{Name: "data"}}}
+		Shows: func(names *snapshot, resource consistency.Resource, name string) bool {
+			return resource == consistency.Pods && slices.Contains(*names, name) || resource == consistency.Claims && name == "data"
 		},
-	}
+	})
 	return s
 }
 
@@ -103,34 +105,34 @@ func TestReconcile(t *testing.T) {
 		{"what cannot be applied", func(s *scene) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
 		{"a cache that does not show the last write", func(s *scene) {
 			s.seen = "6"
-			s.Writer.Own.Wrote(web, consistency.Pods, "7")
+			s.writer.Own.Wrote(web, consistency.Pods, "7")
 		}, StaleRetry, nil, nil},
 		{"a cache that shows it", func(s *scene) {
 			s.seen = "7"
-			s.Writer.Own.Wrote(web, consistency.Pods, "7")
+			s.writer.Own.Wrote(web, consistency.Pods, "7")
 		}, time.Minute, nil, []plan{2}},
-		{"a write whose answer was lost, and that was not made", func(s *scene) { s.Writer.Own.Lost(web, consistency.Pods, "web-2") },
+		{"a write whose answer was lost, and that was not made", func(s *scene) { s.writer.Own.Lost(web, consistency.Pods, "web-2") },
 			time.Minute, nil, []plan{2}},
 		{"a deletion whose answer was lost, while the cache shows the pod", func(s *scene) {
 			s.seen = "1"
-			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
+			s.writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, StaleRetry, nil, nil},
 		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *scene) {
-			createClaim(t, s.Writer.Kubernetes)
+			createClaim(t, s.writer.Kubernetes)
 			s.seen = "1"
-			s.Writer.Own.Lost(web, consistency.Claims, "data")
+			s.writer.Own.Lost(web, consistency.Claims, "data")
 		}, StaleRetry, nil, nil},
 		{"a deletion of what the cache does not show", func(s *scene) {
 			s.seen = "1"
-			s.Writer.Own.Lost(web, consistency.Claims, "web-1")
+			s.writer.Own.Lost(web, consistency.Claims, "web-1")
 		}, time.Minute, nil, []plan{2}},
 		{"a lost write of a workload that is gone", func(s *scene) {
 			s.observed = nil
-			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
+			s.writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, 0, nil, nil},
 		{"a lost write while nothing can be read", func(s *scene) {
 			s.observeErr = failure
-			s.Writer.Own.Lost(web, consistency.Pods, "web-1")
+			s.writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, 0, failure, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,8 +152,8 @@ func TestReconcile(t *testing.T) {
 // A creation whose answer was lost is found, and waited for.
 func TestLostCreation(t *testing.T) {
 	s := newScene(t)
-	pod := createPod(t, s.Writer.Kubernetes, "web-2")
-	s.Writer.Own.Lost(web, consistency.Pods, "web-2")
+	pod := createPod(t, s.writer.Kubernetes, "web-2")
+	s.writer.Own.Lost(web, consistency.Pods, "web-2")
 	s.seen = "1"
 	for range 2 {
 		if after, err := s.Reconcile(t.Context(), web); after != StaleRetry || err != nil || len(s.applied) > 0 {
@@ -166,17 +168,17 @@ func TestLostCreation(t *testing.T) {
 
 func TestNext(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
+	s.writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
 	s.seen = "1"
-	if next, err := s.Next(web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
+	if next, err := s.Next(t.Context(), web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
 		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)
 	}
 	s.observed = nil
-	if next, err := s.Next(web); err != nil || next != nil {
+	if next, err := s.Next(t.Context(), web); err != nil || next != nil {
 		t.Errorf("the next plan of nothing is %v, error %v", next, err)
 	}
 	s.observeErr = errors.New("failure")
-	if _, err := s.Next(web); !errors.Is(err, s.observeErr) {
+	if _, err := s.Next(t.Context(), web); !errors.Is(err, s.observeErr) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -204,10 +206,10 @@ func TestSettleTime(t *testing.T) {
 
 func TestForgetsWhatIsGone(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Workloads = "workloads"
-	s.Writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
+	s.writer.Workloads = "workloads"
+	s.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
 	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
-	if err := s.Writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
+	if err := s.writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
 		t.Fatal(err)
 	}
 	s.seen = "9"
@@ -215,8 +217,8 @@ func TestForgetsWhatIsGone(t *testing.T) {
 		if !there {
 			s.observed = nil
 		}
-		if _, err := s.Reconcile(t.Context(), web); err != nil || s.Writer.WroteStatus(web, "9", "another") != there {
-			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.Writer.WroteStatus(web, "9", "another"), err)
+		if _, err := s.Reconcile(t.Context(), web); err != nil || s.writer.WroteStatus(web, "9", "another") != there {
+			t.Errorf("the workload exists: %v; its status is remembered: %v, error %v", there, s.writer.WroteStatus(web, "9", "another"), err)
 		}
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import (
@@ -27,9 +29,9 @@ const staleBackOff = 10
 // how far it really is.
 const StaleLimit = 5 * time.Minute
 
-// Live asks the API server how far a resource has come in a namespace; empty
+// Newest asks the API server how far a resource has come in a namespace; empty
 // where it cannot be asked.
-type Live func(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error)
+type Newest func(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error)
 
 // Wait returns how long a pass over an object has to wait for the caches to see
 // what earlier passes wrote; 0 where it may start.
@@ -39,10 +41,10 @@ type Live func(ctx context.Context, namespace string, resource consistency.Resou
 // far as it is complete. A nil live, and one that cannot tell, makes the pass
 // start on what the cache has.
 func Wait(
-	ctx context.Context, own *consistency.Tracker, key types.NamespacedName, seen consistency.Seen, now time.Time, live Live,
+	ctx context.Context, own *consistency.Store, key types.NamespacedName, synced consistency.Synced, now time.Time, live Newest,
 ) (time.Duration, error) {
 	for {
-		missing, err := own.Pending(key, seen, now)
+		missing, err := own.Pending(key, synced, now)
 		if err != nil || missing == (consistency.Missing{}) {
 			return 0, err
 		}
@@ -67,7 +69,7 @@ func staleRetry(m consistency.Missing) time.Duration {
 
 // resetTo returns the version to wait for instead of that of a write for which
 // a pass has waited too long.
-func resetTo(ctx context.Context, key types.NamespacedName, m consistency.Missing, live Live) (string, error) {
+func resetTo(ctx context.Context, key types.NamespacedName, m consistency.Missing, live Newest) (string, error) {
 	logger := klog.FromContext(ctx)
 	version := ""
 	if live != nil {

@@ -18,7 +18,7 @@ import (
 func TestWaitsBackOff(t *testing.T) {
 	s := newScene(t)
 	s.seen = "6"
-	s.Writer.Own.Wrote(web, consistency.Pods, "7")
+	s.writer.Own.Wrote(web, consistency.Pods, "7")
 	looks := 0
 	var last time.Duration
 	for s.clock.Since(time.Unix(0, 0)) < StaleLimit {
@@ -39,8 +39,8 @@ func TestWaitsBackOff(t *testing.T) {
 // before, and the cache never comes to that of the last write.
 func TestRestoreOfTheStorage(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Own.Wrote(web, consistency.Pods, "1000000")
-	s.seen = createPod(t, s.Writer.Kubernetes, "newest").ResourceVersion
+	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
+	s.seen = createPod(t, s.writer.Kubernetes, "newest").ResourceVersion
 	if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 0 {
 		t.Fatalf("again after %v, error %v, applied %v", wait, err, s.applied)
 	}
@@ -49,7 +49,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 		t.Errorf("again after %v, error %v, applied %v: want a pass on what there is now", after, err, s.applied)
 	}
 
-	s.Writer.Own.Wrote(web, consistency.Pods, "1000000")
+	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
 	s.seen = "1" // this cache is behind, as the server tells
 	for range 3 {
 		s.clock.Step(StaleLimit)
@@ -62,7 +62,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 // A cache whose watch is broken is waited for, whatever the time.
 func TestCacheThatStandsStill(t *testing.T) {
 	s := newScene(t)
-	s.Writer.Own.Wrote(web, consistency.Pods, createPod(t, s.Writer.Kubernetes, "web-2").ResourceVersion)
+	s.writer.Own.Wrote(web, consistency.Pods, createPod(t, s.writer.Kubernetes, "web-2").ResourceVersion)
 	for range 3 {
 		wait, err := s.Reconcile(t.Context(), web)
 		if wait == 0 || err != nil || len(s.applied) > 0 {
@@ -79,9 +79,8 @@ func TestCachesThatCannotBeWaitedFor(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScene(t)
-			s.Reads = []consistency.Resource{consistency.Pods}
 			s.seen = test.seen
-			s.Writer.Own.Wrote(web, consistency.Pods, "7")
+			s.writer.Own.Wrote(web, consistency.Pods, "7")
 			if _, err := s.Reconcile(t.Context(), web); err == nil || !strings.Contains(err.Error(), test.want) || len(s.applied) > 0 {
 				t.Errorf("error %v, applied %v", err, s.applied)
 			}
@@ -111,12 +110,12 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 			if test.owners != nil {
 				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-2", OwnerReferences: test.owners},
 					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}
-				if _, err := s.Writer.Kubernetes.CoreV1().Pods("shop").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+				if _, err := s.writer.Kubernetes.CoreV1().Pods("shop").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s.Writer.Own.Created(web, "web-1", "uid-web") // which the cache shows
-			s.Writer.Own.Created(web, "web-2", "uid-web")
+			s.writer.Own.Created(web, consistency.Creation{Resource: consistency.Pods, Name: "web-1", Owner: "uid-web"}) // which the cache shows
+			s.writer.Own.Created(web, consistency.Creation{Resource: consistency.Pods, Name: "web-2", Owner: "uid-web"})
 			for pass := range 2 {
 				_, err := s.Reconcile(t.Context(), web)
 				if (err != nil) != test.fails || err != nil && !strings.Contains(err.Error(), "does its informer select by labels") {
@@ -132,7 +131,7 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 
 // Where there is nobody to ask, a pass goes on with what the cache has.
 func TestWaitWithoutAServerToAsk(t *testing.T) {
-	var own consistency.Tracker
+	var own consistency.Store
 	key := types.NamespacedName{Name: "node"}
 	own.Wrote(key, "nodeimages", "7")
 	seen := func(consistency.Resource) string { return "6" }

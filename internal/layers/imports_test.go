@@ -114,7 +114,7 @@ func layer(path string) string {
 
 // mayImport says whether a layer may import a package of this module that
 // stands in another layer. Downwards only: areas, then plumbing (internal and
-// typed clients), then pure, then api.
+// typed clients), then the root, then pure, then api.
 func mayImport(from, to string) bool {
 	plumbing := from == "internal" || from == "client" || from == "test"
 	switch to {
@@ -122,6 +122,8 @@ func mayImport(from, to string) bool {
 		return true
 	case "pure":
 		return from == "pure" || from == "running" || plumbing || areas[from]
+	case "root": // what the options of all controllers share, in terms of the standard library
+		return from == "internal" || from == "running" || areas[from]
 	case "internal", "client":
 		return from == "running" || plumbing || areas[from]
 	}

@@ -32,7 +32,7 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	c := &cluster{}
 	fixture.Play(t, configMaps, func(s *fixture.Cluster) {
 		c.Cluster = s
-		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(c.PodInformer), Recorder: &c.Events}
+		c.options = Options{Kubernetes: c.Client(fixture.ControllerUser), Pods: c.PodInformer, Reader: newInformerReader(&Options{Pods: c.PodInformer}), Recorder: &c.Events}
 		r, err := NewReconciler(c.options)
 		c.Must(err)
 		c.Reconcile = r.Reconcile

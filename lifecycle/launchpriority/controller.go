@@ -1,24 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package launchpriority
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
 
-	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
 // Controller starts the containers of pods in order. New makes one.
 type Controller struct {
-	// Reconciler makes the passes; exported for tools that ask what the next
-	// pass would do.
+	// Reconciler reconciles pods; exported for tools that ask what it would do.
 	Reconciler *Reconciler
-
-	loop *controller.Loop
+	loop       *controller.Loop
 }
 
 // New returns a controller that is not yet running.
@@ -29,54 +29,67 @@ func New(o Options) (*Controller, error) {
 	if o.Workers == 0 {
 		o.Workers = 4
 	}
-	in := caches.NewInformers(o.Kubernetes, o.Namespace)
-	o.Pods = in.Pods(o.Pods)
-	o.Reader = newInformerReader(o.Pods)
+	sources, err := controller.Open("launchpriority", reads(&o)...)
+	if err != nil {
+		return nil, err
+	}
+	o.Reader = newInformerReader(&o)
 	r, err := NewReconciler(o)
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{Reconciler: r, loop: controller.NewLoop(controller.Config{
-		Name: "container-launch-priority-controller", Workers: o.Workers, Reconcile: r.Reconcile,
-		Informers: in.Own, Synced: in.Synced,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})}
-	if _, err := o.Pods.AddEventHandler(c.onPods()); err != nil {
-		return nil, fmt.Errorf("launchpriority: watch: %w", err)
-	}
-	return c, nil
+	loop, err := r.shell.Loop(sources)
+	return &Controller{Reconciler: r, loop: loop}, err
 }
 
 // Run reconciles until the context is done, and waits for everything it has
-// started. It runs the informer that New made itself. It can be called once.
+// started. It runs the informers that New made itself. It can be called once.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 
-// onPods has a pass made over a pod when it becomes the turn of other
-// containers, and when the kubelet refuses one whose turn it is: somebody may
-// have deleted the ConfigMap. Nothing is done about a pod that is gone.
-func (c *Controller) onPods() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) {
-			if pod, ok := obj.(*corev1.Pod); ok && moves(nil, pod) {
-				c.loop.Add(cache.MetaObjectToName(pod).AsNamespacedName())
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			b, a := before.(*corev1.Pod), after.(*corev1.Pod)
-			if moves(b, a) {
-				c.loop.Add(cache.MetaObjectToName(a).AsNamespacedName())
-			}
-		},
-	}
+// Reconciler reconciles pods: it observes the caches, plans, and applies the
+// plan. It is safe for use by several goroutines, as long as one pod is
+// reconciled by one of them at a time.
+type Reconciler struct {
+	configMaps typedcorev1.ConfigMapsGetter
+	reader     Reader
+	recorder   record.EventRecorder
+	creations  apply.Creations
+	shell      *controller.Reconciler[Snapshot, Plan]
 }
 
-// moves tells whether a plan may differ after a change of a pod; before is nil
-// for a new one.
-func moves(before, after *corev1.Pod) bool {
-	now, found := turnOf(after)
-	if !found || before == nil || before.UID != after.UID {
-		return found
+// NewReconciler returns a Reconciler for use in another framework: the caller
+// calls Reconcile, and it reads what Options.Reader returns. For a controller that
+// runs by itself, see New.
+//
+// A reconcile is due when a pod appears, and when the readiness of its containers or
+// the reason for which one of them waits has changed.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if err := controller.CheckReader("launchpriority", o.Reader != nil, o.validate()); err != nil {
+		return nil, err
 	}
-	was, had := turnOf(before)
-	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
+	r := &Reconciler{configMaps: o.Kubernetes.CoreV1(), reader: o.Reader, recorder: o.Recorder}
+	r.shell = controller.NewReconciler(r.kind(&o))
+	return r, nil
+}
+
+// Reconcile reconciles a pod once. It asks to be called again after a time
+// (0: only when something changes), or returns an error and wants to be called
+// again after a back-off.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.shell.Reconcile(ctx, key)
+}
+
+// Snapshot returns what a plan depends on now; nil when there is no such pod, or none of its containers waits for another. It
+// reads the pod's ConfigMap.
+// Its objects are shared with the caches: replace them by changed copies to ask
+// NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	return r.observe(ctx, key)
+}
+
+// Plan returns what the next Reconcile of a pod would do, without doing it;
+// nil when there is no such pod,
+// or none of its containers waits for another. It reads the pod's ConfigMap.
+func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+	return r.shell.Next(ctx, key)
 }

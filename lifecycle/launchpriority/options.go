@@ -1,19 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package launchpriority
 
 import (
-	"errors"
-
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 )
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Kubernetes is
 // required; every other field has a useful zero value.
@@ -29,8 +30,7 @@ type Options struct {
 	// controller makes and runs its own, whose objects it keeps small.
 	Pods cache.SharedIndexInformer
 
-	// Reader replaces the informer in a Reconciler. A Controller reads its
-	// informer and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
 	// Workers is the number of pods reconciled at the same time. Default 4.
@@ -39,19 +39,14 @@ type Options struct {
 	Clock clock.WithTicker
 	// Recorder receives events about pods. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queue. Default: none.
+	// Metrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {
-	var errs []error
-	if o.Kubernetes == nil {
-		errs = append(errs, errors.New("launchpriority: Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one"))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, errors.New("launchpriority: Options.Workers is negative: it is the number of pods reconciled at the same time, 0 means 4"))
-	}
-	return errors.Join(errs...)
+	check := controller.Check("launchpriority")
+	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one")
+	check.Workers(o.Workers, "pods", 4)
+	return check.Err()
 }

@@ -1,27 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package podreadiness
 
 import (
 	"context"
-	"fmt"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	corelisters "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/inplace/podpatch"
-	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // Controller opens the readiness gates of pods. New makes one.
 type Controller struct {
-	// Reconciler makes the passes; exported for tools that ask what the next
-	// pass would do.
+	// Reconciler reconciles pods; exported for tools that ask what it would do.
 	Reconciler *Reconciler
-
-	loop *controller.Loop
+	loop       *controller.Loop
 }
 
 // New returns a controller that is not yet running.
@@ -29,58 +24,62 @@ func New(o Options) (*Controller, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	in := caches.NewInformers(o.Kubernetes, o.Namespace)
-	o.Pods = in.Pods(o.Pods)
-	o.Reader = informerReader{corelisters.NewPodLister(o.Pods.GetIndexer())}
+	sources, err := controller.Open("podreadiness", reads(&o)...)
+	if err != nil {
+		return nil, err
+	}
+	o.Reader = newInformerReader(&o)
 	r, err := NewReconciler(o)
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{Reconciler: r, loop: controller.NewLoop(controller.Config{
-		Name: "pod-readiness-controller", Workers: o.Workers, Reconcile: r.Reconcile,
-		Informers: in.Own, Synced: in.Synced,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})}
-	if _, err := o.Pods.AddEventHandler(c.onPods()); err != nil {
-		return nil, fmt.Errorf("podreadiness: watch: %w", err)
-	}
-	return c, nil
+	loop, err := r.shell.Loop(sources)
+	return &Controller{Reconciler: r, loop: loop}, err
 }
 
 // Run reconciles until the context is done, and waits for everything it has
-// started. It runs the informer that New made itself. It can be called once.
+// started. It runs the informers that New made itself. It can be called once.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 
-// onPods has a pass made over a pod that lacks the condition, once: a pass that
-// fails is repeated anyway.
-func (c *Controller) onPods() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) {
-			if pod, ok := obj.(*corev1.Pod); ok && lacks(pod) {
-				c.loop.Add(keyOf(pod))
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			b, a := before.(*corev1.Pod), after.(*corev1.Pod)
-			if lacks(a) && (!lacks(b) || a.UID != b.UID) {
-				c.loop.Add(keyOf(a))
-			}
-		},
+// Reconciler reconciles pods: it observes the caches, plans, and applies the
+// plan. It is safe for use by several goroutines, as long as one pod is
+// reconciled by one of them at a time.
+type Reconciler struct {
+	pods   apiwriter.Resource
+	reader Reader
+	shell  *controller.Reconciler[Snapshot, Plan]
+}
+
+// NewReconciler returns a Reconciler for use in another framework: the caller
+// calls Reconcile, and it reads what Options.Reader returns. For a controller that
+// runs by itself, see New.
+//
+// A reconcile is due when a pod appears, and when its condition disappears.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if err := controller.CheckReader("podreadiness", o.Reader != nil, o.validate()); err != nil {
+		return nil, err
 	}
+	r := &Reconciler{pods: apiwriter.Pods(o.Kubernetes), reader: o.Reader}
+	r.shell = controller.NewReconciler(r.kind(&o))
+	return r, nil
 }
 
-// lacks tells whether a pod has the gate and lacks the condition.
-func lacks(pod *corev1.Pod) bool {
-	return readiness.Initial(&podpatch.Patch{}, pod, pod.CreationTimestamp.Time)
+// Reconcile reconciles a pod once. It asks to be called again after a time
+// (0: only when something changes), or returns an error and wants to be called
+// again after a back-off.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.shell.Reconcile(ctx, key)
 }
 
-func keyOf(pod *corev1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+// Snapshot returns what a plan depends on now; nil when there is no such pod.
+// Its objects are shared with the caches: replace them by changed copies to ask
+// NewPlan what would happen if.
+func (r *Reconciler) Snapshot(key types.NamespacedName) (*Snapshot, error) {
+	return r.observe(context.Background(), key)
 }
 
-// informerReader reads an informer of pods.
-type informerReader struct{ pods corelisters.PodLister }
-
-func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return r.pods.Pods(namespace).Get(name)
+// Plan returns what the next Reconcile of a pod would do, without doing it;
+// nil when there is no such pod.
+func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) {
+	return r.shell.Next(context.Background(), key)
 }

@@ -48,7 +48,7 @@ func (r reader) Pod(_, name string) (*corev1.Pod, error) {
 	return r.pod, r.err
 }
 
-func (reader) Seen(recreate.Resource) string { return "1" }
+func (reader) SyncedResourceVersion(recreate.Resource) string { return "1" }
 
 // The plan can be asked for without a pass being made.
 func TestPlanOfAReconciler(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -92,7 +93,7 @@ func TestEventsThatMatter(t *testing.T) {
 			Can: regexp.MustCompile(`^\.(ObjectMeta\.(UID|DeletionTimestamp|Labels|Annotations|Finalizers)|Status)`),
 			Of:  func(pod *corev1.Pod) string { c := *s; c.Pod = pod; return describe(c) },
 			Matters: func(before, after *corev1.Pod) bool {
-				return podMatters(before, after) || s.over() // then its own changes are enough
+				return controller.Changed(before, after, podFields) != 0 || s.over() // then its own changes are enough
 			},
 		}.Check(t, reads, s.Pod)
 		mutation.Plan[v1alpha1.ContainerRecreateRequest]{
@@ -145,7 +146,7 @@ func TestEventsThatDoNotMatter(t *testing.T) {
 		},
 	} {
 		after := pod.DeepCopy()
-		if change(after); podMatters(pod, after) {
+		if change(after); controller.Changed(pod, after, podFields) != 0 {
 			t.Errorf("%s of a pod matters", name)
 		}
 	}

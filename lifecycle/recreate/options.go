@@ -1,21 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package recreate
 
 import (
-	"errors"
-	"fmt"
-
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 )
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Lifecycle are required; every other field has a useful zero value.
@@ -36,35 +35,26 @@ type Options struct {
 	// its own, whose objects it keeps small.
 	Requests, Pods cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler. A Controller reads its
-	// informers and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads makes passes on caches that cannot tell how far they are,
-	// where Reader.Seen returns the empty string. Such a pass may not see what the
-	// one before has written, and do it again. Default false: Reconcile returns an
-	// error there.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
+	// Reader.SyncedResourceVersion returns the empty string: what was written before
+	// is perhaps done again there. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Workers is the number of requests reconciled at the same time. Default 3.
 	Workers int
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queue. Default: none.
+	// Metrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {
-	var errs []error
-	if err := apiwriter.CheckClient(o.Kubernetes); err != nil {
-		errs = append(errs, fmt.Errorf("recreate: Options.Kubernetes %w", err))
-	}
-	if o.Lifecycle == nil {
-		errs = append(errs, errors.New("recreate: Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one"))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, errors.New("recreate: Options.Workers is negative: it is the number of requests reconciled at the same time, 0 means 3"))
-	}
-	return errors.Join(errs...)
+	check := controller.Check("recreate")
+	check.Client(o.Kubernetes)
+	check.That(o.Lifecycle != nil, "Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one")
+	check.Workers(o.Workers, "requests", 3)
+	return check.Err()
 }

@@ -25,7 +25,7 @@ func (s shelf) Pod(_, name string) (*corev1.Pod, error) {
 	return nil, apierrors.NewNotFound(corev1.Resource("pods"), name)
 }
 
-func (shelf) Seen(Resource) string { return "" }
+func (shelf) SyncedResourceVersion(Resource) string { return "" }
 
 // podsPerNode is how many pods a node of these benchmarks has.
 const podsPerNode = 100

@@ -1,18 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package containermeta
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -31,8 +30,7 @@ const (
 // Controller reports the containers of a node, and restarts those with an
 // outdated environment. New makes one.
 type Controller struct {
-	// Reconciler makes the passes; exported for tools that ask what the next
-	// pass would do.
+	// Reconciler reconciles pods; exported for tools that ask what it would do.
 	Reconciler *Reconciler
 
 	reports, restarts *controller.Loop
@@ -43,14 +41,16 @@ func New(o Options) (*Controller, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := caches.CheckVersions(); err != nil {
-		return nil, fmt.Errorf("containermeta: %w", err)
-	}
-	in := caches.NewInformers(o.Kubernetes, "")
-	o.Pods = in.Or(o.Pods, func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) })
-	o.Reader = newInformerReader(o.Pods)
-	r, err := NewReconciler(o)
+	c := &Controller{}
+	sources, err := controller.Open("containermeta", controller.Read{
+		Resource: ResourcePods, Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
+		Fields: controller.Everything, Concern: c.concern(o.Features),
+	})
 	if err != nil {
+		return nil, err
+	}
+	o.Reader = newInformerReader(o.Pods)
+	if c.Reconciler, err = NewReconciler(o); err != nil {
 		return nil, err
 	}
 	if o.Workers == 0 {
@@ -59,21 +59,14 @@ func New(o Options) (*Controller, error) {
 	if o.RestartWorkers == 0 {
 		o.RestartWorkers = 10
 	}
-	c := &Controller{Reconciler: r}
-	c.reports = controller.NewLoop(controller.Config{
-		Name: "runtime_container_meta", Workers: o.Workers, Reconcile: r.Reconcile,
-		Informers: in.Own, Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})
-	c.restarts = controller.NewLoop(controller.Config{
-		Name: "runtime_container_meta_restarter", Workers: o.RestartWorkers, Reconcile: r.Restart,
-		Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})
-	if _, err := o.Pods.AddEventHandler(c.handler(o.Features)); err != nil {
-		return nil, fmt.Errorf("containermeta: watch: %w", err)
+	config := controller.Config{
+		Name: "runtime_container_meta", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
+		Options: controller.Options{Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
 	}
-	return c, nil
+	c.reports = sources.Loop(config)
+	config.Name, config.Reconcile, config.Workers = "runtime_container_meta_restarter", c.Reconciler.Restart, o.RestartWorkers
+	c.restarts = sources.Loop(config)
+	return c, sources.Subscribe(nil, nil, nil)
 }
 
 // Run reports and restarts until the context is done, and waits for everything
@@ -88,43 +81,28 @@ func (c *Controller) Run(ctx context.Context) error {
 	return errors.Join(reports, err)
 }
 
-// handler asks for passes where a pod shows that there is something to do, so
-// that all other changes of pods cost nothing.
+// concern enqueues a pod where it shows that there is something to do, so that all
+// other changes of pods cost nothing.
 //
 // When the agent starts, pods without an annotation are left alone until they
 // change (CM-2), which spares the API server a write per pod; but not those that
 // wait for the annotation, in the middle of an in-place update.
-func (c *Controller) handler(features Features) cache.ResourceEventHandler {
-	enqueue := func(pod *corev1.Pod) {
-		key := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+func (c *Controller) concern(features Features) controller.Concern {
+	return func(e controller.Event, _ controller.Enqueue) {
+		pod, _ := e.After.(*corev1.Pod)
+		if pod == nil { // it is gone
+			c.reports.Add(e.Key())
+			c.restarts.Add(e.Key())
+			return
+		}
+		if _, reported := pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation]; e.Initial && !reported && !updating(pod) {
+			return
+		}
 		if reportDue(pod, features) {
-			c.reports.AddAfter(key, settleTime)
+			c.reports.AddAfter(e.Key(), settleTime)
 		}
 		if restartDue(pod, features) {
-			c.restarts.Add(key)
+			c.restarts.Add(e.Key())
 		}
-	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(obj any, isInInitialList bool) {
-			pod, ok := obj.(*corev1.Pod)
-			if !ok {
-				return
-			}
-			if _, reported := pod.Annotations[inplacev1alpha1.RuntimeContainersMetaAnnotation]; reported || !isInInitialList || updating(pod) {
-				enqueue(pod)
-			}
-		},
-		UpdateFunc: func(_, obj any) {
-			if pod, ok := obj.(*corev1.Pod); ok {
-				enqueue(pod)
-			}
-		},
-		DeleteFunc: func(obj any) {
-			key, err := cache.DeletionHandlingObjectToName(obj)
-			if err == nil {
-				c.reports.Add(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
-				c.restarts.Add(types.NamespacedName{Namespace: key.Namespace, Name: key.Name})
-			}
-		},
 	}
 }

@@ -1,15 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package containermeta
 
 import (
-	"errors"
-
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -19,7 +19,7 @@ import (
 const EventSource = "kruise-daemon-containermeta"
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Kubernetes, Runtime
 // and, for a Controller without Pods, Node are required; every other field has
@@ -36,8 +36,7 @@ type Options struct {
 	// runs; see nodeagent.NewPodInformer. Default: the controller makes and runs
 	// its own.
 	Pods cache.SharedIndexInformer
-	// Reader replaces the informer in a Reconciler. A Controller reads its
-	// informer and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
 	// Workers is the number of pods looked at at the same time, and
@@ -48,9 +47,8 @@ type Options struct {
 	Clock clock.WithTicker
 	// Recorder receives events about pods. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queues. Default: none.
+	// Metrics, and QueueMetrics of the work queues, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 
 	// Features switches behaviour. Its zero value is the default of every feature.
@@ -65,18 +63,11 @@ type Features struct {
 }
 
 func (o *Options) validate() error {
-	var errs []error
-	wrong := func(bad bool, text string) {
-		if bad {
-			errs = append(errs, errors.New("containermeta: "+text))
-		}
-	}
-	if err := apiwriter.CheckClient(o.Kubernetes); err != nil {
-		wrong(true, "Options.Kubernetes "+err.Error())
-	}
-	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	wrong(o.Node == "" && o.Pods == nil && o.Reader == nil, "Options.Node is empty: it names the node of which pods are reported")
-	wrong(o.Workers < 0, "Options.Workers is negative: it is the number of pods looked at at the same time, 0 means 5")
-	wrong(o.RestartWorkers < 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
-	return errors.Join(errs...)
+	check := controller.Check("containermeta")
+	check.Client(o.Kubernetes)
+	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	check.That(o.Node != "" || o.Pods != nil || o.Reader != nil, "Options.Node is empty: it names the node of which pods are reported")
+	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods looked at at the same time, 0 means 5")
+	check.That(o.RestartWorkers >= 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
+	return check.Err()
 }

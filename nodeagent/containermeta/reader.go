@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package containermeta
 
 import (
@@ -23,15 +25,15 @@ const ResourcePods Resource = consistency.Pods
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.
 //
-// New makes a Reader over an informer. An implementation of one's own lets a
+// New makes a Reader over informers. An implementation of one's own lets a
 // Reconciler run on the caches of another framework.
 type Reader interface {
 	// Pod returns a pod, or an error for which apierrors.IsNotFound holds.
 	Pod(namespace, name string) (*corev1.Pod, error)
-	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
-	Seen(Resource) string
+	// SyncedResourceVersion returns the resourceVersion up to which a cache is
+	// complete, empty when it cannot tell: then Reconcile does not wait until the
+	// cache has its own writes.
+	SyncedResourceVersion(Resource) string
 }
 
 // informerReader reads an informer.

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package containermeta
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,7 @@ type Reconciler struct {
 	stopper  *stop.Stopper
 	features Features
 
-	own consistency.Tracker
+	own consistency.Store
 	// failed are the environments that could not be read, by pod and container ID.
 	failed consistency.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
@@ -41,10 +42,7 @@ type Reconciler struct {
 // are started by the caller, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
-	if o.Reader == nil {
-		return nil, errors.New("containermeta: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
-	}
-	if err := o.validate(); err != nil {
+	if err := controller.CheckReader("containermeta", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
 	if o.Clock == nil {
@@ -64,7 +62,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // nothing to report, it asks nobody; and it does nothing while the cache has not
 // seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	pod, err := r.pod(key)
@@ -104,15 +102,26 @@ func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (req
 	return r.restart(ctx, key, s, NewPlan(s))
 }
 
-// Plan returns what the next passes over a pod would do, without doing it; nil
-// when the pod does not exist. It asks the runtime what it has of the pod.
-func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+// Snapshot returns what a plan for a pod depends on now; nil when the pod does not
+// exist. It asks the runtime what it has of the pod. Its objects are shared with the
+// cache: replace them by changed copies to ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
 	pod, err := r.pod(key)
 	if pod == nil || err != nil {
 		return nil, err
 	}
-	_, plan, err := r.plan(ctx, key, pod)
-	return plan, err
+	s, _, err := r.plan(ctx, key, pod)
+	return s, err
+}
+
+// Plan returns what the next reconciles of a pod would do, without doing it; nil
+// when the pod does not exist. It asks the runtime what it has of the pod.
+func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
+	s, err := r.Snapshot(ctx, key)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return NewPlan(s), nil
 }
 
 // observe reads what a plan depends on, but for environments that are not yet

@@ -1,27 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package image
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// settleTime is how long to collect the ends of attempts before a pass.
+// settleTime is how long to collect the ends of attempts.
 const settleTime = 100 * time.Millisecond
 
-// The back-off of passes that fail. (IMG-3.4)
+// The back-off of reconciles that fail. (IMG-3.4)
 const (
 	firstBackOff = 500 * time.Millisecond
 	lastBackOff  = 50 * time.Second
@@ -30,8 +28,7 @@ const (
 // Controller pulls the images that the NodeImage of a node asks for. New makes
 // one.
 type Controller struct {
-	// Reconciler makes the passes; exported for tools that ask what the next
-	// pass would do.
+	// Reconciler reconciles the NodeImage; exported for tools that ask what it would do.
 	Reconciler *Reconciler
 
 	loop *controller.Loop
@@ -46,27 +43,24 @@ func New(o Options) (*Controller, error) {
 	if o.Node == "" {
 		return nil, errors.New("image: Options.Node is empty: it names the node for which to pull")
 	}
-	if err := caches.CheckVersions(); err != nil {
-		return nil, fmt.Errorf("image: %w", err)
-	}
-	in := caches.NewInformers(o.Kubernetes, "")
-	o.NodeImages = in.Or(o.NodeImages, func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) })
-	o.Reader = newInformerReader(o.NodeImages)
 	c := &Controller{node: o.Node}
+	sources, err := controller.Open("image", controller.Read{
+		Resource: ResourceNodeImages, Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
+		Fields: controller.Generation | controller.Status, Concern: c.concern,
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.Reader = newInformerReader(o.NodeImages)
 	o.Wake = func(key types.NamespacedName) { c.loop.AddAfter(key, settleTime) }
-	var err error
 	if c.Reconciler, err = NewReconciler(o); err != nil {
 		return nil, err
 	}
-	c.loop = controller.NewLoop(controller.Config{
-		Name: "image_puller", Workers: 1, Reconcile: c.Reconciler.Reconcile,
-		Informers: in.Own, Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
+	c.loop = sources.Loop(controller.Config{
+		Name: "image_puller", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
+		Options: controller.Options{Workers: 1, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
 	})
-	if _, err := o.NodeImages.AddEventHandler(controller.OfAny(true, c.changed)); err != nil {
-		return nil, fmt.Errorf("image: watch: %w", err)
-	}
-	return c, nil
+	return c, sources.Subscribe(c.loop.Add, nil, nil)
 }
 
 // NewInformer makes an informer of one NodeImage, that of a node. (IMG-3.1)
@@ -84,18 +78,9 @@ func (c *Controller) Run(ctx context.Context) error {
 	return c.loop.Run(ctx)
 }
 
-// changed has a pass made when the tasks or what is reported of them change;
-// before or after may be nil. Labels change no plan.
-func (c *Controller) changed(before, after *v1alpha1.NodeImage) {
-	name := types.NamespacedName{}
-	switch {
-	case after == nil:
-		name.Name = before.Name
-	case before == nil || before.UID != after.UID || before.Generation != after.Generation ||
-		!equality.Semantic.DeepEqual(&before.Status, &after.Status):
-		name.Name = after.Name
-	}
-	if name.Name == c.node { // an informer that is shared may know others
-		c.loop.Add(name)
+// concern enqueues the NodeImage of the node. Labels change no plan.
+func (c *Controller) concern(e controller.Event, enqueue controller.Enqueue) {
+	if e.Key().Name == c.node { // an informer that is shared may know others
+		enqueue(e.Key())
 	}
 }

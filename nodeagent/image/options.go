@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package image
 
 import (
-	"errors"
-
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/controller"
@@ -21,7 +22,7 @@ import (
 const EventSource = v1alpha1.ImagePullAgentEventSource
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Distribution,
 // Kubernetes, Runtime and, for a Controller, Node are required; every other field
@@ -39,8 +40,7 @@ type Options struct {
 	// NodeImages is an informer that the caller shares and runs; see
 	// NewInformer. Default: the controller makes and runs its own.
 	NodeImages cache.SharedIndexInformer
-	// Reader replaces the informer in a Reconciler. A Controller reads its
-	// informer and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 	// Wake is called by a Reconciler whenever an attempt to pull has ended, so
 	// that the caller makes a pass soon. Required there; a Controller ignores it.
@@ -59,9 +59,8 @@ type Options struct {
 	// Recorder receives events about the NodeImage, and about the owners of its
 	// tasks. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queue. Default: none.
+	// Metrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 }
 
@@ -69,15 +68,10 @@ type Options struct {
 const defaultConcurrency = 5
 
 func (o *Options) validate() error {
-	var errs []error
-	wrong := func(bad bool, text string) {
-		if bad {
-			errs = append(errs, errors.New("image: "+text))
-		}
-	}
-	wrong(o.Distribution == nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
-	wrong(o.Kubernetes == nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
-	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	wrong(o.Concurrency < 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
-	return errors.Join(errs...)
+	check := controller.Check("image")
+	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
+	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	check.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
+	return check.Err()
 }

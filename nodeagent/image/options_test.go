@@ -58,7 +58,7 @@ func TestOptions(t *testing.T) {
 type shelf struct{ nodeImage *v1alpha1.NodeImage }
 
 func (s shelf) NodeImage(string) (*v1alpha1.NodeImage, error) { return s.nodeImage, nil }
-func (shelf) Seen(Resource) string                            { return "" }
+func (shelf) SyncedResourceVersion(Resource) string           { return "" }
 
 // A Reconciler runs on the caches of another framework, and says what is next.
 func TestReconciler(t *testing.T) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package image
 
 import (
@@ -21,16 +23,16 @@ const ResourceNodeImages Resource = "nodeimages"
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it.
 //
-// New makes a Reader over an informer. An implementation of one's own lets a
+// New makes a Reader over informers. An implementation of one's own lets a
 // Reconciler run on the caches of another framework.
 type Reader interface {
 	// NodeImage returns the NodeImage of a node, or an error for which
 	// apierrors.IsNotFound holds.
 	NodeImage(name string) (*v1alpha1.NodeImage, error)
-	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
-	Seen(Resource) string
+	// SyncedResourceVersion returns the resourceVersion up to which a cache is
+	// complete, empty when it cannot tell: then Reconcile does not wait until the
+	// cache has its own writes.
+	SyncedResourceVersion(Resource) string
 }
 
 // informerReader reads an informer.

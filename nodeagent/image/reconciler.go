@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package image
 
 import (
@@ -30,7 +32,7 @@ type Reconciler struct {
 	concurrency  int
 	credentials  *keyring
 
-	own   consistency.Tracker
+	own   consistency.Store
 	pulls *pulls
 
 	lock    sync.Mutex
@@ -70,7 +72,7 @@ func (r *Reconciler) Close() { r.pulls.close() }
 // or a pull ends), or returns an error and wants to be called again after a
 // back-off. It does nothing while the cache has not seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	s, plan, err := r.plan(ctx, key)
@@ -78,6 +80,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 		return 0, err
 	}
 	return r.apply(ctx, key, s, plan)
+}
+
+// Snapshot returns what a plan depends on now. It asks the runtime for its images
+// where the plan depends on them. Its objects are shared with the cache: replace them
+// by changed copies to ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s, _, err := r.plan(ctx, key)
+	return s, err
 }
 
 // Plan returns what the next pass over the NodeImage of a node would do, without

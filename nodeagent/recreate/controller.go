@@ -1,21 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package recreate
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// The back-off of a pod whose passes fail. A runtime that was restarted is asked
+// The back-off of a pod whose reconciles fail. A runtime that was restarted is asked
 // again soon. (CRR-5.1)
 const (
 	firstBackOff = 500 * time.Millisecond
@@ -25,8 +25,7 @@ const (
 // Controller recreates the containers of a node that ContainerRecreateRequests
 // name. New makes one.
 type Controller struct {
-	// Reconciler makes the passes; exported for tools that ask what the next
-	// pass would do.
+	// Reconciler reconciles pods; exported for tools that ask what it would do.
 	Reconciler *Reconciler
 
 	work, answers *controller.Loop
@@ -37,34 +36,29 @@ func New(o Options) (*Controller, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := caches.CheckVersions(); err != nil {
-		return nil, fmt.Errorf("recreate: %w", err)
-	}
-	in := caches.NewInformers(nil, "") // of requests only
-	o.Requests = in.Or(o.Requests, func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) })
-	o.Reader = newInformerReader(o.Requests)
-	r, err := NewReconciler(o)
+	c := &Controller{}
+	sources, err := controller.Open("recreate", controller.Read{
+		Resource: ResourceRequests, Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
+		Fields: controller.Everything, Concern: c.concern,
+	})
 	if err != nil {
+		return nil, err
+	}
+	o.Reader = newInformerReader(o.Requests)
+	if c.Reconciler, err = NewReconciler(o); err != nil {
 		return nil, err
 	}
 	if o.Workers == 0 {
 		o.Workers = 32
 	}
-	c := &Controller{Reconciler: r}
-	c.work = controller.NewLoop(controller.Config{
-		Name: "containerrecreaterequest", Workers: o.Workers, Reconcile: r.Reconcile,
-		Informers: in.Own, Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})
-	c.answers = controller.NewLoop(controller.Config{
-		Name: "containerrecreaterequest_answers", Reconcile: r.Answer,
-		Synced: in.Synced, FirstRetry: firstBackOff, LastRetry: lastBackOff,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})
-	if _, err := o.Requests.AddEventHandler(controller.OfAny(true, c.changed)); err != nil {
-		return nil, fmt.Errorf("recreate: watch: %w", err)
+	config := controller.Config{
+		Name: "containerrecreaterequest", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,
+		Options: controller.Options{Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
 	}
-	return c, nil
+	c.work = sources.Loop(config)
+	config.Name, config.Reconcile, config.Workers = "containerrecreaterequest_answers", c.Reconciler.Answer, 0
+	c.answers = sources.Loop(config)
+	return c, sources.Subscribe(nil, nil, nil)
 }
 
 // Run works on requests until the context is done, and waits for everything it
@@ -79,12 +73,12 @@ func (c *Controller) Run(ctx context.Context) error {
 	return errors.Join(work, err)
 }
 
-// changed has passes made over the pod of a request. Requests are few, and almost
-// every change of one is a step of it.
-func (c *Controller) changed(before, after *v1alpha1.ContainerRecreateRequest) {
-	request := after
-	if request == nil {
-		request = before
+// concern enqueues the pod of a request. Requests are few, and almost every change
+// of one is a step of it.
+func (c *Controller) concern(e controller.Event, _ controller.Enqueue) {
+	request, ok := e.Object().(*v1alpha1.ContainerRecreateRequest)
+	if !ok {
+		return
 	}
 	pod := types.NamespacedName{Namespace: request.Namespace, Name: request.Spec.PodName}
 	c.work.Add(pod)

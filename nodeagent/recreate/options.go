@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package recreate
 
 import (
-	"errors"
-
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -19,7 +20,7 @@ import (
 const EventSource = v1alpha1.ContainerRecreateEventSource
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Lifecycle, Runtime
 // and, for a Controller without Requests, Node are required; every other field
@@ -36,8 +37,7 @@ type Options struct {
 	// shares and runs; see NewRequestInformer. Default: the controller makes and
 	// runs its own.
 	Requests cache.SharedIndexInformer
-	// Reader replaces the informer in a Reconciler. A Controller reads its
-	// informer and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
 	// Workers is the number of pods of which containers are being stopped at the
@@ -47,22 +47,16 @@ type Options struct {
 	Clock clock.WithTicker
 	// Recorder receives events about pods. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queues. Default: none.
+	// Metrics, and QueueMetrics of the work queues, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {
-	var errs []error
-	wrong := func(bad bool, text string) {
-		if bad {
-			errs = append(errs, errors.New("recreate: "+text))
-		}
-	}
-	wrong(o.Lifecycle == nil, "Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one")
-	wrong(o.Runtime == nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
-	wrong(o.Node == "" && o.Requests == nil && o.Reader == nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
-	wrong(o.Workers < 0, "Options.Workers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 32")
-	return errors.Join(errs...)
+	check := controller.Check("recreate")
+	check.That(o.Lifecycle != nil, "Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one")
+	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
+	check.That(o.Node != "" || o.Requests != nil || o.Reader != nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
+	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 32")
+	return check.Err()
 }

@@ -26,7 +26,7 @@ func (s shelf) Requests(string) ([]*v1alpha1.ContainerRecreateRequest, error) {
 	return s.requests, s.err
 }
 
-func (shelf) Seen(Resource) string { return "" }
+func (shelf) SyncedResourceVersion(Resource) string { return "" }
 
 // goodOptions are all that is required.
 func goodOptions(t *testing.T) Options {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package recreate
 
 import (
@@ -27,16 +29,16 @@ const ResourceRequests Resource = "containerrecreaterequests"
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.
 //
-// New makes a Reader over an informer. An implementation of one's own lets a
+// New makes a Reader over informers. An implementation of one's own lets a
 // Reconciler run on the caches of another framework.
 type Reader interface {
 	// Requests returns the active requests for the pods of this node in a
 	// namespace: those with the labels that NewRequestInformer selects.
 	Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error)
-	// Seen returns the resourceVersion up to which a cache is complete, empty
-	// when it cannot tell. A Reconciler waits until it has seen its own
-	// writes; where Seen cannot tell, it does not wait.
-	Seen(Resource) string
+	// SyncedResourceVersion returns the resourceVersion up to which a cache is
+	// complete, empty when it cannot tell: then Reconcile does not wait until the
+	// cache has its own writes.
+	SyncedResourceVersion(Resource) string
 }
 
 // NewRequestInformer returns an informer of the active requests for the pods of

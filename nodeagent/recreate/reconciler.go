@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package recreate
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -30,17 +31,14 @@ type Reconciler struct {
 	// memory is since when requests are known.
 	memory memory
 	// own are the writes of Reconcile, and answers those of Answer, by pod.
-	own, answers consistency.Tracker
+	own, answers consistency.Store
 }
 
 // NewReconciler returns a Reconciler for use in another framework: its passes
 // are started by the caller, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
-	if o.Reader == nil {
-		return nil, errors.New("recreate: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own")
-	}
-	if err := o.validate(); err != nil {
+	if err := controller.CheckReader("recreate", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
 	if o.Clock == nil {
@@ -58,7 +56,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 // wants to be called again after a back-off. It does nothing while the cache has
 // not seen its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	s, err := r.observe(ctx, key)
@@ -76,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 // must wait for another one, or for more than 10 s until a pass of Reconcile can be
 // made. It asks no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.answers, key, r.reader.Seen, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.answers, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	requests, err := r.requests(key)
@@ -98,11 +96,22 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 	return max(after, again), err
 }
 
+// Snapshot returns what a plan for a pod depends on now; nil when there is no
+// request for it. It asks the runtime what it has of the pod. Its objects are shared
+// with the cache: replace them by changed copies to ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s, err := r.observe(ctx, key)
+	if err != nil || s.Chosen() == nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // Plan returns what the next passes over a pod would do, without doing it; nil
 // when there is no request for it. It asks the runtime what it has of the pod.
 func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
-	s, err := r.observe(ctx, key)
-	if err != nil || s.Chosen() == nil {
+	s, err := r.Snapshot(ctx, key)
+	if s == nil || err != nil {
 		return nil, err
 	}
 	return NewPlan(s), nil

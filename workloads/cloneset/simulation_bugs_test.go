@@ -110,7 +110,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"another update begins within the grace period", invariants.InPlace, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},
 		{"pods are given up without their claims", invariants.Claims, bug{reconciler: misreading(forgetClaimsOfReleased)}},
 		{"the claim of a pod that is not ready is deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
-			r.passes.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, claim := range s.Claims {
 					for _, pod := range s.Pods {
 						if instanceID(pod) == claim.Labels[v1alpha1.CloneSetInstanceIDLabel] && pod.Spec.NodeName != "" && !lifecycle.Ready(pod) {
@@ -172,7 +172,7 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 // inPlan plants a bug into plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
 	return bug{reconciler: func(r *Reconciler) {
-		r.passes.Plan = func(s *Snapshot) *Plan {
+		r.shell.Plan = func(s *Snapshot) *Plan {
 			p := NewPlan(s)
 			spoil(s, p)
 			return p
@@ -183,7 +183,7 @@ func inPlan(spoil func(*Snapshot, *Plan)) bug {
 // misreading plants a bug into what planners see. The status stays right.
 func misreading(spoil func(*Snapshot)) func(*Reconciler) {
 	return func(r *Reconciler) {
-		r.passes.Plan = func(s *Snapshot) *Plan {
+		r.shell.Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set = s.Set.DeepCopy()
 			misread.Pods, misread.Claims = slices.Clone(s.Pods), slices.Clone(s.Claims)
@@ -227,7 +227,7 @@ func inPatches(spoil func(*rollout.PodPatch)) bug {
 // blind does not tell how far its caches are.
 type blind struct{ Reader }
 
-func (blind) Seen(Resource) string { return "" }
+func (blind) SyncedResourceVersion(Resource) string { return "" }
 
 // greedy finds pods by their labels, and takes them for owned ones.
 type greedy struct {

@@ -25,16 +25,9 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.Recorder, message
-	w.Tells = map[rollout.PatchKind]apply.Deed{
+	w.Records = map[rollout.PatchKind]apply.Action{
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
-	}
-	w.NewestWorkload = func(ctx context.Context, namespace string) (string, error) {
-		list, err := o.Workloads.StatefulSets(namespace).List(ctx, metav1.ListOptions{Limit: 1})
-		if err != nil {
-			return "", err
-		}
-		return list.ResourceVersion, nil
 	}
 	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
 		set, err := o.Workloads.StatefulSets(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
@@ -76,7 +69,7 @@ type applier struct {
 // begin returns the applier of a plan for a StatefulSet.
 func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
-		Pass: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
 	a.Replaced = a.replaced
@@ -126,7 +119,7 @@ func (a *applier) changeClaims(ctx context.Context) error {
 // replaced remembers a pod that never ran, so that the next one waits.
 func (a *applier) replaced(pod *corev1.Pod) {
 	if !podplan.HasRun(pod) {
-		a.places.Replaced(a.Key, pod.Name, a.clock.Now())
+		a.places.Replaced(a.Key, pod.Name, a.shell.Clock.Now())
 	}
 }
 
@@ -137,14 +130,14 @@ func ownerReference(set *v1beta1.StatefulSet) metav1.OwnerReference {
 
 // message is the text of the event about a write.
 func message(o apply.Outcome) string {
-	if o.Deed == apply.UpdateInPlace {
+	if o.Action == apply.UpdateInPlace {
 		return apply.Plain(o)
 	}
 	what := "Pod " + o.Pod
 	if o.Claim != "" {
 		what = strings.TrimSpace("Claim " + o.Claim + " " + strings.TrimSuffix(what, "Pod "))
 	}
-	text := fmt.Sprintf("%s %s in StatefulSet %s", strings.ToLower(string(o.Deed)), what, o.Workload)
+	text := fmt.Sprintf("%s %s in StatefulSet %s", strings.ToLower(string(o.Action)), what, o.Workload)
 	if o.Err != nil {
 		return fmt.Sprintf("%s failed error: %v", text, o.Err)
 	}

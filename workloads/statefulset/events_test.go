@@ -155,19 +155,12 @@ func describe(p *Plan) string {
 	return b.String()
 }
 
-// passes tells whether an event handler asks for a pass over the StatefulSet.
-func passes[T any](handler func(controller.Enqueue) cache.ResourceEventHandler) func(before, after *T) bool {
-	asked := false
-	h := handler(func(types.NamespacedName) { asked = true })
+// declared tells whether a change is one of declared fields.
+func declared[T any](fields controller.Fields) func(before, after *T) bool {
 	return func(before, after *T) bool {
-		asked = false
-		h.OnUpdate(before, after)
-		return asked
+		return controller.Changed(any(before).(metav1.Object), any(after).(metav1.Object), fields) != 0
 	}
 }
-
-// ours says of any object that it is the StatefulSet's.
-func ours(metav1.Object) []types.NamespacedName { return []types.NamespacedName{web} }
 
 // changeable are the fields of metadata that the API lets anybody change.
 const changeable = `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields|OwnerReferences)`
@@ -176,9 +169,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(changeable + `|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
 		`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
-	matters := passes[corev1.Pod](func(e controller.Enqueue) cache.ResourceEventHandler {
-		return controller.OfOwned(e, ours, controller.PodChanged)
-	})
+	matters := declared[corev1.Pod](podFields)
 	for name, w := range situations(t) {
 		s := w.snapshot()
 		for _, i := range []int{0, 1, len(s.Pods) - 1} {
@@ -203,12 +194,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	claimMatters := passes[corev1.PersistentVolumeClaim](func(e controller.Enqueue) cache.ResourceEventHandler {
-		return controller.OfOwned(e, ours, controller.ClaimChanged)
-	})
-	revisionMatters := passes[appsv1.ControllerRevision](func(e controller.Enqueue) cache.ResourceEventHandler {
-		return controller.OfOwned(e, ours, controller.RevisionChanged)
-	})
+	claimMatters := declared[corev1.PersistentVolumeClaim](claimFields)
+	revisionMatters := declared[appsv1.ControllerRevision](revisionFields | controller.Owners)
 	for name, w := range situations(t) {
 		s := w.snapshot()
 		for key, claim := range s.Claims {
@@ -245,7 +232,7 @@ func TestStatefulSetChanges(t *testing.T) {
 		s := w.snapshot()
 		mutation.Plan[v1beta1.StatefulSet]{Copy: (*v1beta1.StatefulSet).DeepCopy,
 			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
-			Matters: func(before, after *v1beta1.StatefulSet) bool { return controller.WorkloadChanged(before, after) },
+			Matters: declared[v1beta1.StatefulSet](controller.Workload &^ controller.Status),
 			Of: func(set *v1beta1.StatefulSet) string {
 				with := *s
 				with.Set = set
@@ -258,8 +245,8 @@ func TestStatefulSetChanges(t *testing.T) {
 			after := s.Set.DeepCopy()
 			m.Apply(after)
 			after.ResourceVersion += "0"
-			if controller.WorkloadChanged(s.Set, after) {
-				t.Errorf("a change of %s alone matters", m.Path)
+			if controller.Changed(s.Set, after, controller.Workload) != controller.Status {
+				t.Errorf("a change of %s alone is taken for more than one of the status", m.Path)
 			}
 		}
 	}
@@ -273,10 +260,11 @@ func TestSetsOfObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reader := newInformerReader(&Options{StatefulSets: informerOf{indexer: indexer}, Pods: informerOf{}, Claims: informerOf{}, Revisions: informerOf{}})
+	ofPod := setsOfPod(func() cache.Store { return indexer })
+	ofClaim := setsOfClaim(func() cache.Store { return indexer })
 	for _, test := range []struct {
-		object         string
-		ofPod, ofClaim string
+		object     string
+		pod, claim string
 	}{
 		{"web-0", "web", ""},
 		{"web-00", "", ""},
@@ -300,25 +288,16 @@ func TestSetsOfObjects(t *testing.T) {
 				return strings.Join(out, " ")
 			}
 			meta := metav1.ObjectMeta{Namespace: "default", Name: test.object}
-			if got := names(reader.setsOfPod(&corev1.Pod{ObjectMeta: meta})); got != test.ofPod {
-				t.Errorf("as a pod it is one of %q, want %q", got, test.ofPod)
+			if got := names(ofPod(&corev1.Pod{ObjectMeta: meta})); got != test.pod {
+				t.Errorf("as a pod it is one of %q, want %q", got, test.pod)
 			}
-			if got := names(reader.setsOfClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != test.ofClaim {
-				t.Errorf("as a claim it is one of %q, want %q", got, test.ofClaim)
+			if got := names(ofClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != test.claim {
+				t.Errorf("as a claim it is one of %q, want %q", got, test.claim)
 			}
 			meta.Namespace = "elsewhere"
-			if got := names(reader.setsOfClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != "" {
+			if got := names(ofClaim(&corev1.PersistentVolumeClaim{ObjectMeta: meta})); got != "" {
 				t.Errorf("in another namespace it is one of %q", got)
 			}
 		})
 	}
 }
-
-// informerOf is an informer of nothing but an indexer.
-type informerOf struct {
-	cache.SharedIndexInformer
-	indexer cache.Indexer
-}
-
-func (i informerOf) GetIndexer() cache.Indexer { return i.indexer }
-func (i informerOf) GetStore() cache.Store     { return i.indexer }

@@ -58,7 +58,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
 		})},
 		{"claims of pods that are scaled in are deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
-			r.passes.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
+			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, d := range p.Delete {
 					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
 						_, _ = r.writer.Claims.Delete(ctx, claim)
@@ -280,7 +280,7 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 // inPlan plants a bug into plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
 	return bug{reconciler: func(r *Reconciler) {
-		r.passes.Plan = func(s *Snapshot) *Plan {
+		r.shell.Plan = func(s *Snapshot) *Plan {
 			p := NewPlan(s)
 			spoil(s, p)
 			return p
@@ -291,7 +291,7 @@ func inPlan(spoil func(*Snapshot, *Plan)) bug {
 // misreading plants a bug into what planners see. The status stays right.
 func misreading(spoil func(*Snapshot)) func(*Reconciler) {
 	return func(r *Reconciler) {
-		r.passes.Plan = func(s *Snapshot) *Plan {
+		r.shell.Plan = func(s *Snapshot) *Plan {
 			misread := *s
 			misread.Set = s.Set.DeepCopy()
 			misread.Pods, misread.Claims = slices.Clone(s.Pods), maps.Clone(s.Claims)

@@ -40,6 +40,26 @@ type Snapshot struct {
 	Features Features
 }
 
+// Features switches what differs between installations.
+type Features struct {
+	// NoAutoDeleteClaims ignores spec.persistentVolumeClaimRetentionPolicy;
+	// owners of claims are left as they are.
+	NoAutoDeleteClaims bool
+	// NoEnvFromMetadata treats a changed label or annotation as plain
+	// metadata, even where the environment of a container refers to it. For
+	// clusters whose nodes run no agent.
+	NoEnvFromMetadata bool
+	// LaunchPriority makes pods whose containers start in the order that the
+	// template asks for, without a pod webhook. It needs the controller of
+	// package launchpriority to run: nobody else starts these containers.
+	LaunchPriority bool
+	// PreDownload pulls images to the nodes ahead of an in-place update. It
+	// needs Options.Jobs. Containers whose imagePullPolicy is Always, the default
+	// in workloads, still ask the registry when they start; they download
+	// nothing. With IfNotPresent they start without it.
+	PreDownload bool
+}
+
 // selector returns the StatefulSet's selector, which selects something.
 func (s *Snapshot) selector() (labels.Selector, error) { return podplan.Selector(s.Set.Spec.Selector) }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package imagepulljob
 
 import (
@@ -9,24 +11,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
 )
 
-// nodeImageChanged has a pass made over the jobs whose plans may be others after
+// events knows which jobs there are.
+type events struct{ jobs func() cache.Indexer }
+
+// nodeImageChanged enqueues the jobs whose plans may be others after
 // the change of a NodeImage; before or after may be nil. The progress of a pull
 // and what else an agent writes now and then change no plan.
-func (c *Controller) nodeImageChanged(before, after *v1alpha1.NodeImage) {
+func (ev events) nodeImageChanged(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
 	if selectable(before, after) {
-		c.enqueueSelecting(before, after)
+		ev.enqueueSelecting(before, after, enqueue)
 	}
 	if before == nil || after == nil {
 		return // of its tasks nobody has known, or they are gone with it
 	}
 	for job := range ownersOfChanges(before, after) {
-		c.enqueue(job)
+		enqueue(job)
 	}
 }
 
@@ -41,24 +48,24 @@ func selectable(before, after *v1alpha1.NodeImage) bool {
 		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil)
 }
 
-// enqueueSelecting has a pass made over the jobs that selected a node before,
+// enqueueSelecting enqueues the jobs that selected a node before,
 // or do now.
-func (c *Controller) enqueueSelecting(before, after *v1alpha1.NodeImage) {
-	ofNodes, err := caches.JobsOfNodes(c.jobs)
+func (ev events) enqueueSelecting(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
+	ofNodes, err := caches.JobsOfNodes(ev.jobs())
 	if err != nil {
 		return // the index is there since New
 	}
 	for _, job := range ofNodes {
 		if selects(job, before) || selects(job, after) {
-			c.enqueue(keyOf(job))
+			enqueue(keyOf(job))
 		}
 	}
-	ofPods, err := caches.JobsOfPods(c.jobs, metav1.NamespaceAll)
+	ofPods, err := caches.JobsOfPods(ev.jobs(), metav1.NamespaceAll)
 	if err != nil {
 		return
 	}
-	for _, job := range ofPods { // one pass costs less than finding out whose pods are on the node
-		c.enqueue(keyOf(job))
+	for _, job := range ofPods { // to reconcile one costs less than finding out whose pods are on the node
+		enqueue(keyOf(job))
 	}
 }
 
@@ -130,9 +137,9 @@ func states(n *v1alpha1.NodeImage) map[tag]state {
 	return out
 }
 
-// podChanged has a pass made over the jobs whose nodes may be others after the
+// podChanged enqueues the jobs whose nodes may be others after the
 // change of a pod; before or after may be nil.
-func (c *Controller) podChanged(before, after *corev1.Pod) {
+func (ev events) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
 	if before != nil && after != nil && before.Spec.NodeName == after.Spec.NodeName &&
 		runs(before) == runs(after) && maps.Equal(before.Labels, after.Labels) {
 		return
@@ -141,14 +148,14 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 	if pod == nil {
 		pod = before
 	}
-	jobs, err := caches.JobsOfPods(c.jobs, pod.Namespace)
+	jobs, err := caches.JobsOfPods(ev.jobs(), pod.Namespace)
 	if err != nil {
 		return // the index is there since New
 	}
 	for _, job := range jobs {
 		matcher, err := metav1.LabelSelectorAsSelector(job.Spec.PodSelector)
 		if err == nil && (holds(matcher, before) || holds(matcher, after)) {
-			c.enqueue(keyOf(job))
+			enqueue(keyOf(job))
 		}
 	}
 }

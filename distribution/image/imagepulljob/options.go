@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package imagepulljob
 
 import (
-	"errors"
-
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 )
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Distribution is
 // required, and so is Kubernetes for a Controller that makes its own informer of
@@ -41,35 +42,26 @@ type Options struct {
 	// whose objects it keeps small.
 	ImagePullJobs, NodeImages, Pods, CloneSets, StatefulSets cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler. A Controller reads its
-	// informers and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads makes passes on caches that cannot tell how far they are,
-	// where Reader.Seen returns the empty string. Such a pass may not see what the
-	// one before has written, and do it again. Default false: Reconcile returns an
-	// error there.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
+	// Reader.SyncedResourceVersion returns the empty string: what was written before
+	// is perhaps done again there. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Workers is the number of jobs reconciled at the same time. Default 3.
 	Workers int
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queue. Default: none.
+	// Metrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {
-	var errs []error
-	if o.Distribution == nil {
-		errs = append(errs, errors.New("imagepulljob: Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one"))
-	}
-	if o.Kubernetes == nil && o.Pods == nil && o.Reader == nil {
-		errs = append(errs, errors.New("imagepulljob: Options.Kubernetes is nil, and so is Options.Pods: it needs a clientset to read pods with, kubernetes.NewForConfig makes one"))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, errors.New("imagepulljob: Options.Workers is negative: it is the number of jobs reconciled at the same time, 0 means 3"))
-	}
-	return errors.Join(errs...)
+	check := controller.Check("imagepulljob")
+	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	check.That(o.Kubernetes != nil || o.Pods != nil || o.Reader != nil, "Options.Kubernetes is nil, and so is Options.Pods: it needs a clientset to read pods with, kubernetes.NewForConfig makes one")
+	check.Workers(o.Workers, "jobs", 3)
+	return check.Err()
 }

@@ -1,26 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nodeimage
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// Controller keeps NodeImages. New makes one.
+// Controller manages NodeImages. New makes one.
 type Controller struct {
-	// Reconciler makes the passes; exported for tools that ask what the next
-	// pass would do.
+	// Reconciler reconciles nodes and their NodeImages, which have the same name; exported for tools that ask what it would do.
 	Reconciler *Reconciler
-
 	loop       *controller.Loop
-	nodeImages cache.Indexer
 }
 
 // New returns a controller that is not yet running.
@@ -28,53 +27,69 @@ func New(o Options) (*Controller, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := caches.CheckVersions(); err != nil {
-		return nil, fmt.Errorf("nodeimage: %w", err)
-	}
-	in := informersOf(&o)
-	if err := caches.AddTaskOwnerIndex(o.NodeImages); err != nil {
-		return nil, fmt.Errorf("nodeimage: %w", err)
+	sources, err := controller.Open("nodeimage", reads(&o)...)
+	if err != nil {
+		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
 	r, err := NewReconciler(o)
 	if err != nil {
 		return nil, err
 	}
-	c := &Controller{Reconciler: r, nodeImages: o.NodeImages.GetIndexer(), loop: controller.NewLoop(controller.Config{
-		Name: "nodeimage-controller", Workers: o.Workers, Reconcile: r.Reconcile,
-		Informers: in.Own, Synced: in.Synced,
-		Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics,
-	})}
-	return c, c.watch(&o)
-}
-
-// informersOf makes the informers that the caller does not share.
-func informersOf(o *Options) *caches.Informers {
-	in := caches.NewInformers(o.Kubernetes, "")
-	o.NodeImages = in.Or(o.NodeImages, func() cache.SharedIndexInformer {
-		return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
-	})
-	o.ImagePullJobs = in.Or(o.ImagePullJobs, func() cache.SharedIndexInformer {
-		return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
-	})
-	o.Nodes = in.Nodes(o.Nodes)
-	return in
+	loop, err := r.shell.Loop(sources)
+	return &Controller{Reconciler: r, loop: loop}, err
 }
 
 // Run reconciles until the context is done, and waits for everything it has
 // started. It runs the informers that New made itself. It can be called once.
 func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 
-// watch has a pass made over a node whenever something changes that its plan
-// depends on.
-func (c *Controller) watch(o *Options) error {
-	_, nodes := o.Nodes.AddEventHandler(controller.OfAny(true, c.nodeChanged))
-	_, nodeImages := o.NodeImages.AddEventHandler(controller.OfAny(true, c.nodeImageChanged))
-	_, jobs := o.ImagePullJobs.AddEventHandler(controller.OfAny(false, c.jobChanged))
-	if err := errors.Join(nodes, nodeImages, jobs); err != nil {
-		return fmt.Errorf("nodeimage: watch: %w", err)
-	}
-	return nil
+// Reconciler reconciles nodes and their NodeImages, which have the same name: it observes the caches, plans, and applies the
+// plan. It is safe for use by several goroutines, as long as one node is
+// reconciled by one of them at a time.
+type Reconciler struct {
+	distribution client.Interface
+	kubernetes   kubernetes.Interface
+	reader       Reader
+	timing       Timing
+	recorder     record.EventRecorder
+	writer       *apply.Writer
+	gone         *goneJobs
+	shell        *controller.Reconciler[Snapshot, Plan]
 }
 
-func (c *Controller) enqueue(node string) { c.loop.Add(types.NamespacedName{Name: node}) }
+// NewReconciler returns a Reconciler for use in another framework: the caller
+// calls Reconcile, and it reads what Options.Reader returns. For a controller that
+// runs by itself, see New.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if err := controller.CheckReader("nodeimage", o.Reader != nil, o.validate()); err != nil {
+		return nil, err
+	}
+	r := &Reconciler{
+		distribution: o.Distribution, kubernetes: o.Kubernetes, reader: o.Reader,
+		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: newGoneJobs(),
+	}
+	r.shell = controller.NewReconciler(r.kind(&o))
+	return r, nil
+}
+
+// Reconcile reconciles a node once; the key has no namespace. It asks to be called
+// again after a time (0: only when something changes), or returns an error and
+// wants to be called again after a back-off. It does nothing while the caches have not seen what it
+// wrote before.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.shell.Reconcile(ctx, key)
+}
+
+// Snapshot returns what a plan depends on now; nil when there is neither the node nor a NodeImage.
+// Its objects are shared with the caches: replace them by changed copies to ask
+// NewPlan what would happen if.
+func (r *Reconciler) Snapshot(key types.NamespacedName) (*Snapshot, error) {
+	return r.observe(context.Background(), key)
+}
+
+// Plan returns what the next Reconcile of a node would do, without doing it;
+// nil when there is neither the node nor a NodeImage of its name.
+func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) {
+	return r.shell.Next(context.Background(), key)
+}

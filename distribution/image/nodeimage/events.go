@@ -1,48 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nodeimage
 
 import (
 	"maps"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 )
 
-// nodeChanged has a pass made when labels or readiness of a node change, when it
-// appears and when it goes; before or after may be nil. Heartbeats, and all else
-// that nodes report, change no plan.
-func (c *Controller) nodeChanged(before, after *corev1.Node) {
-	switch {
-	case after == nil:
-		c.enqueue(before.Name)
-	case before == nil || before.UID != after.UID || !maps.Equal(before.Labels, after.Labels) ||
-		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) || readinessChanged(before, after):
-		c.enqueue(after.Name)
-	}
-}
-
-func readinessChanged(before, after *corev1.Node) bool {
-	was, is := condition(before, corev1.NodeReady), condition(after, corev1.NodeReady)
-	if was == nil || is == nil {
-		return was != is
-	}
-	return was.Status != is.Status || !was.LastTransitionTime.Equal(&is.LastTransitionTime)
-}
-
-// nodeImageChanged has a pass made when the labels or the tasks of a NodeImage
+// nodeImageChanged enqueues the node when the labels or the tasks of a NodeImage
 // change, or a task begins or ends; before or after may be nil. The progress of a
 // pull changes no plan.
-func (c *Controller) nodeImageChanged(before, after *v1alpha1.NodeImage) {
+func nodeImageChanged(before, after *v1alpha1.NodeImage, enqueue controller.Enqueue) {
 	switch {
 	case after == nil:
-		c.enqueue(before.Name)
+		enqueue(types.NamespacedName{Name: before.Name})
 	case before == nil || before.UID != after.UID || before.Generation != after.Generation ||
 		!maps.Equal(before.Labels, after.Labels) ||
 		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
 		!maps.Equal(reports(before), reports(after)):
-		c.enqueue(after.Name)
+		enqueue(types.NamespacedName{Name: after.Name})
 	}
 }
 
@@ -71,26 +53,24 @@ func reports(n *v1alpha1.NodeImage) map[taskName]report {
 	return out
 }
 
-// jobChanged has passes made over the nodes that hold tasks of a job, when the
+// jobChanged enqueues the nodes that hold tasks of a job, when the
 // job ends, goes, or comes to want another image; before or after may be nil.
-func (c *Controller) jobChanged(before, after *v1alpha1.ImagePullJob) {
-	if before == nil {
-		return // no node has known it
-	}
-	if after != nil && before.UID == after.UID && before.Status.CompletionTime.Equal(after.Status.CompletionTime) &&
-		before.Spec.Image == after.Spec.Image && before.Spec.CompletionPolicy.Type == after.Spec.CompletionPolicy.Type &&
-		(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) {
-		return
-	}
-	c.enqueueNodesOf(before.UID)
-}
-
-func (c *Controller) enqueueNodesOf(job types.UID) {
-	nodes, err := caches.NodesWithTasksOf(c.nodeImages, job)
-	if err != nil {
-		return // the index is there since New
-	}
-	for _, n := range nodes {
-		c.enqueue(n.Name)
+func jobChanged(nodeImages func() cache.Indexer) func(before, after *v1alpha1.ImagePullJob, enqueue controller.Enqueue) {
+	return func(before, after *v1alpha1.ImagePullJob, enqueue controller.Enqueue) {
+		if before == nil {
+			return // no node has known it
+		}
+		if after != nil && before.UID == after.UID && before.Status.CompletionTime.Equal(after.Status.CompletionTime) &&
+			before.Spec.Image == after.Spec.Image && before.Spec.CompletionPolicy.Type == after.Spec.CompletionPolicy.Type &&
+			(before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) {
+			return
+		}
+		nodes, err := caches.NodesWithTasksOf(nodeImages(), before.UID)
+		if err != nil {
+			return // the index is there since New
+		}
+		for _, n := range nodes {
+			enqueue(types.NamespacedName{Name: n.Name})
+		}
 	}
 }

@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package nodeimage
 
 import (
-	"errors"
-
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/internal/controller"
 )
 
 // Metrics receives what the controller measures of itself.
-type Metrics = controller.Metrics
+type Metrics = podwright.Metrics
 
 // Options says what a Controller or a Reconciler works with. Distribution and
 // Kubernetes are required; every other field has a useful zero value.
@@ -32,13 +33,11 @@ type Options struct {
 	// whose objects it keeps small.
 	NodeImages, Nodes, ImagePullJobs cache.SharedIndexInformer
 
-	// Reader replaces the informers in a Reconciler. A Controller reads its
-	// informers and ignores it.
+	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads makes passes on caches that cannot tell how far they are,
-	// where Reader.Seen returns the empty string. Such a pass may not see what the
-	// one before has written, and do it again. Default false: Reconcile returns an
-	// error there.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
+	// Reader.SyncedResourceVersion returns the empty string: what was written before
+	// is perhaps done again there. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Timing says how long to wait for what.
@@ -51,25 +50,16 @@ type Options struct {
 	// Recorder receives events about NodeImages and about the jobs that own
 	// their tasks. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics defaults to none.
-	Metrics Metrics
-	// QueueMetrics measures the work queue. Default: none.
+	// Metrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
 	QueueMetrics workqueue.MetricsProvider
 }
 
 func (o *Options) validate() error {
-	var errs []error
-	if o.Distribution == nil {
-		errs = append(errs, errors.New("nodeimage: Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one"))
-	}
-	if o.Kubernetes == nil {
-		errs = append(errs, errors.New("nodeimage: Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one"))
-	}
-	if o.Timing.ResponseTimeout < 0 {
-		errs = append(errs, errors.New("nodeimage: Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute"))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, errors.New("nodeimage: Options.Workers is negative: it is the number of nodes reconciled at the same time, 0 means 3"))
-	}
-	return errors.Join(errs...)
+	check := controller.Check("nodeimage")
+	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one")
+	check.That(o.Timing.ResponseTimeout >= 0, "Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute")
+	check.Workers(o.Workers, "nodes", 3)
+	return check.Err()
 }

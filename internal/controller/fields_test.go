@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import (
@@ -9,9 +11,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // runningPod is a pod with something of everything that matters.
+// workloadPods are the fields of pods that the planners of workloads read.
+const workloadPods = Labels | Annotations | Finalizers | NodeName | Phase | Images | Containers | ObservedGeneration |
+	Ready | ContainersReady | InPlaceUpdateReady | KruisePodReady | ReadinessGates
+
 func runningPod() *corev1.Pod {
 	since := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	return &corev1.Pod{
@@ -67,7 +75,7 @@ func TestPodHeartbeatsDoNotMatter(t *testing.T) {
 		if reflect.DeepEqual(pod, after) {
 			t.Errorf("%s: the test changes nothing", name)
 		}
-		if PodChanged(pod, after) {
+		if Changed(pod, after, workloadPods) != 0 {
 			t.Errorf("a change of %s matters", name)
 		}
 	}
@@ -103,8 +111,17 @@ func TestPodChangesThatMatter(t *testing.T) {
 	} {
 		after := runningPod()
 		change(after)
-		if !PodChanged(runningPod(), after) {
+		if Changed(runningPod(), after, workloadPods) == 0 {
 			t.Errorf("a change of %s does not matter", name)
+		}
+		before := runningPod()
+		for _, pod := range []*corev1.Pod{before, after} {
+			if _, err := caches.Trim(pod); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if Changed(before, after, workloadPods) == 0 {
+			t.Errorf("a trimmed cache does not show %s", name)
 		}
 	}
 }
@@ -116,11 +133,11 @@ func TestObservedGenerationMattersInAnUpdate(t *testing.T) {
 	before.Generation, before.Status.ObservedGeneration = 3, 2
 	after := before.DeepCopy()
 	after.Status.ObservedGeneration = 3
-	if PodChanged(before, after) {
+	if Changed(before, after, workloadPods) != 0 {
 		t.Error("it matters for a pod in service")
 	}
 	before.Status.Conditions[2].Status, after.Status.Conditions[2].Status = "False", "False"
-	if !PodChanged(before, after) {
+	if Changed(before, after, workloadPods) == 0 {
 		t.Error("it does not matter for a pod that is being updated")
 	}
 }
@@ -141,7 +158,7 @@ func TestClaimChanges(t *testing.T) {
 	} {
 		after := claim.DeepCopy()
 		test.change(after)
-		if got := ClaimChanged(claim, after); got != test.matters {
+		if got := Changed(claim, after, Labels) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
@@ -164,7 +181,7 @@ func TestRevisionChanges(t *testing.T) {
 	} {
 		after := revision.DeepCopy()
 		test.change(after)
-		if got := RevisionChanged(revision, after); got != test.matters {
+		if got := Changed(revision, after, Labels|RevisionData) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
 		}
 	}
@@ -187,8 +204,50 @@ func TestWorkloadChanges(t *testing.T) {
 	} {
 		after := workload.DeepCopy()
 		test.change(after)
-		if got := WorkloadChanged(workload, after); got != test.matters {
+		if got := Changed(workload, after, Workload&^Status) != 0; got != test.matters {
 			t.Errorf("a change of %s matters: %v, want %v", test.name, got, test.matters)
+		}
+	}
+}
+
+// What only some kinds declare.
+func TestOtherFields(t *testing.T) {
+	state := func(edit func(*corev1.ContainerState)) *corev1.Pod {
+		pod := runningPod()
+		edit(&pod.Status.ContainerStatuses[0].State)
+		return pod
+	}
+	ended := func(code int32) *corev1.Pod {
+		return state(func(s *corev1.ContainerState) { s.Terminated = &corev1.ContainerStateTerminated{ExitCode: code} })
+	}
+	runs := state(func(s *corev1.ContainerState) { s.Running = &corev1.ContainerStateRunning{} })
+	waits := state(func(s *corev1.ContainerState) { s.Waiting = &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"} })
+	released := runningPod()
+	released.OwnerReferences = []metav1.OwnerReference{{Name: "web"}}
+	node := func(status corev1.ConditionStatus, at int64) *corev1.Node {
+		return &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+			{Type: "Ready", Status: status, LastTransitionTime: metav1.Unix(at, 0), LastHeartbeatTime: metav1.Now()}}}}
+	}
+	for _, test := range []struct {
+		name          string
+		before, after metav1.Object
+		want          Fields
+	}{
+		{"a container runs", runningPod(), runs, ContainerStates},
+		{"a container ends", runningPod(), ended(0), ContainerStates},
+		{"a container ends otherwise", ended(0), ended(1), ContainerStates},
+		{"a container waits", runningPod(), waits, Waiting},
+		{"another owner", runningPod(), released, Owners},
+		{"a node is ready", &corev1.Node{}, node("True", 1), NodeReady},
+		{"a node is no longer ready", node("True", 1), node("False", 1), NodeReady},
+		{"a node is ready since another time", node("True", 1), node("True", 2), NodeReady},
+		{"a node sends a heartbeat", node("True", 1), node("True", 1), 0},
+	} {
+		if got := Changed(test.before, test.after, Everything&^Status); got != test.want {
+			t.Errorf("%s: changed %b, want %b", test.name, got, test.want)
+		}
+		if got := Changed(test.before, test.after, Everything&^Status&^test.want); got != 0 {
+			t.Errorf("%s: changed %b, of what is not asked for", test.name, got)
 		}
 	}
 }

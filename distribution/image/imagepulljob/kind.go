@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package imagepulljob
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Resource names a cache: ResourceImagePullJobs and its like.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceImagePullJobs Resource = "imagepulljobs"
+	ResourceNodeImages    Resource = "nodeimages"
+)
+
+// reads lists what a job's plan depends on. What is there at the start concerns
+// jobs that are there at the start.
+func reads(o *Options) []controller.Read {
+	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }}
+	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	reads := []controller.Read{
+		{Resource: ResourceImagePullJobs, Live: apiwriter.Typed(o.Distribution.ImagePullJobs), Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
+			return client.NewImagePullJobInformer(o.Distribution, o.Namespace, 0, cache.Indexers{})
+		}, Index: caches.AddPullJobIndex, Fields: controller.Workload, Itself: true},
+		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
+			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
+		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), Collect: true, OnlyLater: true},
+		{Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
+			Concern: controller.On(events.podChanged), Collect: true, OnlyLater: true},
+	}
+	if o.CloneSets != nil || o.Workloads != nil {
+		reads = append(reads, controller.Read{Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
+		}})
+	}
+	if o.StatefulSets != nil || o.Workloads != nil {
+		reads = append(reads, controller.Read{Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
+			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
+		}})
+	}
+	return reads
+}
+
+// kind describes ImagePullJobs to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "imagepulljob", Name: "imagepulljob-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+	}
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.reported.Forget(key)
+}
+
+// observe reads everything that a plan for the job depends on. It returns nil
+// when the job does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	job, err := r.reader.ImagePullJob(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ImagePullJob %s: %w", key, err)
+	}
+	s := &Snapshot{Job: job, Now: r.shell.Clock.Now(), Reported: r.reported.Get(key)}
+	if over(job) {
+		return s, nil // the nodes no longer matter
+	}
+	switch spec := &job.Spec; {
+	case spec.PodSelector != nil:
+		err = r.observePods(s)
+	case spec.Selector != nil && len(spec.Selector.Names) > 0:
+		err = r.observeNodes(s, spec.Selector.Names)
+	default:
+		err = r.observeAllNodes(s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the nodes of ImagePullJob %s: %w", key, err)
+	}
+	return s, nil
+}
+
+// over tells whether nothing can change a job any more.
+func over(job *v1alpha1.ImagePullJob) bool {
+	return job.Status.CompletionTime != nil || job.DeletionTimestamp != nil
+}
+
+func (r *Reconciler) observeAllNodes(s *Snapshot) error {
+	all, err := r.reader.NodeImages()
+	if err != nil {
+		return err
+	}
+	s.NodeImages = make(map[string]*v1alpha1.NodeImage, len(all))
+	for _, n := range all {
+		s.NodeImages[n.Name] = n
+	}
+	return nil
+}
+
+func (r *Reconciler) observeNodes(s *Snapshot, names []string) error {
+	s.NodeImages = make(map[string]*v1alpha1.NodeImage, len(names))
+	for _, name := range names {
+		n, err := r.reader.NodeImage(name)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.NodeImages[name] = n
+	}
+	return nil
+}
+
+// observePods reads the pods of a job, their nodes, and what controls the job.
+func (r *Reconciler) observePods(s *Snapshot) (err error) {
+	selector, err := metav1.LabelSelectorAsSelector(s.Job.Spec.PodSelector)
+	if err != nil {
+		return nil // the plan reports it
+	}
+	if s.Pods, err = r.reader.Pods(s.Job.Namespace, selector); err != nil {
+		return err
+	}
+	names := make([]string, len(s.Pods))
+	for i, pod := range s.Pods {
+		names[i] = pod.Spec.NodeName
+	}
+	if err := r.observeNodes(s, names); err != nil {
+		return err
+	}
+	return r.observeController(s)
+}
+
+// observeController reads the workload that controls a job. One that is gone,
+// or has been replaced, is none.
+func (r *Reconciler) observeController(s *Snapshot) error {
+	controller := metav1.GetControllerOfNoCopy(s.Job)
+	if controller == nil {
+		return nil
+	}
+	version, err := schema.ParseGroupVersion(controller.APIVersion)
+	if err != nil || version.Group != workloadsv1alpha1.GroupName {
+		return nil
+	}
+	switch controller.Kind {
+	case "CloneSet":
+		set, err := r.reader.CloneSet(s.Job.Namespace, controller.Name)
+		if err == nil && set.UID == controller.UID {
+			s.CloneSet = set
+		}
+		return ignoreNotFound(err)
+	case "StatefulSet":
+		set, err := r.reader.StatefulSet(s.Job.Namespace, controller.Name)
+		if err == nil && set.UID == controller.UID {
+			s.StatefulSet = set
+		}
+		return ignoreNotFound(err)
+	}
+	return nil
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeimage
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/images"
+)
+
+// Resource names a cache.
+type Resource = consistency.Resource
+
+// ResourceNodeImages is the cache that a Reconciler writes to, and so waits for.
+const ResourceNodeImages Resource = "nodeimages"
+
+// reads lists what the plan for a node depends on. Heartbeats, and all else that
+// nodes report, do not count.
+func reads(o *Options) []controller.Read {
+	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
+	return []controller.Read{
+		{Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
+		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
+			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
+		}, Index: caches.AddTaskOwnerIndex, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
+		{Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
+			return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
+		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), OnlyLater: true},
+	}
+}
+
+// kind describes nodes and their NodeImages to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "nodeimage", Name: "nodeimage-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, Forget: r.writer.Forget,
+	}
+}
+
+// observe reads everything that a plan for the node depends on. It returns nil
+// when there is neither the node nor its NodeImage.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.timing}
+	var err error
+	if s.Node, err = found(r.reader.Node(key.Name)); err != nil {
+		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
+	}
+	if s.NodeImage, err = found(r.reader.NodeImage(key.Name)); err != nil {
+		return nil, fmt.Errorf("read NodeImage %s: %w", key.Name, err)
+	}
+	if s.NodeImage == nil {
+		if s.Node == nil {
+			return nil, nil
+		}
+		return s, nil
+	}
+	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
+	for _, owner := range images.TaskJobs(s.NodeImage) {
+		name, _ := images.TaskJob(owner)
+		job, err := found(r.reader.ImagePullJob(name.Namespace, name.Name))
+		if err != nil {
+			return nil, fmt.Errorf("read ImagePullJob %s: %w", name, err)
+		}
+		if job != nil && job.UID == owner.UID {
+			s.Jobs[owner.UID] = job
+		}
+	}
+	return s, nil
+}
+
+// found returns nil for what does not exist.
+func found[T any](object *T, err error) (*T, error) {
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return object, err
+}

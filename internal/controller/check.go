@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+)
+
+// Checks collects what is wrong with the options of a package.
+type Checks struct {
+	pkg  string
+	errs []error
+}
+
+// Check returns the Checks of a package's options.
+func Check(pkg string) *Checks { return &Checks{pkg: pkg} }
+
+// That adds the text where ok does not hold.
+func (c *Checks) That(ok bool, text string) {
+	if !ok {
+		c.errs = append(c.errs, errors.New(c.pkg+": "+text))
+	}
+}
+
+// Client checks a clientset that is to send writes.
+func (c *Checks) Client(client kubernetes.Interface) {
+	if err := apiwriter.CheckClient(client); err != nil {
+		c.errs = append(c.errs, fmt.Errorf("%s: Options.Kubernetes %w", c.pkg, err))
+	}
+}
+
+// Workers checks Options.Workers: the number of things reconciled at the same time.
+func (c *Checks) Workers(workers int, things string, byDefault int) {
+	c.That(workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", things, byDefault))
+}
+
+// Err joins what is wrong; nil where nothing is.
+func (c *Checks) Err() error { return errors.Join(c.errs...) }
+
+// CheckReader returns the error of options for a Reconciler, which needs a Reader.
+func CheckReader(pkg string, given bool, others error) error {
+	if !given {
+		return fmt.Errorf("%s: Options.Reader is nil: a Reconciler reads the caller's caches through it; New makes a controller with caches of its own", pkg)
+	}
+	return others
+}
+
+// Holds tells whether there is an object of a name.
+func Holds[T metav1.Object](objects []T, name string) bool {
+	return slices.ContainsFunc(objects, func(object T) bool { return object.GetName() == name })
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Event is what an informer tells of an object. Its objects are shared with the
+// cache.
+type Event struct {
+	// Before is nil for an object that appears, After for one that is gone.
+	Before, After metav1.Object
+	// Changed is what differs of the fields that the kind declares; all of them
+	// for an object that appears or is gone.
+	Changed Fields
+	// Initial says that the object was there when the informer started.
+	Initial bool
+}
+
+// Object is the newer of the two.
+func (e Event) Object() metav1.Object {
+	if e.After != nil {
+		return e.After
+	}
+	return e.Before
+}
+
+// Key names the object of the event.
+func (e Event) Key() types.NamespacedName { return keyOf(e.Object()) }
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// Enqueue has an object reconciled.
+type Enqueue func(key types.NamespacedName)
+
+// Concern enqueues the objects of a kind that an event concerns.
+type Concern func(e Event, enqueue Enqueue)
+
+// On is a Concern about objects of the type T. Before or after may be nil.
+func On[T any, O interface {
+	*T
+	metav1.Object
+}](concern func(before, after O, enqueue Enqueue)) Concern {
+	return func(e Event, enqueue Enqueue) {
+		before, _ := e.Before.(O)
+		after, _ := e.After.(O)
+		concern(before, after, enqueue)
+	}
+}
+
+// Workload are the fields of the object that a controller reconciles, whose
+// generation counts the changes of its spec.
+const Workload = Generation | Labels | Annotations | Status
+
+// WroteStatus tells whether a status is the one that the controller wrote last.
+type WroteStatus func(key types.NamespacedName, resourceVersion string, status any) bool
+
+// itself enqueues the object of the event, but not where all that has changed is
+// the status, which the controller itself wrote.
+func itself(wrote WroteStatus) Concern {
+	return func(e Event, enqueue Enqueue) {
+		if e.Changed == Status && wrote != nil && wrote(e.Key(), e.After.GetResourceVersion(), statusOf(e.After)) {
+			return
+		}
+		enqueue(e.Key())
+	}
+}
+
+// EachOf enqueues what keys names for an object, before and after the event where
+// its owners or its identity have changed.
+func EachOf(keys func(metav1.Object) []types.NamespacedName) Concern {
+	return func(e Event, enqueue Enqueue) {
+		if e.Before != nil && e.After != nil && e.Changed&Owners != 0 {
+			for _, key := range keys(e.Before) {
+				enqueue(key)
+			}
+		}
+		for _, key := range keys(e.Object()) {
+			enqueue(key)
+		}
+	}
+}
+
+// subscription is the interest of one kind in the events of one informer.
+type subscription struct {
+	fields  Fields
+	owner   schema.GroupKind // of the objects' owners; zero: concern decides
+	concern Concern
+	enqueue Enqueue
+	initial bool // wants objects that were there at the start
+}
+
+// dispatcher is the one handler of an informer: it decides once whom an event
+// concerns, however many kinds have subscribed.
+//
+// It is found through the informer itself, among whose indexes it stands: so
+// controllers that are made one by one share it without knowing each other, and
+// it goes when the informer goes. A map from informers to handlers would be a global.
+type dispatcher struct {
+	lock   sync.Mutex
+	begun  bool // an event has come
+	fields Fields
+	others []*subscription
+	owned  map[schema.GroupKind][]*subscription
+}
+
+// dispatcherIndex is the name of the index that holds no objects, and answers a
+// *whose with the dispatcher.
+const dispatcherIndex = "podwright.events"
+
+type whose struct{ dispatcher *dispatcher }
+
+// subscribe adds a subscription to an informer. Objects that are in its cache
+// are told of as new ones, also where the informer runs already.
+func subscribe(informer cache.SharedIndexInformer, s *subscription) error {
+	if d := dispatcherOf(informer); d != nil && d.add(s) {
+		return nil
+	}
+	d := &dispatcher{}
+	d.add(s)
+	index := cache.Indexers{dispatcherIndex: func(object any) ([]string, error) {
+		if w, asks := object.(*whose); asks {
+			w.dispatcher = d
+		}
+		return nil, nil
+	}}
+	if dispatcherOf(informer) == nil {
+		if err := informer.AddIndexers(index); err != nil {
+			return fmt.Errorf("add the index %s: %w", dispatcherIndex, err)
+		}
+	} // otherwise events have come already, which the informer repeats for a handler of its own only
+	_, err := informer.AddEventHandler(d)
+	return err
+}
+
+func dispatcherOf(informer cache.SharedIndexInformer) *dispatcher {
+	index, found := informer.GetIndexer().GetIndexers()[dispatcherIndex]
+	if !found {
+		return nil
+	}
+	var w whose
+	_, _ = index(&w)
+	return w.dispatcher
+}
+
+// add adds a subscription, unless events have come that it would miss.
+func (d *dispatcher) add(s *subscription) bool {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if d.begun {
+		return false
+	}
+	d.fields |= s.fields
+	if s.owner.Empty() {
+		d.others = append(d.others, s)
+		return true
+	}
+	d.fields |= Owners
+	if d.owned == nil {
+		d.owned = map[schema.GroupKind][]*subscription{}
+	}
+	d.owned[s.owner] = append(d.owned[s.owner], s)
+	return true
+}
+
+// begin lets nobody subscribe any more.
+func (d *dispatcher) begin() {
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	d.begun = true
+}
+
+// OnAdd, OnUpdate and OnDelete are cache.ResourceEventHandler. They are called by
+// one goroutine.
+
+func (d *dispatcher) OnAdd(obj any, isInInitialList bool) {
+	if object, ok := obj.(metav1.Object); ok {
+		d.dispatch(Event{After: object, Changed: Everything, Initial: isInInitialList})
+	}
+}
+
+func (d *dispatcher) OnUpdate(before, after any) {
+	b, ok1 := before.(metav1.Object)
+	a, ok2 := after.(metav1.Object)
+	if !ok1 || !ok2 {
+		return
+	}
+	d.begin()
+	if changed := Changed(b, a, d.fields); changed != 0 {
+		d.dispatch(Event{Before: b, After: a, Changed: changed})
+	}
+}
+
+func (d *dispatcher) OnDelete(obj any) {
+	if missed, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = missed.Obj
+	}
+	if object, ok := obj.(metav1.Object); ok {
+		d.dispatch(Event{Before: object, Changed: Everything})
+	}
+}
+
+func (d *dispatcher) dispatch(e Event) {
+	d.begin()
+	for _, s := range d.others {
+		its := e
+		its.Changed &= s.fields
+		if its.Changed != 0 && (s.initial || !e.Initial) {
+			s.concern(its, s.enqueue)
+		}
+	}
+	if len(d.owned) == 0 {
+		return
+	}
+	if e.Before != nil && e.After != nil && e.Changed&Owners != 0 {
+		d.toOwners(e.Before, e)
+	}
+	d.toOwners(e.Object(), e)
+}
+
+// toOwners enqueues the owners of an object.
+func (d *dispatcher) toOwners(object metav1.Object, e Event) {
+	for _, owner := range object.GetOwnerReferences() {
+		for _, s := range d.owned[groupKind(&owner)] {
+			if e.Changed&(s.fields|Owners) != 0 && (s.initial || !e.Initial) {
+				s.enqueue(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
+			}
+		}
+	}
+}
+
+// groupKind leaves the version out: owners count in any.
+func groupKind(owner *metav1.OwnerReference) schema.GroupKind {
+	group, _, found := strings.Cut(owner.APIVersion, "/")
+	if !found {
+		group = "" // the core group
+	}
+	return schema.GroupKind{Group: group, Kind: owner.Kind}
+}

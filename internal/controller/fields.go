@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Fields is a set of fields of an object. A kind declares those that its plan
+// reads; what changes in an event is compared once for all kinds.
+type Fields uint32
+
+// The fields of every object. Identity is always among the declared ones.
+const (
+	// Identity is the UID, and whether the object is being deleted.
+	Identity Fields = 1 << iota
+	Owners
+	Labels
+	Annotations
+	Finalizers
+	// Generation stands for the spec of objects whose generation counts its changes.
+	Generation
+	// Status is all of the status.
+	Status
+)
+
+// The fields of pods. Times at which a kubelet looked do not count.
+const (
+	NodeName Fields = 1 << (iota + 7)
+	Phase
+	// Images are those of the spec.
+	Images
+	// Containers is which containers run which image, how often they restarted, and
+	// whether they are ready.
+	Containers
+	// ContainerStates is whether containers run or have ended, and how; Waiting is
+	// why they do not run yet.
+	ContainerStates
+	Waiting
+	// ObservedGeneration is whether the kubelet is behind the spec of a pod that is
+	// being updated in place.
+	ObservedGeneration
+	Ready
+	ContainersReady
+	InPlaceUpdateReady
+	KruisePodReady
+	// ReadinessGates is whether the conditions of the pod's own gates hold.
+	ReadinessGates
+)
+
+// The fields of other objects.
+const (
+	// NodeReady is the condition of a node.
+	NodeReady Fields = 1 << (iota + 25)
+	// RevisionData is what a revision holds, and its number.
+	RevisionData
+)
+
+// Everything is what is new about an object that appears or goes.
+const Everything = ^Fields(0)
+
+// field tells whether a field of T differs.
+type field[T any] struct {
+	bit    Fields
+	differ func(before, after T) bool
+}
+
+// Changed returns the fields, out of those asked for, that differ between two
+// states of an object, which are of the same type.
+func Changed(before, after metav1.Object, of Fields) Fields {
+	changed := compare(metadata, before, after, of|Identity)
+	switch after := after.(type) {
+	case *corev1.Pod:
+		return changed | compare(podFields, before.(*corev1.Pod), after, of)
+	case *corev1.Node:
+		return changed | compare(nodeFields, before.(*corev1.Node), after, of)
+	case *appsv1.ControllerRevision:
+		return changed | compare(revisionFields, before.(*appsv1.ControllerRevision), after, of)
+	}
+	return changed
+}
+
+func compare[T any](fields []field[T], before, after T, of Fields) (changed Fields) {
+	for i := range fields {
+		if of&fields[i].bit != 0 && fields[i].differ(before, after) {
+			changed |= fields[i].bit
+		}
+	}
+	return changed
+}
+
+var metadata = []field[metav1.Object]{
+	{Identity, func(b, a metav1.Object) bool {
+		return b.GetUID() != a.GetUID() || (b.GetDeletionTimestamp() == nil) != (a.GetDeletionTimestamp() == nil)
+	}},
+	{Owners, func(b, a metav1.Object) bool {
+		return !slices.EqualFunc(b.GetOwnerReferences(), a.GetOwnerReferences(), sameOwner)
+	}},
+	{Labels, func(b, a metav1.Object) bool { return !maps.Equal(b.GetLabels(), a.GetLabels()) }},
+	{Annotations, func(b, a metav1.Object) bool { return !maps.Equal(b.GetAnnotations(), a.GetAnnotations()) }},
+	{Finalizers, func(b, a metav1.Object) bool { return !slices.Equal(b.GetFinalizers(), a.GetFinalizers()) }},
+	{Generation, func(b, a metav1.Object) bool { return b.GetGeneration() != a.GetGeneration() }},
+	{Status, func(b, a metav1.Object) bool { return !equality.Semantic.DeepEqual(statusOf(b), statusOf(a)) }},
+}
+
+// sameOwner compares what is read of an owner.
+func sameOwner(a, b metav1.OwnerReference) bool {
+	return a.UID == b.UID && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name &&
+		ptr.Deref(a.Controller, false) == ptr.Deref(b.Controller, false)
+}
+
+// statusOf returns a pointer to the status of an object, nil where it has none.
+func statusOf(object metav1.Object) any {
+	status := reflect.ValueOf(object).Elem().FieldByName("Status")
+	if !status.IsValid() {
+		return nil
+	}
+	return status.Addr().Interface()
+}
+
+var podFields = []field[*corev1.Pod]{
+	{NodeName, func(b, a *corev1.Pod) bool { return b.Spec.NodeName != a.Spec.NodeName }},
+	{Phase, func(b, a *corev1.Pod) bool { return b.Status.Phase != a.Status.Phase }},
+	{Images, func(b, a *corev1.Pod) bool {
+		return !slices.EqualFunc(b.Spec.Containers, a.Spec.Containers, func(b, a corev1.Container) bool { return b.Image == a.Image })
+	}},
+	{Containers, statuses(func(b, a *corev1.ContainerStatus) bool {
+		return b.Name == a.Name && b.Ready == a.Ready && b.Image == a.Image && b.ImageID == a.ImageID &&
+			b.ContainerID == a.ContainerID && b.RestartCount == a.RestartCount
+	})},
+	{ContainerStates, statuses(func(b, a *corev1.ContainerStatus) bool {
+		return b.Name == a.Name && (b.State.Running == nil) == (a.State.Running == nil) &&
+			(b.State.Terminated == nil) == (a.State.Terminated == nil) &&
+			(b.State.Terminated == nil || b.State.Terminated.ExitCode == a.State.Terminated.ExitCode)
+	})},
+	{Waiting, statuses(func(b, a *corev1.ContainerStatus) bool {
+		return b.Name == a.Name && ptr.Equal(b.State.Waiting, a.State.Waiting)
+	})},
+	{ObservedGeneration, func(b, a *corev1.Pod) bool { return behind(b) != behind(a) }},
+	{Ready, condition(corev1.PodReady)},
+	{ContainersReady, condition(corev1.ContainersReady)},
+	{InPlaceUpdateReady, condition(inplacev1alpha1.InPlaceUpdateReady)},
+	{KruisePodReady, condition(lifecyclev1alpha1.KruisePodReady)},
+	{ReadinessGates, gatesDiffer},
+}
+
+// statuses tells whether the statuses of containers differ.
+func statuses(same func(before, after *corev1.ContainerStatus) bool) func(before, after *corev1.Pod) bool {
+	return func(before, after *corev1.Pod) bool {
+		b, a := before.Status.ContainerStatuses, after.Status.ContainerStatuses
+		if len(b) != len(a) {
+			return true
+		}
+		for i := range b {
+			if !same(&b[i], &a[i]) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// behind tells whether the kubelet has yet to see the spec of a pod that is being
+// updated in place. It counts generations itself, and a pod in service costs
+// nothing for that.
+func behind(pod *corev1.Pod) bool {
+	if c := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status == corev1.ConditionTrue {
+		return false
+	}
+	return pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation
+}
+
+// condition tells whether a condition differs, but for when it was looked at.
+func condition(t corev1.PodConditionType) func(before, after *corev1.Pod) bool {
+	return func(before, after *corev1.Pod) bool {
+		b, a := readiness.Condition(before, t), readiness.Condition(after, t)
+		if b == nil || a == nil {
+			return b != a
+		}
+		return b.Status != a.Status || b.Reason != a.Reason || b.Message != a.Message || !b.LastTransitionTime.Equal(&a.LastTransitionTime)
+	}
+}
+
+func gatesDiffer(before, after *corev1.Pod) bool {
+	for _, gate := range after.Spec.ReadinessGates {
+		b, a := readiness.Condition(before, gate.ConditionType), readiness.Condition(after, gate.ConditionType)
+		if (b == nil) != (a == nil) || b != nil && b.Status != a.Status {
+			return true
+		}
+	}
+	return false
+}
+
+var nodeFields = []field[*corev1.Node]{
+	{NodeReady, func(b, a *corev1.Node) bool {
+		was, is := readyCondition(b), readyCondition(a)
+		if was == nil || is == nil {
+			return was != is
+		}
+		return was.Status != is.Status || !was.LastTransitionTime.Equal(&is.LastTransitionTime)
+	}},
+}
+
+func readyCondition(node *corev1.Node) *corev1.NodeCondition {
+	for i := range node.Status.Conditions {
+		if node.Status.Conditions[i].Type == corev1.NodeReady {
+			return &node.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+var revisionFields = []field[*appsv1.ControllerRevision]{
+	{RevisionData, func(b, a *appsv1.ControllerRevision) bool {
+		return b.Revision != a.Revision || !equality.Semantic.DeepEqual(b.Data, a.Data)
+	}},
+}

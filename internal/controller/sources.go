@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+)
+
+// Read is a resource that a kind reads through an informer.
+type Read struct {
+	// Resource names the cache where the kind writes what it holds: Reconcile waits
+	// until the cache shows that. Live reads the resource past all caches.
+	Resource consistency.Resource
+	Live     consistency.Live
+	// Informer is the option in which the user shares an informer. Where that is
+	// nil, Make makes one, whose objects are trimmed, and it is set here.
+	Informer *cache.SharedIndexInformer
+	Make     func() cache.SharedIndexInformer
+	// Index adds an index by which the kind finds objects. Default: none.
+	Index func(cache.SharedIndexInformer) error
+
+	// Fields are those that the kind's plan reads of such an object: a change of
+	// others is no event. Objects that appear, go, or are replaced always are.
+	Fields Fields
+	// Itself says that the kind reconciles these objects. What its controller
+	// itself wrote into the status is no event.
+	Itself bool
+	// Owner is the kind whose objects such an object concerns that name it as an
+	// owner. Default: Concern says which.
+	Owner schema.GroupKind
+	// Concern enqueues the objects that an event concerns. Where nothing says
+	// whom events concern, there are none.
+	Concern Concern
+	// Collect has events collected before a reconcile, for resources of which many
+	// change at once; see SettleTime.
+	Collect bool
+	// OnlyLater leaves out what is there at the start.
+	OnlyLater bool
+}
+
+// Sources are the informers of a kind. Open makes them.
+type Sources struct {
+	pkg    string
+	reads  []Read
+	own    []cache.SharedIndexInformer
+	synced []cache.InformerSynced
+}
+
+// Open makes the informers that the user does not share, and adds indexes. The
+// package is that of the kind, for errors.
+func Open(pkg string, reads ...Read) (*Sources, error) {
+	s := &Sources{pkg: pkg, reads: reads}
+	if slices.ContainsFunc(reads, func(r Read) bool { return r.Resource != "" }) {
+		if err := caches.CheckVersions(); err != nil {
+			return nil, fmt.Errorf("%s: %w", pkg, err)
+		}
+	}
+	for _, read := range reads {
+		if *read.Informer == nil {
+			informer := read.Make()
+			_ = informer.SetTransform(caches.Trim) // fails only once it runs
+			*read.Informer = informer
+			s.own = append(s.own, informer)
+		}
+		informer := *read.Informer
+		s.synced = append(s.synced, informer.HasSynced)
+		if read.Index != nil {
+			if err := read.Index(informer); err != nil {
+				return nil, fmt.Errorf("%s: %w", pkg, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Stores returns the stores of the caches that a kind waits for.
+func Stores(reads []Read) caches.Stores {
+	stores := caches.Stores{}
+	for _, read := range reads {
+		if read.Resource != "" {
+			stores[read.Resource] = (*read.Informer).GetStore()
+		}
+	}
+	return stores
+}
+
+// Loop returns a Loop that waits until the caches are filled. The first one runs
+// the informers that were made.
+func (s *Sources) Loop(c Config) *Loop {
+	c.Informers, c.Synced = s.own, s.synced
+	s.own = nil
+	return NewLoop(c)
+}
+
+// Subscribe has events of the informers enqueue objects, at once or once events
+// have been collected. wroteStatus may be nil, for a kind that writes none, and
+// collected where nothing is collected.
+func (s *Sources) Subscribe(now, collected Enqueue, wroteStatus WroteStatus) error {
+	for _, read := range s.reads {
+		if read.Itself {
+			read.Concern = itself(wroteStatus)
+		}
+		if read.Owner.Empty() && read.Concern == nil {
+			continue
+		}
+		subscription := &subscription{
+			fields: read.Fields | Identity, owner: read.Owner, concern: read.Concern, enqueue: now, initial: !read.OnlyLater,
+		}
+		if read.Collect {
+			subscription.enqueue = collected
+		}
+		if err := subscribe(*read.Informer, subscription); err != nil {
+			return fmt.Errorf("%s: watch: %w", s.pkg, err)
+		}
+	}
+	return nil
+}

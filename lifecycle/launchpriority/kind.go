@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launchpriority
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
+)
+
+// podFields are the fields that the plan for a pod reads.
+const podFields = controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.ContainersReady
+
+// reads lists what the plan for a pod depends on.
+func reads(o *Options) []controller.Read {
+	return []controller.Read{{
+		Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Fields: podFields, Concern: controller.On(podChanged),
+	}}
+}
+
+// podChanged enqueues a pod when it becomes the turn of other containers, and when
+// the kubelet refuses one whose turn it is: somebody may have deleted the
+// ConfigMap. Nothing is done about a pod that is gone.
+func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	if after != nil && moves(before, after) {
+		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
+	}
+}
+
+// moves tells whether a plan may differ after a change of a pod; before is nil
+// for a new one.
+func moves(before, after *corev1.Pod) bool {
+	now, found := turnOf(after)
+	if !found || before == nil || before.UID != after.UID {
+		return found
+	}
+	was, had := turnOf(before)
+	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
+}
+
+// kind describes pods to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "launchpriority", Name: "container-launch-priority-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
+		Reads: reads(o), Writes: &consistency.Store{}, Forget: r.creations.Forget,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+	}
+}
+
+// observe reads everything that a plan for the pod depends on. It returns nil
+// where there is no such pod, or nothing to decide about it: then the ConfigMap
+// is not read.
+//
+// The ConfigMap comes from the API server itself. So a reconcile sees what
+// the one before it wrote, and one that somebody has deleted is missed.
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	pod, err := r.reader.Pod(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s: %w", key, err)
+	}
+	if _, found := turnOf(pod); !found {
+		return nil, nil
+	}
+	name := barrier.ConfigMapName(key.Name)
+	configMap, err := r.configMaps.ConfigMaps(key.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return &Snapshot{Pod: pod}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", key.Namespace, name, err)
+	}
+	return &Snapshot{Pod: pod, ConfigMap: configMap}, nil
+}

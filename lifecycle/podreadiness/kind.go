@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podreadiness
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// reads lists what the plan for a pod depends on.
+func reads(o *Options) []controller.Read {
+	return []controller.Read{{
+		Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Fields: controller.KruisePodReady, Concern: controller.On(podChanged),
+	}}
+}
+
+// podChanged enqueues a pod that lacks the condition, once: a reconcile that fails
+// is repeated anyway.
+func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	if after != nil && lacks(after) && (before == nil || !lacks(before) || after.UID != before.UID) {
+		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
+	}
+}
+
+// lacks tells whether a pod has the gate and lacks the condition.
+func lacks(pod *corev1.Pod) bool {
+	return readiness.Initial(&podpatch.Patch{}, pod, pod.CreationTimestamp.Time)
+}
+
+// kind describes pods to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "podreadiness", Name: "pod-readiness-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
+		Reads: reads(o), Writes: &consistency.Store{},
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+	}
+}
+
+// observe returns nil when there is no such pod.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	pod, err := r.reader.Pod(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s: %w", key, err)
+	}
+	return &Snapshot{Pod: pod, Now: r.shell.Clock.Now()}, nil
+}

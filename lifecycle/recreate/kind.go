@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// Resource names a cache: ResourceRequests or ResourcePods.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourceRequests Resource = "containerrecreaterequests"
+	ResourcePods     Resource = consistency.Pods
+)
+
+// podFields are the fields that a plan reads of the pod of a request. Its
+// conditions are not among them: they are read when they are written.
+const podFields = controller.Containers | controller.ContainerStates
+
+// reads lists what the plan for a request depends on.
+func reads(o *Options) []controller.Read {
+	requests := func() cache.Indexer { return o.Requests.GetIndexer() }
+	return []controller.Read{
+		{Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
+			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
+		}, Index: func(informer cache.SharedIndexInformer) error {
+			return caches.AddLabelIndex(informer, v1alpha1.ContainerRecreateRequestPodUIDLabel)
+		}, Fields: controller.Workload | controller.Finalizers, Concern: controller.On(requestChanged)},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.EachOf(requestsOf(requests))},
+	}
+}
+
+// requestChanged enqueues a request whose plan may differ.
+func requestChanged(before, after *v1alpha1.ContainerRecreateRequest, enqueue controller.Enqueue) {
+	switch {
+	case after == nil:
+		enqueue(cache.MetaObjectToName(before).AsNamespacedName())
+	case before == nil || requestMatters(before, after):
+		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
+	}
+}
+
+// requestsOf returns the function that names the requests for a pod, but those
+// that are over: only their own changes matter to them.
+func requestsOf(requests func() cache.Indexer) func(metav1.Object) []types.NamespacedName {
+	return func(pod metav1.Object) (keys []types.NamespacedName) {
+		// The index is there, so there is no error.
+		found, _ := caches.Labelled[*v1alpha1.ContainerRecreateRequest](requests(), pod.GetNamespace(),
+			v1alpha1.ContainerRecreateRequestPodUIDLabel, string(pod.GetUID()))
+		for _, request := range found {
+			if s := (Snapshot{Request: request}); !s.over() {
+				keys = append(keys, cache.MetaObjectToName(request).AsNamespacedName())
+			}
+		}
+		return keys
+	}
+}
+
+// requestMatters tells whether a plan may differ after a change of its request.
+// What a node agent says of single containers does not matter.
+func requestMatters(before, after *v1alpha1.ContainerRecreateRequest) bool {
+	return before.UID != after.UID || before.Generation != after.Generation ||
+		(before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
+		before.Status.Phase != after.Status.Phase ||
+		!before.Status.CompletionTime.Equal(after.Status.CompletionTime) ||
+		hasFinalizer(before) != hasFinalizer(after) ||
+		differ(before.Labels, after.Labels, v1alpha1.ContainerRecreateRequestActiveLabel, v1alpha1.ContainerRecreateRequestPodUIDLabel) ||
+		differ(before.Annotations, after.Annotations,
+			v1alpha1.ContainerRecreateRequestSyncContainerStatusesAnnotation, v1alpha1.ContainerRecreateRequestUnreadyAcquiredAnnotation)
+}
+
+func differ(before, after map[string]string, keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		b, had := before[key]
+		a, has := after[key]
+		return had != has || b != a
+	})
+}
+
+// kind describes ContainerRecreateRequests to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "recreate", Name: "containerrecreaterequest-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && s.Pod != nil && s.Pod.Name == name
+		},
+	}
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.running.forget(key)
+}
+
+// observe reads everything that a plan for the request depends on. It returns
+// nil when the request does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	request, err := r.reader.Request(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ContainerRecreateRequest %s: %w", key, err)
+	}
+	pod, err := r.reader.Pod(key.Namespace, request.Spec.PodName)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("read pod %s of ContainerRecreateRequest %s: %w", request.Spec.PodName, key, err)
+	}
+	if err != nil {
+		pod = nil
+	}
+	return &Snapshot{Request: request, Pod: pod, Seen: r.running.saw(key, request), Now: r.shell.Clock.Now()}, nil
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Resource names a cache: ResourceCloneSets and its like.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourceCloneSets Resource = "clonesets"
+	ResourcePods      Resource = consistency.Pods
+	ResourceClaims    Resource = consistency.Claims
+	ResourceRevisions Resource = consistency.Revisions
+)
+
+// The fields that a plan reads of what a CloneSet owns.
+const (
+	podFields = controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
+		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+	claimFields    = controller.Labels
+	revisionFields = controller.Labels | controller.RevisionData
+)
+
+// reads lists what a CloneSet's plan depends on.
+func reads(o *Options) []controller.Read {
+	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
+	reads := []controller.Read{
+		{Resource: ResourceCloneSets, Live: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+			return client.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Workload, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
+		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
+			Index: caches.AddOwnerIndex, Fields: claimFields, Owner: owner, Collect: true},
+		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
+	}
+	if !o.NoNodes {
+		reads = append(reads, controller.Read{Informer: &o.Nodes, Make: core.Nodes})
+	}
+	return reads
+}
+
+// kind describes CloneSets to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "cloneset", Name: "cloneset-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && controller.Holds(s.Pods, name) || resource == ResourceClaims && controller.Holds(s.Claims, name)
+		},
+	}
+}
+
+// observe reads everything that a plan for the CloneSet depends on. It returns
+// nil when the CloneSet does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	set, err := r.reader.CloneSet(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read CloneSet %s: %w", key, err)
+	}
+	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.features}
+	if s.Pods, err = r.reader.Pods(key.Namespace, set.UID); err != nil {
+		return nil, fmt.Errorf("read the pods of CloneSet %s: %w", key, err)
+	}
+	if s.Claims, err = r.reader.Claims(key.Namespace, set.UID); err != nil {
+		return nil, fmt.Errorf("read the claims of CloneSet %s: %w", key, err)
+	}
+	selector, err := s.selector()
+	if err != nil {
+		selector = labels.Nothing() // the plan reports it
+	}
+	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+		return nil, fmt.Errorf("read the revisions of CloneSet %s: %w", key, err)
+	}
+	if len(set.Spec.Template.Spec.TopologySpreadConstraints) > 0 {
+		s.NodeLabels = map[string]map[string]string{}
+		for _, pod := range s.Pods {
+			s.NodeLabels[pod.Spec.NodeName] = r.reader.NodeLabels(pod.Spec.NodeName)
+		}
+		delete(s.NodeLabels, "") // not scheduled yet
+	}
+	return s, r.observeJobs(s)
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Resource names a cache: ResourceStatefulSets and its like.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourceStatefulSets Resource = "statefulsets"
+	ResourcePods         Resource = consistency.Pods
+	ResourceClaims       Resource = consistency.Claims
+	ResourceRevisions    Resource = consistency.Revisions
+)
+
+// The fields that a plan reads of what a StatefulSet owns.
+const (
+	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
+		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+	claimFields    = controller.Owners | controller.Labels
+	revisionFields = controller.Labels | controller.RevisionData
+)
+
+// reads lists what a StatefulSet's plan depends on.
+func reads(o *Options) []controller.Read {
+	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
+	sets := func() cache.Store { return o.StatefulSets.GetStore() }
+	return []controller.Read{
+		{Resource: ResourceStatefulSets, Live: apiwriter.Typed(o.Workloads.StatefulSets), Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
+			return client.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Workload, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: caches.AddMemberIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(sets)), Collect: true},
+		{Resource: ResourceClaims, Live: apiwriter.Claims(o.Kubernetes), Informer: &o.Claims, Make: core.Claims,
+			Index: caches.AddOwnerIndex, Fields: claimFields, Concern: controller.EachOf(setsOfClaim(sets)), Collect: true},
+		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
+	}
+}
+
+// kind describes StatefulSets to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "statefulset", Name: "statefulset-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && controller.Holds(s.Pods, name) || resource == ResourceClaims && s.Claims[name] != nil
+		},
+	}
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.places.Forget(key)
+}
+
+// setsOfPod names the StatefulSet after which a pod is named, its own or not: a
+// pod of somebody else may be in the way.
+func setsOfPod(sets func() cache.Store) func(metav1.Object) []types.NamespacedName {
+	return func(pod metav1.Object) []types.NamespacedName {
+		set, _, ok := podplan.SplitOrdinal(pod.GetName())
+		if !ok {
+			return nil
+		}
+		return existing(sets(), pod.GetNamespace(), set)
+	}
+}
+
+// setsOfClaim names the StatefulSets whose claim this may be by its name, in
+// which the name of the claim template comes first.
+func setsOfClaim(sets func() cache.Store) func(metav1.Object) []types.NamespacedName {
+	return func(claim metav1.Object) (keys []types.NamespacedName) {
+		rest, _, more := podplan.SplitOrdinal(claim.GetName())
+		for more {
+			if _, rest, more = strings.Cut(rest, "-"); more {
+				keys = append(keys, existing(sets(), claim.GetNamespace(), rest)...)
+			}
+		}
+		return keys
+	}
+}
+
+// existing returns the key of a StatefulSet where there is one.
+func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
+	if _, found, err := sets.GetByKey(namespace + "/" + name); !found || err != nil {
+		return nil
+	}
+	return []types.NamespacedName{{Namespace: namespace, Name: name}}
+}
+
+// observe reads everything that a plan for the StatefulSet depends on. It
+// returns nil when the StatefulSet does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	set, err := r.reader.StatefulSet(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read StatefulSet %s: %w", key, err)
+	}
+	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.features}
+	if s.Pods, err = r.reader.Pods(key.Namespace, set.Name); err != nil {
+		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
+	}
+	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
+		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && podplan.HasRun(pod) })
+	})
+	if s.Claims, err = r.claims(s); err != nil {
+		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
+	}
+	selector, err := s.selector()
+	if err != nil {
+		selector = labels.Nothing() // the plan reports it
+	}
+	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+		return nil, fmt.Errorf("read the revisions of StatefulSet %s: %w", key, err)
+	}
+	return s, r.observeJobs(s)
+}
+
+// claims reads the claims of the pods that there are and of those that should
+// be: those that the claim templates ask for, and those that pods mount. Where the
+// StatefulSet should own none, it reads those that it owns too.
+func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeClaim, error) {
+	if s.replicas() > mostReplicas {
+		return nil, nil
+	}
+	w := newWindow(s.replicas(), s.Set.Spec.ReserveOrdinals)
+	ordinals := slices.Clone(w.wanted)
+	for _, pod := range s.Pods {
+		if ordinal, ok := ordinalOf(s.Set.Name, pod.Name); ok && !w.contains(ordinal) {
+			ordinals = append(ordinals, ordinal)
+		}
+	}
+	claims := make(map[string]*corev1.PersistentVolumeClaim, len(ordinals)*len(s.Set.Spec.VolumeClaimTemplates))
+	read := func(name string) error {
+		claim, err := r.reader.Claim(s.Set.Namespace, name)
+		if err != nil {
+			return fmt.Errorf("claim %s: %w", name, err)
+		}
+		if claim != nil {
+			claims[name] = claim
+		}
+		return nil
+	}
+	for i := range s.Set.Spec.VolumeClaimTemplates {
+		for _, ordinal := range ordinals {
+			if err := read(claimName(s.Set.Spec.VolumeClaimTemplates[i].Name, s.Set.Name, ordinal)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, pod := range s.Pods {
+		for i := range pod.Spec.Volumes {
+			name := claimOf(pod, &pod.Spec.Volumes[i])
+			if name == "" || claims[name] != nil {
+				continue
+			}
+			if err := read(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.setOwnsClaims() || s.Features.NoAutoDeleteClaims {
+		return claims, nil
+	}
+	owned, err := r.reader.Claims(s.Set.Namespace, s.Set.UID)
+	if err != nil {
+		return nil, fmt.Errorf("claims that it owns: %w", err)
+	}
+	for _, claim := range owned {
+		claims[claim.Name] = claim
+	}
+	return claims, nil
+}
