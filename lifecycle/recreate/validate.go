@@ -46,7 +46,7 @@ func notNegative(seconds *int64, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, *seconds, "must be 0 or more")}
 }
 
-// ValidatePod says what keeps a new request from being carried out on its pod,
+// ValidatePod says what keeps a new request from being applied to its pod,
 // field by field; an empty list means that it can be created. The pod should be
 // as new as can be had: a request remembers which runs of its containers it
 // means. (CRR-3.2.7 to CRR-3.2.9)
