@@ -131,7 +131,7 @@ func TestPassOverOrdinals(t *testing.T) {
 		{"STS-8: OrderedReady stops at a pod that is not ready", "A", "A", "0A 1A-", with(ordered, replicas(3)), "", "OrderedReady new"},
 		{"STS-8: OrderedReady stops at a pod not ready for minReadySeconds", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(11)), "", "OrderedReady new"},
 		{"STS-8: and goes on when it is", "A", "A", "0A 1A%", with(ordered, replicas(3), minReady(10)), "create 2A", ""},
-		{"STS-8: hooks are not looked at", "A", "A", "0A^", with(ordered, replicas(2)), "Keep 0, create 1A", ""},
+		{"STS-8: hooks are not looked at", "A", "A", "0A^", with(ordered, replicas(2)), "CancelDelete 0, create 1A", ""},
 		{"STS-9: scaleStrategy.maxUnavailable creates so many", "A", "A", "", with(replicas(5), scaleUnavailable("2")), "create 0A, create 1A", "ScaleMaxUnavailable new"},
 		{"STS-9: nothing more until one is available", "A", "A", "0A? 1A?", with(replicas(5), scaleUnavailable("2")), "", "ScaleMaxUnavailable new"},
 		{"STS-9: then one more", "A", "A", "0A- 1A", with(replicas(5), scaleUnavailable("2")), "create 2A", "ScaleMaxUnavailable new"},
@@ -263,7 +263,7 @@ func TestInPlaceUpdate(t *testing.T) {
 		{"STS-20: a prepared pod that cannot go in place any more goes back", "B", "A", "0A",
 			with(only, moreEnv, hooked(), state(0, "PreparingUpdate")), "Refresh 0", "RefreshFirst 0"},
 		{"STS-20: InPlaceOnly and not possible", "B", "A", "0A 1A", with(only, moreEnv), "", "InPlaceOnly 1 0"},
-		{"STS-21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "Keep 0", "RefreshFirst 0"},
+		{"STS-21: a pod that was being deleted is kept first", "B", "A", "0A^ 1B", with(ifPossible), "CancelDelete 0", "RefreshFirst 0"},
 		{"STS-E24: the pod stays", "B", "A", "0A", with(ifPossible), "UpdateInPlace 0", ""},
 		{"LC-19: a pod without a state gets none", "B", "A", "0A*", with(ifPossible), "UpdateInPlace 0", ""},
 	})
