@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -94,4 +95,25 @@ func ExampleNewPlan() {
 	// wait web-3: maxUnavailable 2: 2 pods are updated now
 	// wait web-4: partition 1: 1 pod stays at the old revision
 	// write the status: 4 replicas, 4 ready, 4 available, 0 updated
+}
+
+// A Reconciler on the caches of another framework, which calls Reconcile, and is
+// asked what would happen to a live CloneSet if partition were 50 %.
+func ExampleNewReconciler() {
+	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader cloneset.Reader, key types.NamespacedName) (*cloneset.Plan, error) {
+		r, err := cloneset.NewReconciler(cloneset.Options{Kubernetes: kube, Workloads: workloads, Reader: reader})
+		if err != nil {
+			return nil, err
+		}
+		snapshot, err := r.Snapshot(key)
+		if snapshot == nil || err != nil {
+			return nil, err
+		}
+		set := snapshot.Set.DeepCopy() // what is in the snapshot is shared with the caches
+		partition := intstr.FromString("50%")
+		set.Spec.UpdateStrategy.Partition = &partition
+		snapshot.Set = set
+		return cloneset.NewPlan(snapshot), nil
+	}
+	_ = whatIf
 }

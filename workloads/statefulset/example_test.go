@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -122,4 +123,25 @@ func ExampleNewPlan_reserveOrdinals() {
 	// db-0
 	// db-2
 	// db-3
+}
+
+// A Reconciler on the caches of another framework, which calls Reconcile, and is
+// asked what would happen to a live StatefulSet if partition were 2.
+func ExampleNewReconciler() {
+	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader statefulset.Reader, key types.NamespacedName) (*statefulset.Plan, error) {
+		r, err := statefulset.NewReconciler(statefulset.Options{Kubernetes: kube, Workloads: workloads, Reader: reader})
+		if err != nil {
+			return nil, err
+		}
+		snapshot, err := r.Snapshot(key)
+		if snapshot == nil || err != nil {
+			return nil, err
+		}
+		set := snapshot.Set.DeepCopy() // what is in the snapshot is shared with the caches
+		partition := int32(2)
+		set.Spec.UpdateStrategy.RollingUpdate = &v1beta1.RollingUpdateStatefulSetStrategy{Partition: &partition}
+		snapshot.Set = set
+		return statefulset.NewPlan(snapshot), nil
+	}
+	_ = whatIf
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package manifests_test
+package kinds_test
 
 import (
 	"maps"
