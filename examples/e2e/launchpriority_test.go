@@ -200,7 +200,7 @@ func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 	}
 }
 
-// With the manager down, pods are still created, but for those that it would change. Not parallel.
+// With the manager down, pods are still created, but for those that it would change.
 func testPodsAreCreatedWithoutAManager(t *testing.T, b *bed) {
 	s := b.cloneSetScene(t)
 	s.AwaitServiceAccount()

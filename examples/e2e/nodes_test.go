@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/examples/testbed"
 )
 
-// A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. Not parallel: the
-// manager waits only a second meanwhile, and there is one node more.
+// A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. It is among
+// TestFaults: the manager waits only a second meanwhile, and there is one node more.
 func testNodeWithoutAgent(t *testing.T, b *bed) {
 	s := b.cloneSetScene(t)
 	distribution, err := client.NewForConfig(s.Control.Config())

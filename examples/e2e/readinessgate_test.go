@@ -76,7 +76,7 @@ func TestReadinessGateOfOtherKinds(t *testing.T) {
 }
 
 // With the gate KruisePodReadinessGate every pod gets the readiness gate, so that each can be taken out of service while its
-// container is recreated. Not parallel: the manager is another one meanwhile.
+// container is recreated. It is among TestFaults: the manager is another one meanwhile.
 func testReadinessGateOfAllPods(t *testing.T, b *bed) {
 	s := b.cloneSetScene(t)
 	s.Manager.Kill()

@@ -151,7 +151,7 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 }
 
 // A pod goes while no manager is at work, and the next one finds nothing but the request: that ends, once the API server itself
-// has been asked for the pod. Not parallel.
+// has been asked for the pod.
 func testContainerRecreateRequestOfAPodThatIsGone(t *testing.T, b *bed) {
 	s := b.cloneSetScene(t)
 	s.createPod(plainPod("lone", withGate))
@@ -224,7 +224,7 @@ func TestReadinessGateOfAPodOnItsOwn(t *testing.T) {
 	s.awaitPodInService("lone")
 }
 
-// A manager dies while a pod is out of service, and the request is deleted: the next manager puts the pod back. Not parallel.
+// A manager dies while a pod is out of service, and the request is deleted: the next manager puts the pod back.
 func testManagerIsKilledWhileAPodIsOutOfService(t *testing.T, b *bed) {
 	s := b.cloneSetScene(t)
 	s.run(cloneSet("web", 1))

@@ -41,7 +41,7 @@ func TestWebhookConfigurationsAreEdited(t *testing.T) {
 	})
 }
 
-// Certificates that are missing are made anew, and the webhooks are called with them. Not parallel.
+// Certificates that are missing are made anew, and the webhooks are called with them.
 func testCertificatesAreLost(t *testing.T, b *bed) {
 	s := b.cloneSetScene(t)
 	secrets := s.Core.CoreV1().Secrets("kruise-system")

@@ -266,12 +266,12 @@ func TestRender(t *testing.T) {
 	s.pods[0].Status.Conditions = nil
 	s.pods[0].Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}
 	s.pods[1].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: "False"}, {Type: inplacev1alpha1.InPlaceUpdateReady, Status: "False"}}
-	s.waiting = []rollout.Wait{
+	s.Waiting = []rollout.Wait{
 		{Pod: s.pods[0], Reason: &rollout.Reason{Message: "not shown: it is broken"}},
 		{Pod: s.pods[2], Reason: &rollout.Reason{Message: "partition 2"}}, {Pod: s.pods[3], Reason: &rollout.Reason{Message: "partition 2"}},
 		{Pod: s.pods[3], Reason: &rollout.Reason{Message: "a second reason"}}, {Reason: &rollout.Reason{Message: "quota"}},
 	}
-	s.problems = []error{fmt.Errorf("spec.selector: is empty")}
+	s.Problems = []rollout.Problem{{Err: errors.New("spec.selector: is empty")}}
 	var got []string
 	for _, l := range render(s) {
 		got = append(got, l.color+"|"+l.text)

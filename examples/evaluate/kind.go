@@ -42,13 +42,13 @@ type kind struct {
 	// informer makes an informer on the objects of a namespace.
 	informer func(workloads client.Interface, namespace string) cache.SharedIndexInformer
 	// plan says what the plan for such an object says.
-	plan func(object metav1.Object, its belongings) plan
+	plan func(object metav1.Object, its belongings) rollout.Plan
 }
 
 type runner interface{ Run(context.Context) error }
 
 // kinds are the kinds of workloads that there is a demo of; the first is the
-// default. A new kind is one more entry here, and its plan.
+// default. A new kind is one more entry here.
 var kinds = []*kind{{
 	name: "CloneSet", kubectl: "cloneset", manifest: cloneSetManifest,
 	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
@@ -62,7 +62,11 @@ var kinds = []*kind{{
 	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
 		return client.NewCloneSetInformer(workloads, namespace, 0, nil)
 	},
-	plan: planCloneSet,
+	plan: func(object metav1.Object, its belongings) rollout.Plan {
+		return cloneset.NewPlan(&cloneset.Snapshot{
+			Set: object.(*v1alpha1.CloneSet), Pods: its.pods, Revisions: its.revisions, Now: its.now,
+		}).Plan
+	},
 }, {
 	name: "StatefulSet", kubectl: "statefulset.apps.kruise.io", manifest: statefulSetManifest, // without the group it is that of Kubernetes
 	resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
@@ -81,7 +85,11 @@ var kinds = []*kind{{
 	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
 		return client.NewStatefulSetInformer(workloads, namespace, 0, nil)
 	},
-	plan: planStatefulSet,
+	plan: func(object metav1.Object, its belongings) rollout.Plan {
+		return statefulset.NewPlan(&statefulset.Snapshot{
+			Set: object.(*v1beta1.StatefulSet), Pods: its.pods, Revisions: its.revisions, Now: its.now,
+		}).Plan
+	},
 }}
 
 var (
@@ -125,22 +133,12 @@ type state struct {
 	pods     []*corev1.Pod
 	replicas int
 	status   status
-	plan
+	rollout.Plan
 }
 
 // status is what the status of every kind has.
 type status struct {
 	ObservedGeneration, Replicas, AvailableReplicas, UpdatedReplicas, UpdatedReadyReplicas int64
-}
-
-// plan is what plans of all kinds say.
-type plan struct {
-	// update is the revision that pods go to; nil where there is none.
-	update   *appsv1.ControllerRevision
-	waiting  []rollout.Wait
-	problems []error
-	// todo is how many pods to create, to delete and to change now.
-	todo [3]int
 }
 
 // observe returns the state of an object of this kind.
@@ -158,23 +156,5 @@ func (k *kind) observe(object metav1.Object, its belongings) *state {
 // generation is that of the change waited for.
 func (s *state) settled(generation int64, want status) bool {
 	want.ObservedGeneration = s.object.GetGeneration()
-	return want.ObservedGeneration >= generation && s.status == want && s.todo == [3]int{}
-}
-
-func planCloneSet(object metav1.Object, its belongings) plan {
-	p := cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: its.pods, Revisions: its.revisions, Now: its.now})
-	out := plan{p.Revisions.Update, p.Waiting, nil, [3]int{len(p.Create), len(p.Delete), len(p.Patch)}}
-	for _, problem := range p.Problems {
-		out.problems = append(out.problems, problem.Err)
-	}
-	return out
-}
-
-func planStatefulSet(object metav1.Object, its belongings) plan {
-	p := statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: its.pods, Revisions: its.revisions, Now: its.now})
-	out := plan{p.Revisions.Update, p.Waiting, nil, [3]int{len(p.Create), len(p.Delete), len(p.Patch)}}
-	for _, problem := range p.Problems {
-		out.problems = append(out.problems, problem.Err)
-	}
-	return out
+	return want.ObservedGeneration >= generation && s.status == want && len(s.Create)+len(s.Delete)+len(s.Patch) == 0
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -102,10 +103,10 @@ status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedRepli
 		if want := (status{3, 10, 9, 5, 4}); s.status != want || s.replicas != replicas {
 			t.Errorf("%s: got %+v of %d, want %+v", k.name, s.status, s.replicas, want)
 		}
-		if s.todo[0] == 0 || s.update == nil || s.unavailable() != replicas {
-			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.problems)
+		if len(s.Create) == 0 || s.Revisions.Update == nil || s.unavailable() != replicas {
+			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.Problems)
 		}
-		s.todo = [3]int{}
+		s.Stages = rollout.Stages{}
 		for name, c := range map[string]struct {
 			generation int64
 			want       status
@@ -116,7 +117,7 @@ status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedRepli
 			"the cache has not seen the change":      {4, status{0, 10, 9, 5, 4}, func(*state) {}, false},
 			"the controller has not seen the change": {3, status{0, 10, 9, 5, 4}, func(s *state) { s.status.ObservedGeneration = 2 }, false},
 			"another count":                          {3, status{0, 10, 10, 5, 4}, func(*state) {}, false},
-			"the plan goes on":                       {3, status{0, 10, 9, 5, 4}, func(s *state) { s.todo[2] = 1 }, false},
+			"the plan goes on":                       {3, status{0, 10, 9, 5, 4}, func(s *state) { s.Patch = make([]rollout.PodPatch, 1) }, false},
 		} {
 			now := *s
 			c.edit(&now)

@@ -118,7 +118,7 @@ func (d *demo) await(ctx context.Context, title string, begin time.Time, generat
 			}
 			return 0, fmt.Errorf("step %q is not done after %v: the controller should create %d pods, delete %d and change %d now, "+
 				"and its log says why it does not; else the table shows what is waited for. The flag --patience waits longer",
-				title, d.options.Patience, s.todo[0], s.todo[1], s.todo[2])
+				title, d.options.Patience, len(s.Create), len(s.Delete), len(s.Patch))
 		case <-d.observer.changed:
 		case <-time.After(redraw):
 		}

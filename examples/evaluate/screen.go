@@ -112,7 +112,7 @@ func render(s *state) []line {
 	waits := map[*corev1.Pod]string{}
 	var reasons []line
 	letters := map[string]string{}
-	for _, w := range slices.Backward(s.waiting) { // the first reason counts
+	for _, w := range slices.Backward(s.Waiting) { // the first reason counts
 		waits[w.Pod] = w.Reason.String()
 	}
 	var bar, text strings.Builder
@@ -146,8 +146,8 @@ func render(s *state) []line {
 	if reason := waits[nil]; reason != "" {
 		reasons = append(reasons, line{text: "pods are not created yet: " + reason})
 	}
-	for _, problem := range s.problems {
-		reasons = append(reasons, line{text: "! " + problem.Error(), color: bad})
+	for _, problem := range s.Problems {
+		reasons = append(reasons, line{text: "! " + problem.Err.Error(), color: bad})
 	}
 	if len(reasons) > 0 {
 		out = append(out, line{})
@@ -189,7 +189,7 @@ func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
 }
 
 func (s *state) isUpdated(pod *corev1.Pod) bool {
-	return s.update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.update.Name)
+	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
 }
 
 // ready counts the pods that are available, unavailable those that are missing or not.

@@ -40,7 +40,7 @@ type Kind[S any] struct {
 // Applier applies one plan for a workload whose status is an S. All of its writes
 // go through it.
 type Applier[S any] struct {
-	*Pass
+	*Sync
 	Kind *Kind[S]
 	Plan *rollout.Plan
 	// Status is the status to write, nil where the observed one stands.
@@ -185,13 +185,13 @@ func (a *Applier[S]) deletePods(ctx context.Context, deletions []rollout.PodDele
 	return a.failures.Add(a.Kind.FailedDelete(deletions[0].For), err) // where it matters, a stage deletes for one reason
 }
 
-// deletePod deletes a pod: after its claims have been told whose they are, and
+// deletePod deletes a pod: after its claims say whose they are, and
 // before those are deleted that nobody uses any more.
 func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error {
-	deed := Delete
+	action := Delete
 	if d.For == rollout.DeleteForUpdate {
 		if a.Kind.Recreates {
-			deed = Recreate
+			action = Recreate
 		}
 		if allowed, err := a.mayUpdate(ctx, d.Pod); !allowed || err != nil {
 			return err
@@ -209,7 +209,7 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 	if d.Unchanged {
 		remove = a.DeletePodUnchanged
 	}
-	if err := remove(ctx, d.Pod, deed); err != nil {
+	if err := remove(ctx, d.Pod, action); err != nil {
 		return err
 	}
 	if d.For == rollout.DeleteFailed && a.Replaced != nil {

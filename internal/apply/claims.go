@@ -20,7 +20,7 @@ import (
 
 // CreateClaim creates a claim of a pod that exists, unless there is one of its
 // name: the pod mounts that one, whose ever it is.
-func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+func (p *Sync) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	err := p.createClaim(ctx, claim, "")
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -31,12 +31,12 @@ func (p *Pass) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 // createClaim creates a claim of a new pod, or of one that exists where pod is
 // empty. That the name is taken is returned as it is: what it means is for the
 // caller to say.
-func (p *Pass) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
+func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod string) error {
 	version, err := p.create(func() (string, error) { return p.Claims.Create(ctx, claim) })
 	if apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	p.tell(Outcome{Deed: Create, Claim: claim.Name, Pod: pod, Err: err})
+	p.recordOutcome(Outcome{Action: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
 			err: p.unanswered(consistency.Claims, claim.Name, err)}
@@ -51,7 +51,7 @@ var errForeignClaim = errors.New("a claim of that name exists, which another con
 // mayUse looks at the claim that has the name of a wanted one. A pod that mounts
 // one which is being deleted would stay Pending, and one of another owner is
 // not for it.
-func (p *Pass) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim) error {
+func (p *Sync) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim) error {
 	found, err := p.Kubernetes.CoreV1().PersistentVolumeClaims(p.Key.Namespace).Get(ctx, wanted.Name, metav1.GetOptions{})
 	controller := metav1.GetControllerOfNoCopy(wanted)
 	switch {
@@ -67,10 +67,10 @@ func (p *Pass) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim)
 }
 
 // DeleteClaim deletes a claim. One that is gone already is no error.
-func (p *Pass) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
 	version, err := p.Claims.Delete(ctx, claim)
 	if err != nil {
-		p.tell(Outcome{Deed: Delete, Claim: claim.Name, Err: err})
+		p.recordOutcome(Outcome{Action: Delete, Claim: claim.Name, Err: err})
 		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(consistency.Claims, claim.Name, err))
 	}
 	p.Wrote(consistency.Claims, version)
@@ -81,7 +81,7 @@ func (p *Pass) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 // claim's UID. A claim that is gone already is no error: the cache will show it.
 // It returns the API server's error, and records no event: what the patch is for
 // is for the caller to say.
-func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, data []byte) error {
+func (p *Sync) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, data []byte) error {
 	version, err := p.Claims.Patch(ctx, claim, "", types.StrategicMergePatchType, data)
 	if err != nil && gone(err) {
 		return nil
@@ -94,7 +94,7 @@ func (p *Pass) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 }
 
 // ChangeClaim gives a claim its owners. It records no event.
-func (p *Pass) ChangeClaim(ctx context.Context, c rollout.ClaimPatch) error {
+func (p *Sync) ChangeClaim(ctx context.Context, c rollout.ClaimPatch) error {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": c.Claim.UID, "ownerReferences": ownerChanges(c.Claim.OwnerReferences, c.Owners),
 	}})

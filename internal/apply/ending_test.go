@@ -23,7 +23,7 @@ func terminating() error {
 }
 
 // In a namespace that is being deleted one creation is refused, whatever is
-// created; then none is sent until the workload changes, and no event is told.
+// created; then none is sent until the workload changes, and no event is recorded.
 func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 	creation := []rollout.PodCreation{
 		{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}, {Pod: pod("web-1")}, {Pod: pod("web-2")}}
@@ -46,7 +46,7 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 				if err := test.create(s); WorthRetrying(err) != nil || err == nil {
 					t.Errorf("error %v, want one that is not worth retrying", err)
 				}
-				s.Pass = s.Begin(s.set)
+				s.Sync = s.Begin(s.set)
 			}
 			requests := func() int { t.Helper(); return len(s.requests()) }
 			pass()
@@ -54,7 +54,7 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 				t.Errorf("requests %q, want one", s.requests())
 			}
 			s.set.Generation++
-			s.Pass = s.Begin(s.set)
+			s.Sync = s.Begin(s.set)
 			if pass(); requests() != 2 {
 				t.Errorf("after a change of the workload: requests %q, want another one", s.requests())
 			}

@@ -22,7 +22,7 @@ import (
 // reason. Where pods keep their names, the reason may be the name: then one more
 // is tried first, so that a pod that never succeeds does not keep all others
 // from it.
-func (p *Pass) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
+func (p *Sync) CreatePods(ctx context.Context, creations []rollout.PodCreation) error {
 	patience := 2
 	if p.GeneratedNames {
 		patience = 1
@@ -47,7 +47,7 @@ func isTaken(err error) bool {
 	return apierrors.IsAlreadyExists(err) || errors.Is(err, errForeignClaim)
 }
 
-func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
+func (p *Sync) createPod(ctx context.Context, c *rollout.PodCreation) error {
 	err := p.createWithClaims(ctx, c)
 	if p.Taken != nil && isTaken(err) {
 		if err := p.Taken(ctx, c, err); err != nil {
@@ -57,7 +57,7 @@ func (p *Pass) createPod(ctx context.Context, c *rollout.PodCreation) error {
 	return err
 }
 
-func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) error {
+func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) error {
 	for _, claim := range c.Claims {
 		err := p.createClaim(ctx, claim, c.Pod.Name)
 		if apierrors.IsAlreadyExists(err) {
@@ -71,7 +71,7 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
 		p.Own.Lost(p.Key, consistency.Pods, c.Pod.Name)
 	}
-	p.tell(Outcome{Deed: Create, Pod: c.Pod.Name, Err: err})
+	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
 	p.moves.ended(c.Pod, err)
 	if err != nil {
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
@@ -81,32 +81,32 @@ func (p *Pass) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	return nil
 }
 
-// DeletePod deletes a pod. One that is gone already is no error. The deed is
+// DeletePod deletes a pod. One that is gone already is no error. The action is
 // Delete or Recreate.
-func (p *Pass) DeletePod(ctx context.Context, pod *corev1.Pod, deed Deed) error {
+func (p *Sync) DeletePod(ctx context.Context, pod *corev1.Pod, action Action) error {
 	version, err := p.Pods.Delete(ctx, pod)
-	return p.deletedPod(pod, deed, version, err)
+	return p.deletedPod(pod, action, version, err)
 }
 
 // DeletePodUnchanged is DeletePod for a pod that is deleted because of the state
 // in which it was observed, not ready for example. It is a conflict, of which no
 // event is recorded, where the pod has changed since: it may be ready by now.
-func (p *Pass) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, deed Deed) error {
+func (p *Sync) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, action Action) error {
 	version, err := p.Pods.DeleteUnchanged(ctx, pod)
-	return p.deletedPod(pod, deed, version, err)
+	return p.deletedPod(pod, action, version, err)
 }
 
-func (p *Pass) deletedPod(pod *corev1.Pod, deed Deed, version string, err error) error {
+func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err error) error {
 	p.moves.ended(pod, err)
 	if err != nil {
 		if !apierrors.IsConflict(err) {
-			p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+			p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 		}
 		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(consistency.Pods, pod.Name, err))
 	}
 	if version != "" { // otherwise somebody else has deleted it
 		p.Wrote(consistency.Pods, version)
-		p.tell(Outcome{Deed: deed, Pod: pod.Name})
+		p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (p *Pass) deletedPod(pod *corev1.Pod, deed Deed, version string, err error)
 type Allow func(context.Context, *rollout.PodPatch) (bool, error)
 
 // PatchPods changes pods, those that allow allows; nil allows all.
-func (p *Pass) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
+func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow Allow) error {
 	return apiwriter.Each(ctx, len(patches), atOnce, func(i int) error {
 		if allow != nil {
 			if allowed, err := allow(ctx, &patches[i]); !allowed || err != nil {
@@ -126,13 +126,13 @@ func (p *Pass) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow 
 	})
 }
 
-func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
+func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	pod := patch.Pod
 	writes, err := patch.Patch.Writes(pod)
 	if err != nil {
 		return err
 	}
-	deed, told := p.Tells[patch.Kind]
+	action, recorded := p.Records[patch.Kind]
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
 		if patch.Kind.AffectsAvailability() {
@@ -142,15 +142,15 @@ func (p *Pass) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 			return nil // the cache will show it
 		}
 		if err != nil {
-			if told && !apierrors.IsConflict(err) {
-				p.tell(Outcome{Deed: deed, Pod: pod.Name, Err: err})
+			if recorded && !apierrors.IsConflict(err) {
+				p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 			}
 			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(consistency.Pods, pod.Name, err))
 		}
 		p.Wrote(consistency.Pods, version)
 	}
-	if told {
-		p.tell(Outcome{Deed: deed, Pod: pod.Name})
+	if recorded {
+		p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
 	}
 	return nil
 }

@@ -158,8 +158,8 @@ func TestCreationSlowsDown(t *testing.T) {
 			if err := s.CreatePods(t.Context(), creations); err != nil {
 				t.Error(err)
 			}
-			if told := len(s.events.events); told != test.requests+eventsPerReason {
-				t.Errorf("%d events of %d failures and 100 successes, want 25 of these", told, test.requests)
+			if recorded := len(s.events.events); recorded != test.requests+eventsPerReason {
+				t.Errorf("%d events of %d failures and 100 successes, want 25 of these", recorded, test.requests)
 			}
 		})
 	}
@@ -167,10 +167,10 @@ func TestCreationSlowsDown(t *testing.T) {
 
 func TestDeletePod(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		set  func(*scene)
-		deed Deed
-		want outcome
+		name   string
+		set    func(*scene)
+		action Action
+		want   outcome
 	}{
 		{"a deletion", nil, Delete, outcome{Waits: true, Events: []string{"Normal SuccessfulDelete: deleted pod web-0"}}},
 		{"a deletion for an update", nil, Recreate, outcome{Waits: true, Events: []string{"Normal SuccessfulUpdatePodReCreate: deleted pod web-0"}}},
@@ -190,7 +190,7 @@ func TestDeletePod(t *testing.T) {
 				test.set(s)
 			}
 			test.want.Requests = []string{"delete pods web-0"}
-			if diff := cmp.Diff(test.want, s.outcome(s.DeletePod(t.Context(), pods[0], test.deed))); diff != "" {
+			if diff := cmp.Diff(test.want, s.outcome(s.DeletePod(t.Context(), pods[0], test.action))); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
 		})
@@ -216,11 +216,11 @@ func TestPatchPods(t *testing.T) {
 		set   func(*scene)
 		want  outcome
 	}{
-		{"a patch that is not told", rollout.PatchRefresh, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
-		{"a patch that is told once", rollout.PatchUpdateInPlace, twoWrites, nil, nil, outcome{
+		{"a patch that is not recorded", rollout.PatchRefresh, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
+		{"a patch that is recorded once", rollout.PatchUpdateInPlace, twoWrites, nil, nil, outcome{
 			Requests: []string{"patch pods web-0", "patch pods/status web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdatePodInPlace: started to update pod web-0 in place"}}},
-		{"another one that is told", rollout.PatchCancelDelete, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
+		{"another one that is recorded", rollout.PatchCancelDelete, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulUpdate: updated pod web-0"}}},
 		{"what stands costs nothing", rollout.PatchRefresh, &podpatch.Patch{}, nil, nil, outcome{}},
 		{"allowed", rollout.PatchAdopt, label("a", "b"), func(_ context.Context, p *rollout.PodPatch) (bool, error) {
@@ -237,12 +237,12 @@ func TestPatchPods(t *testing.T) {
 			Requests: []string{"patch pods/status web-0"},
 			Events:   []string{"Warning FailedUpdatePodInPlace: update pod web-0 in place: pods is forbidden: exceeded quota"},
 			Err:      "patch pod web-0 (UpdateInPlace): pods is forbidden: exceeded quota"}},
-		{"a conflict is not told", rollout.PatchUpdateInPlace, label("a", "b"), nil, func(s *scene) { s.fail("patch pods", conflict) }, outcome{
+		{"a conflict is not recorded", rollout.PatchUpdateInPlace, label("a", "b"), nil, func(s *scene) { s.fail("patch pods", conflict) }, outcome{
 			Requests: []string{"patch pods web-0"}, Err: "patch pod web-0 (UpdateInPlace): " + conflict.Error()}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScene(t)
-			s.Tells = map[rollout.PatchKind]Deed{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
+			s.Records = map[rollout.PatchKind]Action{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
 			patches := []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: test.patch, Kind: test.kind}}
 			if test.set != nil {
 				test.set(s)
@@ -268,9 +268,9 @@ func TestMessages(t *testing.T) {
 	s := newScene(t)
 	s.Message = func(o Outcome) string {
 		if o.Claim != "" {
-			return fmt.Sprintf("%s Claim %s Pod %s in StatefulSet %s: %v", o.Deed, o.Claim, o.Pod, o.Workload, o.Err)
+			return fmt.Sprintf("%s Claim %s Pod %s in StatefulSet %s: %v", o.Action, o.Claim, o.Pod, o.Workload, o.Err)
 		}
-		return fmt.Sprintf("%s Pod %s in StatefulSet %s: %v, 100%%", o.Deed, o.Pod, o.Workload, o.Err)
+		return fmt.Sprintf("%s Pod %s in StatefulSet %s: %v, 100%%", o.Action, o.Pod, o.Workload, o.Err)
 	}
 	creation := rollout.PodCreation{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}
 	s.must(s.CreatePods(t.Context(), []rollout.PodCreation{creation}))

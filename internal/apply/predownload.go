@@ -16,7 +16,7 @@ import (
 
 // PreDownload creates or deletes the jobs that pull images ahead, and labels
 // the update revision, which may be nil where nothing is to be labelled.
-func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
+func (p *Sync) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
 	applier := predownload.Applier{
 		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
 		Wrote: func(labelled metav1.Object) { p.Wrote(consistency.Revisions, labelled.GetResourceVersion()) },
@@ -27,9 +27,9 @@ func (p *Pass) PreDownload(ctx context.Context, jobs predownload.Jobs, update *a
 // onBehalf creates jobs on behalf of the workload of a reconcile.
 type onBehalf struct {
 	predownload.Jobs
-	pass *Pass
+	sync *Sync
 }
 
 func (o onBehalf) Create(ctx context.Context, job *distributionv1alpha1.ImagePullJob) error {
-	return o.pass.creations.Create(o.pass.Workload, func() error { return o.Jobs.Create(ctx, job) })
+	return o.sync.creations.Create(o.sync.Workload, func() error { return o.Jobs.Create(ctx, job) })
 }

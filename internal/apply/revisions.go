@@ -20,13 +20,13 @@ import (
 	"github.com/podwright/podwright/internal/consistency"
 )
 
-func (p *Pass) revisions() appsv1client.ControllerRevisionInterface {
+func (p *Sync) revisions() appsv1client.ControllerRevisionInterface {
 	return p.Kubernetes.AppsV1().ControllerRevisions(p.Key.Namespace)
 }
 
 // AdoptRevisions makes owner an owner of revisions. Those that are gone
 // meanwhile are passed over.
-func (p *Pass) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRevision, owner metav1.OwnerReference) error {
+func (p *Sync) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRevision, owner metav1.OwnerReference) error {
 	return Each(ctx, adopt, func(ctx context.Context, r *appsv1.ControllerRevision) error {
 		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": r.UID, "ownerReferences": []any{owner}}})
 		if err != nil {
@@ -50,7 +50,7 @@ func (p *Pass) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 //
 // The selector is the workload's; collided counts one collision of names more
 // in its status.
-func (p *Pass) PrepareRevisions(
+func (p *Sync) PrepareRevisions(
 	ctx context.Context, c *revision.Changes, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) (settled bool, err error) {
 	if unseen, err := p.currentUnseen(ctx, c.Missing, selector); unseen || err != nil {
@@ -84,7 +84,7 @@ func (p *Pass) PrepareRevisions(
 // exist: then the cache of revisions is behind that of the workload, and pods that
 // the partition holds back would be made at the update revision. The next reconcile
 // waits until the cache is that far, and goes on with what it shows.
-func (p *Pass) currentUnseen(ctx context.Context, name string, selector *metav1.LabelSelector) (bool, error) {
+func (p *Sync) currentUnseen(ctx context.Context, name string, selector *metav1.LabelSelector) (bool, error) {
 	const missing = "the current revision is missing"
 	if !p.Begins(missing, name != "") {
 		return false, nil
@@ -108,7 +108,7 @@ func (p *Pass) currentUnseen(ctx context.Context, name string, selector *metav1.
 // same content it will be found in the next reconcile. With another content two
 // templates have the same hash: the next reconcile counts one collision more. So it
 // does where the revision is one that no reconcile of this workload will find or use.
-func (p *Pass) revisionExists(
+func (p *Sync) revisionExists(
 	ctx context.Context, wanted *appsv1.ControllerRevision, selector *metav1.LabelSelector, collided func(context.Context) error,
 ) error {
 	found, err := p.revisions().Get(ctx, wanted.Name, metav1.GetOptions{})
@@ -130,7 +130,7 @@ func (p *Pass) revisionExists(
 }
 
 // finds tells whether the next reconcile will find a revision.
-func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelector) bool {
+func (p *Sync) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelector) bool {
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
 		matcher = labels.Nothing()
@@ -140,7 +140,7 @@ func (p *Pass) finds(r *appsv1.ControllerRevision, selector *metav1.LabelSelecto
 
 // DeleteRevisions deletes revisions that nothing uses. One that has changed
 // meanwhile stays: the next reconcile decides about it anew.
-func (p *Pass) DeleteRevisions(ctx context.Context, surplus []*appsv1.ControllerRevision) error {
+func (p *Sync) DeleteRevisions(ctx context.Context, surplus []*appsv1.ControllerRevision) error {
 	if p.Gone { // the status that would not name them any more was not written, and pods may have been left behind
 		return nil
 	}

@@ -33,7 +33,7 @@ const setPath = "/apis/apps.kruise.io/v1beta1/namespaces/shop/statefulsets"
 // scene is a pass over the StatefulSet web on an API server in memory.
 type scene struct {
 	*fakecluster.Server
-	*Pass
+	*Sync
 	t      *testing.T
 	user   kubernetes.Interface // somebody else's client
 	set    *v1beta1.StatefulSet
@@ -57,7 +57,7 @@ func newScene(t *testing.T) *scene {
 		err := client.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/" + key.Name + "/status").Body(data).Do(ctx).Into(&set)
 		return set.ResourceVersion, err
 	}
-	s.Pass = writer.Begin(s.set)
+	s.Sync = writer.Begin(s.set)
 	s.ForgetRequests()
 	return s
 }

@@ -17,7 +17,7 @@ import (
 // ApplyStages applies the stages of a plan, each by do, which returns the
 // joined errors of what it tried. The second stage follows where the first has
 // moved no pod.
-func (p *Pass) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
+func (p *Sync) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
 	err := do(ctx, &stages.Stage)
 	if stages.Otherwise.Empty() || p.moves.any(ctx, p) {
 		return err
@@ -54,7 +54,7 @@ func (m *moves) ended(pod *corev1.Pod, err error) {
 
 // any tells whether a pod was moved, or may have been or may yet be. It looks at
 // those that are in doubt.
-func (m *moves) any(ctx context.Context, p *Pass) bool {
+func (m *moves) any(ctx context.Context, p *Sync) bool {
 	if m.made {
 		return true
 	}

@@ -15,7 +15,7 @@ import (
 // WriteStatus replaces the whole status, unless the workload has changed since
 // it was read: then a reconcile of the newer one is due anyway. before is the
 // status as it was observed, or written by this reconcile.
-func (p *Pass) WriteStatus(ctx context.Context, before, after any) error {
+func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 	data, err := statusPatch(Observed{p.Workload.GetUID(), p.Version}, before, after)
 	if err != nil {
 		return err

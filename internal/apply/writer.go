@@ -33,9 +33,9 @@ type Writer struct {
 	Recorder record.EventRecorder
 	// Message gives the text of the event about a write. Default: Plain.
 	Message func(Outcome) string
-	// Tells says which patches of pods are recorded in events, by what they are
+	// Records says which patches of pods are recorded in events, by what they are
 	// for. Default: none.
-	Tells map[rollout.PatchKind]Deed
+	Records map[rollout.PatchKind]Action
 	// GeneratedNames says that a pod gets another name with every attempt to
 	// create it. Reports then leave the name out.
 	GeneratedNames bool
@@ -75,24 +75,24 @@ func (w *Writer) Forget(key types.NamespacedName) {
 	w.intended.Forget(key)
 }
 
-// Deed is what a write does, as the reasons of events name it after
+// Action is what a write does, as the reasons of events name it after
 // "Successful" or "Failed".
-type Deed string
+type Action string
 
-// The deeds that are recorded in events.
+// The actions that are recorded in events.
 const (
-	Create        Deed = "Create"
-	Delete        Deed = "Delete"
-	Update        Deed = "Update"
-	UpdateInPlace Deed = "UpdatePodInPlace"  // told when it begins
-	Recreate      Deed = "UpdatePodReCreate" // a deletion, to be created at another revision
+	Create        Action = "Create"
+	Delete        Action = "Delete"
+	Update        Action = "Update"
+	UpdateInPlace Action = "UpdatePodInPlace"  // recorded when it begins
+	Recreate      Action = "UpdatePodReCreate" // a deletion, to be created at another revision
 )
 
 // Outcome is the outcome of a write that is recorded in an event.
 type Outcome struct {
 	// Workload is the name of the workload.
 	Workload string
-	Deed     Deed
+	Action   Action
 	// Pod is the name of the pod that was written, or is empty. Claim is the
 	// name of the claim that was written, or is empty; Pod is then the pod for
 	// which it was created.
@@ -101,14 +101,14 @@ type Outcome struct {
 	Err error
 }
 
-// Plain tells an outcome in plain words.
+// Plain says an outcome in plain words.
 func Plain(o Outcome) string {
 	thing := "pod " + o.Pod
 	if o.Claim != "" {
 		thing = "claim " + o.Claim
 	}
 	present, past := "update "+thing, "updated "+thing
-	switch o.Deed {
+	switch o.Action {
 	case Create:
 		present, past = "create "+thing, "created "+thing
 	case Delete, Recreate:

@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"context"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -70,6 +71,9 @@ type Cluster struct {
 	// served counts the writes that were made, whether or not the answer was
 	// lost.
 	served *counter
+	// requests of the controller, and whether there were too many.
+	requests atomic.Int64
+	looped   atomic.Bool
 }
 
 // Share returns an informer that the controller shares with others, guarded

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,9 +76,24 @@ func reads(r *fakecluster.Request) bool {
 	return r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
 }
 
-// fail has requests fail before or after they are served, nil for none.
+// tooMany requests in one story are those of a controller that loops hot.
+const tooMany = 5000
+
+// fail has requests fail before or after they are served, nil for none. A
+// controller that loops hot gets no answer for an hour, so that the story ends.
 func (c *Cluster) fail(before, after func(fakecluster.Request) error) {
-	c.FailBefore(before)
+	c.FailBefore(func(r fakecluster.Request) error {
+		if r.User == fixture.ControllerUser && c.requests.Add(1) > tooMany {
+			if c.looped.CompareAndSwap(false, true) {
+				c.T.Errorf("the controller loops hot: %d requests, the last one %s", tooMany, r.String())
+			}
+			time.Sleep(time.Hour)
+		}
+		if before == nil {
+			return nil
+		}
+		return before(r)
+	})
 	c.FailAfter(func(r fakecluster.Request) error {
 		if r.User == fixture.ControllerUser && !reads(&r) {
 			c.served.add(r.String())

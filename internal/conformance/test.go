@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
@@ -74,6 +77,14 @@ func (c *Cluster) noise(i int) {
 		return
 	}
 	c.Heartbeat(i)
+	claims := c.Kube.CoreV1().PersistentVolumeClaims(fixture.Web.Namespace)
+	list, err := claims.List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for _, claim := range list.Items { // it is bound
+		bound := fmt.Sprintf(`{"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"%d"}},"spec":{"volumeName":"pv"}}`, i)
+		_, err := claims.Patch(c.T.Context(), claim.Name, types.MergePatchType, []byte(bound), metav1.PatchOptions{})
+		c.Must(err)
+	}
 }
 
 // wrote lists what the controller wrote since ForgetRequests.
@@ -86,18 +97,28 @@ func (c *Cluster) wrote() (requests []string) {
 	return requests
 }
 
-// lostAnswers: a write whose answer is lost was made. Nothing is done twice.
+// lostAnswers: a write whose answer is lost was made, and no cache shows it for
+// a while. Nothing is done twice.
 func lostAnswers(t *testing.T, k *Kind, want calm) {
 	for _, write := range k.Writes {
 		t.Run(write, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {
 				lose, happened := failing(write, fixture.ErrLost)
-				c.fail(nil, lose)
+				c.fail(nil, func(r fakecluster.Request) error {
+					err := lose(r)
+					if err != nil {
+						c.Hold(r.Resource)
+						time.AfterFunc(30*time.Second, func() { c.Release(r.Resource) })
+					}
+					return err
+				})
 				defer c.start()()
 				c.story(name)
 				if !happened() {
 					t.Error("no answer was lost")
 				}
+				c.Sleep("30s")
+				c.settle()
 				c.expect(name, want)
 				c.expectOnce(want)
 			})

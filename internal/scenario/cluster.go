@@ -14,7 +14,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
-// TB is what a world needs of a test. [testing.T] has it, and so has rapid.T.
+// TB is what a Cluster needs of a test. [testing.T] has it, and so has rapid.T.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
@@ -61,7 +61,7 @@ type Cluster struct {
 	ownerEnding bool // it is gone after its dependents
 }
 
-// New returns a world without any objects.
+// New returns a cluster without any objects.
 func New(t TB, owner metav1.OwnerReference) *Cluster {
 	return &Cluster{
 		T: t, Owner: owner, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -121,7 +121,7 @@ func (w *Cluster) editClaim(name string, do func(*corev1.PersistentVolumeClaim))
 }
 
 // Remove deletes a pod as anybody may, again too. A pod that has finalizers
-// stays, terminating, and so does every pod of a graceful world.
+// stays, terminating, and so does every pod of a graceful cluster.
 func (w *Cluster) Remove(name string) {
 	if !w.Graceful {
 		w.Pods = slices.DeleteFunc(w.Pods, func(p *corev1.Pod) bool { return p.Name == name && len(p.Finalizers) == 0 })
@@ -149,7 +149,7 @@ func (w *Cluster) claimName(shown string) string {
 	return shown
 }
 
-// RemoveClaim deletes a claim as anybody may. In a graceful world a claim that
+// RemoveClaim deletes a claim as anybody may. In a graceful cluster a claim that
 // a pod uses stays, terminating, until Collect finds it unused.
 func (w *Cluster) RemoveClaim(name string) {
 	if w.Graceful && w.inUse(name) {

@@ -102,7 +102,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// failure is a TB that keeps how a world fails.
+// failure is a TB that keeps how a cluster fails.
 type failure string
 
 func (f *failure) Helper()           {}

@@ -29,7 +29,7 @@ type Workload interface {
 	MinReadySeconds() int32
 }
 
-// RunScripts plays the rollouts in a folder, each in a world of its own, and
+// RunScripts plays the rollouts in a folder, each in a cluster of its own, and
 // compares every plan. To accept a change of behaviour, run the test with
 // -rewrite and read the difference.
 //

@@ -97,7 +97,7 @@ func (h *history) play(steps int) error {
 	return h.quiet()
 }
 
-// begin fills the world: the workload, and a process that runs its controller.
+// begin fills the cluster: the workload, and a process that runs its controller.
 func (h *history) begin() error {
 	h.server = fakecluster.New(nil, h.workload.Resource)
 	h.server.ProtectClaims()

@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
-// cluster is a scene of pods with barriers. Containers whose image is bad start,
+// cluster is a fake cluster with pods with barriers. Containers whose image is bad start,
 // and do not become ready.
 type cluster struct {
 	*fixture.Cluster

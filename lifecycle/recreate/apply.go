@@ -41,7 +41,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		plan = NewPlan(s)
 	}
 	a := &applier{
-		Pass: r.writer.Begin(s.Request), snapshot: s,
+		Sync: r.writer.Begin(s.Request), snapshot: s,
 		requests: r.lifecycle.ContainerRecreateRequests(s.Request.Namespace),
 	}
 	for i := range plan.Steps {
@@ -76,7 +76,7 @@ func (r *Reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error
 
 // applier carries out one plan. Every write goes through it.
 type applier struct {
-	*apply.Pass
+	*apply.Sync
 	snapshot *Snapshot
 	requests client.ContainerRecreateRequestInterface
 }

@@ -2,13 +2,13 @@ package recreate
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/lifecycle/client"
@@ -44,29 +44,12 @@ func goodOptions(t *testing.T) Options {
 
 func TestOptions(t *testing.T) {
 	good := goodOptions(t)
-	for _, test := range []struct {
-		name   string
-		change func(*Options)
-		want   string
-	}{
-		{"all that is required", func(*Options) {}, ""},
-		{"an informer in place of the node", func(o *Options) { o.Requests, o.Node = NewRequestInformer(good.Lifecycle, "node-1"), "" }, ""},
-		{"no client", func(o *Options) { o.Lifecycle = nil }, "Options.Lifecycle is nil"},
-		{"no runtime", func(o *Options) { o.Runtime = nil }, "Options.Runtime is nil"},
-		{"no node", func(o *Options) { o.Node = "" }, "Options.Node is empty"},
-		{"negative workers", func(o *Options) { o.Workers = -1 }, "Options.Workers is negative"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			o := good
-			test.change(&o)
-			_, err := New(o)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), "recreate: "+test.want)) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
-		})
-	}
-	if _, err := NewReconciler(good); err == nil || !strings.Contains(err.Error(), "Options.Reader is nil") {
-		t.Errorf("a Reconciler without a Reader: %v", err)
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Lifecycle Runtime", RequiredByNew: "Node", Reader: shelf{},
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	good.Requests, good.Node = NewRequestInformer(good.Lifecycle, "node-1"), ""
+	if _, err := New(good); err != nil {
+		t.Errorf("an informer in place of the node: %v", err)
 	}
 }
 

@@ -4,7 +4,6 @@ package cloneset
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -15,6 +14,3 @@ type Budget interface {
 	// pod is asked about again a second later.
 	AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error)
 }
-
-// budgetRetry is how soon a refused update is asked about again.
-const budgetRetry = time.Second

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// cluster is a scene of CloneSets.
+// cluster is a fake cluster with CloneSets.
 type cluster struct {
 	*fixture.Cluster
 	sets       client.CloneSetInterface // the test's

@@ -1,17 +1,10 @@
 package cloneset
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/podwright/podwright/internal/fakecluster"
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestController plays whole stories with nothing but events to drive the controller.
@@ -103,53 +96,7 @@ func TestController(t *testing.T) {
 	}
 }
 
-// TestQuiet counts what a controller does where there is nothing to do.
-func TestQuiet(t *testing.T) {
-	t.Run("heartbeats of pods cost neither passes nor requests", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			p, stop := c.start()
-			defer stop()
-			c.create(20, inPlace)
-			c.Rest()
-			before := p.Count()
-			c.ForgetRequests()
-			c.Heartbeats()
-			if requests := c.Sent(); p.Count() != before || len(requests) > 0 {
-				t.Errorf("%d passes, requests %v", p.Count()-before, requests)
-			}
-		})
-	})
-	t.Run("a restart costs lists and watches only", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			_, stop := c.start()
-			c.create(20, inPlace)
-			c.Rest()
-			stop()
-			c.ForgetRequests()
-			p, stop := c.start()
-			defer stop()
-			c.Rest()
-			if requests := c.Sent(); len(requests) > 0 || p.Count() > 2 {
-				t.Errorf("%d passes, requests %v", p.Count(), requests)
-			}
-		})
-	})
-	t.Run("stale caches cost no requests, however long they are stale", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			_, stop := c.start()
-			defer stop()
-			c.Hold("pods")
-			c.create(20, "")
-			c.Sleep("1s")
-			c.ForgetRequests()
-			c.Sleep("10m")
-			if requests := c.Sent(); len(requests) > 0 {
-				t.Errorf("requests %v", requests)
-			}
-			c.Release("pods")
-			c.Rest()
-		})
-	})
+func TestBadSpec(t *testing.T) {
 	t.Run("a bad spec is reported once, and no pod is touched", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			p, stop := c.start()
@@ -170,86 +117,6 @@ func TestQuiet(t *testing.T) {
 			c.Rest()
 			if got := c.Conditions(); len(got) > 0 || len(c.Pods()) != 5 {
 				t.Errorf("%d pods, conditions %q", len(c.Pods()), got)
-			}
-		})
-	})
-	t.Run("what cannot succeed is tried less and less often", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			_, stop := c.start()
-			defer stop()
-			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
-			c.create(3, "")
-			c.Sleep("1h")
-			if n := c.Count(fixture.ControllerUser)["create pods"]; n < 10 || n > 30 {
-				t.Errorf("%d requests in the first hour", n)
-			}
-			c.FailBefore(nil)
-			c.Sleep("5m")
-			c.Rest()
-			if len(c.Pods()) != 3 || len(c.Conditions()) > 0 {
-				t.Errorf("%d pods, conditions %q", len(c.Pods()), c.Conditions())
-			}
-		})
-	})
-}
-
-func TestRun(t *testing.T) {
-	t.Run("with informers of its own, it leaves no goroutine behind", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			_, stop := c.start(func(o *Options) {
-				o.CloneSets, o.Pods, o.Claims, o.Revisions, o.NoNodes = nil, nil, nil, nil, false
-			})
-			c.create(3, "")
-			c.Rest()
-			if n := c.get().Status.AvailableReplicas; n != 3 {
-				t.Errorf("%d pods available", n)
-			}
-			stop() // the bubble fails the test if a goroutine is left
-		})
-	})
-	t.Run("it says so when it ends before its caches are filled", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			kube, workloads := c.Client("blind"), c.workloads("blind")
-			c.FailBefore(func(r fakecluster.Request) error {
-				if r.User == "blind" {
-					return fixture.ErrLost
-				}
-				return nil
-			})
-			controller, err := New(Options{Kubernetes: kube, Workloads: workloads})
-			if err != nil {
-				t.Fatal(err)
-			}
-			cause := errors.New("enough")
-			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, cause)
-			defer cancel()
-			if err := controller.Run(ctx); !errors.Is(err, cause) || !strings.Contains(err.Error(), "caches") {
-				t.Errorf("Run: %v", err)
-			}
-		})
-	})
-	t.Run("it waits for the pass under way", func(t *testing.T) {
-		inCluster(t, func(t *testing.T, c *cluster) {
-			hang := make(chan struct{})
-			c.FailBefore(func(r fakecluster.Request) error {
-				if r.String() == "create pods" {
-					<-hang
-				}
-				return nil
-			})
-			_, stop := c.start()
-			c.create(1, "")
-			c.Sleep("1s")
-			stopped := false
-			go func() { stop(); stopped = true }()
-			synctest.Wait()
-			if stopped {
-				t.Error("Run returned while a request was under way")
-			}
-			close(hang)
-			synctest.Wait()
-			if !stopped {
-				t.Error("Run did not return")
 			}
 		})
 	})

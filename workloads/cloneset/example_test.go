@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -82,13 +83,37 @@ func ExampleNewPlan() {
 	for _, patch := range plan.Patch {
 		fmt.Println(patch.Pod.Name, patch.Kind, patch.Patch.Images)
 	}
-	for _, wait := range plan.Waiting {
-		fmt.Println(wait)
-	}
+	fmt.Println(plan)
 	// Output:
 	// no pods yet: create 4 at web-6ccb45c46b
 	// web-1 UpdateInPlace map[main:nginx:1.28]
 	// web-2 UpdateInPlace map[main:nginx:1.28]
-	// web-3: maxUnavailable 2: 2 pods are updated now
-	// web-4: partition 1: 1 pod stays at the old revision
+	// current revision web-6ccb45c46b, update revision web-6584df684c
+	// create revision web-6584df684c (2)
+	// patch pod web-1 (UpdateInPlace)
+	// patch pod web-2 (UpdateInPlace)
+	// wait web-3: maxUnavailable 2: 2 pods are updated now
+	// wait web-4: partition 1: 1 pod stays at the old revision
+	// write the status: 4 replicas, 4 ready, 4 available, 0 updated
+}
+
+// A Reconciler on the caches of another framework, which calls Reconcile, and is
+// asked what would happen to a live CloneSet if partition were 50 %.
+func ExampleNewReconciler() {
+	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader cloneset.Reader, key types.NamespacedName) (*cloneset.Plan, error) {
+		r, err := cloneset.NewReconciler(cloneset.Options{Kubernetes: kube, Workloads: workloads, Reader: reader})
+		if err != nil {
+			return nil, err
+		}
+		snapshot, err := r.Snapshot(key)
+		if snapshot == nil || err != nil {
+			return nil, err
+		}
+		set := snapshot.Set.DeepCopy() // what is in the snapshot is shared with the caches
+		partition := intstr.FromString("50%")
+		set.Spec.UpdateStrategy.Partition = &partition
+		snapshot.Set = set
+		return cloneset.NewPlan(snapshot), nil
+	}
+	_ = whatIf
 }

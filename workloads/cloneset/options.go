@@ -44,7 +44,8 @@ type Options struct {
 	// there, and too many deleted. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
-	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
+	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled
+	// ahead.
 	Jobs workloads.ImagePullJobs
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.

@@ -71,6 +71,8 @@ func NewPlan(s *Snapshot) *Plan {
 	p.finishPatches()
 	p.planStatus()
 	p.planPruning()
+	// The current revision advances before the last pods are ready, so that there is
+	// an event yet by which the former one is dropped.
 	p.PlanHistory(p.Set.Spec.RevisionHistoryLimit, p.plan.Revisions.Current, p.ownPods)
 	return p.plan
 }

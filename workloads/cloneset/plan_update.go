@@ -87,7 +87,9 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 
 // updateCandidates are the pods at the other revision that may move: not those
 // that are about to be deleted, those within a grace period, and those that
-// must not be recreated and cannot be updated otherwise. (CS-23, CS-27)
+// must not be recreated and cannot be updated otherwise. What is left out here
+// takes no place in the selection from others, which a StatefulSet goes through in
+// order. (CS-23, CS-27)
 func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.Pod {
 	back := p.plan.Moves.Update < 0
 	inPlaceOnly := p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// setWorld is a world of one CloneSet.
+// setWorld is a cluster of one CloneSet.
 type setWorld struct {
 	*scenario.Cluster
 	set      *v1alpha1.CloneSet
@@ -54,7 +54,7 @@ func owned[T metav1.Object](w *setWorld, objects []T) (owned []T) {
 	return owned
 }
 
-// carryOut does to the world what a plan says.
+// carryOut does to the cluster what a plan says.
 func (w *setWorld) carryOut(plan *Plan) {
 	w.WriteRevisions(&plan.Revisions)
 	for _, claim := range plan.DeleteClaims {

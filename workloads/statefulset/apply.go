@@ -25,7 +25,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.Message = ResourceStatefulSets, o.Recorder, message
-	w.Tells = map[rollout.PatchKind]apply.Deed{
+	w.Records = map[rollout.PatchKind]apply.Action{
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
 	}
@@ -69,7 +69,7 @@ type applier struct {
 // begin returns the applier of a plan for a StatefulSet.
 func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
-		Pass: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
+		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
 	a.Replaced = a.replaced
@@ -130,14 +130,14 @@ func ownerReference(set *v1beta1.StatefulSet) metav1.OwnerReference {
 
 // message is the text of the event about a write.
 func message(o apply.Outcome) string {
-	if o.Deed == apply.UpdateInPlace {
+	if o.Action == apply.UpdateInPlace {
 		return apply.Plain(o)
 	}
 	what := "Pod " + o.Pod
 	if o.Claim != "" {
 		what = strings.TrimSpace("Claim " + o.Claim + " " + strings.TrimSuffix(what, "Pod "))
 	}
-	text := fmt.Sprintf("%s %s in StatefulSet %s", strings.ToLower(string(o.Deed)), what, o.Workload)
+	text := fmt.Sprintf("%s %s in StatefulSet %s", strings.ToLower(string(o.Action)), what, o.Workload)
 	if o.Err != nil {
 		return fmt.Sprintf("%s failed error: %v", text, o.Err)
 	}

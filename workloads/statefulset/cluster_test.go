@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// cluster is a scene of StatefulSets.
+// cluster is a fake cluster with StatefulSets.
 type cluster struct {
 	*fixture.Cluster
 	sets       client.StatefulSetInterface // the test's

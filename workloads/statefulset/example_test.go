@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -83,22 +84,19 @@ func ExampleNewPlan() {
 	}
 	set.Spec.Template.Spec.Containers[0].Image = "postgres:18"
 
-	plan = statefulset.NewPlan(snapshot)
-	for _, patch := range plan.Patch {
-		fmt.Println(patch.Pod.Name, patch.Kind, patch.Patch.Images)
-	}
-	for _, wait := range plan.Waiting {
-		fmt.Println(wait)
-	}
+	fmt.Println(statefulset.NewPlan(snapshot))
 	// Output:
 	// create db-0 at db-8c6b8774
 	// create db-1 at db-8c6b8774
 	// create db-2 at db-8c6b8774
 	// create db-3 at db-8c6b8774
-	// db-2 UpdateInPlace map[main:postgres:18]
-	// db-3 UpdateInPlace map[main:postgres:18]
-	// db-0: partition 1: pods with a lower ordinal stay at their revision
-	// db-1: maxUnavailable 2: as many pods before this one are not available
+	// current revision db-8c6b8774, update revision db-69df475667
+	// create revision db-69df475667 (2)
+	// patch pod db-2 (UpdateInPlace)
+	// patch pod db-3 (UpdateInPlace)
+	// wait db-0: partition 1: pods with a lower ordinal stay at their revision
+	// wait db-1: maxUnavailable 2: as many pods before this one are not available
+	// write the status: 4 replicas, 4 ready, 4 available, 0 updated
 }
 
 // Where do the pods go when an ordinal is reserved? The pod of that ordinal is
@@ -125,4 +123,25 @@ func ExampleNewPlan_reserveOrdinals() {
 	// db-0
 	// db-2
 	// db-3
+}
+
+// A Reconciler on the caches of another framework, which calls Reconcile, and is
+// asked what would happen to a live StatefulSet if partition were 2.
+func ExampleNewReconciler() {
+	whatIf := func(kube kubernetes.Interface, workloads client.Interface, reader statefulset.Reader, key types.NamespacedName) (*statefulset.Plan, error) {
+		r, err := statefulset.NewReconciler(statefulset.Options{Kubernetes: kube, Workloads: workloads, Reader: reader})
+		if err != nil {
+			return nil, err
+		}
+		snapshot, err := r.Snapshot(key)
+		if snapshot == nil || err != nil {
+			return nil, err
+		}
+		set := snapshot.Set.DeepCopy() // what is in the snapshot is shared with the caches
+		partition := int32(2)
+		set.Spec.UpdateStrategy.RollingUpdate = &v1beta1.RollingUpdateStatefulSetStrategy{Partition: &partition}
+		snapshot.Set = set
+		return statefulset.NewPlan(snapshot), nil
+	}
+	_ = whatIf
 }

@@ -179,7 +179,9 @@ func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	}
 }
 
-// update moves one pod, in place where policy and template allow it. (STS-18)
+// update updates one pod, in place where policy and template allow it. One within
+// its grace period is left out only here: it has to take its place in the order,
+// since it is out of service. (STS-18)
 func (p *planner) update(pod *pod) {
 	if pod.InGrace() {
 		return // refresh says what it waits for

@@ -166,6 +166,7 @@ func maxUnavailable(value *intstr.IntOrString, replicas int32) (int32, error) {
 // classify finds out whose the pods are and what every step wants to know of
 // them, and which of them are wanted. (STS-1, STS-2)
 func (p *planner) classify() {
+	// Only CloneSets were ever labelled by the hash of a name that is not too long.
 	update := p.RevisionValue(p.plan.Revisions.Update.Name)
 	all := make([]pod, len(p.Snapshot.Pods))
 	byOrdinal := make([]*pod, 0, len(all))

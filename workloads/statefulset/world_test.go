@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// setWorld is a world of one StatefulSet.
+// setWorld is a cluster of one StatefulSet.
 type setWorld struct {
 	*scenario.Cluster
 	set      *v1beta1.StatefulSet
@@ -52,7 +52,7 @@ func (w *setWorld) snapshot() *Snapshot {
 	return s
 }
 
-// carryOut does to the world what a plan says.
+// carryOut does to the cluster what a plan says.
 func (w *setWorld) carryOut(plan *Plan) {
 	w.judge().checkPromises(plan)
 	w.WriteRevisions(&plan.Revisions)

@@ -32,7 +32,7 @@ func newWriter(o *Options) *apply.Writer {
 // applier carries out one plan. Every write goes through it.
 type applier struct {
 	*Reconciler
-	*apply.Pass
+	*apply.Sync
 	job  *v1alpha1.ImagePullJob
 	plan *Plan
 	// missed counts the nodes that did not get their task.
@@ -42,7 +42,7 @@ type applier struct {
 // apply carries the plan out. One node's failure does not stop the others; all
 // errors are collected, so that the pass is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Pass: r.writer.Begin(s.Job), job: s.Job, plan: plan}
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
 	if plan.Delete {
 		return 0, a.delete(ctx)
 	}

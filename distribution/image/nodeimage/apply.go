@@ -33,7 +33,7 @@ func newWriter(o *Options) *apply.Writer {
 // applier carries out one plan. Every write goes through it.
 type applier struct {
 	*Reconciler
-	*apply.Pass
+	*apply.Sync
 	nodeImage *v1alpha1.NodeImage
 	plan      *Plan
 }
@@ -47,7 +47,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if s.NodeImage == nil {
 		return plan.RequeueAfter, r.create(ctx, plan.Create)
 	}
-	a := &applier{Reconciler: r, Pass: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
 	switch {
 	case plan.Delete:
 		return a.delete(ctx, s.Node)

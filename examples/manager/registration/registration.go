@@ -77,20 +77,19 @@ const (
 const withoutConversion = "requests in a version that is not stored lose fields or fail: " +
 	"let the manager list, watch and patch customresourcedefinitions, or keep spec.conversion in order yourself"
 
-func object(apiVersion, kind string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
+// object returns an empty object of a kind.
+func object(group, kind string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + ".k8s.io/v1", "kind": kind}}
 }
 
 func mutating() *unstructured.Unstructured {
-	return object("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
+	return object("admissionregistration", "MutatingWebhookConfiguration")
 }
-
 func validating() *unstructured.Unstructured {
-	return object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
+	return object("admissionregistration", "ValidatingWebhookConfiguration")
 }
-
 func definition() *unstructured.Unstructured {
-	return object("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+	return object("apiextensions", "CustomResourceDefinition")
 }
 
 // Configure has a manager cache the objects of the registration, and no others of their kinds. They are known without
@@ -126,7 +125,7 @@ func (r *Registration) AddTo(m manager.Manager) error {
 // watch has everything looked at now, and after every change. It does not wait for what cannot be read.
 func (r *Registration) watch(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	queue.Add(reconcile.Request{})
-	later := func() { queue.AddAfter(reconcile.Request{}, answer) }
+	again := func() { queue.AddAfter(reconcile.Request{}, answer) }
 	var watched []client.Object
 	if r.Secret.Name != "" {
 		watched = append(watched, &corev1.Secret{})
@@ -138,7 +137,7 @@ func (r *Registration) watch(ctx context.Context, queue workqueue.TypedRateLimit
 		informer, err := r.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err == nil {
 			_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-				AddFunc: func(any) { later() }, UpdateFunc: func(any, any) { later() }, DeleteFunc: func(any) { later() },
+				AddFunc: func(any) { again() }, UpdateFunc: func(any, any) { again() }, DeleteFunc: func(any) { again() },
 			})
 		}
 		if err != nil {

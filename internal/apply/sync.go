@@ -21,8 +21,8 @@ import (
 // atOnce limits the requests under way for one workload.
 const atOnce = 16
 
-// Pass is one reconcile of a workload. Begin makes one.
-type Pass struct {
+// Sync is one reconcile of a workload. Begin makes one.
+type Sync struct {
 	*Writer
 	Workload apiwriter.Object // as it was observed
 	Key      types.NamespacedName
@@ -36,13 +36,13 @@ type Pass struct {
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
 
-	told  sync.Map // reason to the number of events in this reconcile
-	moves moves
+	recorded sync.Map // reason to the number of events in this reconcile
+	moves    moves
 }
 
 // Begin begins a reconcile of a workload as it was observed.
-func (w *Writer) Begin(workload apiwriter.Object) *Pass {
-	return &Pass{
+func (w *Writer) Begin(workload apiwriter.Object) *Sync {
+	return &Sync{
 		Writer: w, Workload: workload, Version: workload.GetResourceVersion(),
 		Key: types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()},
 	}
@@ -55,7 +55,7 @@ func Each[T any](ctx context.Context, items []T, do func(context.Context, T) err
 }
 
 // Wrote remembers a write, so that the next reconcile waits until the cache shows it.
-func (p *Pass) Wrote(resource consistency.Resource, resourceVersion string) {
+func (p *Sync) Wrote(resource consistency.Resource, resourceVersion string) {
 	p.Own.Wrote(p.Key, resource, resourceVersion)
 	if resource == p.Workloads {
 		p.Version = resourceVersion
@@ -63,7 +63,7 @@ func (p *Pass) Wrote(resource consistency.Resource, resourceVersion string) {
 }
 
 // create creates something on behalf of the workload, and returns the version of the write.
-func (p *Pass) create(create func() (resourceVersion string, err error)) (resourceVersion string, err error) {
+func (p *Sync) create(create func() (resourceVersion string, err error)) (resourceVersion string, err error) {
 	err = p.creations.Create(p.Workload, func() (err error) {
 		resourceVersion, err = create()
 		return err
@@ -73,7 +73,7 @@ func (p *Pass) create(create func() (resourceVersion string, err error)) (resour
 
 // unanswered returns the error, and remembers that the write may have been made
 // where there was no answer, or the server did not come to an end with it.
-func (p *Pass) unanswered(resource consistency.Resource, name string, err error) error {
+func (p *Sync) unanswered(resource consistency.Resource, name string, err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code >= 500 {
 		p.Own.Lost(p.Key, resource, name)
@@ -87,12 +87,12 @@ func (p *Pass) unanswered(resource consistency.Resource, name string, err error)
 const eventsPerReason = 25
 
 // Event records an event about the workload; kind is Normal or Warning.
-func (p *Pass) Event(kind, reason, format string, args ...any) {
+func (p *Sync) Event(kind, reason, format string, args ...any) {
 	if p.Recorder == nil {
 		return
 	}
-	told, _ := p.told.LoadOrStore(reason, new(atomic.Int32))
-	if told.(*atomic.Int32).Add(1) <= eventsPerReason {
+	recorded, _ := p.recorded.LoadOrStore(reason, new(atomic.Int32))
+	if recorded.(*atomic.Int32).Add(1) <= eventsPerReason {
 		p.Recorder.Eventf(p.Workload, kind, reason, format, args...)
 	}
 }
@@ -100,7 +100,7 @@ func (p *Pass) Event(kind, reason, format string, args ...any) {
 // Begins tells whether a state of the workload has begun: it holds now, and did
 // not in the reconcile before. What it is for, an event for example, may come once
 // more after a restart.
-func (p *Pass) Begins(state string, holds bool) bool {
+func (p *Sync) Begins(state string, holds bool) bool {
 	states, uid := p.states.Get(p.Key), p.Workload.GetUID()
 	last, known := states[state]
 	known = known && last == uid
@@ -120,8 +120,8 @@ func (p *Pass) Begins(state string, holds bool) bool {
 	return holds
 }
 
-// tell tells the outcome of a write.
-func (p *Pass) tell(o Outcome) {
+// recordOutcome records the outcome of a write.
+func (p *Sync) recordOutcome(o Outcome) {
 	message := p.Message
 	if message == nil {
 		message = Plain
@@ -131,8 +131,8 @@ func (p *Pass) tell(o Outcome) {
 		return // nobody reads it, and it cannot be created either
 	}
 	if o.Err != nil {
-		p.Event(corev1.EventTypeWarning, "Failed"+string(o.Deed), "%s", message(o))
+		p.Event(corev1.EventTypeWarning, "Failed"+string(o.Action), "%s", message(o))
 		return
 	}
-	p.Event(corev1.EventTypeNormal, "Successful"+string(o.Deed), "%s", message(o))
+	p.Event(corev1.EventTypeNormal, "Successful"+string(o.Action), "%s", message(o))
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package containermeta
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+// TestConformance reports the containers of a pod, and restarts one whose
+// environment has changed.
+func TestConformance(t *testing.T) {
+	nodeOf := func(c *conformance.Cluster) *node {
+		if c.Data == nil {
+			n := &node{T: c.T, api: c.Server, kube: c.Kube, runtime: fakecri.New(nil), events: &recorder{}}
+			n.kubelet = &fakecri.Kubelet{Client: c.Kube, Runtime: n.runtime}
+			c.Data = n
+		}
+		return c.Data.(*node)
+	}
+	conformance.Test(t, conformance.Kind{
+		Resource: fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
+		Watches:  []string{"pods"},
+		Writes:   []string{"patch pods/status"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube := c.Client(fixture.ControllerUser)
+			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")
+			c.Must(err)
+			controller, err := New(Options{Kubernetes: kube, Runtime: runtime, Node: "node-1", Recorder: &c.Events, Metrics: c.Reconciles,
+				Pods: c.Share(nodeagent.NewPodInformer(kube, "node-1"))})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(c.T.Context(), key)
+				if err != nil || plan == nil || plan.Report == nil && len(plan.Restarts) == 0 {
+					return "", err
+				}
+				return fmt.Sprintf("%+v", plan), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			nodeOf(c).create(newPod(name))
+		},
+		Change: func(c *conformance.Cluster, name string) { nodeOf(c).update(name, "2") },
+		Step: func(c *conformance.Cluster) {
+			for _, name := range c.PodNames() {
+				nodeOf(c).sync(name)
+			}
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			var out string
+			for _, container := range reported(nodeOf(c).pod(name)).Containers {
+				out += fmt.Sprintln(container.Name, container.RestartCount, container.Hashes)
+			}
+			return out
+		},
+	})
+}
+
+func TestOptions(t *testing.T) {
+	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config(agentUser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime, err := nodeagent.NewRuntime(t.Context(), fakecri.New(nil).Conn(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Runtime: runtime, Node: "node-1"},
+		Required: "Kubernetes Runtime", RequiredByNew: "Node", Reader: shelf{},
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	if _, err := New(Options{Kubernetes: kube, Runtime: runtime, Pods: nodeagent.NewPodInformer(kube, "node-1")}); err != nil {
+		t.Errorf("an informer in place of the node: %v", err)
+	}
+}
