@@ -23,7 +23,7 @@ type Plan struct {
 	// CreateClaims lists claims that pods wait for which exist already.
 	CreateClaims []*corev1.PersistentVolumeClaim
 
-	// Waiting lists the pods that should move and do not, each with the
+	// Waiting lists the pods that should change and do not, each with the
 	// reason. A wait without a pod stands for pods not created yet.
 	Waiting []Wait
 
