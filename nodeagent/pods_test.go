@@ -25,7 +25,7 @@ func TestPodInformer(t *testing.T) {
 		}
 		for name, node := range map[string]string{"a": "node-1", "b": "node-2", "c": ""} {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
-				NodeName: node, Tolerations: []corev1.Toleration{{Key: "k"}}, Containers: []corev1.Container{{Name: "main"}},
+				NodeName: node, NodeSelector: map[string]string{"k": "v"}, Containers: []corev1.Container{{Name: "main"}},
 			}}
 			if _, err := kube.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestPodInformer(t *testing.T) {
 			t.Errorf("pods (-want +got):\n%s", diff)
 		}
 		for _, object := range informer.GetStore().List() {
-			if pod := object.(*corev1.Pod); len(pod.Spec.Tolerations) != 0 || len(pod.Spec.Containers) != 1 {
+			if pod := object.(*corev1.Pod); len(pod.Spec.NodeSelector) != 0 || len(pod.Spec.Containers) != 1 {
 				t.Errorf("spec %+v", pod.Spec)
 			}
 		}
