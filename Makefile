@@ -93,7 +93,7 @@ tools: ## Build the development tools into bin/.
 
 .PHONY: generate
 generate: tools ## Generate deepcopy functions and CRDs from the API types, and the RBAC of the examples.
-	bin/controller-gen object $(API_DIRS:%=paths=./%)
+	bin/controller-gen object:headerFile=internal/tools/header.txt $(API_DIRS:%=paths=./%)
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
 	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
 

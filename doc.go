@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package podwright is a library of Kubernetes workload controllers. It does
 // what OpenKruise 1.4 does, on the same API groups, with the same annotations,
 // labels, conditions and revision data; but there is nothing to install: a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package distribution holds what the controllers of podwright that spread
 // things over a cluster share with it: the CustomResourceDefinitions of their kinds.
 //

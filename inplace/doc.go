@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inplace changes running pods instead of replacing them: it decides
 // whether a pod can go from one revision of its template to another in place,
 // and takes it there step by step.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package lifecycle is the state machine by which other controllers take part
 // in what a workload does to its pods: before a pod is deleted, before and
 // after it is updated in place, and before a new pod counts as available.

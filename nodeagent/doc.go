@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nodeagent is the node's half of podwright: what a controller in the
 // cluster cannot know or do, because it takes the container runtime. A node
 // agent is one process per node that runs features of it; each is a package of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package workloads holds what the workload controllers of podwright share: with
 // the cluster the CustomResourceDefinitions of their kinds, among one another caches.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package client reads and writes the distribution kinds of podwright: typed
 // clients, shared informers and listers, in the shape of client-go's own.
 //

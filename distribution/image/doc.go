@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package image has images pulled to nodes before a pod needs them there. It
 // holds no code of its own:
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 // FakeNodeImageLabel on a NodeImage keeps it although there is no node of its

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command controllerruntime adds the CloneSet controller to a controller-runtime
 // manager, beside whatever that manager runs already.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package defaults proves that the defaults that podwright gives to pod
 // templates and claim templates are those of Kubernetes, but for the
 // differences that its test lists one by one.

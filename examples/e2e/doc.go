@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package e2e holds no code, only tests: of the manager, as a process of its own, against a real control plane.
 //
 // They are about what the tests of the library cannot know: what the API server makes of webhook verdicts, patches,

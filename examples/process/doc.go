@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package process is what the programs of this module have in common beside their
 // work: how a process finds the API server, logs, answers probes, serves HTTP and
 // ends.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package revision reads and writes the ControllerRevisions in which a
 // workload records the pod templates of its past: their data, their names, their
 // order, and which of them is the template of today.

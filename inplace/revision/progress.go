@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package revision
 
 // Progress is how far the pods of a workload have come to its update revision.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1alpha1 holds the wire types of in-place updates: the pieces of an
 // update strategy that several workload kinds share, and the JSON records kept
 // in pod annotations while a pod is updated in place.

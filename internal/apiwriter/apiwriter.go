@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package apiwriter sends the writes of a controller, side by side within bounds. It reads no more of an
 // answer than the resourceVersion at which a cache will show the write: the
 // API server is asked to leave out the rest, which otherwise costs it and the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package caches holds what controllers share in reading informers: which ones
 // they make, the transform that keeps those small, the indexes from a workload
 // to what belongs to it, and how far a cache is.

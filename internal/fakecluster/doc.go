@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fakecluster is a small Kubernetes API server in memory, for tests of
 // controllers. It is reached with the real clients, through a
 // [rest.Config] whose transport calls the server directly: no socket is opened,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fakecri is a container runtime in memory, for tests of what runs on a
 // node. It speaks CRI v1, as containerd does, without containers: it keeps
 // sandboxes, containers and images, answers commands, and takes its time to stop

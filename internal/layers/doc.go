@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package layers holds the repository to its own structure: which package may
 // import which, what the pure packages may do, and how files are cut.
 //

@@ -7,10 +7,6 @@ import (
 	"testing"
 )
 
-// everyFileLicensed says whether TestFiles asks all files for the line. It is off
-// until all have it.
-const everyFileLicensed = false
-
 // licenseLine is the first line of every Go file, an empty one behind it. What is
 // generated has it behind its build constraint.
 const licenseLine = "// SPDX-License-Identifier: Apache-2.0\n\n"

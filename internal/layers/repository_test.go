@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package layers
 
 import (
@@ -53,9 +55,7 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if everyFileLicensed {
-			problems = append(problems, licenseProblems(name, source)...)
-		}
+		problems = append(problems, licenseProblems(name, source)...)
 		if mustBePure(name) && !strings.HasSuffix(name, "_test.go") {
 			pure++
 			impure, err := impurities(name, source)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rules holds no code. Its test ties the rules of behaviour, which stand
 // in the RULES.md beside the package that keeps them, to the code that cites
 // them:

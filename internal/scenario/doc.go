@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scenario is a cluster in memory for tests of planners. What plans decide
 // is carried out exactly as they say, and the node's part is played by a kubelet
 // that acts when it is told to. It knows no API server, no caches and no

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package simulation plays random histories of a workload and its controller,
 // each of which a seed determines: an API server in memory, caches that are as
 // stale as the seed says, a kubelet, a scheduler and a garbage collector that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package launchpriority starts the containers of a pod in order.
 //
 // Pods are made with barriers, see [barrier.Mutate]: none of their containers

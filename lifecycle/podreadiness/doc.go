@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package podreadiness opens the readiness gate KruisePodReady of pods: a pod
 // with the gate is not ready before the condition of that name is there and True.
 // After that the condition belongs to those who take the pod out of service, see

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package readiness takes pods out of service and back, through readiness
 // gates and the conditions that belong to them.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package recreate looks after ContainerRecreateRequests (apps.kruise.io): each
 // stops containers of one pod once, so that the kubelet starts them again.
 //

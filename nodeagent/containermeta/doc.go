@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package containermeta reports, for the pods of one node, which containers
 // really run, and restarts those whose environment comes from labels or
 // annotations that have changed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package image pulls images to a node, before pods there need them.
 //
 // The NodeImage of the node says which: package nodeimage of the cluster's half

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package recreate is the node's half of ContainerRecreateRequests: it stops the
 // containers that a request names, so that the kubelet starts them again, and
 // says how far it is. The other half, in the cluster, is the package

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package conversion lets kinds that are served in two versions be read and
 // written in both without loss. Today that is StatefulSet: stored as v1beta1,
 // served as v1alpha1 too, which lacks some fields.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1alpha1 holds the workload kinds of apps.kruise.io/v1alpha1.
 //
 // # Validation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1beta1 holds the workload kinds of apps.kruise.io/v1beta1.
 //
 // # Validation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package imagepulljob keeps ImagePullJobs: it hands the task to pull an image
 // out to nodes, as many at a time as the job allows, and tells how far they are.
 // The nodes find their tasks in NodeImages, which package nodeimage keeps.

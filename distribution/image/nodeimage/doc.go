@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package nodeimage keeps NodeImages: every node that is ready has one, with the
 // labels of the node. It takes away the tasks in them that nobody needs any
 // more, and fails those that the agent of the node has left alone for too long.

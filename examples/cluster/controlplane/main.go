@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command controlplane is a Kubernetes control plane in one file: etcd, kube-apiserver, kube-controller-manager,
 // kube-scheduler, kubelet and KWOK, picked by the first argument. Package cluster builds it and runs each of them as a child process,
 // so that any one can be killed, stopped or restarted alone, which they could not be as goroutines of one process.

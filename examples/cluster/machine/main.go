@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command machine is the first process of what looks like a machine of its own to a kubelet and its container runtime: it
 // runs in namespaces of its own for processes, mounts, the network and control groups. Package cluster starts one for each
 // real node, and everything of that node runs inside.

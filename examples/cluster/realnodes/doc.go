@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package realnodes tests the nodes of package cluster that run real containers: what a kubelet makes of good and bad images,
 // that containers outlive the restart of kubelet and containerd, and that nothing is left behind in the end.
 //

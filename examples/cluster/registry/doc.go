@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package registry serves container images that are made on the spot, so that nodes pull for real without any network:
 //
 //	r, err := registry.Start()

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command up starts a cluster on this machine and keeps it until Ctrl-C:
 //
 //	go run ./cluster/up -nodes 10

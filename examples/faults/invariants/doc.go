@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package invariants watches CloneSets and StatefulSets on a real control plane: it judges what the API server has stored,
 // change by change, whatever happens to the programs that keep them.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package app is the node agent: it shows how a program embeds the features of
 // podwright that run on every node. Run starts one in the calling process, as tests
 // do; Main is the whole command, with flags, logging and signals.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stablejson encodes JSON to bytes that are the same whatever release
 // of Go built the program. Hashes over such bytes are stored in clusters and
 // compared with those of other programs for years, so they must never change.

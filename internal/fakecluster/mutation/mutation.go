@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mutation changes objects in every way there is, one field at a time,
 // to find out what a function of them depends on.
 package mutation

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package invariants says what a controller may write, and what a workload must
 // look like at rest. It judges one [Write] at a time: from the object before and
 // after it, and from what its author had to know, which are the objects that its

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package barrier makes the containers of one pod start in order.
 //
 // The kubelet does not create a container whose environment refers to a key of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stop stops a container as the kubelet would: its preStop hook runs
 // first, and both have the grace period together. What is decided is in plan.go,
 // as pure functions; the rest carries it out.
