@@ -59,7 +59,8 @@ type Applier[S any] struct {
 	stored   *S // as it was observed, or written by this reconcile
 	failures Failures
 	refusal  sync.Mutex
-	refused  bool // AllowUpdate has refused a pod
+	refused  bool          // AllowUpdate has refused a pod
+	again    time.Duration // how soon an update is tried again that the API server has refused; 0: none is
 }
 
 // Step is one step of applying a plan.
@@ -71,7 +72,7 @@ type Step func(context.Context) error
 // otherwise after what time there is to be one. One failure does not stop the rest;
 // all errors are collected, so that the reconcile is repeated.
 func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
-	a.stored = a.Observed
+	a.stored, a.Updated = a.Observed, a.updated
 	if adopt != nil {
 		err = adopt(ctx)
 	}
@@ -228,9 +229,27 @@ func (a *Applier[S]) patchPods(ctx context.Context, patches []rollout.PodPatch) 
 		if p.Kind != rollout.PatchUpdateInPlace {
 			return true, nil
 		}
+		if before := a.refusals.before(a.Key, a.Workload.GetGeneration(), p.Pod, a.Now); before != nil {
+			a.tryAgain(before.until.Sub(a.Now))
+			return false, before
+		}
 		return a.mayUpdate(ctx, p.Pod)
 	}
 	return a.failures.Add(a.Kind.FailedUpdate, a.PatchPods(ctx, patches, allow))
+}
+
+// updated takes note of how an update in place ended.
+func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
+	a.refusals.ended(a.Key, a.Workload.GetGeneration(), pod, a.Now, err)
+}
+
+// tryAgain asks for a reconcile after a time.
+func (a *Applier[S]) tryAgain(after time.Duration) {
+	a.refusal.Lock()
+	defer a.refusal.Unlock()
+	if a.again == 0 || after < a.again {
+		a.again = after
+	}
 }
 
 // mayUpdate asks AllowUpdate, about one pod at a time, until it has refused one.
@@ -253,10 +272,14 @@ const refusedRetry = time.Second
 
 // requeueAfter is the plan's, or sooner where an update was refused.
 func (a *Applier[S]) requeueAfter() time.Duration {
-	if after := a.Plan.RequeueAfter; !a.refused || after > 0 && after < refusedRetry {
-		return after
+	soonest := a.Plan.RequeueAfter
+	if a.refused && (soonest == 0 || refusedRetry < soonest) {
+		soonest = refusedRetry
 	}
-	return refusedRetry
+	if a.again > 0 && (soonest == 0 || a.again < soonest) {
+		soonest = a.again
+	}
+	return soonest
 }
 
 // PullAhead creates or deletes the jobs that pull images ahead, and labels the

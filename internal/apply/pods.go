@@ -122,7 +122,11 @@ func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow 
 				return err
 			}
 		}
-		return p.patchPod(ctx, &patches[i])
+		err := p.patchPod(ctx, &patches[i])
+		if p.Updated != nil && patches[i].Kind == rollout.PatchUpdateInPlace {
+			p.Updated(patches[i].Pod, err)
+		}
+		return err
 	})
 }
 

@@ -35,6 +35,8 @@ type Sync struct {
 	// somebody else's or perhaps an own one that no cache shows yet; nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
+	// Updated is called with the end of every update in place that was tried. May be nil.
+	Updated func(pod *corev1.Pod, err error)
 
 	recorded sync.Map // reason to the number of events in this reconcile
 	moves    moves

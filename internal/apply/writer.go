@@ -44,6 +44,7 @@ type Writer struct {
 	Own consistency.Store
 
 	creations Creations
+	refusals  refusals
 	states    consistency.Last[map[string]types.UID] // see Begins
 
 	statuses consistency.Last[string] // the version of the last own write of the status
@@ -70,6 +71,7 @@ func (w *Writer) WroteStatus(key types.NamespacedName, resourceVersion string, s
 func (w *Writer) Forget(key types.NamespacedName) {
 	w.Own.Forget(key)
 	w.creations.Forget(key)
+	w.refusals.forget(key)
 	w.states.Forget(key)
 	w.statuses.Forget(key)
 	w.intended.Forget(key)

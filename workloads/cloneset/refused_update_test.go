@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloneset
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// TestUpdatesThatAreRefused: pods whose update the API server refuses, when their
+// status has been written already, are in service but for ever fewer moments, and
+// are updated when it can be, or when the workload changes.
+func TestUpdatesThatAreRefused(t *testing.T) {
+	for name, mend := range map[string]func(*cluster){
+		"it is refused no more": func(c *cluster) { c.Sleep("5m") },
+		"another template":      func(c *cluster) { c.SetImage("nginx:3") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create(3, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":1}}}`)
+				c.Settle()
+				c.SetImage("nginx:2")
+				tried, withdrawn := 0, 0
+				c.FailBefore(func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && r.String() == "patch pods" {
+						tried++
+						return fixture.ErrQuota
+					}
+					return nil
+				})
+				for range 1200 { // as often as events come
+					requests, after, err := c.Pass()
+					if len(requests) == 0 && after == 0 && err == nil {
+						t.Fatal("nothing brings the next attempt")
+					}
+					if !inService(c.Pods()) {
+						withdrawn++
+					}
+					c.Sleep("1s")
+				}
+				if tried < 8 || tried > 16 || withdrawn > tried {
+					t.Errorf("in 20 minutes the update was tried %d times, and pods were out of service in %d reconciles", tried, withdrawn)
+				}
+				if conditions := c.get().Status.Conditions; len(conditions) != 1 || conditions[0].Type != "FailedUpdate" {
+					t.Errorf("conditions %+v, want the reason", conditions)
+				}
+				c.FailBefore(nil)
+				mend(c)
+				c.Settle()
+				if status := c.get().Status; status.UpdatedReadyReplicas != 3 || len(status.Conditions) != 0 {
+					t.Errorf("status %+v", status)
+				}
+			})
+		})
+	}
+}
+
+func inService(pods []corev1.Pod) bool {
+	for i := range pods {
+		if c := readiness.Condition(&pods[i], inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status != corev1.ConditionTrue {
+			return false
+		}
+	}
+	return true
+}
