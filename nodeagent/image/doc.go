@@ -3,15 +3,15 @@
 // Package image pulls images to a node, before pods there need them.
 //
 // The NodeImage of the node says which: package nodeimage of the cluster's half
-// keeps it, and package imagepulljob puts the tasks in. This package pulls
+// manages it, and package imagepulljob puts the tasks in. This package pulls
 // through the container runtime, and reports in the status.
 //
-// Every pass has three steps. Observe reads the NodeImage from a cache, what the
+// Every reconcile has three steps. Observe reads the NodeImage from a cache, what the
 // agent knows of its pulls and, where tasks are to begin, which images the runtime
 // has, into a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the
 // attempts to start and to cancel, the status to write, and what every other task
-// waits for. Apply carries it out. An attempt goes on by itself, and the end of it
-// has the next pass made.
+// waits for. Apply applies it. An attempt goes on by itself, and its end enqueues
+// the NodeImage.
 //
 // A task costs two writes, one when it begins and one when it ends, and what
 // happens within two seconds goes into one. While nothing changes, nobody is asked

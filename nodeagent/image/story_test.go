@@ -123,7 +123,7 @@ func TestStoryTaskIsTakenAway(t *testing.T) {
 	}, wants("nginx", "1"))
 }
 
-// IMG-2.4: the manager has failed a task; the agent abandons it.
+// IMG-2.4: the manager has failed a task; the agent cancels its pull.
 func TestStoryWatchdog(t *testing.T) {
 	play(t, func(n *node) {
 		n.takes(time.Hour)

@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Plan is what a pass does about the requests for one pod.
+// Plan is what a reconcile does about the requests for one pod.
 type Plan struct {
 	// Answers are to requests that must wait for another one of their pod. They
 	// are written beside everything else.
