@@ -52,7 +52,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 	}
 
 	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
-	s.synced = "1" // this cache is behind, as the server tells
+	s.synced = "1" // this cache is behind, as the server says
 	for range 3 {
 		s.clock.Step(StaleLimit)
 		if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 1 {

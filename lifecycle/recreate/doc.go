@@ -16,8 +16,8 @@
 // their order, and says why and what is waited for. Apply applies the plan.
 //
 // A pod is taken out of service in three writes: the request gets a finalizer,
-// the pod's condition KruisePodReady gets a key, and the request is told the
-// time. It comes back in the opposite order. So wherever that is cut short, the
+// the pod's condition KruisePodReady gets a key, and the time is written
+// into the request. It comes back in the opposite order. So wherever that is cut short, the
 // finalizer is there as long as the key may be, and the next manager goes on.
 //
 // What manager and agent do stands rule by rule in

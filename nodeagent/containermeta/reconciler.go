@@ -39,7 +39,7 @@ type Reconciler struct {
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the
-// caller enqueues pods and calls it, and it reads what Options.Reader returns. For a
+// caller has the queues, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("containermeta", o.Reader != nil, o.validate()); err != nil {

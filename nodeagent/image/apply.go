@@ -51,9 +51,7 @@ func (r *Reconciler) lastWrite() time.Time {
 	return r.written
 }
 
-// report writes the status, and then records an event for every task that has come to its
-// end.
-// The patch is for this NodeImage in any state: nobody else reports on it, but for
+// report writes the status, and then records how tasks have ended. The patch is for this NodeImage in any state: nobody else reports on it, but for
 // tasks that are left alone.
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	type part struct {

@@ -40,7 +40,7 @@ type Reconciler struct {
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the
-// caller enqueues the node and calls it, and it reads what Options.Reader returns. For a
+// caller has the queue, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
 	if o.Reader == nil || o.Wake == nil {

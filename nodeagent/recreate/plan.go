@@ -76,8 +76,8 @@ func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1
 	}
 }
 
-// after is the plan for the request at another version, which only an own write
-// has given it.
+// after is the plan for the request at another version, which only the agent's
+// last write has given it.
 func (p *Plan) after(version string) *Plan {
 	if p.Write == nil {
 		return p
