@@ -75,13 +75,13 @@ func TestCacheThatStandsStill(t *testing.T) {
 }
 
 func TestCachesThatCannotBeWaitedFor(t *testing.T) {
-	for _, test := range []struct{ name, seen, want string }{
+	for _, test := range []struct{ name, synced, want string }{
 		{"one that cannot tell how far it is", "", "Options.AllowStaleReads"},
 		{"one whose versions are no numbers", "b7", "versions are numbers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newFixture(t)
-			s.synced = test.seen
+			s.synced = test.synced
 			s.writer.Own.Wrote(web, consistency.Pods, "7")
 			if _, err := s.Reconcile(t.Context(), web); err == nil || !strings.Contains(err.Error(), test.want) || len(s.applied) > 0 {
 				t.Errorf("error %v, applied %v", err, s.applied)
@@ -136,21 +136,21 @@ func TestWaitWithoutAServerToAsk(t *testing.T) {
 	var own consistency.Store
 	key := types.NamespacedName{Name: "node"}
 	own.Wrote(key, "nodeimages", "7")
-	seen := func(consistency.Resource) string { return "6" }
+	synced := func(consistency.Resource) string { return "6" }
 	start := time.Unix(0, 0)
 	for _, test := range []struct {
 		after time.Duration
 		waits bool
 	}{{0, true}, {StaleLimit - time.Second, true}, {StaleLimit, false}, {StaleLimit + time.Hour, false}} {
-		if wait, err := Wait(t.Context(), &own, key, seen, start.Add(test.after), nil); err != nil || (wait > 0) != test.waits {
+		if wait, err := Wait(t.Context(), &own, key, synced, start.Add(test.after), nil); err != nil || (wait > 0) != test.waits {
 			t.Errorf("after %v: again after %v, error %v", test.after, wait, err)
 		}
 	}
 	own.Wrote(key, "nodeimages", "7")
 	down := errors.New("connection refused")
 	live := func(_ context.Context, _ string, _ consistency.Resource) (string, error) { return "", down }
-	_, _ = Wait(t.Context(), &own, key, seen, start, live)
-	if _, err := Wait(t.Context(), &own, key, seen, start.Add(StaleLimit), live); !errors.Is(err, down) {
+	_, _ = Wait(t.Context(), &own, key, synced, start, live)
+	if _, err := Wait(t.Context(), &own, key, synced, start.Add(StaleLimit), live); !errors.Is(err, down) {
 		t.Errorf("error %v", err)
 	}
 }

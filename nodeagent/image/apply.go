@@ -51,8 +51,9 @@ func (r *Reconciler) lastWrite() time.Time {
 	return r.written
 }
 
-// report writes the status, and then records how tasks have ended. The patch is for this NodeImage in any state: nobody else reports on it, but for
-// tasks that are left alone.
+// report writes the status, and then records how tasks have ended. The patch is
+// for this NodeImage in any state: nobody else reports on it, but for tasks that are
+// left alone.
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	type part struct {
 		Status *v1alpha1.NodeImageStatus `json:"status"`
