@@ -130,7 +130,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// summary is what an answer says, "" for one that lets the request pass.
+// summary is what an answer says, "" for one that allows the request.
 func summary(t *testing.T, answer *admissionv1.AdmissionResponse) string {
 	if !answer.Allowed {
 		return fmt.Sprint(answer.Result.Code, " ", answer.Result.Message)

@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Allowed lets the request pass as it is.
+// Allowed allows the request as it is.
 func Allowed() *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Allowed: true}
 }
 
-// Validated lets the request pass where there are no errors. Otherwise it
+// Validated allows the request where there are no errors. Otherwise it
 // refuses it as the API server refuses an invalid object: with the code 422,
 // and every error as a cause with its field.
 func Validated(request *admissionv1.AdmissionRequest, errs field.ErrorList) *admissionv1.AdmissionResponse {

@@ -48,11 +48,11 @@ func TestInformers(t *testing.T) {
 			t.Fatalf("the cache holds %v, want the pod of one namespace", held)
 		}
 		stores := Stores{"pods": pods.GetStore()}
-		if seen := stores.SyncedResourceVersion("pods"); seen == "" {
-			t.Errorf("the cache is at version %q", seen)
+		if synced := stores.SyncedResourceVersion("pods"); synced == "" {
+			t.Errorf("the cache is at version %q", synced)
 		}
-		if seen := stores.SyncedResourceVersion("nodes"); seen != "" {
-			t.Errorf("an unknown cache is at version %q", seen)
+		if synced := stores.SyncedResourceVersion("nodes"); synced != "" {
+			t.Errorf("an unknown cache is at version %q", synced)
 		}
 		close(stop)
 		running.Wait()

@@ -74,8 +74,8 @@ func ownedBy(object metav1.Object, owner types.UID) bool {
 	return slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
 }
 
-// orphaned tells whether an object is there to be taken over. It may have
-// owners that only keep it from the garbage collector.
+// orphaned tells whether an object can be adopted. It may have owners that only
+// keep it from the garbage collector.
 func orphaned(object metav1.Object) bool { return metav1.GetControllerOfNoCopy(object) == nil }
 
 // orphansOf stands in the index for the missing controller; no UID holds a slash.

@@ -15,7 +15,7 @@ import (
 func CheckVersions() error {
 	if !clientfeatures.FeatureGates().Enabled(clientfeatures.AtomicFIFO) {
 		return errors.New("the feature AtomicFIFO of client-go is off; informers then cannot tell " +
-			"how far they are, and a pass could not know whether it sees its own writes. Remove KUBE_FEATURE_AtomicFIFO=false")
+			"how far they are, and a reconcile could not know whether it sees what the one before has written. Remove KUBE_FEATURE_AtomicFIFO=false")
 	}
 	return nil
 }

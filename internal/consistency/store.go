@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package consistency lets a controller read its own writes: a reconcile of an
-// object waits until the caches have seen everything that earlier reconciles of
-// of it wrote.
+// Package consistency holds a reconcile of an object back until the caches are at
+// the synced resourceVersion: that of the last writes of earlier reconciles of it.
 //
 // What is remembered is one resourceVersion per object and resource, not a list
 // of expected events; of a write whose answer was lost, that there may be one;
 // and until the next reconcile, what was created, so that a cache that leaves
-// some out is found out. So an event that is lost in a relist, or a pod that is
+// some out is noticed. So an event that is lost in a relist, or a pod that is
 // created and deleted again before the cache sees it, leaves nothing behind
 // that would block the next one forever.
 package consistency
@@ -55,7 +54,7 @@ type thing struct {
 	name     string
 }
 
-// Wrote records that a pass over the object got resourceVersion back for a
+// Wrote records that a reconcile of the object got resourceVersion back for a
 // write. An empty version is ignored: there is nothing to wait for.
 func (t *Store) Wrote(object types.NamespacedName, resource Resource, resourceVersion string) {
 	if resourceVersion == "" {
@@ -77,7 +76,7 @@ func (t *Store) Wrote(object types.NamespacedName, resource Resource, resourceVe
 	t.writes[object][resource] = resourceVersion
 }
 
-// Lost records that a write of a pass over the object had no answer: it may
+// Lost records that a write of a reconcile of the object had no answer: it may
 // have been made, on the thing of that name.
 func (t *Store) Lost(object types.NamespacedName, resource Resource, name string) {
 	t.lock.Lock()
@@ -92,9 +91,9 @@ func (t *Store) Lost(object types.NamespacedName, resource Resource, name string
 }
 
 // Settle finds out what became of the writes that had no answer, if there are
-// any, before a pass plans anything new. For each of them, find returns the
+// any, before a reconcile plans anything new. For each of them, find returns the
 // resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where find
-// fails, it is asked again by the next pass.
+// fails, it is asked again by the next reconcile.
 func (t *Store) Settle(object types.NamespacedName, find func(resource Resource, name string) (resourceVersion string, err error)) error {
 	t.lock.Lock()
 	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {
@@ -135,7 +134,7 @@ func (t *Store) Created(object types.NamespacedName, c Creation) {
 	t.created[object][c] = true
 }
 
-// Unseen returns what was created, sorted, and a cache that has seen all writes
+// Unseen returns what was created, sorted, and a cache that is at the synced resourceVersion
 // does not show. The rest is forgotten.
 func (t *Store) Unseen(object types.NamespacedName, shown func(Resource, string) bool) []Creation {
 	t.lock.Lock()
@@ -162,8 +161,8 @@ func (m Missing) String() string {
 	return fmt.Sprintf("the cache of %s is at resourceVersion %s, the last own write at %s", m.Resource, m.Have, m.Wrote)
 }
 
-// Pending says what a cache has yet to see before a pass over the object may
-// start. What has been seen is forgotten. Caches that cannot tell how far they
+// Pending says which write a cache lacks before a reconcile of the object may
+// start. What the caches have is forgotten. Caches that cannot tell how far they
 // are are not waited for; versions that cannot be compared are an error.
 func (t *Store) Pending(object types.NamespacedName, synced Synced, now time.Time) (Missing, error) {
 	t.lock.Lock()

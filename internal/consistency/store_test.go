@@ -33,12 +33,12 @@ func TestPending(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		writes []string
-		seen   string
+		synced string
 		want   bool
 	}{
 		{"nothing was written", nil, "", false},
 		{"the cache is behind", []string{"12"}, "11", true},
-		{"the cache has seen it", []string{"12"}, "12", false},
+		{"the cache has it", []string{"12"}, "12", false},
 		{"the cache is ahead", []string{"12"}, "100", false},
 		{"the newest write counts, in any order", []string{"9", "12", "10"}, "11", true},
 		{"versions are numbers, not text", []string{"9"}, "10", false},
@@ -50,7 +50,7 @@ func TestPending(t *testing.T) {
 			for _, version := range test.writes {
 				tracker.Wrote(web, "pods", version)
 			}
-			if got := pending(t, &tracker, test.seen); (got != "") != test.want {
+			if got := pending(t, &tracker, test.synced); (got != "") != test.want {
 				t.Errorf("pending: %q", got)
 			}
 		})
@@ -62,10 +62,10 @@ func TestPendingForgetsWhatWasSeen(t *testing.T) {
 	tracker.Wrote(web, "pods", "12")
 	tracker.Wrote(types.NamespacedName{Name: "other"}, "pods", "50")
 	if pending(t, &tracker, "11") == "" || pending(t, &tracker, "12") != "" {
-		t.Error("a write is pending until the cache has seen it")
+		t.Error("a write is pending until the cache has it")
 	}
 	if got := pending(t, &tracker, "1"); got != "" {
-		t.Errorf("seen once, it is pending again: %s", got)
+		t.Errorf("the cache had it, and it is pending again: %s", got)
 	}
 	tracker.Wrote(web, "pods", "60")
 	tracker.Forget(web)

@@ -26,6 +26,6 @@
 //     that was read (podpatch.Patch.IfUnchanged): whoever comes second has a conflict,
 //     and decides again on what is there by then. So is a deletion that was decided by
 //     the pod's state;
-//   - a controller waits for its own writes only, per resource: those of others come as
-//     events, and the next plan is made on both.
+//   - a controller waits, per resource, until the cache is at the resourceVersion of its
+//     last write: the writes of others come as events, and the next plan is made on both.
 package controller

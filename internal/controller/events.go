@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Event is what an informer tells of an object. Its objects are shared with the
+// Event is what an informer reports of an object. Its objects are shared with the
 // cache.
 type Event struct {
 	// Before is nil for an object that appears, After for one that is gone.
@@ -121,7 +121,7 @@ const dispatcherIndex = "podwright.events"
 type whose struct{ dispatcher *dispatcher }
 
 // subscribe adds a subscription to an informer. Objects that are in its cache
-// are told of as new ones, also where the informer runs already.
+// are reported as new ones, also where the informer runs already.
 func subscribe(informer cache.SharedIndexInformer, s *subscription) error {
 	if d := dispatcherOf(informer); d != nil && d.add(s) {
 		return nil

@@ -19,7 +19,7 @@ import (
 	fcache "k8s.io/client-go/tools/cache/testing"
 )
 
-// recorder notes the times of passes since it was made, and their errors.
+// recorder notes the times of reconciles since it was made, and their errors.
 type recorder struct {
 	lock  sync.Mutex
 	start time.Time
@@ -37,12 +37,12 @@ func (r *recorder) Reconciled(_ string, _ time.Duration, err error) {
 }
 
 // run runs a loop over one key for a time and returns what was recorded.
-func run(t *testing.T, length time.Duration, reconcile func(pass int) (time.Duration, error)) *recorder {
+func run(t *testing.T, length time.Duration, reconcile func(n int) (time.Duration, error)) *recorder {
 	t.Helper()
-	r, passes := &recorder{start: time.Now()}, 0
+	r, reconciles := &recorder{start: time.Now()}, 0
 	loop := NewLoop(Config{Name: "test", Options: Options{Metrics: r}, Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
-		passes++
-		return reconcile(passes)
+		reconciles++
+		return reconcile(reconciles)
 	}})
 	loop.Add(web)
 	ctx, cancel := context.WithTimeout(t.Context(), length)
@@ -59,17 +59,17 @@ func TestLoop(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		length    time.Duration
-		reconcile func(pass int) (time.Duration, error)
+		reconcile func(n int) (time.Duration, error)
 		want      []time.Duration
 		errs      int
 	}{
-		{"one pass per key", time.Hour, func(int) (time.Duration, error) { return 0, nil }, []time.Duration{0}, 0},
-		{"another pass after the time asked for", 25 * time.Second, func(int) (time.Duration, error) { return 10 * time.Second, nil },
+		{"one reconcile per key", time.Hour, func(int) (time.Duration, error) { return 0, nil }, []time.Duration{0}, 0},
+		{"another reconcile after the time asked for", 25 * time.Second, func(int) (time.Duration, error) { return 10 * time.Second, nil },
 			[]time.Duration{0, 10 * time.Second, 20 * time.Second}, 0},
 		{"failures back off", 100 * ms, func(int) (time.Duration, error) { return 0, failure },
 			[]time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms}, 5},
-		{"a success ends the back-off", 50 * ms, func(pass int) (time.Duration, error) {
-			if pass == 3 {
+		{"a success ends the back-off", 50 * ms, func(n int) (time.Duration, error) {
+			if n == 3 {
 				return 10 * ms, nil
 			}
 			return 0, failure
@@ -80,7 +80,7 @@ func TestLoop(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := run(t, test.length, test.reconcile)
 				if diff := cmp.Diff(test.want, r.times); diff != "" {
-					t.Errorf("times of the passes (-want +got):\n%s", diff)
+					t.Errorf("times of the reconciles (-want +got):\n%s", diff)
 				}
 				if len(r.errs) != test.errs {
 					t.Errorf("errors %v", r.errs)
@@ -95,7 +95,7 @@ func TestLoopBacksOffForMinutesAtMost(t *testing.T) {
 		r := run(t, 24*time.Hour, func(int) (time.Duration, error) { return 0, errors.New("no") })
 		last := slices.Max(r.times) - r.times[len(r.times)-2]
 		if last != 5*time.Minute || len(r.times) > 24*12+20 {
-			t.Errorf("%d passes in a day, the last %s after the one before", len(r.times), last)
+			t.Errorf("%d reconciles in a day, the last %s after the one before", len(r.times), last)
 		}
 	})
 }
@@ -112,12 +112,12 @@ func TestLoopBacksOffAsToldTo(t *testing.T) {
 			t.Error(err)
 		}
 		if diff := cmp.Diff([]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, r.times); diff != "" {
-			t.Errorf("times of the passes (-want +got):\n%s", diff)
+			t.Errorf("times of the reconciles (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// Run waits for the pass under way, and for the caches before the first one.
+// Run waits for the reconcile under way, and for the caches before the first one.
 func TestLoopEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
@@ -131,12 +131,12 @@ func TestLoopEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := loop.Run(ctx); err != nil || !ended {
-			t.Errorf("Run returned %v, the pass has ended: %v", err, ended)
+			t.Errorf("Run returned %v, the reconcile has ended: %v", err, ended)
 		}
 
 		loop = NewLoop(Config{Name: "test", Synced: []cache.InformerSynced{func() bool { return false }},
 			Reconcile: func(context.Context, types.NamespacedName) (time.Duration, error) {
-				t.Error("a pass before the caches are filled")
+				t.Error("a reconcile before the caches are filled")
 				return 0, nil
 			}})
 		loop.Add(web)
@@ -164,7 +164,7 @@ func TestLoopRunsInformers(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := loop.Run(ctx); err != nil || shown != 1 {
-			t.Errorf("error %v, the pass saw %d pods, want 1", err, shown)
+			t.Errorf("error %v, the reconcile saw %d pods, want 1", err, shown)
 		}
 		if !informer.IsStopped() {
 			t.Error("Run left an informer running")

@@ -146,7 +146,7 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 	return Wait(ctx, r.Writes, key, r.Synced, r.Clock.Now(), r.live.Newest)
 }
 
-// checkComplete finds out whether a cache that has seen all writes shows what was
+// checkComplete finds out whether a cache at the synced resourceVersion shows what was
 // created. Where something is missing, it asks the API server: it may be gone
 // again, but where it exists, the cache does not show everything.
 func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {

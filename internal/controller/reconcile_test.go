@@ -30,12 +30,12 @@ type (
 	plan     int
 )
 
-// scene makes passes whose steps the test decides.
-type scene struct {
+// fixture is a reconciler whose steps the test decides.
+type fixture struct {
 	*Reconciler[snapshot, plan]
 	writer *apply.Writer
 	clock  *clock.FakeClock
-	seen   string // how far all caches are
+	synced string // the resourceVersion at which all caches are
 
 	observed   *snapshot // nil: the workload is gone
 	observeErr error
@@ -44,9 +44,9 @@ type scene struct {
 	applyErr   error
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := &scene{seen: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
+	s := &fixture{synced: "1", clock: clock.NewFakeClock(time.Unix(0, 0)), observed: &snapshot{"web-0", "web-1"}}
 	client, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("controller"))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func newScene(t *testing.T) *scene {
 	s.Reconciler = NewReconciler(Kind[snapshot, plan]{
 		Options: Options{Clock: s.clock}, Writes: &s.writer.Own, Forget: s.writer.Forget,
 		Reads:   []Read{{Resource: consistency.Pods, Live: apiwriter.Pods(client)}, {Resource: consistency.Claims, Live: apiwriter.Claims(client)}},
-		Synced:  func(consistency.Resource) string { return s.seen },
+		Synced:  func(consistency.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {
 			s.clock.Step(s.takes)
@@ -96,49 +96,49 @@ func TestReconcile(t *testing.T) {
 	failure := errors.New("failure")
 	for _, test := range []struct {
 		name    string
-		set     func(*scene)
+		set     func(*fixture)
 		after   time.Duration
 		err     error
 		applied []plan
 	}{
-		{"a pass", func(*scene) {}, time.Minute, nil, []plan{2}},
-		{"a workload that is gone", func(s *scene) { s.observed = nil }, 0, nil, nil},
-		{"what cannot be read", func(s *scene) { s.observeErr = failure }, 0, failure, nil},
-		{"what cannot be applied", func(s *scene) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
-		{"a cache that does not show the last write", func(s *scene) {
-			s.seen = "6"
+		{"a reconcile", func(*fixture) {}, time.Minute, nil, []plan{2}},
+		{"a workload that is gone", func(s *fixture) { s.observed = nil }, 0, nil, nil},
+		{"what cannot be read", func(s *fixture) { s.observeErr = failure }, 0, failure, nil},
+		{"what cannot be applied", func(s *fixture) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
+		{"a cache that does not show the last write", func(s *fixture) {
+			s.synced = "6"
 			s.writer.Own.Wrote(web, consistency.Pods, "7")
 		}, StaleRetry, nil, nil},
-		{"a cache that shows it", func(s *scene) {
-			s.seen = "7"
+		{"a cache that shows it", func(s *fixture) {
+			s.synced = "7"
 			s.writer.Own.Wrote(web, consistency.Pods, "7")
 		}, time.Minute, nil, []plan{2}},
-		{"a write whose answer was lost, and that was not made", func(s *scene) { s.writer.Own.Lost(web, consistency.Pods, "web-2") },
+		{"a write whose answer was lost, and that was not made", func(s *fixture) { s.writer.Own.Lost(web, consistency.Pods, "web-2") },
 			time.Minute, nil, []plan{2}},
-		{"a deletion whose answer was lost, while the cache shows the pod", func(s *scene) {
-			s.seen = "1"
+		{"a deletion whose answer was lost, while the cache shows the pod", func(s *fixture) {
+			s.synced = "1"
 			s.writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, StaleRetry, nil, nil},
-		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *scene) {
+		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *fixture) {
 			createClaim(t, s.writer.Kubernetes)
-			s.seen = "1"
+			s.synced = "1"
 			s.writer.Own.Lost(web, consistency.Claims, "data")
 		}, StaleRetry, nil, nil},
-		{"a deletion of what the cache does not show", func(s *scene) {
-			s.seen = "1"
+		{"a deletion of what the cache does not show", func(s *fixture) {
+			s.synced = "1"
 			s.writer.Own.Lost(web, consistency.Claims, "web-1")
 		}, time.Minute, nil, []plan{2}},
-		{"a lost write of a workload that is gone", func(s *scene) {
+		{"a lost write of a workload that is gone", func(s *fixture) {
 			s.observed = nil
 			s.writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, 0, nil, nil},
-		{"a lost write while nothing can be read", func(s *scene) {
+		{"a lost write while nothing can be read", func(s *fixture) {
 			s.observeErr = failure
 			s.writer.Own.Lost(web, consistency.Pods, "web-1")
 		}, 0, failure, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			test.set(s)
 			after, err := s.Reconcile(t.Context(), web)
 			if after != test.after || !errors.Is(err, test.err) {
@@ -153,25 +153,25 @@ func TestReconcile(t *testing.T) {
 
 // A creation whose answer was lost is found, and waited for.
 func TestLostCreation(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	pod := createPod(t, s.writer.Kubernetes, "web-2")
 	s.writer.Own.Lost(web, consistency.Pods, "web-2")
-	s.seen = "1"
+	s.synced = "1"
 	for range 2 {
 		if after, err := s.Reconcile(t.Context(), web); after != StaleRetry || err != nil || len(s.applied) > 0 {
 			t.Errorf("again after %v, error %v, applied %v", after, err, s.applied)
 		}
 	}
-	s.seen = pod.ResourceVersion
+	s.synced = pod.ResourceVersion
 	if after, err := s.Reconcile(t.Context(), web); after != time.Minute || err != nil || len(s.applied) != 1 {
 		t.Errorf("again after %v, error %v, applied %v", after, err, s.applied)
 	}
 }
 
 func TestNext(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
-	s.seen = "1"
+	s.synced = "1"
 	if next, err := s.Next(t.Context(), web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
 		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)
 	}
@@ -186,7 +186,7 @@ func TestNext(t *testing.T) {
 }
 
 func TestSettleTime(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for _, test := range []struct{ takes, want time.Duration }{
 		{0, 10 * time.Millisecond},
 		{time.Millisecond, 20 * time.Millisecond},
@@ -207,14 +207,14 @@ func TestSettleTime(t *testing.T) {
 }
 
 func TestForgetsWhatIsGone(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.writer.Workloads = "workloads"
 	s.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
 	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	if err := s.writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
 		t.Fatal(err)
 	}
-	s.seen = "9"
+	s.synced = "9"
 	for _, there := range []bool{true, false} {
 		if !there {
 			s.observed = nil

@@ -14,8 +14,8 @@ import (
 	"github.com/podwright/podwright/internal/consistency"
 )
 
-// StaleRetry is how soon a pass looks again whether the cache has caught up
-// with its own writes. The look costs no request. The longer it waits, the less
+// StaleRetry is how soon a reconcile looks again whether the cache has caught
+// up with the last write. The look costs no request. The longer it waits, the less
 // often it looks, down to MostStaleRetry.
 const (
 	StaleRetry     = 20 * time.Millisecond
@@ -25,7 +25,7 @@ const (
 // staleBackOff makes a wait notice what it waits for after a tenth of its time.
 const staleBackOff = 10
 
-// StaleLimit is how long a pass waits for a cache before it asks the API server
+// StaleLimit is how long a reconcile waits for a cache before it asks the API server
 // how far it really is.
 const StaleLimit = 5 * time.Minute
 
@@ -33,13 +33,13 @@ const StaleLimit = 5 * time.Minute
 // where it cannot be asked.
 type Newest func(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error)
 
-// Wait returns how long a pass over an object has to wait for the caches to see
-// what earlier passes wrote; 0 where it may start.
+// Wait returns how long a reconcile of an object has to wait for the caches to
+// see what earlier reconciles wrote; 0 where it may start.
 //
 // After StaleLimit it says so in the log, and asks the API server. Where that is
 // behind the write, as after a restore of its storage, a cache that has come as
-// far as it is complete. A nil live, and one that cannot tell, makes the pass
-// start on what the cache has.
+// far as it is complete. A nil live, and one that cannot tell, makes the
+// reconcile start on what the cache has.
 func Wait(
 	ctx context.Context, own *consistency.Store, key types.NamespacedName, synced consistency.Synced, now time.Time, live Newest,
 ) (time.Duration, error) {
@@ -68,7 +68,7 @@ func staleRetry(m consistency.Missing) time.Duration {
 }
 
 // resetTo returns the version to wait for instead of that of a write for which
-// a pass has waited too long.
+// a reconcile has waited too long.
 func resetTo(ctx context.Context, key types.NamespacedName, m consistency.Missing, live Newest) (string, error) {
 	logger := klog.FromContext(ctx)
 	version := ""

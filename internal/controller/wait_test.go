@@ -16,10 +16,10 @@ import (
 	"github.com/podwright/podwright/internal/consistency"
 )
 
-// The longer a pass waits for a cache, the less often it looks.
+// The longer a reconcile waits for a cache, the less often it looks.
 func TestWaitsBackOff(t *testing.T) {
-	s := newScene(t)
-	s.seen = "6"
+	s := newFixture(t)
+	s.synced = "6"
 	s.writer.Own.Wrote(web, consistency.Pods, "7")
 	looks := 0
 	var last time.Duration
@@ -40,19 +40,19 @@ func TestWaitsBackOff(t *testing.T) {
 // After a restore of the API server's storage its versions are lower than
 // before, and the cache never comes to that of the last write.
 func TestRestoreOfTheStorage(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
-	s.seen = createPod(t, s.writer.Kubernetes, "newest").ResourceVersion
+	s.synced = createPod(t, s.writer.Kubernetes, "newest").ResourceVersion
 	if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 0 {
 		t.Fatalf("again after %v, error %v, applied %v", wait, err, s.applied)
 	}
 	s.clock.Step(StaleLimit)
 	if after, err := s.Reconcile(t.Context(), web); after != time.Minute || err != nil || len(s.applied) != 1 {
-		t.Errorf("again after %v, error %v, applied %v: want a pass on what there is now", after, err, s.applied)
+		t.Errorf("again after %v, error %v, applied %v: want a reconcile on what there is now", after, err, s.applied)
 	}
 
 	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
-	s.seen = "1" // this cache is behind, as the server tells
+	s.synced = "1" // this cache is behind, as the server says
 	for range 3 {
 		s.clock.Step(StaleLimit)
 		if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 1 {
@@ -63,7 +63,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 
 // A cache whose watch is broken is waited for, whatever the time.
 func TestCacheThatStandsStill(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.writer.Own.Wrote(web, consistency.Pods, createPod(t, s.writer.Kubernetes, "web-2").ResourceVersion)
 	for range 3 {
 		wait, err := s.Reconcile(t.Context(), web)
@@ -75,13 +75,13 @@ func TestCacheThatStandsStill(t *testing.T) {
 }
 
 func TestCachesThatCannotBeWaitedFor(t *testing.T) {
-	for _, test := range []struct{ name, seen, want string }{
+	for _, test := range []struct{ name, synced, want string }{
 		{"one that cannot tell how far it is", "", "Options.AllowStaleReads"},
 		{"one whose versions are no numbers", "b7", "versions are numbers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
-			s.seen = test.seen
+			s := newFixture(t)
+			s.synced = test.synced
 			s.writer.Own.Wrote(web, consistency.Pods, "7")
 			if _, err := s.Reconcile(t.Context(), web); err == nil || !strings.Contains(err.Error(), test.want) || len(s.applied) > 0 {
 				t.Errorf("error %v, applied %v", err, s.applied)
@@ -108,7 +108,7 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 		{"it was released", []metav1.OwnerReference{}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			if test.owners != nil {
 				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-2", OwnerReferences: test.owners},
 					Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx"}}}}
@@ -118,10 +118,10 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 			}
 			s.writer.Own.Created(web, consistency.Creation{Resource: consistency.Pods, Name: "web-1", Owner: "uid-web"}) // which the cache shows
 			s.writer.Own.Created(web, consistency.Creation{Resource: consistency.Pods, Name: "web-2", Owner: "uid-web"})
-			for pass := range 2 {
+			for try := range 2 {
 				_, err := s.Reconcile(t.Context(), web)
 				if (err != nil) != test.fails || err != nil && !strings.Contains(err.Error(), "does its informer select by labels") {
-					t.Errorf("pass %d: error %v", pass, err)
+					t.Errorf("reconcile %d: error %v", try, err)
 				}
 			}
 			if (len(s.applied) == 0) != test.fails {
@@ -131,26 +131,26 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 	}
 }
 
-// Where there is nobody to ask, a pass goes on with what the cache has.
+// Where there is nobody to ask, a reconcile goes on with what the cache has.
 func TestWaitWithoutAServerToAsk(t *testing.T) {
 	var own consistency.Store
 	key := types.NamespacedName{Name: "node"}
 	own.Wrote(key, "nodeimages", "7")
-	seen := func(consistency.Resource) string { return "6" }
+	synced := func(consistency.Resource) string { return "6" }
 	start := time.Unix(0, 0)
 	for _, test := range []struct {
 		after time.Duration
 		waits bool
 	}{{0, true}, {StaleLimit - time.Second, true}, {StaleLimit, false}, {StaleLimit + time.Hour, false}} {
-		if wait, err := Wait(t.Context(), &own, key, seen, start.Add(test.after), nil); err != nil || (wait > 0) != test.waits {
+		if wait, err := Wait(t.Context(), &own, key, synced, start.Add(test.after), nil); err != nil || (wait > 0) != test.waits {
 			t.Errorf("after %v: again after %v, error %v", test.after, wait, err)
 		}
 	}
 	own.Wrote(key, "nodeimages", "7")
 	down := errors.New("connection refused")
 	live := func(_ context.Context, _ string, _ consistency.Resource) (string, error) { return "", down }
-	_, _ = Wait(t.Context(), &own, key, seen, start, live)
-	if _, err := Wait(t.Context(), &own, key, seen, start.Add(StaleLimit), live); !errors.Is(err, down) {
+	_, _ = Wait(t.Context(), &own, key, synced, start, live)
+	if _, err := Wait(t.Context(), &own, key, synced, start.Add(StaleLimit), live); !errors.Is(err, down) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return plan.RequeueAfter, apply.WorthRetrying(err)
 }
 
-// report tells a user why a pod cannot start.
+// report records an event that says why a pod cannot start.
 func (r *Reconciler) report(ctx context.Context, pod *corev1.Pod, problem error) {
 	if problem == nil {
 		return

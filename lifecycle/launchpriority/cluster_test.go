@@ -55,14 +55,14 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 
 // start runs a controller that shares the informer. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start() (passes *fixture.Passes, stop func()) {
+func (c *cluster) start() (reconciles *fixture.Passes, stop func()) {
 	c.T.Helper()
-	passes = &fixture.Passes{}
+	reconciles = &fixture.Passes{}
 	o := c.options
-	o.Reader, o.Metrics = nil, passes
+	o.Reader, o.Metrics = nil, reconciles
 	controller, err := New(o)
 	c.Must(err)
-	return passes, c.Start(controller.Run)
+	return reconciles, c.Start(controller.Run)
 }
 
 // create creates the pod web as the webhook makes it, of containers with
@@ -151,14 +151,14 @@ func (c *cluster) states() string {
 	return strings.Join(all, " ")
 }
 
-// rest lets kubelet and controller work.
-func (c *cluster) rest() {
+// settle lets kubelet and controller work until they have settled.
+func (c *cluster) settle() {
 	c.T.Helper()
 	for range 5 {
 		c.KubeletStep()
 		c.Sleep("2s")
 	}
 	if left := c.Unfinished(); left != "" {
-		c.T.Errorf("the controller rests, and should not: %s", left)
+		c.T.Errorf("the controller has settled, and should not have: %s", left)
 	}
 }

@@ -54,12 +54,12 @@ func TestController(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
-				passes, stop := c.start()
+				reconciles, stop := c.start()
 				defer stop()
 				c.create(test.containers)
 				for _, step := range test.steps {
 					step.do(c)
-					c.rest()
+					c.settle()
 					if got := c.states(); got != step.states {
 						t.Errorf("%s: containers %s, want %s", step.does, got, step.states)
 					}
@@ -67,8 +67,8 @@ func TestController(t *testing.T) {
 						t.Errorf("%s: keys %s, want %s", step.does, got, step.keys)
 					}
 				}
-				if len(passes.Errors()) > 0 {
-					t.Errorf("passes failed: %q", passes.Errors())
+				if len(reconciles.Errors()) > 0 {
+					t.Errorf("reconciles failed: %q", reconciles.Errors())
 				}
 			})
 		})
@@ -90,30 +90,30 @@ func (c *cluster) deleteConfigMapOnceCreated() {
 // TestRequests counts what starting a pod costs.
 func TestRequests(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		passes, stop := c.start()
+		reconciles, stop := c.start()
 		defer stop()
 		c.create("main=0 proxy=100 log=100 agent=-5")
-		c.rest()
+		c.settle()
 		if diff := cmp.Diff([]string{"1 create configmaps", "1 get configmaps"}, c.Sent()); diff != "" {
 			t.Errorf("the first key (-want +got):\n%s", diff)
 		}
 		c.ForgetRequests()
 		for _, container := range []string{"proxy", "log", "main", "agent"} {
 			c.repair(container)
-			c.rest()
+			c.settle()
 		}
 		// One look more: proxy is ready and log is not.
 		if diff := cmp.Diff([]string{"3 get configmaps", "2 patch configmaps"}, c.Sent()); diff != "" {
 			t.Errorf("two more keys (-want +got):\n%s", diff)
 		}
 		c.ForgetRequests()
-		before := passes.Count()
+		before := reconciles.Count()
 		for i := range 10 {
 			c.PatchPod("web", `{"metadata":{"labels":{"beat":"`+strings.Repeat("x", i)+`"}}}`)
-			c.rest()
+			c.settle()
 		}
-		if requests := c.Sent(); len(requests) > 0 || passes.Count() != before {
-			t.Errorf("a pod whose containers are ready costs %v in %d passes", requests, passes.Count()-before)
+		if requests := c.Sent(); len(requests) > 0 || reconciles.Count() != before {
+			t.Errorf("a pod whose containers are ready costs %v in %d reconciles", requests, reconciles.Count()-before)
 		}
 	})
 }
@@ -124,22 +124,22 @@ func TestRestart(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		_, stop := c.start()
 		c.create("main=0 proxy=100")
-		c.rest()
+		c.settle()
 		stop()
 		c.ForgetRequests()
 		_, stop = c.start()
-		c.rest()
+		c.settle()
 		if diff := cmp.Diff([]string{"1 get configmaps"}, c.Sent()); diff != "" {
 			t.Errorf("a pod that is starting (-want +got):\n%s", diff)
 		}
 		c.repair("proxy")
 		c.repair("main")
-		c.rest()
+		c.settle()
 		stop()
 		c.ForgetRequests()
 		_, stop = c.start()
 		defer stop()
-		c.rest()
+		c.settle()
 		if diff := cmp.Diff([]string{}, c.Sent()); diff != "" {
 			t.Errorf("a pod that has started (-want +got):\n%s", diff)
 		}
@@ -153,7 +153,7 @@ func TestFormerPod(t *testing.T) {
 		_, stop := c.start()
 		defer stop()
 		former := c.create("main=0 proxy=100")
-		c.rest()
+		c.settle()
 		c.RemovePod("web")
 		pod := c.create("main=0 proxy=100")
 		c.PatchPod("web", `{"status":{"conditions":[{"type":"ContainersReady","status":"False"}],"containerStatuses":[{"name":"main"},{"name":"proxy"}]}}`, "status")
@@ -178,14 +178,14 @@ func TestFormerPod(t *testing.T) {
 	})
 }
 
-// A ConfigMap of somebody else's is left alone, and told about.
+// A ConfigMap of somebody else's is left alone, and an event recorded.
 func TestForeignConfigMap(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		passes, stop := c.start()
+		reconciles, stop := c.start()
 		defer stop()
 		c.createConfigMap("nobody", "mine")
 		c.create("main=0 proxy=100")
-		c.rest()
+		c.settle()
 		if got := c.keys(); got != "mine" {
 			t.Errorf("keys %s in the ConfigMap of somebody else", got)
 		}
@@ -199,20 +199,20 @@ func TestForeignConfigMap(t *testing.T) {
 		}
 		c.deleteConfigMap()
 		c.Sleep("1m")
-		if got := c.keys(); got != "p_100" || len(passes.Errors()) > 0 {
-			t.Errorf("keys %s after the user has made room, errors %q", got, passes.Errors())
+		if got := c.keys(); got != "p_100" || len(reconciles.Errors()) > 0 {
+			t.Errorf("keys %s after the user has made room, errors %q", got, reconciles.Errors())
 		}
 	})
 }
 
-func TestPassesThatFail(t *testing.T) {
+func TestReconcilesThatFail(t *testing.T) {
 	for _, test := range []struct {
-		name   string
-		setUp  func(*cluster)
-		fails  string
-		with   error
-		passes func(error) bool // what the pass gives
-		after  string           // the keys then
+		name      string
+		setUp     func(*cluster)
+		fails     string
+		with      error
+		wantError func(error) bool
+		after     string // the keys then
 	}{
 		{"LP-9: created by somebody else meanwhile", nil, "create configmaps", apierrors.NewAlreadyExists(corev1.Resource("configmaps"), "web-barrier"), noError, "-"},
 		{"the answer to the creation is lost", nil, "create configmaps", fixture.ErrLost, anError, "-"},
@@ -230,7 +230,7 @@ func TestPassesThatFail(t *testing.T) {
 				}
 				c.FailBefore(fixture.Fail(test.fails, test.with))
 				_, after, err := c.Pass()
-				if !test.passes(err) {
+				if !test.wantError(err) {
 					t.Errorf("error %v", err)
 				}
 				if err == nil && (after == 0 || after > time.Second) {
@@ -252,7 +252,7 @@ func TestPassesThatFail(t *testing.T) {
 func noError(err error) bool { return err == nil }
 func anError(err error) bool { return err != nil }
 
-// spoiled leads to a pass that adds a key.
+// spoiled leads to a reconcile that adds a key.
 func spoiled(c *cluster) {
 	c.MustPass()
 	c.repair("proxy")

@@ -13,7 +13,7 @@ import (
 )
 
 // The filter of events against the planner itself: whatever changes about a pod,
-// where that changes a plan, a pass is made.
+// where that changes a plan, the pod is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	configMaps := map[string]*corev1.ConfigMap{"none": nil, "empty": configMapOf("uid"), "full": configMapOf("uid", "p_5", "p_3", "p_0")}
 	found := 0
@@ -34,8 +34,8 @@ func TestEventsThatMatter(t *testing.T) {
 				if describe(was) == describe(is) || describe(is) == "nothing" {
 					continue
 				}
-				if found++; !moves(before, after) {
-					t.Errorf("%s, with the ConfigMap %s: a change of %s makes %q of %q, and no pass is made", containers, name, m.Path, describe(is), describe(was))
+				if found++; !mayChangePlan(before, after) {
+					t.Errorf("%s, with the ConfigMap %s: a change of %s makes %q of %q, and the pod is not enqueued", containers, name, m.Path, describe(is), describe(was))
 				}
 			}
 		}
@@ -54,7 +54,7 @@ func startsWithAny(text string, prefixes []string) bool {
 	return false
 }
 
-func TestMoves(t *testing.T) {
+func TestMayChangePlan(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		before, after string // before is empty for a new pod
@@ -71,21 +71,21 @@ func TestMoves(t *testing.T) {
 		{"it starts, and that is all", "main=0:waiting log=5:waiting", "main=0:waiting log=5:running", false},
 		{"the others are refused, as they must be", "main=0:waiting log=5:running", "main=0:refused log=5:running", false},
 		{"LP-E9: one whose turn it is, is refused", "main=0:waiting log=5:waiting", "main=0:waiting log=5:refused", true},
-		{"nothing moves", "main=0:waiting log=5:waiting", "main=0:waiting log=5:waiting", false},
+		{"nothing changes", "main=0:waiting log=5:waiting", "main=0:waiting log=5:waiting", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var before *corev1.Pod
 			if test.before != "" {
 				before = podOf(t, test.before)
 			}
-			if got := moves(before, podOf(t, test.after)); got != test.want {
-				t.Errorf("a pass: %t, want %t", got, test.want)
+			if got := mayChangePlan(before, podOf(t, test.after)); got != test.want {
+				t.Errorf("enqueued: %t, want %t", got, test.want)
 			}
 		})
 	}
 	another := podOf(t, "main=0:waiting log=5:waiting", func(pod *corev1.Pod) { pod.UID = "another" })
-	if !moves(podOf(t, "main=0:waiting log=5:waiting"), another) {
-		t.Error("another pod has taken the name, and no pass is made")
+	if !mayChangePlan(podOf(t, "main=0:waiting log=5:waiting"), another) {
+		t.Error("another pod has taken the name, and the pod is not enqueued")
 	}
 }
 

@@ -34,14 +34,14 @@ func reads(o *Options) []controller.Read {
 // the kubelet refuses one whose turn it is: somebody may have deleted the
 // ConfigMap. Nothing is done about a pod that is gone.
 func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
-	if after != nil && moves(before, after) {
+	if after != nil && mayChangePlan(before, after) {
 		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
 	}
 }
 
-// moves tells whether a plan may differ after a change of a pod; before is nil
+// mayChangePlan tells whether a plan may differ after a change of a pod; before is nil
 // for a new one.
-func moves(before, after *corev1.Pod) bool {
+func mayChangePlan(before, after *corev1.Pod) bool {
 	now, found := turnOf(after)
 	if !found || before == nil || before.UID != after.UID {
 		return found

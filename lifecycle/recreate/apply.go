@@ -76,7 +76,7 @@ func (r *Reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error
 	return &confirmed, nil
 }
 
-// applier carries out one plan. Every write goes through it.
+// applier applies one plan. Every write goes through it.
 type applier struct {
 	*apply.Sync
 	snapshot *Snapshot

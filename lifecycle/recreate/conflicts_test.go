@@ -61,7 +61,7 @@ func TestConflicts(t *testing.T) {
 		{"a finalizer comes before ours is removed", requests, `"finalizers":[]`, addFinalizer, "example.com/audit"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tell(t, func(s *story) {
+			play(t, func(s *story) {
 				s.pod("web-0")
 				defer s.manager()()
 				happened := s.before(test.request, test.part, func() { test.happens(s) })
@@ -83,7 +83,7 @@ func TestConflicts(t *testing.T) {
 // A request that is deleted before the manager's write leaves nothing on its pod.
 func TestDeletedBeforeAWrite(t *testing.T) {
 	for _, part := range []string{"finalizers", "unready-acquired\":\"2"} {
-		tell(t, func(s *story) {
+		play(t, func(s *story) {
 			s.pod("web-0")
 			defer s.manager()()
 			happened := s.before("patch containerrecreaterequests", part, func() {
@@ -103,7 +103,7 @@ func TestDeletedBeforeAWrite(t *testing.T) {
 // The cache of pods is behind: a request for a pod that it does not have is not
 // over, and the pod is taken out of service as it should be.
 func TestStaleCacheOfPods(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		defer s.manager()()
 		s.Hold("pods")
 		s.pod("web-0")
@@ -121,7 +121,7 @@ func TestStaleCacheOfPods(t *testing.T) {
 // The cache of pods is behind: that it shows no key does not mean that there is
 // none. A manager before this one has put it there.
 func TestStaleCacheWithoutTheKey(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		s.create("restart", "web-0", held())
 		defer s.manager()()
@@ -139,7 +139,7 @@ func TestStaleCacheWithoutTheKey(t *testing.T) {
 
 // The finalizer goes alone where no key is left, and those of others stay.
 func TestNothingToRelease(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		s.create("restart", "web-0", unready(60), held("example.com/audit"))
 		s.deleteRequest("restart")
@@ -154,15 +154,15 @@ func TestNothingToRelease(t *testing.T) {
 	})
 }
 
-// What does not matter costs no pass and no request.
+// What does not matter costs no reconcile and no request.
 func TestQuiet(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("restart", "web-0", unready(3600))
 		s.work(2 * time.Second)
 		s.ForgetRequests()
-		passes := s.passes.Count()
+		reconciles := s.reconciles.Count()
 		s.Heartbeats()
 		s.PatchPod("web-0", `{"metadata":{"labels":{"a":"b"},"annotations":{"a":"b"}}}`)
 		_, err := s.requests.Patch(s.T.Context(), "restart", types.MergePatchType,
@@ -171,8 +171,8 @@ func TestQuiet(t *testing.T) {
 		s.patchRequest("restart", `{"metadata":{"labels":{"a":"b"},"annotations":{"a":"b"}}}`)
 		s.Sleep("10s")
 		s.sent()
-		if n := s.passes.Count() - passes; n != 0 {
-			s.T.Errorf("%d passes for what does not matter", n)
+		if n := s.reconciles.Count() - reconciles; n != 0 {
+			s.T.Errorf("%d reconciles for what does not matter", n)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func (r reader) Pod(_, name string) (*corev1.Pod, error) {
 
 func (reader) SyncedResourceVersion(recreate.Resource) string { return "1" }
 
-// The plan can be asked for without a pass being made.
+// The plan can be asked for without a reconcile.
 func TestPlanOfAReconciler(t *testing.T) {
 	key := types.NamespacedName{Namespace: "shop", Name: "restart"}
 	old := request(completed(1000*24*time.Hour), ttl(5))

@@ -97,7 +97,7 @@ func TestCrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for at, crashed := 0, true; crashed; at++ {
 				for _, made := range []bool{false, true} {
-					tell(t, func(s *story) {
+					play(t, func(s *story) {
 						s.pod("web-0")
 						s.create("restart", "web-0", unready(2), deadline(20))
 						crashed = s.crashing(crash{at, made}, 10*time.Second)
@@ -120,7 +120,7 @@ func TestCrashTwice(t *testing.T) {
 	for first, crashed := 0, true; crashed; first++ {
 		for second, crashedAgain := 0, true; crashedAgain; second++ {
 			for _, made := range []bool{false, true} {
-				tell(t, func(s *story) {
+				play(t, func(s *story) {
 					s.pod("web-0")
 					s.create("restart", "web-0", unready(2))
 					crashed = s.crashing(crash{first, true}, 10*time.Second)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recreate looks after ContainerRecreateRequests (apps.kruise.io): each
+// Package recreate manages ContainerRecreateRequests (apps.kruise.io): each
 // stops containers of one pod once, so that the kubelet starts them again.
 //
 // The work is shared. A [Webhook] checks a new request and copies from the pod
@@ -11,13 +11,13 @@
 // gone, no agent answers, the deadline is over. Last it removes requests whose
 // time to live is over.
 //
-// Every pass over a request has three steps. Observe reads the caches into a
+// Every reconcile of a request has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the writes in
-// their order, and says why and what is waited for. Apply carries the plan out.
+// their order, and says why and what is waited for. Apply applies the plan.
 //
 // A pod is taken out of service in three writes: the request gets a finalizer,
-// the pod's condition KruisePodReady gets a key, and the request is told the
-// time. It comes back in the opposite order. So wherever that is cut short, the
+// the pod's condition KruisePodReady gets a key, and the time is written
+// into the request. It comes back in the opposite order. So wherever that is cut short, the
 // finalizer is there as long as the key may be, and the next manager goes on.
 //
 // What manager and agent do stands rule by rule in

@@ -18,8 +18,8 @@ import (
 
 var at = time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// resting are snapshots with nothing to do but to wait.
-func resting() map[string]*Snapshot {
+// settledRequests are snapshots with nothing to do but to wait.
+func settledRequests() map[string]*Snapshot {
 	const synced = `[{"name":"main","ready":true,"restartCount":1,"containerID":"a://2"}]`
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: "u"},
@@ -83,12 +83,12 @@ func describe(s Snapshot) string {
 	return text
 }
 
-// Whatever changes the plan of a request that rests, has a pass made.
+// Whatever changes the plan of a settled request enqueues it.
 func TestEventsThatMatter(t *testing.T) {
 	reads := mutation.Reads{}
-	for name, s := range resting() {
+	for name, s := range settledRequests() {
 		if plan := NewPlan(s); len(plan.Steps) > 0 {
-			t.Fatalf("%s does not rest: %s", name, describe(*s))
+			t.Fatalf("%s is not settled: %s", name, describe(*s))
 		}
 		mutation.Plan[corev1.Pod]{
 			What: "pod", Copy: (*corev1.Pod).DeepCopy,
@@ -118,7 +118,7 @@ func TestEventsThatMatter(t *testing.T) {
 // What no mutation comes up with: the label and the finalizer come back to a
 // request that is over.
 func TestEventsThatMatterToTheEnd(t *testing.T) {
-	s := resting()["completed"]
+	s := settledRequests()["completed"]
 	for name, change := range map[string]func(*v1alpha1.ContainerRecreateRequest){
 		"the label": func(r *v1alpha1.ContainerRecreateRequest) {
 			r.Labels[v1alpha1.ContainerRecreateRequestActiveLabel] = "true"
@@ -136,9 +136,9 @@ func TestEventsThatMatterToTheEnd(t *testing.T) {
 	}
 }
 
-// What does not matter costs no pass.
+// What does not matter enqueues nothing.
 func TestEventsThatDoNotMatter(t *testing.T) {
-	pod := resting()["recreating"].Pod
+	pod := settledRequests()["recreating"].Pod
 	for name, change := range map[string]func(*corev1.Pod){
 		"a condition": func(p *corev1.Pod) { p.Status.Conditions[0].Status = corev1.ConditionFalse },
 		"an address":  func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" },
@@ -152,7 +152,7 @@ func TestEventsThatDoNotMatter(t *testing.T) {
 			t.Errorf("%s of a pod matters", name)
 		}
 	}
-	request := resting()["recreating"].Request
+	request := settledRequests()["recreating"].Request
 	for name, change := range map[string]func(*v1alpha1.ContainerRecreateRequest){
 		"the states of containers": func(r *v1alpha1.ContainerRecreateRequest) {
 			r.Status.ContainerRecreateStates = []v1alpha1.ContainerRecreateRequestContainerRecreateState{{Name: "main"}}

@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// A program that has a *rest.Config looks after ContainerRecreateRequests.
+// A program that has a *rest.Config manages ContainerRecreateRequests.
 func ExampleNew() {
 	run := func(ctx context.Context, config *rest.Config) error {
 		lifecycle, err := client.NewForConfig(config)

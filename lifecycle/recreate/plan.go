@@ -14,12 +14,12 @@ import (
 )
 
 // Plan is what to do about a request now: data, to be looked at, compared and
-// carried out. The same Snapshot gives the same Plan.
+// applied. The same Snapshot gives the same Plan.
 type Plan struct {
 	// Confirm says that the plan draws from the pod, or from its absence, what
 	// cannot be taken back: that the request is over since its pod is gone, or
 	// that the pod is in service again. A cache that is behind must not say
-	// that, so a pass first asks the API server itself, and plans anew.
+	// that, so a reconcile first asks the API server itself, and plans anew.
 	Confirm bool
 	// Steps are the writes to make, in this order, each only once the one
 	// before it has been made: wherever that is cut short, what stands by then

@@ -32,7 +32,7 @@ func (s *story) sent(want ...string) {
 // container, and the end. Where the container takes a while to be ready, that is
 // one more.
 func TestLife(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("restart", "web-0")
@@ -44,7 +44,7 @@ func TestLife(t *testing.T) {
 }
 
 func TestLifeOfAContainerThatTakesAWhile(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.node.startup = 3 * time.Second
 		s.pod("web-0")
 		defer s.manager()()
@@ -62,7 +62,7 @@ func TestLifeOfAContainerThatTakesAWhile(t *testing.T) {
 // Out of service: finalizer, condition and time before, condition and the rest
 // after.
 func TestLifeOutOfService(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("restart", "web-0", unready(5), containers("main", "side"))
@@ -83,7 +83,7 @@ func TestLifeOutOfService(t *testing.T) {
 // PR-E1: a pod without the gate stays in service, and its
 // containers are stopped after the same time.
 func TestLifeWithoutTheGate(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0", ungated)
 		defer s.manager()()
 		s.create("restart", "web-0", unready(5))
@@ -99,7 +99,7 @@ func TestLifeWithoutTheGate(t *testing.T) {
 // CRR-5.2: requests for one pod come one after the other, and each ends. The
 // pod is back in service when both are done (PR-E2).
 func TestTwoRequestsForOnePod(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.node.startup = 2 * time.Second
 		s.pod("web-0")
 		defer s.manager()()
@@ -119,7 +119,7 @@ func TestTwoRequestsForOnePod(t *testing.T) {
 // The same containers twice: what the first request has restarted need not be
 // stopped again.
 func TestTwoRequestsForOneContainer(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("first", "web-0", ttl(5))
@@ -136,7 +136,7 @@ func TestTwoRequestsForOneContainer(t *testing.T) {
 
 // CRR-M3.
 func TestSilentAgent(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("restart", "web-0", unready(0), ttl(30))
@@ -154,7 +154,7 @@ func TestSilentAgent(t *testing.T) {
 
 // CRR-M3: a request that waits for another one has been answered.
 func TestAnsweredInTime(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.node.broken = true
 		s.pod("web-0")
 		defer s.manager()()
@@ -171,7 +171,7 @@ func TestAnsweredInTime(t *testing.T) {
 
 // CRR-M4, and what becomes of the pod: it comes back into service.
 func TestDeadline(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.node.broken = true
 		s.pod("web-0")
 		defer s.manager()()
@@ -190,7 +190,7 @@ func TestDeadline(t *testing.T) {
 
 // CRR-M2.
 func TestPodGone(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("restart", "web-0", unready(60))
@@ -204,7 +204,7 @@ func TestPodGone(t *testing.T) {
 
 // CRR-M2: another pod has taken the name before anybody looked.
 func TestPodReplaced(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		s.create("restart", "web-0", unready(60))
 		s.RemovePod("web-0")
@@ -219,7 +219,7 @@ func TestPodReplaced(t *testing.T) {
 
 // A request that is deleted puts its pod back before it goes.
 func TestDeletedWhileOutOfService(t *testing.T) {
-	tell(t, func(s *story) {
+	play(t, func(s *story) {
 		s.pod("web-0")
 		defer s.manager()()
 		s.create("restart", "web-0", unready(60))

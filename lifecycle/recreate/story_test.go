@@ -29,14 +29,14 @@ import (
 // node does, it does one step per call.
 type story struct {
 	*fixture.Cluster
-	requests client.ContainerRecreateRequestInterface
-	node     *node
-	passes   fixture.Passes
-	guard    fakecluster.Guard
-	plan     func(name string) *recreate.Plan // of the manager that runs
+	requests   client.ContainerRecreateRequestInterface
+	node       *node
+	reconciles fixture.Passes
+	guard      fakecluster.Guard
+	plan       func(name string) *recreate.Plan // of the manager that runs
 }
 
-func tell(t *testing.T, story func(*story)) {
+func play(t *testing.T, story func(*story)) {
 	t.Helper()
 	s := newStory()
 	fixture.Play(t, requestResource, s.setUp, func(t *testing.T) {
@@ -70,7 +70,7 @@ func (s *story) manager() (stop func()) {
 	for _, informer := range []cache.SharedIndexInformer{pods, requests} {
 		s.Must(informer.SetTransform(s.guard.Transform(caches.Trim)))
 	}
-	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods, Metrics: &s.passes})
+	controller, err := recreate.New(recreate.Options{Kubernetes: kubernetes, Lifecycle: lifecycle, Requests: requests, Pods: pods, Metrics: &s.reconciles})
 	s.Must(err)
 	s.plan = func(name string) *recreate.Plan {
 		plan, err := controller.Reconciler.Plan(cacheKey(name))

@@ -145,7 +145,7 @@ func TestWebhookPatches(t *testing.T) {
 	}
 }
 
-// What is not the webhook's business passes.
+// What is not the webhook's business is allowed.
 func TestWebhookAllowsTheRest(t *testing.T) {
 	webhook := recreate.Webhook{Disabled: true}
 	for name, change := range map[string]func(*admissionv1.AdmissionRequest){

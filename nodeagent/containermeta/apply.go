@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
-// report carries out the part of a plan that reports.
+// report applies the part of a plan that reports.
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
 	r.rememberFailed(ctx, key, s)
 	logger := klog.FromContext(ctx)
@@ -40,7 +40,7 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return 0, fmt.Errorf("report the containers of pod %s: %w", key, err)
 	}
-	r.own.Wrote(key, ResourcePods, version)
+	r.writes.Wrote(key, ResourcePods, version)
 	logger.V(2).Info("Reported", "containers", len(plan.Report.Containers))
 	return plan.RequeueAfter, nil
 }
@@ -58,12 +58,12 @@ func reportPatch(pod *corev1.Pod, meta *inplacev1alpha1.RuntimeContainersMeta) (
 	}})
 }
 
-// tellAfter is the number of failures to read an environment after which that is
-// told in an event, once per container.
-const tellAfter = 2
+// recordAfter is the number of failures to read an environment after which an event
+// of that is recorded, once per container.
+const recordAfter = 2
 
 // rememberFailed keeps the environments that could not be read, so that they are
-// not tried again before their time, and tells of them.
+// not tried again before their time, and records events of them.
 func (r *Reconciler) rememberFailed(ctx context.Context, key types.NamespacedName, s *Snapshot) {
 	failed, before := map[string]Environment{}, r.failed.Get(key)
 	for id, env := range s.Environments {
@@ -72,7 +72,7 @@ func (r *Reconciler) rememberFailed(ctx context.Context, key types.NamespacedNam
 			continue
 		}
 		failed[id] = env
-		if env.Failures != tellAfter || before[id].Failures == tellAfter {
+		if env.Failures != recordAfter || before[id].Failures == recordAfter {
 			continue
 		}
 		name := c.GetMetadata().GetName()
@@ -89,7 +89,7 @@ func (r *Reconciler) rememberFailed(ctx context.Context, key types.NamespacedNam
 	r.failed.Set(key, failed)
 }
 
-// restart carries out the part of a plan that restarts.
+// restart applies the part of a plan that restarts.
 func (r *Reconciler) restart(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (time.Duration, error) {
 	attempts := map[string]Attempt{}
 	for _, id := range plan.Outdated {

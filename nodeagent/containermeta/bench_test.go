@@ -77,7 +77,7 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-// BenchmarkQuiet measures the passes over a node where all is right.
+// BenchmarkQuiet measures the reconciles of a node where all is settled.
 func BenchmarkQuiet(b *testing.B) {
 	r, pods, keys := fullNode(b)
 	for _, key := range keys {

@@ -20,7 +20,7 @@ import (
 // at: containers start one after the other.
 const settleTime = time.Second
 
-// The back-off of a pod whose passes fail. There are no conflicts that another try
+// The back-off of a pod whose reconciles fail. There are no conflicts that another try
 // would solve at once; but a runtime that was restarted is asked again soon.
 const (
 	firstBackOff = 500 * time.Millisecond

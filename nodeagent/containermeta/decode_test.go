@@ -96,7 +96,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // What stands in an annotation, of the pod or of a container, breaks no plan,
-// and a plan that is carried out leaves nothing to do.
+// and a plan that is applied leaves nothing to do.
 func FuzzPlan(f *testing.F) {
 	f.Add(`{"containers":[{"name":"main","containerID":"containerd://m1","hashes":{"plainHash":1}}]}`, "10", "0", "1", true)
 	f.Add(`{"containers":null}`, "", "-1", "\n", false)

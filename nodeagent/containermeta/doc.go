@@ -15,10 +15,10 @@
 // Pods of workloads of the group apps.kruise.io and pods with injected sidecars
 // are reported, no others.
 //
-// Every pass over a pod has three steps. Observe reads the pod from a cache and
+// Every reconcile of a pod has three steps. Observe reads the pod from a cache and
 // its containers from the runtime into a [Snapshot]. [NewPlan], a pure function,
 // decides: a [Plan] has the report, the environments to read for it, the
-// containers to stop, and what everything else waits for. Apply carries it out.
+// containers to stop, and what everything else waits for. Apply applies the plan.
 //
 // A change costs one write. A heartbeat costs nothing, and neither does the start
 // of an agent where the annotations are right; the runtime is not asked either.

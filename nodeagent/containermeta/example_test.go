@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/containermeta"
 )
 
-// A plan says what a pass would do about a pod, and why not more: here in the
+// A plan says what a reconcile would do about a pod, and why not more: here in the
 // middle of an in-place update, two seconds after the label has changed.
 func ExampleNewPlan() {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -87,7 +87,7 @@ func (n *node) client(user string) kubernetes.Interface {
 	return client
 }
 
-// start starts the agent, and lets it come to rest.
+// start starts the agent, and waits until it has settled.
 func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")

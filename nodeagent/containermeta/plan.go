@@ -8,7 +8,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
-// Plan is what a pass does about one pod.
+// Plan is what a reconcile does about one pod.
 type Plan struct {
 	// Report is the new value of the annotation; nil where it stands already, or
 	// where there is nothing to report.

@@ -191,10 +191,10 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A plan that has nothing to do belongs to a pod for which no pass is asked.
+// A plan that has nothing to do belongs to a pod that is not reconciled.
 func TestDue(t *testing.T) {
 	main, side := reportedAs("main", "m1", 1, versionHash), reportedAs("side", "s1", 2, noEnvHash)
-	right := func(change ...func(*corev1.Pod)) *corev1.Pod {
+	reported := func(change ...func(*corev1.Pod)) *corev1.Pod {
 		return newPod("web-0", append([]func(*corev1.Pod){running("m1", "s1"), reporting(main, side)}, change...)...)
 	}
 	for _, test := range []struct {
@@ -203,21 +203,21 @@ func TestDue(t *testing.T) {
 		features        Features
 		report, restart bool
 	}{
-		{name: "CM-2: all is right", pod: right()},
+		{name: "CM-2: all is reported", pod: reported()},
 		{name: "CM-2: no metadata", pod: newPod("web-0", running("m1", "s1")), report: true},
-		{name: "CM-2: metadata that is not readable", pod: right(annotated(inplacev1alpha1.RuntimeContainersMetaAnnotation, "[]")), report: true},
+		{name: "CM-2: metadata that is not readable", pod: reported(annotated(inplacev1alpha1.RuntimeContainersMetaAnnotation, "[]")), report: true},
 		{name: "CM-2: no container has an ID", pod: newPod("web-0", running("", ""))},
 		{name: "CM-2: one container has none", pod: newPod("web-0", running("m1", ""), reporting(main))},
-		{name: "CM-2: fewer entries than containers", pod: right(reporting(main)), report: true},
-		{name: "CM-2: more entries than containers", pod: right(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1] }), report: true},
-		{name: "CM-2: another container", pod: right(reporting(reportedAs("main", "m0", 1, versionHash), side)), report: true},
-		{name: "CM-2: a hash is missing", pod: right(reporting(reportedAs("main", "m1", 1, 0), side)), report: true},
-		{name: "CM-2: a hash is missing, and the gate is closed", pod: right(reporting(reportedAs("main", "m1", 1, 0), side)), features: Features{NoEnvFromMetadata: true}},
-		{name: "CM-2: another expected hash outside of an update", pod: right(annotated("version", "2"))},
-		{name: "CM-2: another expected hash in an update", pod: right(annotated("version", "2"), condition(corev1.ConditionFalse)), restart: true},
-		{name: "CM-2: another expected hash, and the gate is closed", pod: right(annotated("version", "2"), condition(corev1.ConditionFalse)), features: Features{NoEnvFromMetadata: true}},
+		{name: "CM-2: fewer entries than containers", pod: reported(reporting(main)), report: true},
+		{name: "CM-2: more entries than containers", pod: reported(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = pod.Status.ContainerStatuses[:1] }), report: true},
+		{name: "CM-2: another container", pod: reported(reporting(reportedAs("main", "m0", 1, versionHash), side)), report: true},
+		{name: "CM-2: a hash is missing", pod: reported(reporting(reportedAs("main", "m1", 1, 0), side)), report: true},
+		{name: "CM-2: a hash is missing, and the gate is closed", pod: reported(reporting(reportedAs("main", "m1", 1, 0), side)), features: Features{NoEnvFromMetadata: true}},
+		{name: "CM-2: another expected hash outside of an update", pod: reported(annotated("version", "2"))},
+		{name: "CM-2: another expected hash in an update", pod: reported(annotated("version", "2"), condition(corev1.ConditionFalse)), restart: true},
+		{name: "CM-2: another expected hash, and the gate is closed", pod: reported(annotated("version", "2"), condition(corev1.ConditionFalse)), features: Features{NoEnvFromMetadata: true}},
 		{name: "CM-2: not a pod of this kind", pod: newPod("web-0", running("m1", "s1"), func(pod *corev1.Pod) { pod.OwnerReferences = nil })},
-		{name: "CM-6: a restart of a pod that is not of this kind", pod: right(annotated("version", "2"), condition(corev1.ConditionFalse), func(pod *corev1.Pod) { pod.OwnerReferences = nil })},
+		{name: "CM-6: a restart of a pod that is not of this kind", pod: reported(annotated("version", "2"), condition(corev1.ConditionFalse), func(pod *corev1.Pod) { pod.OwnerReferences = nil })},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := reportDue(test.pod, test.features); got != test.report {

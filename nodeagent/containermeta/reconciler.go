@@ -18,10 +18,10 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
-// Reconciler makes passes over pods. It has passes of two kinds, for two queues:
-// Reconcile reports, and takes milliseconds; Restart stops containers, and takes
-// as long as they need to end. It is safe for use by several goroutines, as long
-// as one of them at a time makes passes of a kind over a pod.
+// Reconciler reconciles pods, in two ways, for two queues: Reconcile reports, and
+// takes milliseconds; Restart stops containers, and takes as long as they need to
+// end. It is safe for use by several goroutines, as long as each of the two runs for
+// a pod once at a time.
 type Reconciler struct {
 	runtime  *nodeagent.Runtime
 	reader   Reader
@@ -31,15 +31,15 @@ type Reconciler struct {
 	stopper  *stop.Stopper
 	features Features
 
-	own consistency.Store
+	writes consistency.Store
 	// failed are the environments that could not be read, by pod and container ID.
 	failed consistency.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
 	attempts consistency.Last[map[string]Attempt]
 }
 
-// NewReconciler returns a Reconciler for use in another framework: its passes
-// are started by the caller, and it reads what Options.Reader returns. For a
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queues, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("containermeta", o.Reader != nil, o.validate()); err != nil {
@@ -56,13 +56,13 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}, nil
 }
 
-// Reconcile makes a pass over a pod that reports what runs. It asks for another
-// one after a time (0: only when something changes), or returns an error and
-// wants to be called again after a back-off. Where the pod shows that there is
-// nothing to report, it asks nobody; and it does nothing while the cache has not
-// seen its last write.
+// Reconcile reconciles a pod once: it reports what runs. It asks to be called again
+// after a time (0: only when something changes), or returns an error and wants to be
+// called again after a back-off. Where the pod shows that there is nothing to report,
+// it asks nobody; and it does nothing while the synced resourceVersion of the cache
+// is before its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.writes, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	pod, err := r.pod(key)
@@ -72,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	if pod == nil || !reportDue(pod, r.features) {
 		r.failed.Forget(key)
 		if pod == nil {
-			r.own.Forget(key)
+			r.writes.Forget(key)
 		}
 		return 0, nil
 	}
@@ -83,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	return r.report(ctx, key, s, plan)
 }
 
-// Restart makes a pass over a pod that stops the containers whose environment is
+// Restart reconciles a pod once: it stops the containers whose environment is
 // outdated, when it is time to. It returns what Reconcile returns. An error also
 // says that a container may not have stopped, which is tried again later.
 func (r *Reconciler) Restart(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {

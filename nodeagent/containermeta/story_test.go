@@ -328,7 +328,7 @@ func TestStoryNoEnvironment(t *testing.T) {
 		n.create(newPod("web-0"))
 		n.sleep("1h")
 		n.want("CM-E1: the hash is absent", []string{"main containerd://main-1 0 a072de83 0", first[1]}, n.report("web-0"))
-		n.want("CM-E1: told once", []string{"Warning FailedReadEnvironment: the environment of container main is not known, so an in-place update of it by labels or annotations cannot complete: " +
+		n.want("CM-E1: recorded once", []string{"Warning FailedReadEnvironment: the environment of container main is not known, so an in-place update of it by labels or annotations cannot complete: " +
 			"the runtime tells no environments, and the container does not either: container runtime unix:///run/test.sock: run [\"env\" \"-0\"] in container main-1: " +
 			"rpc error: code = Unknown desc = failed to exec in container: exec: \"env\": executable file not found in $PATH"}, n.events.All())
 		n.want("CM-E1: tried less and less often", []string{"13 ContainerStatus", "13 ExecSync", "14 ListContainers", "1 patch pods/status"}, n.sent())

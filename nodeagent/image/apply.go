@@ -51,9 +51,9 @@ func (r *Reconciler) lastWrite() time.Time {
 	return r.written
 }
 
-// report writes the status, and then tells which tasks have come to their end.
-// The patch is for this NodeImage in any state: nobody else reports on it, but for
-// tasks that are left alone.
+// report writes the status, and then records how tasks have ended. The patch is
+// for this NodeImage in any state: nobody else reports on it, but for tasks that are
+// left alone.
 func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) error {
 	type part struct {
 		Status *v1alpha1.NodeImageStatus `json:"status"`
@@ -69,18 +69,18 @@ func (r *Reconciler) report(ctx context.Context, key types.NamespacedName, s *Sn
 	if err != nil {
 		return fmt.Errorf("report on NodeImage %s: %w", key.Name, err)
 	}
-	r.own.Wrote(key, ResourceNodeImages, written.ResourceVersion)
+	r.writes.Wrote(key, ResourceNodeImages, written.ResourceVersion)
 	r.lock.Lock()
 	r.written = r.clock.Now()
 	r.lock.Unlock()
 	for i := range plan.Finished {
-		r.tell(s.NodeImage, &plan.Finished[i])
+		r.recordEvents(s.NodeImage, &plan.Finished[i])
 	}
 	return nil
 }
 
-// tell tells how a task ended. (IMG-3.3)
-func (r *Reconciler) tell(n *v1alpha1.NodeImage, f *Finished) {
+// recordEvents records how a task ended. (IMG-3.3)
+func (r *Reconciler) recordEvents(n *v1alpha1.NodeImage, f *Finished) {
 	if r.recorder == nil {
 		return
 	}

@@ -25,7 +25,7 @@ func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err
 		if err == nil {
 			return imageID, nil
 		}
-		if ctx.Err() == nil && !passing(err) {
+		if ctx.Err() == nil && !transient(err) {
 			return "", err
 		}
 		if ctx.Err() == nil {
@@ -48,14 +48,14 @@ func stopped(ctx context.Context, s *Start, err error) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
 		return fmt.Errorf(what+"stopped: %w", cause)
 	}
-	if passing(err) {
+	if transient(err) {
 		return fmt.Errorf(what+"canceled after %v: %w", s.Timeout, err)
 	}
 	return fmt.Errorf(what+"canceled: it has taken longer than %v", s.Timeout)
 }
 
-// passing tells whether an error goes by itself.
-func passing(err error) bool {
+// transient tells whether an error goes by itself.
+func transient(err error) bool {
 	var secret *unreadableSecret
 	return nodeagent.Unavailable(err) || errors.As(err, &secret)
 }

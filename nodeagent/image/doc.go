@@ -3,15 +3,15 @@
 // Package image pulls images to a node, before pods there need them.
 //
 // The NodeImage of the node says which: package nodeimage of the cluster's half
-// keeps it, and package imagepulljob puts the tasks in. This package pulls
+// manages it, and package imagepulljob puts the tasks in. This package pulls
 // through the container runtime, and reports in the status.
 //
-// Every pass has three steps. Observe reads the NodeImage from a cache, what the
+// Every reconcile has three steps. Observe reads the NodeImage from a cache, what the
 // agent knows of its pulls and, where tasks are to begin, which images the runtime
 // has, into a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the
 // attempts to start and to cancel, the status to write, and what every other task
-// waits for. Apply carries it out. An attempt goes on by itself, and the end of it
-// has the next pass made.
+// waits for. Apply applies the plan. An attempt goes on by itself, and its end enqueues
+// the NodeImage.
 //
 // A task costs two writes, one when it begins and one when it ends, and what
 // happens within two seconds goes into one. While nothing changes, nobody is asked
@@ -44,9 +44,9 @@
 //     not answer, an attempt goes on until its time is up. A restart costs none.
 //   - There is no pause after the last attempt, and an image whose name nobody
 //     could pull fails at once.
-//   - Why an attempt failed is told in the message while the next is waited for.
+//   - Why an attempt failed stands in the message while the next is waited for.
 //   - A task that is taken away while it is pulled is no failure, and no event is
-//     sent about it.
+//     recorded about it.
 //   - Secrets are read anew after an attempt that failed. Secrets that may not be
 //     read are left out like those that do not exist, and the message of a task
 //     that fails names them.

@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/image"
 )
 
-// A plan says what a pass would do about the tasks of a node, and why not more.
+// A plan says what a reconcile would do about the tasks of a node, and why not more.
 func ExampleNewPlan() {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	created := &metav1.Time{Time: now.Add(-time.Minute)}

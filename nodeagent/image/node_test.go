@@ -86,7 +86,7 @@ func (n *node) must(err error) {
 // user is the user that the agent is for the API server.
 func (n *node) user() string { return "agent of " + n.name }
 
-// start starts the agent, and lets it come to rest.
+// start starts the agent, and waits until it has settled.
 func (n *node) start() {
 	n.Helper()
 	runtime, err := nodeagent.NewRuntime(n.Context(), n.runtime.Conn(), "unix:///run/test.sock")

@@ -43,7 +43,7 @@ type Options struct {
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 	// Wake is called by a Reconciler whenever an attempt to pull has ended, so
-	// that the caller makes a pass soon. Required there; a Controller ignores it.
+	// that the caller enqueues the NodeImage. Required there; a Controller ignores it.
 	Wake func(types.NamespacedName)
 
 	// Concurrency is the number of images that are pulled at the same time.

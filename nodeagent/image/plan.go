@@ -10,8 +10,8 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-// Plan is what a pass does about the images of a node: data, to be looked at,
-// compared and carried out. The same Snapshot gives the same Plan.
+// Plan is what a reconcile does about the images of a node: data, to be looked at,
+// compared and applied. The same Snapshot gives the same Plan.
 type Plan struct {
 	// ListImages says that tasks may begin, and that it is not known which
 	// images the node has. The plan of a snapshot with them is complete.

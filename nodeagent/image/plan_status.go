@@ -38,7 +38,7 @@ func (p *planner) succeed(t *task, id string, at time.Time) {
 	}
 }
 
-// fail reports that a task is given up.
+// fail reports that a task has failed for good.
 func (p *planner) fail(t *task, message string, at time.Time) {
 	p.complete(t, v1alpha1.ImagePhaseFailed, message, at)
 }

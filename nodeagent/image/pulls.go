@@ -40,7 +40,7 @@ func (p *pulls) list() []Pull {
 	return list
 }
 
-// start starts an attempt, which goes on when the pass has ended.
+// start starts an attempt, which goes on when the reconcile has ended.
 func (p *pulls) start(ctx context.Context, key types.NamespacedName, s *Start) {
 	logger := klog.FromContext(ctx).WithValues("image", s.Reference, "version", s.Version)
 	ctx, cancel := context.WithCancelCause(klog.NewContext(context.WithoutCancel(ctx), logger))

@@ -20,9 +20,9 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 )
 
-// Reconciler makes passes over the NodeImage of a node. A pass takes
-// milliseconds; the pulls that it starts go on by themselves. One goroutine at a
-// time makes passes. Close ends what was started.
+// Reconciler reconciles the NodeImage of a node. A reconcile takes milliseconds; the
+// pulls that it starts go on by themselves. One goroutine at a time calls it. Close
+// ends what was started.
 type Reconciler struct {
 	distribution client.Interface
 	runtime      *nodeagent.Runtime
@@ -32,15 +32,15 @@ type Reconciler struct {
 	concurrency  int
 	credentials  *keyring
 
-	own   consistency.Store
-	pulls *pulls
+	writes consistency.Store
+	pulls  *pulls
 
 	lock    sync.Mutex
 	written time.Time // when the status was last written
 }
 
-// NewReconciler returns a Reconciler for use in another framework: its passes
-// are started by the caller, and it reads what Options.Reader returns. For a
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queue, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
 	if o.Reader == nil || o.Wake == nil {
@@ -63,16 +63,16 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	return r, nil
 }
 
-// Close cancels the pulls that are under way and waits for them to end. No pass
-// may be made afterwards.
+// Close cancels the pulls that are under way and waits for them to end. Reconcile
+// must not be called afterwards.
 func (r *Reconciler) Close() { r.pulls.close() }
 
-// Reconcile makes one pass over the NodeImage of a node; the key has no
-// namespace. It asks for another one after a time (0: only when something changes
-// or a pull ends), or returns an error and wants to be called again after a
-// back-off. It does nothing while the cache has not seen its last write.
+// Reconcile reconciles the NodeImage of a node once; the key has no namespace. It
+// asks to be called again after a time (0: only when something changes or a pull
+// ends), or returns an error and wants to be called again after a back-off. It does
+// nothing while the synced resourceVersion of the cache is before its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.writes, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	s, plan, err := r.plan(ctx, key)
@@ -90,7 +90,7 @@ func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*S
 	return s, err
 }
 
-// Plan returns what the next pass over the NodeImage of a node would do, without
+// Plan returns what the next reconcile of the NodeImage of a node would do, without
 // doing it. It asks the runtime for its images where the plan depends on them.
 func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
 	_, plan, err := r.plan(ctx, key)

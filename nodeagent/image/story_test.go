@@ -123,7 +123,7 @@ func TestStoryTaskIsTakenAway(t *testing.T) {
 	}, wants("nginx", "1"))
 }
 
-// IMG-2.4: the manager has failed a task; the agent abandons it.
+// IMG-2.4: the manager has failed a task; the agent cancels its pull.
 func TestStoryWatchdog(t *testing.T) {
 	play(t, func(n *node) {
 		n.takes(time.Hour)
@@ -149,7 +149,7 @@ func TestStoryFailures(t *testing.T) {
 		n.sleep(time.Hour)
 		n.want("IMG-3.3: attempts", []string{"0s", "1s", "3s", "7s", "15s"}, times)
 		message := "container runtime unix:///run/test.sock: pull image nginx:1: rpc error: code = Unknown desc = manifest unknown"
-		n.expect("IMG-3.3: given up", "desired 1 succeeded 0 failed 1 pulling 0", "nginx:1 v1 Failed 0% ("+message+")")
+		n.expect("IMG-3.3: failed for good", "desired 1 succeeded 0 failed 1 pulling 0", "nginx:1 v1 Failed 0% ("+message+")")
 		n.want("IMG-3.3: events, also on the owners", []string{"Warning PullImageFailed: Image nginx:1, " + message, "Warning PullImageFailed: Image nginx:1, " + message + " on node node-1"}, n.events.All())
 		n.want("a write when it begins, one with the reason, one at the end", []string{"3 patch nodeimages/status"}, n.sent())
 	}, wants("nginx", "1", backoffLimit(4), func(t *v1alpha1.ImageTagSpec) {

@@ -38,7 +38,7 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 		plan = plan.after(version)
 	}
 	if plan.Write != nil {
-		err := r.write(ctx, &r.own, key, plan.Write)
+		err := r.write(ctx, &r.writes, key, plan.Write)
 		if after, settled := outdated(err); settled {
 			return after, nil
 		}
@@ -55,8 +55,8 @@ func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Sna
 	return plan.RequeueAfter, nil
 }
 
-// answer carries the answers of a plan out. That one fails does not keep the
-// others.
+// answer applies the answers of a plan. Where one fails, the others are applied all
+// the same.
 func (r *Reconciler) answer(ctx context.Context, key types.NamespacedName, answers []Write) (requeueAfter time.Duration, err error) {
 	var errs []error
 	for i := range answers {
@@ -72,8 +72,8 @@ func (r *Reconciler) answer(ctx context.Context, key types.NamespacedName, answe
 
 // outdated tells of the error of a write whether it came about because the cache
 // is behind: the request is gone, or somebody else has changed it. When the cache
-// sees that, another pass is made; the one after a time is for what nobody has
-// thought of.
+// shows that, the pod is enqueued; the reconcile after a time is for what nobody
+// has thought of.
 func outdated(err error) (requeueAfter time.Duration, is bool) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -86,9 +86,9 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 
 // write writes a status. It is refused where the request has changed: it may have
 // been completed meanwhile, and must not be worked on then.
-func (r *Reconciler) write(ctx context.Context, own *consistency.Store, key types.NamespacedName, w *Write) error {
+func (r *Reconciler) write(ctx context.Context, writes *consistency.Store, key types.NamespacedName, w *Write) error {
 	klog.FromContext(ctx).V(2).Info("Writing a status", "request", w.Request.Name, "phase", w.Status.Phase, "reason", w.Why)
-	return r.patch(ctx, own, key, w.Request, map[string]any{
+	return r.patch(ctx, writes, key, w.Request, map[string]any{
 		"metadata": map[string]any{"uid": w.Request.UID, "resourceVersion": w.Request.ResourceVersion},
 		"status":   w.Status,
 	})
@@ -96,7 +96,7 @@ func (r *Reconciler) write(ctx context.Context, own *consistency.Store, key type
 
 // patch patches the status of a request. A merge patch replaces the whole list of
 // containers.
-func (r *Reconciler) patch(ctx context.Context, own *consistency.Store, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
+func (r *Reconciler) patch(ctx context.Context, writes *consistency.Store, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the status of ContainerRecreateRequest %s: %w", request.Name, err)
@@ -105,13 +105,13 @@ func (r *Reconciler) patch(ctx context.Context, own *consistency.Store, key type
 	if err != nil {
 		return fmt.Errorf("write the status of ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
 	}
-	own.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	writes.Wrote(key, ResourceRequests, patched.ResourceVersion)
 	return nil
 }
 
 // announce writes down which container is going to be stopped, and returns the
 // version of the request after that. An agent that must not write it, since its
-// rights are those of OpenKruise's, does without: should it end between the stop
+// RBAC rules are those of OpenKruise's, does without: should it end between the stop
 // and its next start, it stops the new container too.
 func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, id string) (version string, err error) {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
@@ -129,7 +129,7 @@ func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	if err != nil {
 		return "", fmt.Errorf("annotate ContainerRecreateRequest %s/%s: %w", request.Namespace, request.Name, err)
 	}
-	r.own.Wrote(key, ResourceRequests, patched.ResourceVersion)
+	r.writes.Wrote(key, ResourceRequests, patched.ResourceVersion)
 	return patched.ResourceVersion, nil
 }
 
@@ -169,7 +169,7 @@ func (r *Reconciler) writeFailed(ctx context.Context, key types.NamespacedName, 
 			}
 		}
 	}
-	err := r.patch(ctx, &r.own, key, s.Chosen(), map[string]any{
+	err := r.patch(ctx, &r.writes, key, s.Chosen(), map[string]any{
 		"metadata": map[string]any{"uid": s.Chosen().UID},
 		"status":   map[string]any{"containerRecreateStates": states},
 	})

@@ -120,10 +120,10 @@ func TestCrash(t *testing.T) {
 }
 
 // What is written down for a forced stop of a container that has restarted costs
-// a write more; an agent that has not the right to make it stops it all the same.
+// a write more; an agent whose RBAC rules do not allow it stops it all the same.
 func TestStoryForcedAfterARestart(t *testing.T) {
 	forbidden := apierrors.NewForbidden(v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests").GroupResource(), "r", nil)
-	for name, refused := range map[string]error{"with the right": nil, "without the right": forbidden} {
+	for name, refused := range map[string]error{"allowed": nil, "not allowed": forbidden} {
 		t.Run(name, func(t *testing.T) {
 			play(t, func(n *node) {
 				n.pod("web-0")

@@ -9,10 +9,10 @@
 // has its turn. Containers are stopped one after the other, in the order of the
 // request, as the kubelet would: preStop hook, grace period and all.
 //
-// Every pass over a pod has three steps. Observe reads its requests from a cache
+// Every reconcile of a pod has three steps. Observe reads its requests from a cache
 // and its containers from the runtime into a [Snapshot]. [NewPlan], a pure
 // function, decides: a [Plan] has the status to write, the container to stop
-// then, and what everything else waits for. Apply carries it out.
+// then, and what everything else waits for. Apply applies the plan.
 //
 // What is going to be done is written down before it is done, and nothing is kept
 // elsewhere. So an agent can be killed at any moment: the next one goes on, and

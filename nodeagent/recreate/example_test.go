@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
-// A plan says what the next pass would do about the requests for a pod, and what
+// A plan says what the next reconcile would do about the requests for a pod, and what
 // everything else waits for: here when a new request has come.
 func ExampleNewPlan() {
 	meant := func(name, id string) v1alpha1.ContainerRecreateRequestContainer {

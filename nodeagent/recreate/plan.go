@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Plan is what a pass does about the requests for one pod.
+// Plan is what a reconcile does about the requests for one pod.
 type Plan struct {
 	// Answers are to requests that must wait for another one of their pod. They
 	// are written beside everything else.
@@ -76,8 +76,8 @@ func (p *planner) answer(chosen *v1alpha1.ContainerRecreateRequest, others []*v1
 	}
 }
 
-// after is the plan for the request at another version, which only an own write
-// has given it.
+// after is the plan for the request at another version, which only the agent's
+// last write has given it.
 func (p *Plan) after(version string) *Plan {
 	if p.Write == nil {
 		return p

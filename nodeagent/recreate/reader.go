@@ -37,7 +37,7 @@ type Reader interface {
 	Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error)
 	// SyncedResourceVersion returns the resourceVersion up to which a cache is
 	// complete, empty when it cannot tell: then Reconcile does not wait until the
-	// cache has its own writes.
+	// cache is at the resourceVersion of its last write.
 	SyncedResourceVersion(Resource) string
 }
 

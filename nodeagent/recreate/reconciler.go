@@ -16,11 +16,11 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
-// Reconciler makes passes over pods for which there are requests. It has passes
-// of two kinds, for two queues: Reconcile works on a request, and takes as long
-// as a container needs to end; Answer tells others that they must wait, and takes
-// milliseconds. It is safe for use by several goroutines, as long as one of them
-// at a time makes passes of a kind over a pod.
+// Reconciler reconciles pods for which there are requests, in two ways, for two
+// queues: Reconcile works on a request, and takes as long as a container needs to
+// end; Answer has others say that they must wait, and takes milliseconds. It is
+// safe for use by several goroutines, as long as each of the two runs for a pod
+// once at a time.
 type Reconciler struct {
 	runtime   *nodeagent.Runtime
 	reader    Reader
@@ -30,12 +30,12 @@ type Reconciler struct {
 
 	// memory is since when requests are known.
 	memory memory
-	// own are the writes of Reconcile, and answers those of Answer, by pod.
-	own, answers consistency.Store
+	// writes are those of Reconcile, and answers those of Answer, by pod.
+	writes, answers consistency.Store
 }
 
-// NewReconciler returns a Reconciler for use in another framework: its passes
-// are started by the caller, and it reads what Options.Reader returns. For a
+// NewReconciler returns a Reconciler for use in another framework: the
+// caller has the queues, and it reads what Options.Reader returns. For a
 // controller that runs by itself, see New.
 func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("recreate", o.Reader != nil, o.validate()); err != nil {
@@ -50,13 +50,13 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}, nil
 }
 
-// Reconcile makes a pass over a pod: the next step of the request that is worked
-// on, which may be to stop a container and wait for its end. It asks for another
-// pass after a time (0: only when something changes), or returns an error and
-// wants to be called again after a back-off. It does nothing while the cache has
-// not seen its last write.
+// Reconcile reconciles a pod once: it takes the next step of the request that is
+// worked on, which may be to stop a container and wait for its end. It asks to be
+// called again after a time (0: only when something changes), or returns an error
+// and wants to be called again after a back-off. It does nothing while the synced
+// resourceVersion of the cache is before its last write.
 func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if wait, err := controller.Wait(ctx, &r.own, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
+	if wait, err := controller.Wait(ctx, &r.writes, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
 	}
 	s, err := r.observe(ctx, key)
@@ -64,15 +64,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 		return 0, err
 	}
 	if s.Chosen() == nil {
-		r.own.Forget(key)
+		r.writes.Forget(key)
 		return 0, nil
 	}
 	return r.apply(ctx, key, s, NewPlan(s))
 }
 
-// Answer makes a pass over a pod that has the requests say that they wait which
-// must wait for another one, or for more than 10 s until a pass of Reconcile can be
-// made. It asks no runtime, and returns what Reconcile returns.
+// Answer reconciles a pod once, for the requests that must wait for another one, or
+// for more than 10 s until Reconcile can run: they then say that they wait. It asks
+// no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	if wait, err := controller.Wait(ctx, &r.answers, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
@@ -107,7 +107,7 @@ func (r *Reconciler) Snapshot(ctx context.Context, key types.NamespacedName) (*S
 	return s, nil
 }
 
-// Plan returns what the next passes over a pod would do, without doing it; nil
+// Plan returns what the next reconciles of a pod would do, without doing it; nil
 // when there is no request for it. It asks the runtime what it has of the pod.
 func (r *Reconciler) Plan(ctx context.Context, key types.NamespacedName) (*Plan, error) {
 	s, err := r.Snapshot(ctx, key)

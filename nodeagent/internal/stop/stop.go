@@ -2,7 +2,7 @@
 
 // Package stop stops a container as the kubelet would: its preStop hook runs
 // first, and both have the grace period together. What is decided is in plan.go,
-// as pure functions; the rest carries it out.
+// as pure functions; the rest applies it.
 package stop
 
 import (
@@ -36,8 +36,8 @@ type Stopper struct {
 }
 
 // Stop runs the hook of a container, stops it, and waits for its end. The
-// message is that of the event which announces it. A hook that fails is told in
-// an event and holds nothing up. The error says that the container may not have
+// message is that of the event which announces it. A hook that fails is
+// recorded as an event and holds nothing up. The error says that the container may not have
 // stopped.
 func (s *Stopper) Stop(ctx context.Context, r *Request, message string) error {
 	s.event(r, corev1.EventTypeNormal, lifecyclev1alpha1.ContainerRecreateEventKilling, message)
@@ -91,7 +91,7 @@ func (s *Stopper) hook(ctx context.Context, r *Request) error {
 	return errors.New("it is of an unknown kind: want exec, httpGet or sleep")
 }
 
-// mostOutput is how much of a failed hook's output is told.
+// mostOutput is how much of a failed hook's output the event has.
 const mostOutput = 256
 
 func (s *Stopper) exec(ctx context.Context, r *Request, command []string) error {

@@ -210,7 +210,7 @@ func TestStopIsCutShort(t *testing.T) {
 	})
 }
 
-// A runtime that is down is told, and nothing panics without a recorder.
+// A runtime that is down is an error, and nothing panics without a recorder.
 func TestStopFails(t *testing.T) {
 	fake := fakecri.New(nil)
 	s := stopper(t, fake, nil, &web{})
