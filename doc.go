@@ -10,12 +10,12 @@
 //
 // # To run a controller
 //
-//   - [github.com/podwright/podwright/workloads/cloneset] keeps CloneSets:
+//   - [github.com/podwright/podwright/workloads/cloneset] manages CloneSets:
 //     stateless pods that are updated in place where the change allows it.
 //     cloneset.New takes client-go clients and returns a controller to run;
-//     cloneset.NewReconciler puts the same passes into another framework;
+//     cloneset.NewReconciler puts the same reconciles into another framework;
 //     cloneset.Webhook defaults and validates.
-//   - [github.com/podwright/podwright/workloads/statefulset] keeps StatefulSets
+//   - [github.com/podwright/podwright/workloads/statefulset] manages StatefulSets
 //     (apps.kruise.io): pods with names, claims and an order of their own, with
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets

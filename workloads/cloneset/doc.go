@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloneset keeps CloneSets: a number of interchangeable pods that are
+// Package cloneset manages CloneSets: a number of interchangeable pods that are
 // updated in place where the change allows it, in portions that the spec sets.
 //
 // Every reconcile of a CloneSet has three steps. Observe reads the caches into a
@@ -49,7 +49,7 @@
 //   - While no pods can be created from the current revision, those of the update revision
 //     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
 //   - Pods marked for deletion that are not ready, or not for minReadySeconds, count against
-//     maxUnavailable too, so that available ones that are picked beside them wait.
+//     maxUnavailable too, so that available ones marked for deletion beside them wait.
 //   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
 //     the API server holds them back, pods marked for deletion are deleted that are not ready, and
 //     pods in the state PreparingDelete that no hook holds any more.

@@ -53,7 +53,7 @@ func (p *planner) planClaims() {
 }
 
 // asksFor tells whether this reconcile asks for the id of an unused claim anyway. A
-// pass before has asked for it then, with the same observation, and the pod was
+// reconcile before has asked for it then, with the same observation, and the pod was
 // refused: no pod has used the claim. Deleted, it would only be made again, and
 // each of both would be the reason for another reconcile.
 func (p *planner) asksFor(id string) bool {

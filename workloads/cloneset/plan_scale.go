@@ -92,11 +92,11 @@ func (p *planner) deletePrepared() {
 	}
 }
 
-// deleteSpecified deletes the pods that somebody picked: those that are not
+// deleteSpecified deletes the pods marked for deletion: those that are not
 // ready at once, the others within the budget. Ready ones also wait for those
 // that are missing, whoever holds up their creation. (CS-17, CS-22)
 func (p *planner) deleteSpecified() {
-	var picked []*corev1.Pod
+	var marked []*corev1.Pod
 	var createFirst *rollout.Reason
 	for _, pod := range p.pods {
 		switch {
@@ -107,10 +107,10 @@ func (p *planner) deleteSpecified() {
 			}
 			p.Wait(pod.Pod, createFirst)
 		default:
-			picked = append(picked, pod.Pod)
+			marked = append(marked, pod.Pod)
 		}
 	}
-	p.deleteWithinBudget(picked)
+	p.deleteWithinBudget(marked)
 }
 
 // scaleIn deletes surplus pods, those of the old revision first. (CS-23)

@@ -169,7 +169,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 }
 
 // recreate deletes a pod, to be created again at the revision that is missing
-// by then. A pod that its preDelete hook holds is marked as picked for
+// by then. A pod that its preDelete hook holds is marked for
 // deletion, so that it is not taken back. (CS-33)
 func (p *planner) recreate(pod *pod) {
 	p.delete(pod, rollout.DeleteForUpdate)

@@ -147,11 +147,11 @@ func (w *walk) reason(why hold) *rollout.Reason {
 //
 // Pods marked for deletion do not count as unavailable in a [Tally]. Those of
 // them that are not ready, or are settling, take their share of the budget here,
-// so that picking some cannot take down more than maxUnavailable.
+// so that marking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
 	t = t.counts()
-	unavailable, picked := t.unavailable(), t.specified() > 0
-	if picked {
+	unavailable, marked := t.unavailable(), t.specified() > 0
+	if marked {
 		unavailable += notAvailable(chosen)
 	}
 	budget := t.maxUnavailable() - unavailable
@@ -160,7 +160,7 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 	now = make([]*corev1.Pod, 0, len(chosen))
 	for _, c := range chosen {
 		share := int64(1)
-		if picked && c.Settling {
+		if marked && c.Settling {
 			share = 0 // it counts as unavailable already
 		}
 		if c.Available && used+share > budget {

@@ -77,7 +77,7 @@ type Moves struct {
 	// CreateOld is how many of Create belong at the old revision.
 	CreateOld int32
 
-	// ScaleDown is the number of surplus pods, beside those that were picked
+	// ScaleDown is the number of surplus pods, beside those that were marked
 	// for deletion. See [Tally.ScaleDownBlocked].
 	ScaleDown int32
 	// ScaleDownOld is how many of ScaleDown go from the old revision.
@@ -200,7 +200,7 @@ func (t Tally) preparingDelete() int64 {
 	return int64(t.New.PreparingDelete) + int64(t.Old.PreparingDelete)
 }
 
-// unavailable is the number of pods that serve nobody, beside those picked for
+// unavailable is the number of pods that serve nobody, beside those marked for
 // deletion. (CS-9)
 func (t Tally) unavailable() int64 {
 	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package statefulset keeps StatefulSets (apps.kruise.io): a number of pods
+// Package statefulset manages StatefulSets (apps.kruise.io): a number of pods
 // with names, claims and an order of their own, that are updated in place where
 // the change allows it.
 //
@@ -42,7 +42,7 @@
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
-//     lets go, although that has taken it and a lower one out of service.
+//     releases it, although that has taken it and a lower one out of service.
 //   - With OrderedReady pods that are left over and have ended, which never get ready
 //     again, go without waiting for one another.
 //   - A pod whose in-place update cannot begin, since its record is corrupt or it
@@ -54,7 +54,7 @@
 //     was reserved.
 //   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
 //     update is paused or undone, is taken back. Where markPodNotReady forbids
-//     that, it is deleted and replaced once its hook lets go: in order, within
+//     that, it is deleted and replaced once its hook releases it: in order, within
 //     maxUnavailable, and while the update is paused only if it is out of service
 //     and comes back as it is.
 //   - Progress of in-place updates and hooks is written down for every pod, also

@@ -33,7 +33,7 @@
 //     work at the same time.
 //   - a leader that stood still for longer than its Lease writes nothing when it goes on, until it has renewed the Lease.
 //   - a controller whose CRD is missing starts as soon as the CRD is installed. A restart is needed where a controller
-//     works without another kind, as image pulls do without CloneSets, whose order they take over.
+//     works without another kind, as image pulls do without CloneSets, whose order they adopt.
 //   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace out, or no manager could start while
 //     none is there.
 //   - missing webhook configurations are created, with what is served, and a CRD without a conversion webhook gets it.
