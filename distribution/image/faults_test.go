@@ -142,7 +142,7 @@ func TestCacheOfJobsLags(t *testing.T) {
 		c.Release("imagepulljobs")
 		c.pause(5 * time.Second)
 		c.expectTasks("the cache shows it", "n0000 nginx:1 v1 pull")
-		if errs := c.nodePasses.Errors(); len(errs) > 0 {
+		if errs := c.nodeReconciles.Errors(); len(errs) > 0 {
 			t.Errorf("errors: %v", errs)
 		}
 	})

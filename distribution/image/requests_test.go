@@ -44,11 +44,11 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 		}
 		c.expectSent("the tasks are handed out", []string{"1000 patch nodeimages", fmt.Sprint(statuses, " patch imagepulljobs/status")}, []string{})
 
-		jobPasses, nodePasses := c.jobPasses.Count(), c.nodePasses.Count()
+		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
 		c.heartbeat()
 		c.pause(10 * time.Second)
 		c.expectSent("heartbeats", []string{}, []string{})
-		if n := c.jobPasses.Count() - jobPasses + c.nodePasses.Count() - nodePasses; n != 0 {
+		if n := c.jobReconciles.Count() - jobReconciles + c.nodeReconciles.Count() - nodeReconciles; n != 0 {
 			t.Errorf("heartbeats cost %d passes", n)
 		}
 
@@ -116,16 +116,16 @@ func TestEventsThatMakeNoPass(t *testing.T) {
 		c.agents(always(v1alpha1.ImagePhasePulling))
 		c.pause(time.Minute)
 		c.ForgetRequests()
-		jobPasses, nodePasses := c.jobPasses.Count(), c.nodePasses.Count()
+		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
 		patch := func(what, data string, do func(data []byte) error) {
 			t.Helper()
 			c.must(do([]byte(data)))
 			c.pause(time.Second)
-			if j, n := c.jobPasses.Count()-jobPasses, c.nodePasses.Count()-nodePasses; j+n > 0 {
+			if j, n := c.jobReconciles.Count()-jobReconciles, c.nodeReconciles.Count()-nodeReconciles; j+n > 0 {
 				t.Errorf("%s: %d passes over jobs, %d over nodes", what, j, n)
 			}
 			c.expectSent(what, []string{}, []string{})
-			jobPasses, nodePasses = c.jobPasses.Count(), c.nodePasses.Count()
+			jobReconciles, nodeReconciles = c.jobReconciles.Count(), c.nodeReconciles.Count()
 		}
 		status := func(data []byte) error {
 			_, err := c.images.Patch(t.Context(), "n0000", types.MergePatchType, data, metav1.PatchOptions{}, "status")

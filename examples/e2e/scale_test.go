@@ -24,7 +24,7 @@ var cloneSets = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
 // An autoscaler and kubectl scale use the subresource.
 func TestScaleSubresource(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2))
 	sets := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace)
 	for _, n := range []int64{4, 1} {
@@ -47,7 +47,7 @@ func TestScaleSubresource(t *testing.T) {
 
 func TestSpecifiedDelete(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 4, strategy(reCreate, 1)))
 	pods := s.owned("web")
 
@@ -77,7 +77,7 @@ func TestSpecifiedDelete(t *testing.T) {
 }
 
 // awaitPruned waits until podsToDelete is empty.
-func (s *cloneSetScene) awaitPruned(set string) {
+func (s *cloneSetFixture) awaitPruned(set string) {
 	s.Helper()
 	s.Await("CS-3(g): podsToDelete is pruned", func() string {
 		stored, _ := s.sets.Named(set)
@@ -91,7 +91,7 @@ func (s *cloneSetScene) awaitPruned(set string) {
 // The user's choice to delete a pod can be taken back, as long as the budget has held the deletion back.
 func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 3, strategy(inPlace, 1)))
 	pods := s.owned("web")
 	s.edit("web", image("web:bad"), partition("2")) // takes up the budget
@@ -125,7 +125,7 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 // What the API server refuses is told in the status, and gone from it when it no longer refuses.
 func TestQuotaIsToldInTheStatus(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	quotas := s.Core.CoreV1().ResourceQuotas(s.Namespace)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "pods"},

@@ -12,7 +12,7 @@ import (
 )
 
 func TestClaims(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	claims := s.user.CoreV1().PersistentVolumeClaims("shop")
 	created, err := claims.Create(t.Context(), claim("data-web-0"), metav1.CreateOptions{})
 	s.must(err)

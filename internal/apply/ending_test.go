@@ -31,17 +31,17 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 		{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}, {Pod: pod("web-1")}, {Pod: pod("web-2")}}
 	for _, test := range []struct {
 		refused string
-		create  func(*scene) error
+		create  func(*fixture) error
 	}{
-		{"create pods", func(s *scene) error { return s.CreatePods(t.Context(), creation[1:]) }},
-		{"create persistentvolumeclaims", func(s *scene) error { return s.CreatePods(t.Context(), creation[:1]) }},
-		{"create controllerrevisions", func(s *scene) error {
+		{"create pods", func(s *fixture) error { return s.CreatePods(t.Context(), creation[1:]) }},
+		{"create persistentvolumeclaims", func(s *fixture) error { return s.CreatePods(t.Context(), creation[:1]) }},
+		{"create controllerrevisions", func(s *fixture) error {
 			_, err := s.PrepareRevisions(t.Context(), &revision.Changes{Create: history("web-2", "nginx:2")}, nil, nil)
 			return err
 		}},
 	} {
 		t.Run(test.refused, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			s.fail(test.refused, terminating())
 			pass := func() {
 				t.Helper()
@@ -83,7 +83,7 @@ func (j *refusedJobs) Create(context.Context, *distributionv1alpha1.ImagePullJob
 }
 
 func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	jobs := &refusedJobs{}
 	decision := rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
 	for range 3 {

@@ -59,8 +59,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestOwnWrites holds back what the caches would see, after a pass has written.
-func TestOwnWrites(t *testing.T) {
+// TestConsistency holds back what the caches would see, after a pass has written.
+func TestConsistency(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		setup func(*cluster)

@@ -84,7 +84,7 @@ func giveUpUnready(s *Snapshot, p *Plan) {
 	for _, claim := range s.Claims {
 		for _, pod := range s.Pods {
 			if active(pod) && mounts(pod, claim.Name) && !lifecycle.Ready(pod) {
-				p.HandOver = append(p.HandOver, letGo(claim, s.Set.UID, nil))
+				p.HandOver = append(p.HandOver, releaseClaim(claim, s.Set.UID, nil))
 			}
 		}
 	}

@@ -79,9 +79,9 @@ func (j *judge) doomed(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// checkRestingClaims: every pod has the claims that it mounts, and these have the
+// checkSettledClaims: every pod has the claims that it mounts, and these have the
 // owners that the retention policy names, whatever has become of their templates.
-func (j *judge) checkRestingClaims() {
+func (j *judge) checkSettledClaims() {
 	var want []types.UID
 	if policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenDeleted == "Delete" {
 		want = []types.UID{j.set.UID}

@@ -28,7 +28,7 @@ import (
 // judge knows by the spec, and not by the planner, what a plan may do in the
 // present state of a world.
 type judge struct {
-	*setWorld
+	*setScenario
 	wanted  []int
 	end     int // the last wanted ordinal plus one
 	pods    map[int]*corev1.Pod
@@ -37,9 +37,9 @@ type judge struct {
 	max     int // maxUnavailable
 }
 
-func (w *setWorld) judge() *judge {
+func (w *setScenario) judge() *judge {
 	spec := &w.set.Spec
-	j := &judge{setWorld: w, pods: map[int]*corev1.Pod{}, max: 1, ordered: spec.PodManagementPolicy != appsv1.ParallelPodManagement}
+	j := &judge{setScenario: w, pods: map[int]*corev1.Pod{}, max: 1, ordered: spec.PodManagementPolicy != appsv1.ParallelPodManagement}
 	for ordinal := 0; len(j.wanted) < int(*spec.Replicas); ordinal++ {
 		if !slices.Contains(spec.ReserveOrdinals, ordinal) {
 			j.wanted, j.end = append(j.wanted, ordinal), ordinal+1
@@ -102,8 +102,8 @@ func (j *judge) serves(pod *corev1.Pod, revision string) bool {
 	return err == nil && done && (state == "" || state == lifecyclev1alpha1.StateNormal)
 }
 
-// apply checks a plan, carries it out, and checks what has become of it.
-func (w *setWorld) apply(plan *Plan) {
+// checkAndApply checks a plan, carries it out, and checks what has become of it.
+func (w *setScenario) checkAndApply(plan *Plan) {
 	j := w.judge()
 	j.checkProblems(plan)
 	moves(plan).CheckOnce(w.T)
@@ -115,7 +115,7 @@ func (w *setWorld) apply(plan *Plan) {
 	j.checkUpdate(plan)
 	j.checkClaims(plan)
 	w.checkOrderOfSnapshot(plan)
-	w.carryOut(plan)
+	w.apply(plan)
 	j.checkClaimsKept(plan)
 }
 
@@ -146,7 +146,7 @@ func (j *judge) checkProblems(plan *Plan) {
 	}
 }
 
-func (w *setWorld) checkOrderOfSnapshot(plan *Plan) {
+func (w *setScenario) checkOrderOfSnapshot(plan *Plan) {
 	s := w.snapshot()
 	slices.Reverse(s.Pods)
 	slices.Reverse(s.Revisions)

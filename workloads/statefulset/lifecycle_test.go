@@ -87,26 +87,26 @@ func TestHooks(t *testing.T) {
 // Pods that cannot be taken back are deleted and replaced as everything else
 // is: in order, within the budget, and not while the update is paused.
 func TestKeptPodsThatAreReplaced(t *testing.T) {
-	letGo := func(edits ...edit) []edit { return append([]edit{hooked(), markPodNotReady}, edits...) }
+	released := func(edits ...edit) []edit { return append([]edit{hooked(), markPodNotReady}, edits...) }
 	runPlanCases(t, []planCase{
-		{"OrderedReady: one after the other", "A", "A", "0A^ 1A^ 2A", letGo(ordered), "delete 0 Scale", "OrderedReady 1"},
-		{"OrderedReady: a pod that is ready stays while a higher one is not available", "A", "A", "0A^ 1A-", letGo(ordered), "", "OrderedReady 0"},
-		{"OrderedReady: and while one is missing, which is created", "A", "A", "0A^", letGo(ordered, replicas(2)), "create 1A", "OrderedReady 0"},
-		{"OrderedReady: one that is not ready goes", "A", "A", "0A-^ 1A-", letGo(ordered), "delete 0 Scale", ""},
-		{"OrderedReady: but not before a lower one that is not available", "A", "A", "0A- 1A-^", letGo(ordered), "", "OrderedReady 1"},
-		{"OrderedReady: nothing is scaled in beside it", "A", "A", "0A^ 1A 2A", letGo(ordered, replicas(2)), "delete 0 Scale", "OrderedReady 2"},
-		{"OrderedReady: nothing is created beside it", "A", "A", "0A-^", letGo(ordered, replicas(2)), "delete 0 Scale", "OrderedReady new"},
+		{"OrderedReady: one after the other", "A", "A", "0A^ 1A^ 2A", released(ordered), "delete 0 Scale", "OrderedReady 1"},
+		{"OrderedReady: a pod that is ready stays while a higher one is not available", "A", "A", "0A^ 1A-", released(ordered), "", "OrderedReady 0"},
+		{"OrderedReady: and while one is missing, which is created", "A", "A", "0A^", released(ordered, replicas(2)), "create 1A", "OrderedReady 0"},
+		{"OrderedReady: one that is not ready goes", "A", "A", "0A-^ 1A-", released(ordered), "delete 0 Scale", ""},
+		{"OrderedReady: but not before a lower one that is not available", "A", "A", "0A- 1A-^", released(ordered), "", "OrderedReady 1"},
+		{"OrderedReady: nothing is scaled in beside it", "A", "A", "0A^ 1A 2A", released(ordered, replicas(2)), "delete 0 Scale", "OrderedReady 2"},
+		{"OrderedReady: nothing is created beside it", "A", "A", "0A-^", released(ordered, replicas(2)), "delete 0 Scale", "OrderedReady new"},
 		{"OrderedReady: pods are taken out of service one after the other", "A", "A", "0A^ 1A^", with(ordered, hooked(0, 1), markPodNotReady), "Prepare 0", "OrderedReady 1, PreDeleteHook 0"},
-		{"Parallel: within maxUnavailable", "A", "A", "0A^ 1A^ 2A^", letGo(unavailable("2")), "delete 0 Scale, delete 1 Scale", "MaxUnavailable 2"},
-		{"Parallel: others that are not available count", "A", "A", "0A^ 1A^ 2A-", letGo(unavailable("2")), "delete 0 Scale", "MaxUnavailable 1"},
-		{"Parallel: missing ones too", "A", "A", "0A^ 1A^", letGo(unavailable("2"), replicas(3)), "delete 0 Scale, create 2A", "MaxUnavailable 1"},
-		{"Parallel: those that are not ready are gone already", "A", "A", "0A-^ 1A-^ 2A-", letGo(), "delete 0 Scale, delete 1 Scale", ""},
+		{"Parallel: within maxUnavailable", "A", "A", "0A^ 1A^ 2A^", released(unavailable("2")), "delete 0 Scale, delete 1 Scale", "MaxUnavailable 2"},
+		{"Parallel: others that are not available count", "A", "A", "0A^ 1A^ 2A-", released(unavailable("2")), "delete 0 Scale", "MaxUnavailable 1"},
+		{"Parallel: missing ones too", "A", "A", "0A^ 1A^", released(unavailable("2"), replicas(3)), "delete 0 Scale, create 2A", "MaxUnavailable 1"},
+		{"Parallel: those that are not ready are gone already", "A", "A", "0A-^ 1A-^ 2A-", released(), "delete 0 Scale, delete 1 Scale", ""},
 		{"Parallel: no more are taken out of service by their hooks", "A", "A", "0A^ 1A^", with(hooked(0, 1), markPodNotReady), "Prepare 0", "MaxUnavailable 1, PreDeleteHook 0"},
-		{"OnDelete: one at a time", "A", "A", "0A^ 1A^", letGo(onDelete), "delete 0 Scale", "MaxUnavailable 1"},
-		{"paused: a pod that would move stays", "B", "A", "0A^ 1A-^", letGo(paused), "", "Paused 1 0"},
-		{"paused: so does one that is ready", "A", "A", "0A^ 1A^", letGo(paused), "", "Paused 0 1"},
-		{"paused: one that is not ready and comes back as it is goes", "A", "A", "0A-^ 1A^", letGo(paused), "delete 0 Scale", "Paused 1"},
-		{"a pod that the partition holds back comes back as it is", "B", "A", "0A-^ 1B", letGo(paused, partition(1)), "delete 0 Scale", ""},
+		{"OnDelete: one at a time", "A", "A", "0A^ 1A^", released(onDelete), "delete 0 Scale", "MaxUnavailable 1"},
+		{"paused: a pod that would move stays", "B", "A", "0A^ 1A-^", released(paused), "", "Paused 1 0"},
+		{"paused: so does one that is ready", "A", "A", "0A^ 1A^", released(paused), "", "Paused 0 1"},
+		{"paused: one that is not ready and comes back as it is goes", "A", "A", "0A-^ 1A^", released(paused), "delete 0 Scale", "Paused 1"},
+		{"a pod that the partition holds back comes back as it is", "B", "A", "0A-^ 1B", released(paused, partition(1)), "delete 0 Scale", ""},
 	})
 }
 

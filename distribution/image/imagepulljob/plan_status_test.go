@@ -106,7 +106,7 @@ func TestPlanStatus(t *testing.T) {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
 			if plan.Status.CompletionTime != nil && len(plan.HandOut) > 0 {
-				t.Errorf("a job that is over hands out: %v", handedOut(plan))
+				t.Errorf("a job that is over hands out: %v", assigned(plan))
 			}
 			job.Status = *plan.Status
 			if again := NewPlan(snapshot(job, test.nodes...)); again.Status != nil {

@@ -51,7 +51,7 @@ func TestPlanHandsOut(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := NewPlan(snapshot(newJob(t, test.spec), test.nodes...))
-			if diff := cmp.Diff(test.want, handedOut(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, assigned(plan)); diff != "" {
 				t.Errorf("nodes that get the task (-want +got):\n%s", diff)
 			}
 			var rule rollout.Rule
