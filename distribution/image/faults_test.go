@@ -179,7 +179,7 @@ func TestCacheOfNodesLags(t *testing.T) {
 	})
 }
 
-// Stale caches do not have a task handed out twice, and never more at a time
+// Stale caches do not have a task assigned twice, and never more at a time
 // than parallelism allows.
 func TestStaleCaches(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
-// A thousand nodes and one job: one request per node to hand out, and one to
+// A thousand nodes and one job: one request per node to assign, and one to
 // clean. Nothing per heartbeat.
 func TestRequestsOfAThousandNodes(t *testing.T) {
 	const nodes = 1000
@@ -42,14 +42,14 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 		if _, err := fmt.Sscanf(c.sent(jobUser)[1], "%d patch imagepulljobs/status", &statuses); err != nil || statuses > 10 {
 			t.Errorf("%d writes of the job's status (%v), want 10 at most: %v", statuses, err, c.sent(jobUser))
 		}
-		c.expectSent("the tasks are handed out", []string{"1000 patch nodeimages", fmt.Sprint(statuses, " patch imagepulljobs/status")}, []string{})
+		c.expectSent("the tasks are assigned", []string{"1000 patch nodeimages", fmt.Sprint(statuses, " patch imagepulljobs/status")}, []string{})
 
 		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
 		c.heartbeat()
 		c.pause(10 * time.Second)
 		c.expectSent("heartbeats", []string{}, []string{})
 		if n := c.jobReconciles.Count() - jobReconciles + c.nodeReconciles.Count() - nodeReconciles; n != 0 {
-			t.Errorf("heartbeats cost %d passes", n)
+			t.Errorf("heartbeats cost %d reconciles", n)
 		}
 
 		c.pause(10 * time.Minute)
@@ -106,8 +106,8 @@ func (c *cluster) expectSent(what string, byJobs, byNodes []string) {
 	c.ForgetRequests()
 }
 
-// What nodes and agents report now and then makes no pass.
-func TestEventsThatMakeNoPass(t *testing.T) {
+// What nodes and agents report now and then enqueues nothing.
+func TestEventsThatEnqueueNothing(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.addNodes(1)
 		c.start()

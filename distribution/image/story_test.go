@@ -158,7 +158,7 @@ func TestJobFollowsPods(t *testing.T) {
 		c.must(err)
 		c.pause(time.Second)
 		if n := c.jobReconciles.Count() - jobReconciles; n > 0 {
-			t.Errorf("%d passes for what a pod reports", n)
+			t.Errorf("%d reconciles for what a pod reports", n)
 		}
 		_, err = pods.Patch(t.Context(), "c", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"web"}}}`), metav1.PatchOptions{})
 		c.must(err)

@@ -127,7 +127,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 
 	victim := s.owned("web")[0]
 	s.merge(`{"spec":{"scaleStrategy":{"podsToDelete":["` + victim.Name + `"]}}}`)
-	s.AwaitGone(victim, "CS-4: picked by name")
+	s.AwaitGone(victim, "CS-4: marked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keepsUnknownFields("pruned", 1)

@@ -59,12 +59,12 @@ func newFixture[T metav1.Object](t *testing.T, b *bed, kind *kind[T]) *fixture[T
 	s := &fixture[T]{Scene: b.NewScene(t, history.observe), bed: b, kind: kind, history: history}
 	s.client = kind.client(b.workloads, s.Namespace)
 	s.sets = testbed.Follow[T](s.Scene, kind.source(b.workloads, s.Namespace), nil)
-	t.Cleanup(s.tell)
+	t.Cleanup(s.report)
 	return s
 }
 
-// tell says what it was like where a test failed.
-func (s *fixture[T]) tell() {
+// report says what it was like where a test failed.
+func (s *fixture[T]) report() {
 	if !s.Failed() {
 		return
 	}

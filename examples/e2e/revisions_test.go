@@ -73,8 +73,8 @@ func TestHistoryOfStatefulSetIsLimited(t *testing.T) {
 	})
 }
 
-// A StatefulSet takes over the pods and the revisions that another one of its name has left, and restarts nothing.
-func TestStatefulSetTakesOverOrphans(t *testing.T) {
+// A StatefulSet adopts the pods and the revisions that another one of its name has left, and restarts nothing.
+func TestStatefulSetAdoptsOrphans(t *testing.T) {
 	t.Parallel()
 	s := newStatefulSetFixture(t)
 	s.run(statefulSet(2, s.spec(parallelInPlace)))

@@ -54,15 +54,15 @@ func TestSpecifiedDelete(t *testing.T) {
 	s.expect("web", 3, 4)
 	s.Label(pods[0].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	s.Label(pods[1].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "")
-	s.AwaitGone(pods[0], "CS-4: picked by label")
-	s.AwaitGone(pods[1], "CS-4: picked by label, with any value")
+	s.AwaitGone(pods[0], "CS-4: marked by label")
+	s.AwaitGone(pods[1], "CS-4: marked by label, with any value")
 	s.awaitSettled("web")
 	s.keptBudget("web") // CS-22
 
 	s.expect("web", 3, 4)
 	s.edit("web", podsToDelete(pods[2].Name, pods[3].Name))
-	s.AwaitGone(pods[2], "CS-4: picked by name")
-	s.AwaitGone(pods[3], "CS-4: picked by name")
+	s.AwaitGone(pods[2], "CS-4: marked by name")
+	s.AwaitGone(pods[3], "CS-4: marked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keptBudget("web")
@@ -70,7 +70,7 @@ func TestSpecifiedDelete(t *testing.T) {
 
 	victim := s.owned("web")[1]
 	s.edit("web", podsToDelete(victim.Name), replicas(3))
-	s.AwaitGone(victim, "CS-E10: picked by name, not replaced")
+	s.AwaitGone(victim, "CS-E10: marked by name, not replaced")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.created(8)
@@ -101,21 +101,21 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 		}
 		return ""
 	})
-	var picked *corev1.Pod
+	var marked *corev1.Pod
 	for _, pod := range s.owned("web") {
 		if podstate.InService(pod) {
-			picked = pod
+			marked = pod
 		}
 	}
-	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
+	s.Label(marked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	s.edit("web", replicas(4))
-	s.awaitStatus("web", "a fourth pod, of the bad image too; the picked one waits", func(set *v1alpha1.CloneSet) string {
+	s.awaitStatus("web", "a fourth pod, of the bad image too; the marked one waits", func(set *v1alpha1.CloneSet) string {
 		if set.Status.Replicas != 4 || set.Status.ReadyReplicas != 2 {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
 		return ""
 	})
-	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
+	s.Label(marked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
 	s.edit("web", image("web:1"), partition("0"))
 	s.awaitSettled("web")
 	s.deletedOnly() // CS-E16

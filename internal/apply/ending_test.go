@@ -43,7 +43,7 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 		t.Run(test.refused, func(t *testing.T) {
 			s := newFixture(t)
 			s.fail(test.refused, terminating())
-			pass := func() {
+			reconcile := func() {
 				t.Helper()
 				if err := test.create(s); WorthRetrying(err) != nil || err == nil {
 					t.Errorf("error %v, want one that is not worth retrying", err)
@@ -51,17 +51,17 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 				s.Sync = s.Begin(s.set)
 			}
 			requests := func() int { t.Helper(); return len(s.requests()) }
-			pass()
-			if pass(); requests() != 1 {
+			reconcile()
+			if reconcile(); requests() != 1 {
 				t.Errorf("requests %q, want one", s.requests())
 			}
 			s.set.Generation++
 			s.Sync = s.Begin(s.set)
-			if pass(); requests() != 2 {
+			if reconcile(); requests() != 2 {
 				t.Errorf("after a change of the workload: requests %q, want another one", s.requests())
 			}
 			s.Writer.Forget(s.Key)
-			if pass(); requests() != 3 {
+			if reconcile(); requests() != 3 {
 				t.Errorf("of another workload of the name: requests %q, want another one", s.requests())
 			}
 			if len(s.events.events) > 0 {

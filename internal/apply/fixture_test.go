@@ -32,7 +32,7 @@ var (
 
 const setPath = "/apis/apps.kruise.io/v1beta1/namespaces/shop/statefulsets"
 
-// fixture is a pass over the StatefulSet web on an API server in memory.
+// fixture is a reconcile of the StatefulSet web on an API server in memory.
 type fixture struct {
 	*fakecluster.Server
 	*Sync
@@ -139,7 +139,7 @@ func (s *fixture) fail(what string, err error) {
 	})
 }
 
-// waitsFor is the cache that the next pass waits for, at which version, empty
+// waitsFor is the cache that the next reconcile waits for, at which version, empty
 // for none. Where there are several, it is one of them.
 func (s *fixture) waitsFor() string {
 	missing, err := s.Own.Pending(s.Key, func(consistency.Resource) string { return "1" }, time.Now())
@@ -151,7 +151,7 @@ func (s *fixture) waitsFor() string {
 	return strings.Replace(pending, " is at resourceVersion 1, the last own write at ", " at ", 1)
 }
 
-// lost lists the writes that are looked for before the next pass.
+// lost lists the writes that are looked for before the next reconcile.
 func (s *fixture) lost() (lost []string) {
 	s.must(s.Own.Settle(s.Key, func(resource consistency.Resource, name string) (string, error) {
 		lost = append(lost, string(resource)+" "+name)

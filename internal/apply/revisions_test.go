@@ -69,7 +69,7 @@ func TestAdoptRevisions(t *testing.T) {
 			}
 			err := s.AdoptRevisions(t.Context(), []*appsv1.ControllerRevision{r}, owner("set"))
 			if (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {
-				t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
+				t.Errorf("error %v, the next reconcile waits for %q", err, s.waitsFor())
 			}
 			var owners []types.UID
 			if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err == nil {
@@ -153,7 +153,7 @@ func TestPrepareRevisions(t *testing.T) {
 				t.Errorf("settled %v, collided %v, error %v", settled, collided, err)
 			}
 			if waits := s.waitsFor() != ""; waits == (test.collided || test.fails) {
-				t.Errorf("the next pass waits for %q", s.waitsFor())
+				t.Errorf("the next reconcile waits for %q", s.waitsFor())
 			}
 			if diff := cmp.Diff(test.want, s.requests()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
@@ -164,7 +164,7 @@ func TestPrepareRevisions(t *testing.T) {
 		s := newFixture(t)
 		changes := &revision.Changes{Raise: s.stored(history("web-1", "nginx:1")), RaiseTo: 7}
 		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); !settled || err != nil || s.waitsFor() == "" {
-			t.Errorf("settled %v, error %v, the next pass waits for %q", settled, err, s.waitsFor())
+			t.Errorf("settled %v, error %v, the next reconcile waits for %q", settled, err, s.waitsFor())
 		}
 		if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err != nil || now.Revision != 7 {
 			t.Errorf("error %v, number %d", err, now.Revision)
@@ -192,9 +192,9 @@ func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		set     func(*fixture)
-		waits   bool // the first pass, for the cache
+		waits   bool // the first reconcile, for the cache
 		fails   bool
-		another bool // the second pass asks again
+		another bool // the second reconcile asks again
 	}{
 		{"it exists", func(s *fixture) { s.stored(history("web-1", "nginx:1")) }, true, false, false},
 		{"it is gone", func(*fixture) {}, false, false, false},
@@ -219,10 +219,10 @@ func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
 			}
 			settled, err := prepare()
 			if settled == (test.waits || test.fails) || (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {
-				t.Errorf("settled %v, error %v, the next pass waits for %q", settled, err, s.waitsFor())
+				t.Errorf("settled %v, error %v, the next reconcile waits for %q", settled, err, s.waitsFor())
 			}
 			if settled, err := prepare(); settled == test.another || (err != nil) != test.another {
-				t.Errorf("the second pass: settled %v, error %v", settled, err)
+				t.Errorf("the second reconcile: settled %v, error %v", settled, err)
 			}
 			want := []string{"get controllerrevisions web-1"}
 			if test.another {

@@ -92,7 +92,7 @@ func TestWriteStatus(t *testing.T) {
 		s := newFixture(t)
 		s.must(s.user.CoreV1().RESTClient().Delete().AbsPath(setPath + "/web").Do(t.Context()).Error())
 		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); err != nil || s.waitsFor() != "" {
-			t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
+			t.Errorf("error %v, the next reconcile waits for %q", err, s.waitsFor())
 		}
 		r := s.stored(history("web-1", "nginx:1")) // pods that it left behind may come from it
 		s.must(s.DeleteRevisions(t.Context(), []*appsv1.ControllerRevision{r}))

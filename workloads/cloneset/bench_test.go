@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settledScenario is a CloneSet of n pods at rest.
+// settledScenario is a settled CloneSet of n pods.
 func settledScenario(b *testing.B, n int) *setScenario {
 	w := newScenario(b)
 	w.Spec(fmt.Sprint("replicas=", n), "type=InPlaceIfPossible")

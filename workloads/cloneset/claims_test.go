@@ -152,7 +152,7 @@ func TestClaimOfAPodThatWasRefused(t *testing.T) {
 }
 
 // TestClaimThatAPodOwns: a pod that no node has owns its claim, since it was
-// about to be given up, or a user has made the claim again.
+// about to be released, or a user has made the claim again.
 func TestClaimThatAPodOwns(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, withClaims)

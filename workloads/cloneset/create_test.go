@@ -20,7 +20,7 @@ func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
 	w.set.Spec.Template.Labels = nil
 	plan := NewPlan(w.snapshot())
 	if len(plan.Create) != 0 {
-		t.Error("a pod is created that would be given up at once")
+		t.Error("a pod is created that would be released at once")
 	}
 	const want = `spec.selector "app=web" does not match the labels of the template`
 	if len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
@@ -109,7 +109,7 @@ func TestMistypedReplicas(t *testing.T) {
 	w := newScenario(t)
 	w.Spec("replicas=2000000000")
 	if n := len(NewPlan(w.snapshot()).Create); n != rollout.MostCreations {
-		t.Errorf("%d pods are created in one pass", n)
+		t.Errorf("%d pods are created in one reconcile", n)
 	}
 }
 

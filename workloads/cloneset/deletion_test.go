@@ -16,7 +16,7 @@ func TestInDeletion(t *testing.T) {
 		name   string
 		change func(*setScenario)
 	}{
-		{"a pod that the selector no longer matches is not given up", func(w *setScenario) {
+		{"a pod that the selector no longer matches is not released", func(w *setScenario) {
 			w.Edit(w.Pods[0].Name, func(p *corev1.Pod) { p.Labels["app"] = "other" })
 		}},
 		{"a new template gives no revision", func(w *setScenario) { w.Spec("image=nginx:9") }},

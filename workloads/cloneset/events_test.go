@@ -46,7 +46,7 @@ func situations(t *testing.T) map[string]*setScenario {
 		}
 		all[name] = w
 	}
-	situation("at rest", "", "", nil)
+	situation("settled", "", "", nil)
 	situation("an update begins", "", "image=nginx:2", nil)
 	situation("an update is under way", "", "image=nginx:2", func(w *setScenario) { w.apply(NewPlan(w.snapshot())) })
 	situation("an update is taken note of", "", "image=nginx:2", (*setScenario).step)

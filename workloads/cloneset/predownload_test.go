@@ -115,12 +115,12 @@ func TestPreDownloadIsDecidedOnce(t *testing.T) {
 	w := rollingOut(t)
 	plan := NewPlan(w.snapshot())
 	if plan.PreDownload.Label == "" {
-		t.Fatal("IP-29: nothing was decided in the first pass of the update")
+		t.Fatal("IP-29: nothing was decided in the first reconcile of the update")
 	}
 	w.apply(plan)
 	w.labelUpdateRevision(plan)
 	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, rollout.PreDownload{}) {
-		t.Errorf("IP-29: with the label on the revision, the next pass plans %+v", got)
+		t.Errorf("IP-29: with the label on the revision, the next reconcile plans %+v", got)
 	}
 	w.settle()
 	snapshot := w.snapshot()
@@ -201,7 +201,7 @@ func TestApplyPreDownload(t *testing.T) {
 	}
 	stale := func(Resource) string { return "1" }
 	if missing, err := r.writer.Own.Pending(key, stale, time.Now()); err != nil || missing.Resource != ResourceRevisions {
-		t.Errorf("the next pass waits for %v, error %v, want the labelled revision", missing, err)
+		t.Errorf("the next reconcile waits for %v, error %v, want the labelled revision", missing, err)
 	}
 }
 

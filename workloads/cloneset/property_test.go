@@ -48,7 +48,7 @@ func (w *setScenario) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse",
+		"scaleMaxUnavailable", "mark", "unmark", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse",
 		"claims", "disablePVCReuse", "collect", "deleteClaim", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
@@ -108,10 +108,10 @@ func (w *setScenario) roomToUpdate() {
 
 func (w *setScenario) interferePod(rt *rapid.T) {
 	for _, pod := range w.Some(rt) {
-		switch rapid.SampledFrom([]string{"pick", "unpick", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
-		case "pick":
+		switch rapid.SampledFrom([]string{"mark", "unmark", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
+		case "mark":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" })
-		case "unpick":
+		case "unmark":
 			w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 		case "userDelete":
 			w.Remove(pod.Name)
@@ -147,7 +147,7 @@ func checkPlan(rt *rapid.T, w *setScenario, plan *Plan) {
 	}
 	checkClaims(rt, w, plan)
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
-		rt.Fatalf("creates and deletes in one pass")
+		rt.Fatalf("creates and deletes in one reconcile")
 	}
 	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.AffectsAvailability() }) && len(plan.Create)+len(plan.Delete) == 0 {
 		rt.Fatalf("plans %+v in place of nothing", plan.Otherwise)
@@ -169,7 +169,7 @@ func checkPlan(rt *rapid.T, w *setScenario, plan *Plan) {
 	}
 }
 
-// own are the pods that the CloneSet has not given up, and will not.
+// own are the pods that the CloneSet has not released, and will not.
 func (w *setScenario) own() (own []*corev1.Pod) {
 	for _, pod := range owned(w, w.Pods) {
 		if pod.Labels["app"] == "web" {
@@ -254,7 +254,7 @@ func refused(plan *Plan) scenario.Moves {
 	return m
 }
 
-// converge lets go of everything that holds the CloneSet, and checks where it
+// converge removes everything that holds the CloneSet, and checks where it
 // ends. Broken pods are not healed: it takes a good template to repair them.
 func (w *setScenario) converge(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
@@ -276,7 +276,7 @@ func (w *setScenario) converge(rt *rapid.T) {
 		}
 		w.apply(plan)
 	}
-	rt.Fatalf("does not come to rest")
+	rt.Fatalf("does not settle")
 }
 
 func (w *setScenario) checkSettled(rt *rapid.T, plan *Plan) {
@@ -284,10 +284,10 @@ func (w *setScenario) checkSettled(rt *rapid.T, plan *Plan) {
 	partition, _ := rollout.Partition(w.set.Spec.UpdateStrategy.Partition, replicas)
 	status := w.set.Status
 	if w.availableOwn() != replicas || status.Replicas != replicas || status.AvailableReplicas != replicas {
-		rt.Fatalf("rests with %d pods available, status %+v, want %d replicas", w.availableOwn(), status, replicas)
+		rt.Fatalf("settles with %d pods available, status %+v, want %d replicas", w.availableOwn(), status, replicas)
 	}
 	if status.UpdatedReplicas < replicas-partition {
-		rt.Fatalf("rests with %d pods updated, want at least %d: %v", status.UpdatedReplicas, replicas-partition, moves(plan).Decisions())
+		rt.Fatalf("settles with %d pods updated, want at least %d: %v", status.UpdatedReplicas, replicas-partition, moves(plan).Decisions())
 	}
 	if status.UpdatedReplicas == replicas && status.CurrentRevision != status.UpdateRevision {
 		rt.Fatalf("all pods are updated, and the current revision is still %s", status.CurrentRevision)

@@ -94,7 +94,7 @@ func acts(plan *Plan) bool {
 		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.HandOver) > 0
 }
 
-// Pass plans once, shows the plan and carries it out.
+// Pass plans once, shows the plan and applies it.
 func (w *setScenario) Pass(out *strings.Builder) bool {
 	plan := NewPlan(w.snapshot())
 	var b strings.Builder

@@ -209,7 +209,7 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 		for range rapid.IntRange(0, 80).Draw(t, "pods") {
 			f.pods = append(f.pods, &member{
 				isNew:     rapid.Bool().Draw(t, "new") && !s.SameRevision,
-				specified: rapid.IntRange(0, 9).Draw(t, "picked") == 0,
+				specified: rapid.IntRange(0, 9).Draw(t, "marked") == 0,
 				available: rapid.IntRange(0, 4).Draw(t, "unavailable") > 0,
 				bad:       badImage && rapid.Bool().Draw(t, "bad"),
 			})

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settledScenario is a StatefulSet of n pods at rest, each with a claim.
+// settledScenario is a settled StatefulSet of n pods, each with a claim.
 func settledScenario(b *testing.B, n int) *setScenario {
 	w := newScenario(b)
 	w.Spec(fmt.Sprint("replicas=", n), "policy=Parallel", "podUpdatePolicy=InPlaceIfPossible", "gate=InPlaceUpdateReady", "claims=data")
@@ -33,7 +33,7 @@ func settledScenario(b *testing.B, n int) *setScenario {
 		}
 	}
 	if plan := NewPlan(w.snapshot()); acts(plan) {
-		b.Fatalf("not at rest: %+v", plan)
+		b.Fatalf("not settled: %+v", plan)
 	}
 	return w
 }

@@ -48,7 +48,7 @@ func situations(t *testing.T) map[string]*setScenario {
 		all[name] = w
 	}
 	step := (*setScenario).step
-	situation("at rest", "", "", nil)
+	situation("settled", "", "", nil)
 	situation("OrderedReady", "policy=OrderedReady", "", nil)
 	situation("OrderedReady, an update begins", "policy=OrderedReady", "image=nginx:2", nil)
 	situation("OrderedReady, scale-in", "policy=OrderedReady", "replicas=2", nil)

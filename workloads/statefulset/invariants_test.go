@@ -102,7 +102,7 @@ func (j *judge) serves(pod *corev1.Pod, revision string) bool {
 	return err == nil && done && (state == "" || state == lifecyclev1alpha1.StateNormal)
 }
 
-// checkAndApply checks a plan, carries it out, and checks what has become of it.
+// checkAndApply checks a plan, applies it, and checks what has become of it.
 func (w *setScenario) checkAndApply(plan *Plan) {
 	j := w.judge()
 	j.checkProblems(plan)
@@ -308,7 +308,7 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 		}
 	}
 	if last < len(j.wanted) && down > j.max {
-		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this pass", j.max, down, j.wanted[last])
+		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this reconcile", j.max, down, j.wanted[last])
 	}
 }
 
@@ -382,6 +382,6 @@ func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 		j.fail(plan, "partition %d: %d pods are on their way to the update revision, %d may", j.partition(), moved, most)
 	}
 	if taken > 0 && taken+down > j.max {
-		j.fail(plan, "maxUnavailable %d: %d pods of those that move do not serve after this pass", j.max, taken+down)
+		j.fail(plan, "maxUnavailable %d: %d pods of those that are updated do not serve after this reconcile", j.max, taken+down)
 	}
 }

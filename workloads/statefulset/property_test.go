@@ -179,7 +179,7 @@ func claimsOf(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// converge lets go of the StatefulSet, gives it a good image, and checks
+// converge unblocks the StatefulSet, gives it a good image, and checks
 // where it ends. Where scaling in halts at pods that are broken, users scale out
 // again, and in when all pods serve.
 func (w *setScenario) converge(image string) {
@@ -220,7 +220,7 @@ func (j *judge) halts() bool {
 
 // settle reconciles until there is nothing to do, and returns the last plan.
 // Nothing helps but kubelets and the garbage collector; time passes only when a
-// plan asks for another pass.
+// plan asks for another reconcile.
 func (w *setScenario) settle() *Plan {
 	var last []string
 	for range 400 {
@@ -237,7 +237,7 @@ func (w *setScenario) settle() *Plan {
 			w.Now = w.Now.Add(plan.RequeueAfter)
 		}
 	}
-	w.T.Fatalf("does not come to rest:\n%s", strings.Join(last, "\n"))
+	w.T.Fatalf("does not settle:\n%s", strings.Join(last, "\n"))
 	return nil
 }
 
@@ -255,11 +255,11 @@ func (w *setScenario) checkSettled(plan *Plan) {
 	}
 	n, status := int32(len(j.wanted)), w.set.Status
 	if len(w.Pods) != len(j.wanted) {
-		w.T.Fatalf("rests with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
+		w.T.Fatalf("settles with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
 	}
 	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n || status.CurrentReplicas != n ||
 		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 != slices.ContainsFunc(j.wanted, j.lacksClaims) {
-		w.T.Fatalf("rests with a status that does not say so:\n%s", &out)
+		w.T.Fatalf("settles with a status that does not say so:\n%s", &out)
 	}
 	if len(plan.Waiting) > 0 {
 		w.T.Fatalf("rests, and pods wait:\n%s", &out)

@@ -15,7 +15,7 @@ import (
 // TestABrokenUpdateCanBeTakenBack breaks an update with an image that never
 // becomes ready, at every stage and under every combination of policies, and
 // gives the template a good image again: the one before, or another. Nobody
-// deletes a pod by hand, and nothing but kubelets and passes happens.
+// deletes a pod by hand, and nothing but kubelets and reconciles happens.
 func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	const replicas = 3
 	for _, policy := range []string{
@@ -31,7 +31,7 @@ func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// takeBackAtEveryStage takes an update back after so many passes.
+// takeBackAtEveryStage takes an update back after so many reconciles.
 func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
 	for _, broken := range []string{"nginx:bad", "nginx:missing"} {
 		for _, good := range []string{"nginx:1", "nginx:2"} {
@@ -53,7 +53,7 @@ func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
 					break // the stage before was the same
 				}
 				w.Spec("image=" + good)
-				w.rollOut(t, fmt.Sprintf("%s, after %d passes back to %s", broken, stage, good))
+				w.rollOut(t, fmt.Sprintf("%s, after %d reconciles back to %s", broken, stage, good))
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func TestABrokenUpdateCanBeTakenBackAmidOtherThings(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(rt)
 		w.begin(rt)
-		for range rapid.IntRange(2, 12).Draw(rt, "passes") {
+		for range rapid.IntRange(2, 12).Draw(rt, "reconciles") {
 			w.Kubelets()
 			w.checkAndApply(NewPlan(w.snapshot()))
 		}

@@ -85,7 +85,7 @@ func acts(plan *Plan) bool {
 		len(plan.Create)+len(plan.CreateClaims)+len(plan.Delete)+len(plan.Patch)+len(plan.PatchClaims) > 0
 }
 
-// Pass plans once, shows the plan and carries it out.
+// Pass plans once, shows the plan and applies it.
 func (w *setScenario) Pass(out *strings.Builder) bool {
 	if w.OwnerGone() {
 		return false

@@ -15,9 +15,9 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestNextPassIsTheEarliest: of several moments at which pods become available the
+// TestNextReconcileIsTheEarliest: of several moments at which pods become available the
 // first one counts, whichever pod it is.
-func TestNextPassIsTheEarliest(t *testing.T) {
+func TestNextReconcileIsTheEarliest(t *testing.T) {
 	for _, ago := range [][]int{{10, 20}, {20, 10}} {
 		w := newScenario(t)
 		w.Spec("policy=Parallel", "replicas=2")
@@ -31,7 +31,7 @@ func TestNextPassIsTheEarliest(t *testing.T) {
 			})
 		}
 		if got, want := NewPlan(w.snapshot()).RequeueAfter, 10*time.Second; got != want {
-			t.Errorf("pods are ready for %v s, minReadySeconds 30: the next pass is after %v, want %v", ago, got, want)
+			t.Errorf("pods are ready for %v s, minReadySeconds 30: the next reconcile is after %v, want %v", ago, got, want)
 		}
 	}
 }

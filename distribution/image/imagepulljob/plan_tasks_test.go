@@ -98,7 +98,7 @@ func TestPlanMakesTasks(t *testing.T) {
 			before := test.node.DeepCopy()
 			plan := NewPlan(snapshot(newJob(t, test.spec+"\npullPolicy: "+policy), test.node))
 			if len(plan.HandOut) != 1 {
-				t.Fatalf("hand out: %+v", plan.HandOut)
+				t.Fatalf("assigned: %+v", plan.HandOut)
 			}
 			got := plan.HandOut[0].Image.DeepCopy()
 			for i := range got.Tags {
