@@ -41,7 +41,7 @@
 //   - [github.com/podwright/podwright/inplace] answers whether a template change
 //     restarts containers or recreates the pod, and leads one pod through an
 //     in-place update.
-//   - [github.com/podwright/podwright/inplace/rollout] answers which pods move
+//   - [github.com/podwright/podwright/inplace/rollout] answers which pods are updated
 //     next and why the others wait: partition, maxUnavailable, maxSurge,
 //     priority, deletion cost, topology, scatter.
 //   - [github.com/podwright/podwright/inplace/revision] makes and compares

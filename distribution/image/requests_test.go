@@ -68,7 +68,7 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 	})
 }
 
-// The passes over the nodes of a job that goes all want to know at once whether it is gone: one asks.
+// The reconciles of the nodes of a job that goes all want to know at once whether it is gone: one asks.
 func TestOneLookPerJobThatIsGone(t *testing.T) {
 	for name, fails := range map[string]int32{"answered": 0, "the first look fails": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestEventsThatEnqueueNothing(t *testing.T) {
 			c.must(do([]byte(data)))
 			c.pause(time.Second)
 			if j, n := c.jobReconciles.Count()-jobReconciles, c.nodeReconciles.Count()-nodeReconciles; j+n > 0 {
-				t.Errorf("%s: %d passes over jobs, %d over nodes", what, j, n)
+				t.Errorf("%s: %d reconciles of jobs, %d of nodes", what, j, n)
 			}
 			c.expectSent(what, []string{}, []string{})
 			jobReconciles, nodeReconciles = c.jobReconciles.Count(), c.nodeReconciles.Count()

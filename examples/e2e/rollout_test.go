@@ -46,7 +46,7 @@ func TestPartition(t *testing.T) {
 				s.Errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
 			}
 			s.edit("web", partition("4"))
-			s.awaitUpdated("CS-E6: a raised partition moves nothing back", "web", 2)
+			s.awaitUpdated("CS-E6: a raised partition rolls nothing back", "web", 2)
 			s.edit("web", replicas(6))
 			s.awaitUpdated("CS-E7: a new pod fills up the old share", "web", 2)
 			s.expect("web", 4, 6)

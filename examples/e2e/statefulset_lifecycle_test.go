@@ -42,7 +42,7 @@ func TestStatefulSetPreDeleteHook(t *testing.T) {
 	}
 }
 
-// The hook holds an update back before it and after it, and no other pod moves meanwhile.
+// The hook holds an update back before it and after it, and no other pod is updated meanwhile.
 func TestStatefulSetInPlaceUpdateHook(t *testing.T) {
 	t.Parallel()
 	s := newStatefulSetFixture(t)

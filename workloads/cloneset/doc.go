@@ -5,7 +5,7 @@
 //
 // Every reconcile of a CloneSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
-// create, to delete and to change, and for each pod that should move and does
+// create, to delete and to change, and for each pod that should be updated and is
 // not, the rule and the number that hold it. Apply applies the plan. So
 // every decision can be called in a unit test, shown before it happens, and
 // explained afterwards. [Tally] is the arithmetic alone: numbers of pods in, numbers
@@ -76,7 +76,7 @@
 //   - status.currentRevision moves to the update revision only when all wanted
 //     pods are there, where the partition holds any back: those would come back
 //     updated after they were evicted.
-//   - With the rollback of a raised partition switched on, pods move only from a
+//   - With the rollback of a raised partition switched on, pods are updated or rolled back only from a
 //     revision that has too many pods to one that has too few; otherwise one is
 //     restarted, and later updated again.
 //   - An update that comes to a pod which must wait goes on with the pods behind it:

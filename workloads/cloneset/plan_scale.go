@@ -17,11 +17,11 @@ import (
 // create pods, delete pods that have prepared, delete those marked for deletion, scale in.
 // (CS-15 to CS-24)
 func (p *planner) planScale() {
-	if p.planKeep(); p.moved {
+	if p.planKeep(); p.podsChanged {
 		return
 	}
 	if p.plan.Moves.ScaleUp > 0 {
-		if p.planCreate(); p.moved {
+		if p.planCreate(); p.podsChanged {
 			p.waitForCreation()
 			return
 		}
@@ -31,10 +31,10 @@ func (p *planner) planScale() {
 
 // planDelete takes the steps that delete pods.
 func (p *planner) planDelete() {
-	if p.deletePrepared(); p.moved {
+	if p.deletePrepared(); p.podsChanged {
 		return
 	}
-	if p.deleteSpecified(); p.moved {
+	if p.deleteSpecified(); p.podsChanged {
 		return
 	}
 	p.scaleIn()
@@ -58,7 +58,7 @@ func (p *planner) planKeep() {
 			continue
 		}
 		if p.Undelete(&pod.View) {
-			p.moved = true
+			p.podsChanged = true
 			need--
 		}
 	}
@@ -163,5 +163,5 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	begun := p.Delete(&pod.View, rollout.PodDeletion{
 		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims[instanceID(pod.Pod)]})
-	p.moved = p.moved || begun && (pod.Deleted || !pod.preparingDelete)
+	p.podsChanged = p.podsChanged || begun && (pod.Deleted || !pod.preparingDelete)
 }

@@ -63,7 +63,7 @@ func TestMovesKeepTheLimits(t *testing.T) {
 			{"CS-13: as many updates as there are pods", m.Update <= tally.Old.Total && -m.Update <= tally.New.Total},
 			{"CS-13: never past the partition", m.Update <= 0 || tally.Old.Total-m.Update >= tally.Partition},
 			{"CS-8: no rollback with the gate off", m.Update >= 0 || tally.RollBack && !tally.SameRevision},
-			{"CS-13: moving back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
+			{"CS-13: rolling back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
 			{"CS-16: a limit on creation has a reason", (tally.CreateBlocked() != nil) == (m.Create < m.ScaleUp)},
 		} {
 			if !check.ok {

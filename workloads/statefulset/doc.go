@@ -6,7 +6,7 @@
 //
 // Every reconcile of a StatefulSet has three steps. Observe reads the caches into
 // a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
-// create, to delete and to change, and for each pod that should move and does
+// create, to delete and to change, and for each pod that should be updated and is
 // not, the rule that holds it. Apply applies the plan. So every decision
 // can be called in a unit test, shown before it happens, and explained
 // afterwards.
@@ -31,12 +31,12 @@
 // behaviour harms users, this package does otherwise:
 //
 //   - A broken update can be taken back, or corrected, without deleting pods by
-//     hand. Where nothing else could move, since OrderedReady waits or
-//     maxUnavailable is used up, a pod that is not ready moves nevertheless when
+//     hand. Where nothing else could be updated, since OrderedReady waits or
+//     maxUnavailable is used up, a pod that is not ready is updated nevertheless when
 //     its revision is wanted no more, or when its deletion or update is being
 //     prepared; and one of the current revision when the update goes back to an
 //     older one, when no pod is available at its revision, or when all pods above
-//     it are updated and available. Pods that are ready are never moved for this;
+//     it are updated and available. Pods that are ready are never updated for this;
 //     nor are those of the current revision while pods have the update and none
 //     of them is available: an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back where current and

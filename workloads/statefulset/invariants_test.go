@@ -241,7 +241,7 @@ func (j *judge) disrupted(plan *Plan) (pods []*corev1.Pod) {
 	return pods
 }
 
-// updated lists the pods that a plan moves to the update revision, or prepares for it.
+// updated lists the pods that a plan updates to the update revision, or prepares for it.
 func (j *judge) updated(plan *Plan) (pods []*corev1.Pod) {
 	other := map[types.UID]bool{}
 	for _, d := range plan.Delete {
@@ -259,7 +259,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// checkUpdate: the update moves nothing where it must not, and no more than
+// checkUpdate: the update touches nothing where it must not, and no more than
 // maxUnavailable at once.
 func (j *judge) checkUpdate(plan *Plan) {
 	pods := j.updated(plan)
@@ -290,7 +290,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 	}
 }
 
-// checkWalk: from the highest ordinal to the last ready pod that moves, no more
+// checkWalk: from the highest ordinal to the last ready pod that is updated, no more
 // than maxUnavailable do not serve. (STS-18)
 func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
@@ -317,12 +317,12 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 // up no budget.
 func (j *judge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && pod != nil &&
-		j.serves(pod, pod.Labels[podplan.RevisionLabel]) && !j.movesInPlace(pod)
+		j.serves(pod, pod.Labels[podplan.RevisionLabel]) && !j.updatesInPlace(pod)
 }
 
-// movesInPlace tells whether nothing but images and metadata has changed since
+// updatesInPlace tells whether nothing but images and metadata has changed since
 // the revision of a pod.
-func (j *judge) movesInPlace(pod *corev1.Pod) bool {
+func (j *judge) updatesInPlace(pod *corev1.Pod) bool {
 	for _, r := range j.Revisions {
 		var data struct {
 			Spec struct{ Template corev1.PodTemplateSpec }
@@ -359,7 +359,7 @@ func (j *judge) heldBack(ordinal int) bool {
 	return lower >= strategy.MaxUnavailable.IntValue()
 }
 
-// checkUnordered: of the pods that have moved and the ready ones that move now, no more than maxUnavailable do not serve, and partition pods stay unless
+// checkUnordered: of the updated pods and the ready ones that are updated now, no more than maxUnavailable do not serve, and partition pods stay unless
 // there is but one revision to be at. (STS-17, STS-18)
 func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name

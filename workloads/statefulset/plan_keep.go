@@ -54,7 +54,7 @@ func (p *planner) newReplacement() *replacement {
 func (r *replacement) replace(place int) {
 	pod := r.wanted[place].pod
 	if reason := r.holds(place); reason != nil {
-		if reason != pausedUpdate || !mustMove(r.wanted[place]) { // otherwise the update step says so
+		if reason != pausedUpdate || !mustUpdate(r.wanted[place]) { // otherwise the update step says so
 			r.Wait(pod.Pod, reason)
 		}
 		return

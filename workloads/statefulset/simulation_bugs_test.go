@@ -130,7 +130,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.ReserveOrdinals[i]++
 			}
 		})},
-		{"the current revision moves when the first pod has moved", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"the current revision moves when the first pod is updated", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil && p.Status.UpdatedReplicas > 0 {
 				p.Status.CurrentRevision, p.Status.CurrentReplicas = p.Status.UpdateRevision, p.Status.UpdatedReplicas
 			}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package imagepulljob manages ImagePullJobs: it assigns the task to pull an image
-// out to nodes, as many at a time as the job allows, and tells how far they are.
+// to nodes, as many at a time as the job allows, and reports how far they are.
 // The nodes find their tasks in NodeImages, which package nodeimage manages.
 //
 // Every reconcile of a job has three steps. Observe reads the caches into a

@@ -124,9 +124,9 @@ func TestPlanReportsProgressNowAndThen(t *testing.T) {
 		write    bool
 		after    time.Duration
 	}{
-		{"progress, just after it was told", 2 * time.Second, nodeImage("n", given(pulling)), false, 3 * time.Second},
-		{"progress, a while after it was told", 5 * time.Second, nodeImage("n", given(pulling)), true, 0},
-		{"the end is told at once", time.Second, nodeImage("n", given(succeeded)), true, 0},
+		{"progress, just after it was reported", 2 * time.Second, nodeImage("n", given(pulling)), false, 3 * time.Second},
+		{"progress, a while after it was reported", 5 * time.Second, nodeImage("n", given(pulling)), true, 0},
+		{"the end is reported at once", time.Second, nodeImage("n", given(succeeded)), true, 0},
 		{"a clock that was set back", -time.Hour, nodeImage("n", given(pulling)), false, time.Hour + 5*time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -138,7 +138,7 @@ func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (boo
 	})
 }
 
-// fail writes which tasks have taken too long, and tells it. (IMG-2.4)
+// fail writes which tasks have taken too long, and records an event. (IMG-2.4)
 func (a *applier) fail(ctx context.Context) error {
 	if err := a.WriteStatus(ctx, &a.nodeImage.Status, a.plan.Status); err != nil {
 		return err
