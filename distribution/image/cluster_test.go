@@ -146,7 +146,7 @@ func (c *cluster) expectSettled() {
 		plan, err := c.jobReconciler.Plan(types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
 		c.must(err)
 		if plan == nil || busy(plan) {
-			c.Errorf("the controller rests, and should not: job %s: %+v", jobs.Items[i].Name, plan)
+			c.Errorf("the controller is settled, and should not be: job %s: %+v", jobs.Items[i].Name, plan)
 		}
 	}
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
@@ -162,7 +162,7 @@ func (c *cluster) expectSettled() {
 		plan, err := c.nodeReconciler.Plan(types.NamespacedName{Name: name})
 		c.must(err)
 		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
-			c.Errorf("the controller rests, and should not: node %s: %+v", name, plan)
+			c.Errorf("the controller is settled, and should not be: node %s: %+v", name, plan)
 		}
 	}
 }

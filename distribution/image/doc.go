@@ -8,7 +8,7 @@
 //   - nodeimage manages NodeImages, one per node, which hold the tasks of the node
 //     and what its agent reports of them.
 //
-// A job hands its task out to NodeImages; the agent of the node pulls, and
+// A job assigns its task to NodeImages; the agent of the node pulls, and
 // writes the status; the job counts what the nodes report; and when nobody needs a
 // task any more, it is taken away. Both controllers run in the same program,
 // with the same caches or with caches of their own.

@@ -8,7 +8,7 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-// planRefresh writes down what has become of each pod, and labels that older
+// planRefresh records what has become of each pod, and labels that older
 // versions did not write. (CS-26)
 //
 // All of it about one pod goes into one patch. A pod that the scale step

@@ -21,7 +21,7 @@ import (
 
 // TestPlanKeepsItsPromises changes a CloneSet and its pods at random and checks
 // every plan on the way. When nobody interferes any more, the CloneSet must
-// come to rest where its spec wants it.
+// settle where its spec wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(rt)

@@ -56,7 +56,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"reconciles do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
+		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
 		{"deletions do not name the UID", invariants.Ownership, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,

@@ -90,13 +90,13 @@ func (j *judge) checkSettledClaims() {
 		for _, name := range claimsOf(j.pods[ordinal]) {
 			claim := j.Claim(name)
 			if claim == nil || claim.DeletionTimestamp != nil {
-				j.T.Fatalf("rests, and pod %d has no claim %s", ordinal, name)
+				j.T.Fatalf("settles, and pod %d has no claim %s", ordinal, name)
 			}
 			if j.features.NoAutoDeleteClaims {
 				continue
 			}
 			if !slices.EqualFunc(want, claim.OwnerReferences, func(uid types.UID, o metav1.OwnerReference) bool { return uid == o.UID }) {
-				j.T.Fatalf("rests, and the owners of claim %s are %v, wanted are %v", claim.Name, claim.OwnerReferences, want)
+				j.T.Fatalf("settles, and the owners of claim %s are %v, wanted are %v", claim.Name, claim.OwnerReferences, want)
 			}
 		}
 	}

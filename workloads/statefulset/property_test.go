@@ -19,7 +19,7 @@ import (
 
 // TestPlanKeepsItsPromises changes a StatefulSet and its pods at random and
 // checks every plan on the way. When nobody interferes any more, and the
-// template is a good one, the StatefulSet must come to rest where its spec
+// template is a good one, the StatefulSet must settle where its spec
 // wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -250,7 +250,7 @@ func (w *setScenario) checkSettled(plan *Plan) {
 	w.show(plan, &out)
 	for _, ordinal := range j.wanted {
 		if !j.serves(j.pods[ordinal], plan.Revisions.Update.Name) {
-			w.T.Fatalf("rests, and pod %d does not serve; wanted are %v\n%s", ordinal, j.wanted, &out)
+			w.T.Fatalf("settles, and pod %d does not serve; wanted are %v\n%s", ordinal, j.wanted, &out)
 		}
 	}
 	n, status := int32(len(j.wanted)), w.set.Status
@@ -262,7 +262,7 @@ func (w *setScenario) checkSettled(plan *Plan) {
 		w.T.Fatalf("settles with a status that does not say so:\n%s", &out)
 	}
 	if len(plan.Waiting) > 0 {
-		w.T.Fatalf("rests, and pods wait:\n%s", &out)
+		w.T.Fatalf("settles, and pods wait:\n%s", &out)
 	}
 	j.checkSettledClaims()
 }

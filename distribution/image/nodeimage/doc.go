@@ -3,7 +3,7 @@
 // Package nodeimage manages NodeImages: every node that is ready has one, with the
 // labels of the node. It takes away the tasks in them that nobody needs any
 // more, and fails those that the agent of the node has left alone for too long.
-// Package imagepulljob hands the tasks out.
+// Package imagepulljob assigns the tasks.
 //
 // Every reconcile of a node has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists what to

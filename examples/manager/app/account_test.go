@@ -18,7 +18,7 @@ import (
 const allGates = "PreDownloadImageForInPlaceUpdate=true" // brings a CRD and a cache of its own
 
 // everything returns the configuration of a manager that does all it can.
-func (w *world) everything() app.Config {
+func (w *fixture) everything() app.Config {
 	config := w.config
 	config.InstallCRDs, config.FeatureGates = true, allGates
 	return config
@@ -26,7 +26,7 @@ func (w *world) everything() app.Config {
 
 // account returns the kubeconfig of an account with the RBAC rules of a manager, and
 // no others.
-func (w *world) account(ctx context.Context, config app.Config) string {
+func (w *fixture) account(ctx context.Context, config app.Config) string {
 	w.Helper()
 	manifest, err := app.Manifest(config)
 	if err != nil {
@@ -41,7 +41,7 @@ func (w *world) account(ctx context.Context, config app.Config) string {
 
 // A manager that works in one namespace has RBAC rules in that one alone.
 func TestOneNamespaceOnARealControlPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config = w.everything()
 	w.config.Namespace = "default"
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -15,7 +15,7 @@
 //
 // StatefulSets are stored as v1beta1 and served as v1alpha1 too; every replica converts between the two, whether it
 // leads or not. CRDs are installed without a conversion webhook. It is entered (spec.conversion and nothing else) when
-// the replica presents its certificate, and from then on kept in order, whoever has installed the CRD. Without the right
+// the replica presents its certificate, and from then on kept in order, whoever has installed the CRD. Without the RBAC rule
 // to list, watch and patch the customresourcedefinition statefulsets.apps.kruise.io, the manager says so and does the
 // rest. Who removes the manager for good sets the strategy of the conversion to None, or v1alpha1 requests fail.
 //
