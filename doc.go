@@ -10,12 +10,12 @@
 //
 // # To run a controller
 //
-//   - [github.com/podwright/podwright/workloads/cloneset] keeps CloneSets:
+//   - [github.com/podwright/podwright/workloads/cloneset] manages CloneSets:
 //     stateless pods that are updated in place where the change allows it.
 //     cloneset.New takes client-go clients and returns a controller to run;
-//     cloneset.NewReconciler puts the same passes into another framework;
+//     cloneset.NewReconciler puts the same reconciles into another framework;
 //     cloneset.Webhook defaults and validates.
-//   - [github.com/podwright/podwright/workloads/statefulset] keeps StatefulSets
+//   - [github.com/podwright/podwright/workloads/statefulset] manages StatefulSets
 //     (apps.kruise.io): pods with names, claims and an order of their own, with
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
@@ -41,7 +41,7 @@
 //   - [github.com/podwright/podwright/inplace] answers whether a template change
 //     restarts containers or recreates the pod, and leads one pod through an
 //     in-place update.
-//   - [github.com/podwright/podwright/inplace/rollout] answers which pods move
+//   - [github.com/podwright/podwright/inplace/rollout] answers which pods are updated
 //     next and why the others wait: partition, maxUnavailable, maxSurge,
 //     priority, deletion cost, topology, scatter.
 //   - [github.com/podwright/podwright/inplace/revision] makes and compares

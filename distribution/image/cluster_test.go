@@ -59,12 +59,12 @@ type cluster struct {
 	jobs   client.ImagePullJobInterface
 	images client.NodeImageInterface
 
-	jobOptions  imagepulljob.Options
-	nodeOptions nodeimage.Options
-	jobPasses   fixture.Passes
-	nodePasses  fixture.Passes
-	events      fixture.Recorder
-	stops       []func()
+	jobOptions     imagepulljob.Options
+	nodeOptions    nodeimage.Options
+	jobReconciles  fixture.Passes
+	nodeReconciles fixture.Passes
+	events         fixture.Recorder
+	stops          []func()
 	// The reconcilers of the controllers that run, nil for none.
 	jobReconciler  *imagepulljob.Reconciler
 	nodeReconciler *nodeimage.Reconciler
@@ -80,12 +80,12 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
 		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
 		c.jobOptions = imagepulljob.Options{
-			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), Metrics: &c.jobPasses}
+			Distribution: c.distribution(jobUser), Kubernetes: c.kubernetes(jobUser), Workloads: c.workloads(jobUser), Metrics: &c.jobReconciles}
 		c.nodeOptions = nodeimage.Options{
-			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), Recorder: &c.events, Metrics: &c.nodePasses}
+			Distribution: c.distribution(nodeUser), Kubernetes: c.kubernetes(nodeUser), Recorder: &c.events, Metrics: &c.nodeReconciles}
 		defer c.stop()
 		story(t, c)
-		c.expectRest()
+		c.expectSettled()
 	})
 }
 
@@ -132,9 +132,9 @@ func (c *cluster) startNodes() {
 	c.run(nodes.Run)
 }
 
-// expectRest waits for a moment. Then the controllers must have done everything
+// expectSettled waits for a moment. Then the controllers must have done everything
 // that can be done: an event that they had missed would have left something.
-func (c *cluster) expectRest() {
+func (c *cluster) expectSettled() {
 	c.Helper()
 	c.pause(10 * time.Second)
 	jobs, err := c.jobs.List(c.Context(), metav1.ListOptions{})
@@ -146,7 +146,7 @@ func (c *cluster) expectRest() {
 		plan, err := c.jobReconciler.Plan(types.NamespacedName{Namespace: namespace, Name: jobs.Items[i].Name})
 		c.must(err)
 		if plan == nil || busy(plan) {
-			c.Errorf("the controller rests, and should not: job %s: %+v", jobs.Items[i].Name, plan)
+			c.Errorf("the controller is settled, and should not be: job %s: %+v", jobs.Items[i].Name, plan)
 		}
 	}
 	nodes, err := c.kube.CoreV1().Nodes().List(c.Context(), metav1.ListOptions{})
@@ -162,7 +162,7 @@ func (c *cluster) expectRest() {
 		plan, err := c.nodeReconciler.Plan(types.NamespacedName{Name: name})
 		c.must(err)
 		if plan == nil || plan.Create != nil || plan.Delete || plan.Change != nil || plan.Status != nil {
-			c.Errorf("the controller rests, and should not: node %s: %+v", name, plan)
+			c.Errorf("the controller is settled, and should not be: node %s: %+v", name, plan)
 		}
 	}
 }

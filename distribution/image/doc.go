@@ -3,12 +3,12 @@
 // Package image has images pulled to nodes before a pod needs them there. It
 // holds no code of its own:
 //
-//   - imagepulljob keeps ImagePullJobs. A user makes one, or a CloneSet or a
+//   - imagepulljob manages ImagePullJobs. A user makes one, or a CloneSet or a
 //     StatefulSet that is about to update pods in place.
-//   - nodeimage keeps NodeImages, one per node, which hold the tasks of the node
+//   - nodeimage manages NodeImages, one per node, which hold the tasks of the node
 //     and what its agent reports of them.
 //
-// A job hands its task out to NodeImages; the agent of the node pulls, and
+// A job assigns its task to NodeImages; the agent of the node pulls, and
 // writes the status; the job counts what the nodes report; and when nobody needs a
 // task any more, it is taken away. Both controllers run in the same program,
 // with the same caches or with caches of their own.

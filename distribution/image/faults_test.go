@@ -142,7 +142,7 @@ func TestCacheOfJobsLags(t *testing.T) {
 		c.Release("imagepulljobs")
 		c.pause(5 * time.Second)
 		c.expectTasks("the cache shows it", "n0000 nginx:1 v1 pull")
-		if errs := c.nodePasses.Errors(); len(errs) > 0 {
+		if errs := c.nodeReconciles.Errors(); len(errs) > 0 {
 			t.Errorf("errors: %v", errs)
 		}
 	})
@@ -179,7 +179,7 @@ func TestCacheOfNodesLags(t *testing.T) {
 	})
 }
 
-// Stale caches do not have a task handed out twice, and never more at a time
+// Stale caches do not have a task assigned twice, and never more at a time
 // than parallelism allows.
 func TestStaleCaches(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
-// A thousand nodes and one job: one request per node to hand out, and one to
+// A thousand nodes and one job: one request per node to assign, and one to
 // clean. Nothing per heartbeat.
 func TestRequestsOfAThousandNodes(t *testing.T) {
 	const nodes = 1000
@@ -42,14 +42,14 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 		if _, err := fmt.Sscanf(c.sent(jobUser)[1], "%d patch imagepulljobs/status", &statuses); err != nil || statuses > 10 {
 			t.Errorf("%d writes of the job's status (%v), want 10 at most: %v", statuses, err, c.sent(jobUser))
 		}
-		c.expectSent("the tasks are handed out", []string{"1000 patch nodeimages", fmt.Sprint(statuses, " patch imagepulljobs/status")}, []string{})
+		c.expectSent("the tasks are assigned", []string{"1000 patch nodeimages", fmt.Sprint(statuses, " patch imagepulljobs/status")}, []string{})
 
-		jobPasses, nodePasses := c.jobPasses.Count(), c.nodePasses.Count()
+		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
 		c.heartbeat()
 		c.pause(10 * time.Second)
 		c.expectSent("heartbeats", []string{}, []string{})
-		if n := c.jobPasses.Count() - jobPasses + c.nodePasses.Count() - nodePasses; n != 0 {
-			t.Errorf("heartbeats cost %d passes", n)
+		if n := c.jobReconciles.Count() - jobReconciles + c.nodeReconciles.Count() - nodeReconciles; n != 0 {
+			t.Errorf("heartbeats cost %d reconciles", n)
 		}
 
 		c.pause(10 * time.Minute)
@@ -68,7 +68,7 @@ func TestRequestsOfAThousandNodes(t *testing.T) {
 	})
 }
 
-// The passes over the nodes of a job that goes all want to know at once whether it is gone: one asks.
+// The reconciles of the nodes of a job that goes all want to know at once whether it is gone: one asks.
 func TestOneLookPerJobThatIsGone(t *testing.T) {
 	for name, fails := range map[string]int32{"answered": 0, "the first look fails": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -106,8 +106,8 @@ func (c *cluster) expectSent(what string, byJobs, byNodes []string) {
 	c.ForgetRequests()
 }
 
-// What nodes and agents report now and then makes no pass.
-func TestEventsThatMakeNoPass(t *testing.T) {
+// What nodes and agents report now and then enqueues nothing.
+func TestEventsThatEnqueueNothing(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.addNodes(1)
 		c.start()
@@ -116,16 +116,16 @@ func TestEventsThatMakeNoPass(t *testing.T) {
 		c.agents(always(v1alpha1.ImagePhasePulling))
 		c.pause(time.Minute)
 		c.ForgetRequests()
-		jobPasses, nodePasses := c.jobPasses.Count(), c.nodePasses.Count()
+		jobReconciles, nodeReconciles := c.jobReconciles.Count(), c.nodeReconciles.Count()
 		patch := func(what, data string, do func(data []byte) error) {
 			t.Helper()
 			c.must(do([]byte(data)))
 			c.pause(time.Second)
-			if j, n := c.jobPasses.Count()-jobPasses, c.nodePasses.Count()-nodePasses; j+n > 0 {
-				t.Errorf("%s: %d passes over jobs, %d over nodes", what, j, n)
+			if j, n := c.jobReconciles.Count()-jobReconciles, c.nodeReconciles.Count()-nodeReconciles; j+n > 0 {
+				t.Errorf("%s: %d reconciles of jobs, %d of nodes", what, j, n)
 			}
 			c.expectSent(what, []string{}, []string{})
-			jobPasses, nodePasses = c.jobPasses.Count(), c.nodePasses.Count()
+			jobReconciles, nodeReconciles = c.jobReconciles.Count(), c.nodeReconciles.Count()
 		}
 		status := func(data []byte) error {
 			_, err := c.images.Patch(t.Context(), "n0000", types.MergePatchType, data, metav1.PatchOptions{}, "status")

@@ -153,12 +153,12 @@ func TestJobFollowsPods(t *testing.T) {
 		add("b", "n0001", web)
 		c.expectTasks("IMG-1.3: a pod that appears later", "n0001 nginx:1 v1 pull", "n0002 nginx:1 v1 pull")
 		add("c", "n0000", map[string]string{"app": "db"})
-		jobPasses := c.jobPasses.Count()
+		jobReconciles := c.jobReconciles.Count()
 		_, err := pods.Patch(t.Context(), "b", types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`), metav1.PatchOptions{}, "status")
 		c.must(err)
 		c.pause(time.Second)
-		if n := c.jobPasses.Count() - jobPasses; n > 0 {
-			t.Errorf("%d passes for what a pod reports", n)
+		if n := c.jobReconciles.Count() - jobReconciles; n > 0 {
+			t.Errorf("%d reconciles for what a pod reports", n)
 		}
 		_, err = pods.Patch(t.Context(), "c", types.MergePatchType, []byte(`{"metadata":{"labels":{"app":"web"}}}`), metav1.PatchOptions{})
 		c.must(err)
@@ -351,7 +351,7 @@ func TestNodesComeAndGo(t *testing.T) {
 		if diff := cmp.Diff([]string{"fake", "n0000"}, names); diff != "" {
 			t.Errorf("IMG-2.1: NodeImages (-want +got):\n%s", diff)
 		}
-		if errs := append(c.jobPasses.Errors(), c.nodePasses.Errors()...); len(errs) > 0 {
+		if errs := append(c.jobReconciles.Errors(), c.nodeReconciles.Errors()...); len(errs) > 0 {
 			t.Errorf("errors: %v", errs)
 		}
 	})

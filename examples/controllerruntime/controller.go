@@ -55,8 +55,8 @@ func AddController(ctx context.Context, m ctrl.Manager, namespaces ...string) er
 	return m.Add(manager.RunnableFunc(controller.Run))
 }
 
-// addRestricted adds a controller for each namespace. It leaves nodes alone, which
-// it may have no right to read.
+// addRestricted adds a controller for each namespace. It leaves nodes alone: its
+// RBAC rules may not allow to read them.
 func addRestricted(m ctrl.Manager, options cloneset.Options, namespaces []string) error {
 	options.NoNodes = true
 	for _, namespace := range namespaces {

@@ -7,7 +7,7 @@
 //   - AddController (controller.go) gives the manager a complete controller. It
 //     watches the manager's own caches, and knows which events matter. This is
 //     the way to take.
-//   - AddReconciler (reconciler.go) puts only the passes into a controller of
+//   - AddReconciler (reconciler.go) puts only the reconciler into a controller of
 //     controller-runtime: for an operator that has its own queues, predicates
 //     and metrics.
 //
@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	reconciler := flag.Bool("reconciler", false, "run the passes in a controller of controller-runtime")
+	reconciler := flag.Bool("reconciler", false, "run the reconciler in a controller of controller-runtime")
 	webhook := flag.Bool("webhook", false, "serve the CloneSet webhook with the manager's others")
 	namespaces := flag.String("namespaces", "", "watch these namespaces only, separated by commas; not with -reconciler")
 	flag.Parse()

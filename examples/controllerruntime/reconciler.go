@@ -15,9 +15,9 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// AddReconciler adds a controller of controller-runtime that makes the passes of
+// AddReconciler adds a controller of controller-runtime that runs the reconciler of
 // the CloneSet controller. It watches more than it has to: each change of a pod
-// leads to a pass, also one that cannot change the plan.
+// leads to a reconcile, also one that cannot change the plan.
 func AddReconciler(ctx context.Context, m ctrl.Manager) error {
 	options, err := clients(m)
 	if err != nil {
@@ -26,7 +26,7 @@ func AddReconciler(ctx context.Context, m ctrl.Manager) error {
 	if options.Reader, err = newCacheReader(ctx, m); err != nil {
 		return err
 	}
-	passes, err := cloneset.NewReconciler(options)
+	reconciler, err := cloneset.NewReconciler(options)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func AddReconciler(ctx context.Context, m ctrl.Manager) error {
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&appsv1.ControllerRevision{}).
 		Complete(reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-			after, err := passes.Reconcile(ctx, request.NamespacedName)
+			after, err := reconciler.Reconcile(ctx, request.NamespacedName)
 			return reconcile.Result{RequeueAfter: after}, err
 		}))
 }

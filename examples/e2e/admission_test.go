@@ -20,7 +20,7 @@ import (
 
 func TestDefaultsAreStored(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	given := cloneSet("web", 0)
 	given.Spec.Replicas = nil
 	given.Spec.UpdateStrategy.Type = inPlace
@@ -59,7 +59,7 @@ func TestDefaultsAreStored(t *testing.T) {
 // A CloneSet that is stored without defaults does not get a new template by any other change: that would start a rollout.
 func TestSavingWithoutChangeRollsNothing(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2))
 	before, revision := s.owned("web"), s.set("web").Status.UpdateRevision
 	s.edit("web", func(set *v1alpha1.CloneSet) { set.Spec.MinReadySeconds = 1 }, replicas(3))
@@ -72,7 +72,7 @@ func TestSavingWithoutChangeRollsNothing(t *testing.T) {
 }
 
 // refused fails unless the API server has answered 422 and named the field.
-func (s *scene[T]) refused(what string, err error, field string) {
+func (s *fixture[T]) refused(what string, err error, field string) {
 	s.Helper()
 	status, ok := err.(apierrors.APIStatus)
 	if !ok || status.Status().Code != http.StatusUnprocessableEntity {
@@ -93,7 +93,7 @@ func (s *scene[T]) refused(what string, err error, field string) {
 
 func TestWrongCloneSetsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	for _, test := range []struct {
 		name, field string
 		wrong       func(*v1alpha1.CloneSet)
@@ -141,7 +141,7 @@ func TestWrongCloneSetsAreRefused(t *testing.T) {
 
 func TestWrongChangesAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2, func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Type = onlyInside }))
 	s.run(cloneSet("other", 1))
 	foreign := s.owned("other")[0].Name
@@ -181,7 +181,7 @@ func TestWrongChangesAreRefused(t *testing.T) {
 func TestDeletionProtection(t *testing.T) {
 	t.Parallel()
 	const label = "policy.kruise.io/delete-protection"
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	for _, test := range []struct {
 		value string
 		edit  func(*v1alpha1.CloneSet)

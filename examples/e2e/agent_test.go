@@ -22,12 +22,12 @@ import (
 // agent plays the agent of all nodes for the ContainerRecreateRequests of a namespace: it knows of a request what stands in
 // it, and its runtime is the status of the pod, which the simulated kubelet acts on.
 type agent struct {
-	*cloneSetScene
+	*cloneSetFixture
 	requests lifecycleclient.ContainerRecreateRequestInterface
 }
 
 // startAgent runs an agent until the test ends.
-func (s *cloneSetScene) startAgent() *agent {
+func (s *cloneSetFixture) startAgent() *agent {
 	s.Helper()
 	client, err := lifecycleclient.NewForConfig(s.Control.Config())
 	if err != nil {

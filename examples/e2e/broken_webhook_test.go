@@ -15,7 +15,7 @@ import (
 
 // breakWebhook has the API server ask a webhook that does not answer about every new object of a resource in the namespace.
 // The creations fail with the code 500 until the returned function is called.
-func (s *scene[T]) breakWebhook(resource string) (mend func()) {
+func (s *fixture[T]) breakWebhook(resource string) (mend func()) {
 	s.Helper()
 	name := resource + "-" + s.Namespace
 	configurations := s.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
@@ -61,21 +61,21 @@ func TestWebhookOfOthersIsDown(t *testing.T) {
 	for _, resource := range []string{"pods", "persistentvolumeclaims"} {
 		t.Run("CloneSet/"+resource, func(t *testing.T) {
 			t.Parallel()
-			s := newCloneSetScene(t)
+			s := newCloneSetFixture(t)
 			s.run(cloneSet("web", 1, claimTemplate("data")))
-			failsAndGoesOn(s.scene, resource, replicas(3))
+			failsAndGoesOn(s.fixture, resource, replicas(3))
 		})
 		t.Run("StatefulSet/"+resource, func(t *testing.T) {
 			t.Parallel()
-			s := newStatefulSetScene(t)
+			s := newStatefulSetFixture(t)
 			s.run(statefulSet(1, s.spec(parallelInPlace), s.spec(dataClaims)))
-			failsAndGoesOn(s.scene, resource, s.spec(`{replicas: 3}`))
+			failsAndGoesOn(s.fixture, resource, s.spec(`{replicas: 3}`))
 		})
 	}
 }
 
 // failsAndGoesOn has the creation of pods or claims fail for a while, as the workload web scales up to three pods.
-func failsAndGoesOn[T metav1.Object](s *scene[T], resource string, scaleUp func(T)) {
+func failsAndGoesOn[T metav1.Object](s *fixture[T], resource string, scaleUp func(T)) {
 	s.Helper()
 	mend := s.breakWebhook(resource)
 	s.edit("web", scaleUp)

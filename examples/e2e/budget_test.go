@@ -73,7 +73,7 @@ func TestOrderIsJudged(t *testing.T) {
 		wrong bool
 	}{
 		{"from the highest down", update(3, 2, 1, 0), false},
-		{"neighbours of one pass", update(2, 3, 0, 1), false},
+		{"neighbours of one reconcile", update(2, 3, 0, 1), false},
 		{"one that was left behind is overtaken by one after the other", update(2, 1, 3, 0), false},
 		{"one overtakes two", update(1, 3, 2, 0), true},
 		{"the last one overtakes two", update(3, 0, 2, 1), true},

@@ -46,7 +46,7 @@ func claimOf(pod *corev1.Pod) string {
 }
 
 // claimUIDs are the claims that the pods of a CloneSet mount. It fails where one is not bound or not owned by the set.
-func (s *cloneSetScene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
+func (s *cloneSetFixture) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 	s.Helper()
 	uids := map[string]types.UID{}
 	for _, pod := range s.owned(set.Name) {
@@ -70,7 +70,7 @@ func (s *cloneSetScene) claimUIDs(set *v1alpha1.CloneSet) map[string]types.UID {
 }
 
 // awaitClaims waits until there are exactly these claims.
-func (s *scene[T]) awaitClaims(rule string, wanted []string) {
+func (s *fixture[T]) awaitClaims(rule string, wanted []string) {
 	s.Helper()
 	slices.Sort(wanted)
 	s.Await(fmt.Sprintf("%s: the claims %v", rule, wanted), func() string {
@@ -83,7 +83,7 @@ func (s *scene[T]) awaitClaims(rule string, wanted []string) {
 
 func TestClaimsFollowTheirPods(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data")))
 	before := s.claimUIDs(set)
 	if len(before) != 3 {
@@ -132,7 +132,7 @@ func TestClaimsFollowTheirPods(t *testing.T) {
 
 func TestClaimsAreNotReused(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	set := s.run(cloneSet("web", 2, claimTemplate("data"), disablePVCReuse))
 	victim, other := s.owned("web")[0], s.owned("web")[1]
 	s.DeletePod(victim.Name)
@@ -174,7 +174,7 @@ func TestClaimsAreNotReused(t *testing.T) {
 // A recreated pod gets a claim of its own; the old one is not left behind.
 func TestClaimsOfRecreatedPods(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	set := s.run(cloneSet("web", 3, claimTemplate("data"), strategy(reCreate, 1)))
 	before := s.owned("web")
 	s.expect("web", 2, 3)

@@ -20,17 +20,17 @@ const (
 	onlyInside = v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 )
 
-// cloneSetScene is a scene of CloneSets.
-type cloneSetScene struct{ *scene[*v1alpha1.CloneSet] }
+// cloneSetFixture is a fixture of CloneSets.
+type cloneSetFixture struct{ *fixture[*v1alpha1.CloneSet] }
 
-func newCloneSetScene(t *testing.T) *cloneSetScene {
+func newCloneSetFixture(t *testing.T) *cloneSetFixture {
 	t.Helper()
-	return steady.cloneSetScene(t)
+	return steady.cloneSetFixture(t)
 }
 
-func (b *bed) cloneSetScene(t *testing.T) *cloneSetScene {
+func (b *bed) cloneSetFixture(t *testing.T) *cloneSetFixture {
 	t.Helper()
-	return &cloneSetScene{newScene(t, b, cloneSetKind)}
+	return &cloneSetFixture{newFixture(t, b, cloneSetKind)}
 }
 
 var cloneSetKind = &kind[*v1alpha1.CloneSet]{

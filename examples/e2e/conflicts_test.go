@@ -20,7 +20,7 @@ import (
 // the budget, and the status is right when they stop.
 func TestUsersFightOverEverything(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 6, strategy(inPlace, 2)))
 	before := s.owned("web")
 	s.expect("web", 4, 6)
@@ -75,7 +75,7 @@ func TestUsersFightOverEverything(t *testing.T) {
 // The status is a subresource: what is written into it with the spec is ignored, and a status write leaves the spec alone.
 func TestStatusIsASubresource(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	given := cloneSet("web", 1)
 	given.Status = v1alpha1.CloneSetStatus{Replicas: 77, CurrentRevision: "made-up"}
 	if stored := s.create(given); stored.Status.Replicas != 0 || stored.Status.CurrentRevision != "" {
@@ -98,7 +98,7 @@ func TestStatusIsASubresource(t *testing.T) {
 // takes them away, and they roll nothing.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	sets := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace)
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
@@ -127,7 +127,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 
 	victim := s.owned("web")[0]
 	s.merge(`{"spec":{"scaleStrategy":{"podsToDelete":["` + victim.Name + `"]}}}`)
-	s.AwaitGone(victim, "CS-4: picked by name")
+	s.AwaitGone(victim, "CS-4: marked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keepsUnknownFields("pruned", 1)
@@ -148,14 +148,14 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	s.restarted("web", "main", "web:2", 1)
 }
 
-func (s *cloneSetScene) merge(patch string) {
+func (s *cloneSetFixture) merge(patch string) {
 	s.Helper()
 	if _, err := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace).Patch(s.Context(), "web", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		s.Fatalf("patch CloneSet web with %s: %v", patch, err)
 	}
 }
 
-func (s *cloneSetScene) keepsUnknownFields(after string, value int64) {
+func (s *cloneSetFixture) keepsUnknownFields(after string, value int64) {
 	s.Helper()
 	set, err := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace).Get(s.Context(), "web", metav1.GetOptions{})
 	if err != nil {

@@ -32,7 +32,7 @@ func testControlPlaneIsKilledInMidRollout(t *testing.T, b *bed) {
 // was not over by then: on a busy machine, what is observed of it comes late.
 func (b *bed) killedInMidRollout(t *testing.T, component string, how v1alpha1.CloneSetUpdateStrategyType) bool {
 	t.Helper()
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.run(cloneSet("web", 12, strategy(how, 3)))
 	before := s.owned("web")
 	s.expect("web", 9, 12)
@@ -61,7 +61,7 @@ func (b *bed) killedInMidRollout(t *testing.T, component string, how v1alpha1.Cl
 
 // An API server that hangs answers nothing, and its connections stay open.
 func testAPIServerHangsInMidRollout(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.run(cloneSet("web", 12, strategy(inPlace, 3)))
 	before := s.owned("web")
 	s.expect("web", 9, 12)
@@ -87,7 +87,7 @@ func testAPIServerHangsInMidRollout(t *testing.T, b *bed) {
 // Creations whose answers are lost are not made twice, whatever a user writes meanwhile.
 func testAPIServerIsKilledInMidScaleUp(t *testing.T, b *bed) {
 	const wanted = 100
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.run(cloneSet("web", 1))
 	s.expect("web", 0, wanted)
 	s.edit("web", replicas(wanted))

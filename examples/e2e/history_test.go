@@ -112,7 +112,7 @@ func (h *history) lines() []string {
 }
 
 // expect judges the pods of a workload from now on. All of them must be in service now.
-func (s *scene[T]) expect(set string, minAvailable, maxPods int) {
+func (s *fixture[T]) expect(set string, minAvailable, maxPods int) {
 	s.Pods.Read(func(all map[types.UID]*corev1.Pod) {
 		s.history.mu.Lock()
 		defer s.history.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *scene[T]) expect(set string, minAvailable, maxPods int) {
 }
 
 // keptBudget ends the judgement and fails the test where the budget was broken.
-func (s *scene[T]) keptBudget(set string) {
+func (s *fixture[T]) keptBudget(set string) {
 	s.Helper()
 	listed := s.Pods.Lists()
 	s.history.mu.Lock()

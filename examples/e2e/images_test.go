@@ -152,7 +152,7 @@ func TestImagePullJob(t *testing.T) {
 	s.labelsAreMirrored(nodes[0])
 }
 
-// images is a scene with NodeImages, which belong to no namespace.
+// images is a fixture with NodeImages, which belong to no namespace.
 type images struct {
 	*testbed.Scene
 	client client.NodeImageInterface

@@ -35,7 +35,7 @@ func prioritised(meta metav1.ObjectMeta, containers string) *corev1.Pod {
 }
 
 // createPod creates a pod and returns what was stored.
-func (s *cloneSetScene) createPod(pod *corev1.Pod) *corev1.Pod {
+func (s *cloneSetFixture) createPod(pod *corev1.Pod) *corev1.Pod {
 	s.Helper()
 	s.AwaitServiceAccount()
 	stored, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
@@ -47,7 +47,7 @@ func (s *cloneSetScene) createPod(pod *corev1.Pod) *corev1.Pod {
 }
 
 // becomesReady gives a container an image with which it does.
-func (s *cloneSetScene) becomesReady(pod, container string) {
+func (s *cloneSetFixture) becomesReady(pod, container string) {
 	s.Helper()
 	s.PatchPod(pod, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": container, "image": container + ":1"}}}})
 	s.AwaitPod(pod, container+" is ready", func(pod *corev1.Pod) string {
@@ -61,7 +61,7 @@ func (s *cloneSetScene) becomesReady(pod, container string) {
 }
 
 // awaitKeys waits until the ConfigMap of a pod has exactly these keys.
-func (s *cloneSetScene) awaitKeys(rule string, pod *corev1.Pod, wanted ...string) {
+func (s *cloneSetFixture) awaitKeys(rule string, pod *corev1.Pod, wanted ...string) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("%s: the keys %v for pod %s", rule, wanted, pod.Name), func() string {
 		configMap, err := s.Core.CoreV1().ConfigMaps(s.Namespace).Get(s.Context(), pod.Name+"-barrier", metav1.GetOptions{})
@@ -80,7 +80,7 @@ func (s *cloneSetScene) awaitKeys(rule string, pod *corev1.Pod, wanted ...string
 
 func TestContainersStartInOrder(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	pod := s.createPod(prioritised(metav1.ObjectMeta{GenerateName: "web-"}, "main=0 proxy=100 log=100 agent=-5"))
 	if len(pod.Name) != len("web-")+5 {
 		s.Errorf("LP-6: expected a name of web- and five characters, observed %s", pod.Name)
@@ -117,7 +117,7 @@ func TestContainersStartInOrder(t *testing.T) {
 // A pod that takes the name of another one, as those of a StatefulSet do, does not get the keys of that one.
 func TestKeysAreOfOnePod(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	first := s.createPod(prioritised(metav1.ObjectMeta{Name: "web-0"}, "main=0 proxy=100"))
 	s.awaitKeys("LP-9", first, "p_100")
 	s.becomesReady(first.Name, "proxy")
@@ -131,7 +131,7 @@ func TestKeysAreOfOnePod(t *testing.T) {
 // A ConfigMap of the name that is not the pod's is left alone, and what to do is told, each time that it matters.
 func TestConfigMapOfSomebodyElse(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	configMaps := s.Core.CoreV1().ConfigMaps(s.Namespace)
 	if _, err := configMaps.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-barrier"}}, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
@@ -164,7 +164,7 @@ func TestConfigMapOfSomebodyElse(t *testing.T) {
 
 func TestPriorityThatIsNone(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.AwaitServiceAccount()
 	pods := s.Core.CoreV1().Pods(s.Namespace)
 	_, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=abc"), metav1.CreateOptions{})
@@ -188,7 +188,7 @@ func TestPriorityThatIsNone(t *testing.T) {
 // The workload and the webhook both know what a pod needs; it gets it once.
 func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2, func(set *v1alpha1.CloneSet) {
 		containers := set.Spec.Template.Spec.Containers
 		containers[1].Env = append(containers[1].Env, corev1.EnvVar{Name: "KRUISE_CONTAINER_PRIORITY", Value: "7"})
@@ -204,7 +204,7 @@ func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 
 // With the manager down, pods are still created, but for those that it would change.
 func testPodsAreCreatedWithoutAManager(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.AwaitServiceAccount()
 	s.Manager.Kill()
 	s.Cleanup(func() { s.revive() })

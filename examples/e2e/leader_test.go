@@ -25,7 +25,7 @@ func leads(m *testbed.Manager) bool {
 func testTheOtherManagerTakesOver(t *testing.T, b *bed) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := b.cloneSetScene(t)
+			s := b.cloneSetFixture(t)
 			s.run(cloneSet("web", 12, strategy(how, 2)))
 			before := s.owned("web")
 			first, second := s.twoManagers(how)
@@ -49,7 +49,7 @@ func testTheOtherManagerTakesOver(t *testing.T, b *bed) {
 }
 
 // twoManagers replaces the shared manager by one that leads and one that waits.
-func (s *cloneSetScene) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *testbed.Manager) {
+func (s *cloneSetFixture) twoManagers(how v1alpha1.CloneSetUpdateStrategyType) (leader, other *testbed.Manager) {
 	s.Helper()
 	s.Manager.Kill()
 	s.Cleanup(s.revive)

@@ -31,7 +31,7 @@ func templateLabel(key, value string) func(*v1alpha1.CloneSet) {
 }
 
 // awaitState waits until a pod of the set is in a lifecycle state, and returns it.
-func (s *scene[T]) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
+func (s *fixture[T]) awaitState(set string, state lifecyclev1alpha1.StateType) (found *corev1.Pod) {
 	s.Helper()
 	s.Await(fmt.Sprintf("a pod of %s in the state %s", set, state), func() string {
 		states := map[string]string{}
@@ -48,7 +48,7 @@ func (s *scene[T]) awaitState(set string, state lifecyclev1alpha1.StateType) (fo
 }
 
 // takesBack scales in and out again: a pod that is about to be deleted, held by its hook, stays.
-func (s *scene[T]) takesBack(in, out func(T)) {
+func (s *fixture[T]) takesBack(in, out func(T)) {
 	s.Helper()
 	s.edit("web", in)
 	leaving := s.awaitState("web", lifecyclev1alpha1.StatePreparingDelete)
@@ -63,7 +63,7 @@ func (s *scene[T]) takesBack(in, out func(T)) {
 
 func TestPreDeleteHook(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 3, templateLabel(hold, "yes"),
 		hooks(lifecyclev1alpha1.Lifecycle{PreDelete: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{hold: "yes"}}})))
 	s.takesBack(replicas(2), replicas(3))
@@ -92,7 +92,7 @@ func TestPreDeleteHook(t *testing.T) {
 
 func TestPreNormalHook(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.create(cloneSet("web", 2,
 		hooks(lifecyclev1alpha1.Lifecycle{PreNormal: &lifecyclev1alpha1.LifecycleHook{LabelsHandler: map[string]string{"example.com/registered": "yes"}}})))
 	s.awaitStatus("web", "LC-E5: two pods are ready, none is available", func(set *v1alpha1.CloneSet) string {
@@ -124,7 +124,7 @@ func TestMarkPodNotReady(t *testing.T) {
 	}}
 	t.Run("CloneSet", func(t *testing.T) {
 		t.Parallel()
-		s := newCloneSetScene(t)
+		s := newCloneSetFixture(t)
 		s.run(cloneSet("web", 1, strategy(inPlace, 1), hooks(hook), func(set *v1alpha1.CloneSet) {
 			set.Spec.Template.Finalizers = []string{holdFinalizer}
 		}))
@@ -132,7 +132,7 @@ func TestMarkPodNotReady(t *testing.T) {
 	})
 	t.Run("StatefulSet", func(t *testing.T) {
 		t.Parallel()
-		s := newStatefulSetScene(t)
+		s := newStatefulSetFixture(t)
 		s.run(statefulSet(1, s.spec(orderedInPlace), func(set *v1beta1.StatefulSet) {
 			set.Spec.Lifecycle, set.Spec.Template.Finalizers = &hook, []string{holdFinalizer}
 		}))
@@ -141,7 +141,7 @@ func TestMarkPodNotReady(t *testing.T) {
 }
 
 // updatesNotReady updates a single pod, which a hook marks not ready as long as it holds its finalizer.
-func (s *scene[T]) updatesNotReady(update func(T)) {
+func (s *fixture[T]) updatesNotReady(update func(T)) {
 	s.Helper()
 	before := s.owned("web")
 	name := before[0].Name
@@ -183,7 +183,7 @@ func (s *scene[T]) updatesNotReady(update func(T)) {
 // Several writers share the gate: what another one has written stays, and keeps the pod out of service.
 func TestReadinessIsShared(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 1, strategy(inPlace, 1)))
 	pod := s.owned("web")[0]
 	const other = `[{"userAgent":"Drill","key":"one"}]`

@@ -25,7 +25,7 @@ type bed struct {
 var steady *bed
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{Parallel: 24, Audit: true, Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRights}}
+	options := testbed.Options{Parallel: 24, Audit: true, Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		if steady, err = newBed(ctx, b); err != nil {
 			return err
@@ -95,7 +95,7 @@ func TestFaults(t *testing.T) {
 }
 
 // revive makes sure at the end of a test that the next one finds a manager at work.
-func (s *scene[T]) revive() {
+func (s *fixture[T]) revive() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 func testManagerIsKilledInMidRollout(t *testing.T, b *bed) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
-			s := b.cloneSetScene(t)
+			s := b.cloneSetFixture(t)
 			s.run(cloneSet("web", 20, strategy(how, 3), claimTemplate("data")))
 			before := s.owned("web")
 			s.expect("web", 17, 20)
@@ -62,7 +62,7 @@ func moments(t *testing.T, thresholds []int) []moment {
 
 // killManagerAt kills the manager at each moment, and starts it again. It fails unless half of the kills at least were in
 // the middle of the rollout: on a busy machine, the last moments of a rollout are observed late.
-func (s *scene[T]) killManagerAt(moments []moment) {
+func (s *fixture[T]) killManagerAt(moments []moment) {
 	s.Helper()
 	s.Cleanup(s.revive)
 	inTheMiddle := 0
@@ -83,7 +83,7 @@ func (s *scene[T]) killManagerAt(moments []moment) {
 }
 
 // killAt kills a manager at a moment. It tells whether that was in the middle of the rollout.
-func (s *scene[T]) killAt(p *testbed.Manager, m moment) bool {
+func (s *fixture[T]) killAt(p *testbed.Manager, m moment) bool {
 	s.Helper()
 	s.Await(fmt.Sprintf("%d updated pods", m.updated), func() string {
 		if n := s.updated("web"); n < m.updated {
@@ -107,7 +107,7 @@ func (s *scene[T]) killAt(p *testbed.Manager, m moment) bool {
 }
 
 // updated counts the pods whose template has the image web:2.
-func (s *scene[T]) updated(set string) (n int) {
+func (s *fixture[T]) updated(set string) (n int) {
 	for _, pod := range s.owned(set) {
 		if pod.Spec.Containers[0].Image == "web:2" {
 			n++
@@ -118,7 +118,7 @@ func (s *scene[T]) updated(set string) (n int) {
 
 // updatedOnce fails where the update from before to now did more than it had to: in place, every pod is the same and its
 // container was restarted once; otherwise every pod was replaced by exactly one other.
-func (s *cloneSetScene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
+func (s *cloneSetFixture) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetUpdateStrategyType) {
 	s.Helper()
 	if how == inPlace {
 		s.updatedInPlace(before)
@@ -132,7 +132,7 @@ func (s *cloneSetScene) updatedOnce(before []*corev1.Pod, how v1alpha1.CloneSetU
 }
 
 // updatedInPlace fails where a pod is not the same as before, or its container was not restarted exactly once.
-func (s *scene[T]) updatedInPlace(before []*corev1.Pod) {
+func (s *fixture[T]) updatedInPlace(before []*corev1.Pod) {
 	s.Helper()
 	s.unmoved(before, "web")
 	s.restarted("web", "main", "web:2", 1)
@@ -142,7 +142,7 @@ func (s *scene[T]) updatedInPlace(before []*corev1.Pod) {
 }
 
 // deletedOnly fails where other pods than these have been deleted.
-func (s *scene[T]) deletedOnly(wanted ...string) {
+func (s *fixture[T]) deletedOnly(wanted ...string) {
 	s.Helper()
 	deleted := s.history.deleted()
 	if fmt.Sprint(deleted) != fmt.Sprint(wanted) {
@@ -151,7 +151,7 @@ func (s *scene[T]) deletedOnly(wanted ...string) {
 }
 
 // created fails where more or fewer pods have been created in all.
-func (s *scene[T]) created(wanted int) {
+func (s *fixture[T]) created(wanted int) {
 	s.Helper()
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()

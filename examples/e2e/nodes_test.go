@@ -23,7 +23,7 @@ import (
 // A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. It is among
 // TestFaults: the manager waits only a second meanwhile, and there is one node more.
 func testNodeWithoutAgent(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	distribution, err := client.NewForConfig(s.Control.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func testNodeWithoutAgent(t *testing.T, b *bed) {
 }
 
 // bareNode creates a node that is ready, of which no kubelet takes care. It goes with the test.
-func (s *scene[T]) bareNode() string {
+func (s *fixture[T]) bareNode() string {
 	s.Helper()
 	nodes := s.Core.CoreV1().Nodes()
 	node, err := nodes.Create(s.Context(), &corev1.Node{
@@ -121,7 +121,7 @@ func (s *scene[T]) bareNode() string {
 }
 
 // awaitFailures waits until it is told so often of a node that a pull has failed.
-func (s *scene[T]) awaitFailures(node string, times int32) {
+func (s *fixture[T]) awaitFailures(node string, times int32) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("IMG-2.4: it is told %d times", times), func() string {
 		events, err := s.Core.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{

@@ -17,7 +17,7 @@ import (
 
 func TestOrphansAreNotAdopted(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.Orphan("orphan", map[string]string{"app": "web"})
 	s.run(cloneSet("web", 2))
 	s.edit("web", replicas(0))
@@ -33,7 +33,7 @@ func TestOrphansAreNotAdopted(t *testing.T) {
 
 func TestPodsAreReleased(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2))
 	pod := s.owned("web")[0]
 	s.Label(pod.Name, "app", "debugged")
@@ -61,7 +61,7 @@ func TestPodsAreReleased(t *testing.T) {
 // Ownership is by UID: two CloneSets with the same selector keep their own pods.
 func TestOverlappingSelectors(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	same := func(set *v1alpha1.CloneSet) {
 		set.Spec.Selector.MatchLabels = map[string]string{"app": "shared"}
 		set.Spec.Template.Labels = map[string]string{"app": "shared"}
@@ -85,7 +85,7 @@ func TestOverlappingSelectors(t *testing.T) {
 
 func TestFailedPodIsReplaced(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2))
 	failed := s.owned("web")[0]
 	s.SetPhase(failed.Name, corev1.PodFailed)
@@ -98,7 +98,7 @@ func TestFailedPodIsReplaced(t *testing.T) {
 }
 
 // deleteSet deletes a workload and waits until it is gone.
-func (s *scene[T]) deleteSet(name string, how metav1.DeletionPropagation) {
+func (s *fixture[T]) deleteSet(name string, how metav1.DeletionPropagation) {
 	s.Helper()
 	if err := s.client.Delete(s.Context(), name, metav1.DeleteOptions{PropagationPolicy: &how}); err != nil {
 		s.Fatalf("delete %s %s: %v", s.kind.name, name, err)
@@ -112,7 +112,7 @@ func (s *scene[T]) deleteSet(name string, how metav1.DeletionPropagation) {
 }
 
 // anythingLeft says which pods, claims and revisions there are.
-func (s *scene[T]) anythingLeft() string {
+func (s *fixture[T]) anythingLeft() string {
 	if pods, claims, revisions := s.Pods.All(), s.Claims.All(), s.Revisions.All(); len(pods)+len(claims)+len(revisions) > 0 {
 		return fmt.Sprintf("%v, %v, %v", testbed.Names(pods), testbed.Names(claims), testbed.Names(revisions))
 	}
@@ -124,7 +124,7 @@ func TestCascadingDeletion(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newCloneSetScene(t)
+			s := newCloneSetFixture(t)
 			s.run(cloneSet("web", 3, claimTemplate("data")))
 			s.deleteSet("web", how)
 			s.Await("no pods, claims and revisions", s.anythingLeft)
@@ -136,7 +136,7 @@ func TestCascadingDeletion(t *testing.T) {
 // Orphaned pods live on, and a new CloneSet of the same name leaves them alone.
 func TestOrphaningDeletion(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2))
 	left := s.owned("web")
 	s.deleteSet("web", metav1.DeletePropagationOrphan)

@@ -38,7 +38,7 @@ func gated(pod *corev1.Pod) (n int) {
 }
 
 // awaitPodInService waits until a pod takes traffic.
-func (s *cloneSetScene) awaitPodInService(name string) {
+func (s *cloneSetFixture) awaitPodInService(name string) {
 	s.Helper()
 	s.AwaitPod(name, "in service", func(p *corev1.Pod) string {
 		if !podstate.InService(p) {
@@ -51,7 +51,7 @@ func (s *cloneSetScene) awaitPodInService(name string) {
 // CRR-4.3: pods of a controller of the group get the gate, whatever its kind, and others do not.
 func TestReadinessGateOfOtherKinds(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	distribution, err := client.NewForConfig(s.Control.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestReadinessGateOfOtherKinds(t *testing.T) {
 // With the gate KruisePodReadinessGate every pod gets the readiness gate, so that each can be taken out of service while its
 // container is recreated. It is among TestFaults: the manager is another one meanwhile.
 func testReadinessGateOfAllPods(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.Manager.Kill()
 	s.Cleanup(s.revive)
 	all := s.Manager.With("--feature-gates=KruisePodReadinessGate=true")

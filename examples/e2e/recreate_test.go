@@ -71,7 +71,7 @@ func (a *agent) awaitNone(name string) {
 }
 
 // awaitRestarted waits until a pod is in service, with so many restarts of its containers main and side.
-func (s *cloneSetScene) awaitRestarted(pod string, main, side int32) {
+func (s *cloneSetFixture) awaitRestarted(pod string, main, side int32) {
 	s.Helper()
 	s.AwaitPod(pod, fmt.Sprintf("in service after %d and %d restarts", main, side), func(p *corev1.Pod) string {
 		if podstate.ContainerStatus(p, "main").RestartCount != main || podstate.ContainerStatus(p, "side").RestartCount != side || !podstate.InService(p) {
@@ -82,7 +82,7 @@ func (s *cloneSetScene) awaitRestarted(pod string, main, side int32) {
 }
 
 // awaitOutOfService waits until a request has taken its pod out of service.
-func (s *cloneSetScene) awaitOutOfService(pod, request string) {
+func (s *cloneSetFixture) awaitOutOfService(pod, request string) {
 	s.Helper()
 	want := fmt.Sprintf(`{"userAgent":"ContainerRecreateRequest","key":"%s/%s"}`, s.Namespace, request)
 	s.AwaitPod(pod, "out of service for "+request, func(p *corev1.Pod) string {
@@ -95,7 +95,7 @@ func (s *cloneSetScene) awaitOutOfService(pod, request string) {
 
 func TestContainerRecreateRequest(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 1))
 	pod := s.owned("web")[0]
 	a := s.startAgent()
@@ -127,7 +127,7 @@ func TestContainerRecreateRequest(t *testing.T) {
 // Two requests for one pod come one after the other.
 func TestTwoContainerRecreateRequests(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 1))
 	pod := s.owned("web")[0].Name
 	a := s.startAgent()
@@ -141,7 +141,7 @@ func TestTwoContainerRecreateRequests(t *testing.T) {
 // A request ends with its pod.
 func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.Orphan("lone", nil)
 	s.awaitPodInService("lone")
 	a := s.startAgent()
@@ -155,7 +155,7 @@ func TestContainerRecreateRequestOfAPodThatGoes(t *testing.T) {
 // A pod goes while no manager is at work, and the next one finds nothing but the request: that ends, once the API server itself
 // has been asked for the pod.
 func testContainerRecreateRequestOfAPodThatIsGone(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.createPod(plainPod("lone", withGate))
 	s.awaitPodInService("lone")
 	a := s.startAgent()
@@ -177,7 +177,7 @@ func testContainerRecreateRequestOfAPodThatIsGone(t *testing.T, b *bed) {
 // CRR-3: what the API server answers.
 func TestContainerRecreateRequestIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 1))
 	pod := s.owned("web")[0].Name
 	a := s.startAgent()
@@ -221,14 +221,14 @@ func TestContainerRecreateRequestIsRefused(t *testing.T) {
 // PR-3: a pod that no workload of ours has made.
 func TestReadinessGateOfAPodOnItsOwn(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.createPod(plainPod("lone", withGate))
 	s.awaitPodInService("lone")
 }
 
 // A manager dies while a pod is out of service, and the request is deleted: the next manager puts the pod back.
 func testManagerIsKilledWhileAPodIsOutOfService(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.run(cloneSet("web", 1))
 	pod := s.owned("web")[0].Name
 	a := s.startAgent()

@@ -17,7 +17,7 @@ import (
 // PF-5: what others write into the webhook configurations is taken back.
 func TestWebhookConfigurationsAreEdited(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	patch := []byte(`[{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":29}]`)
 	mutating := s.Core.AdmissionregistrationV1().MutatingWebhookConfigurations()
 	if _, err := mutating.Patch(t.Context(), registration.MutatingName, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
@@ -45,7 +45,7 @@ func TestWebhookConfigurationsAreEdited(t *testing.T) {
 
 // Certificates that are missing are made anew, and the webhooks are called with them.
 func testCertificatesAreLost(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	secrets := s.Core.CoreV1().Secrets("kruise-system")
 	before, err := secrets.Get(t.Context(), "kruise-webhook-certs", metav1.GetOptions{})
 	if err != nil {

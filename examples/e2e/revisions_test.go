@@ -21,18 +21,18 @@ import (
 func TestNameOfARevisionIsTaken(t *testing.T) {
 	t.Run("CloneSet", func(t *testing.T) {
 		t.Parallel()
-		s := newCloneSetScene(t)
-		takeName(s.scene, func() *v1alpha1.CloneSet { return cloneSet("web", 1) }, func(set *v1alpha1.CloneSet) *int32 { return set.Status.CollisionCount })
+		s := newCloneSetFixture(t)
+		takeName(s.fixture, func() *v1alpha1.CloneSet { return cloneSet("web", 1) }, func(set *v1alpha1.CloneSet) *int32 { return set.Status.CollisionCount })
 	})
 	t.Run("StatefulSet", func(t *testing.T) {
 		t.Parallel()
-		s := newStatefulSetScene(t)
-		takeName(s.scene, func() *v1beta1.StatefulSet { return statefulSet(1) }, func(set *v1beta1.StatefulSet) *int32 { return set.Status.CollisionCount })
+		s := newStatefulSetFixture(t)
+		takeName(s.fixture, func() *v1beta1.StatefulSet { return statefulSet(1) }, func(set *v1beta1.StatefulSet) *int32 { return set.Status.CollisionCount })
 	})
 }
 
 // takeName has a workload need a name that is taken.
-func takeName[T metav1.Object](s *scene[T], workload func() T, collisions func(T) *int32) {
+func takeName[T metav1.Object](s *fixture[T], workload func() T, collisions func(T) *int32) {
 	s.Helper()
 	s.run(workload())
 	name := s.Revisions.All()[0].Name
@@ -59,7 +59,7 @@ func takeName[T metav1.Object](s *scene[T], workload func() T, collisions func(T
 // A StatefulSet keeps no more old revisions than it is told to.
 func TestHistoryOfStatefulSetIsLimited(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(1, s.spec(parallelInPlace), s.spec(`{revisionHistoryLimit: 1}`)))
 	for i := 2; i < 6; i++ {
 		s.edit("web", mainImage(fmt.Sprintf("web:%d", i)))
@@ -73,10 +73,10 @@ func TestHistoryOfStatefulSetIsLimited(t *testing.T) {
 	})
 }
 
-// A StatefulSet takes over the pods and the revisions that another one of its name has left, and restarts nothing.
-func TestStatefulSetTakesOverOrphans(t *testing.T) {
+// A StatefulSet adopts the pods and the revisions that another one of its name has left, and restarts nothing.
+func TestStatefulSetAdoptsOrphans(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(2, s.spec(parallelInPlace)))
 	before, revisions := s.owned("web"), testbed.Names(s.Revisions.All())
 	s.deleteSet("web", metav1.DeletePropagationOrphan)

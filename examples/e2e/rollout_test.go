@@ -16,7 +16,7 @@ import (
 )
 
 // awaitUpdated waits until exactly n pods are updated, and all are in service.
-func (s *cloneSetScene) awaitUpdated(rule, name string, n int32) {
+func (s *cloneSetFixture) awaitUpdated(rule, name string, n int32) {
 	s.Helper()
 	s.awaitStatus(name, fmt.Sprintf("%s: %d updated pods", rule, n), func(set *v1alpha1.CloneSet) string {
 		wrong := s.unsettled(set)
@@ -34,7 +34,7 @@ func TestPartition(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newCloneSetScene(t)
+			s := newCloneSetFixture(t)
 			s.run(cloneSet("web", 5, strategy(how, 2), partition("50%")))
 			before, old := s.owned("web"), s.set("web").Status.UpdateRevision
 			s.expect("web", 3, 5)
@@ -46,7 +46,7 @@ func TestPartition(t *testing.T) {
 				s.Errorf("expected the old revision %s as the current one and 2 expected, updated and ready pods, observed %+v", old, status)
 			}
 			s.edit("web", partition("4"))
-			s.awaitUpdated("CS-E6: a raised partition moves nothing back", "web", 2)
+			s.awaitUpdated("CS-E6: a raised partition rolls nothing back", "web", 2)
 			s.edit("web", replicas(6))
 			s.awaitUpdated("CS-E7: a new pod fills up the old share", "web", 2)
 			s.expect("web", 4, 6)
@@ -67,7 +67,7 @@ func TestPartition(t *testing.T) {
 
 func TestRecreateUpdate(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 5, strategy(reCreate, 2)))
 	before := s.owned("web")
 	s.expect("web", 3, 5)
@@ -80,7 +80,7 @@ func TestRecreateUpdate(t *testing.T) {
 // What cannot be updated in place is recreated.
 func TestInPlaceIfPossibleRecreates(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 3, strategy(inPlace, 1)))
 	before := s.owned("web")
 	s.expect("web", 2, 3)
@@ -96,7 +96,7 @@ func TestSurge(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newCloneSetScene(t)
+			s := newCloneSetFixture(t)
 			s.run(cloneSet("web", 4, strategy(how, 0), func(set *v1alpha1.CloneSet) {
 				set.Spec.UpdateStrategy.MaxSurge = new(intstr.FromInt32(1))
 			}))
@@ -116,7 +116,7 @@ func TestBadImageIsContained(t *testing.T) {
 	for _, how := range []v1alpha1.CloneSetUpdateStrategyType{inPlace, reCreate} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newCloneSetScene(t)
+			s := newCloneSetFixture(t)
 			s.run(cloneSet("web", 6, strategy(how, 2)))
 			s.expect("web", 4, 6)
 			s.edit("web", image("web:bad"))
@@ -144,7 +144,7 @@ func TestBadImageIsContained(t *testing.T) {
 
 func TestPausedUpdate(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	paused := func(yes bool) func(*v1alpha1.CloneSet) {
 		return func(set *v1alpha1.CloneSet) { set.Spec.UpdateStrategy.Paused = yes }
 	}
@@ -176,7 +176,7 @@ func TestPausedUpdate(t *testing.T) {
 // Within the grace period a pod is out of service and still runs the old image.
 func TestGracePeriod(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2, strategy(inPlace, 1), func(set *v1alpha1.CloneSet) {
 		set.Spec.UpdateStrategy.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 1}
 	}))
@@ -198,7 +198,7 @@ func TestGracePeriod(t *testing.T) {
 
 func TestRevisions(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2, strategy(inPlace, 2), func(set *v1alpha1.CloneSet) { set.Spec.RevisionHistoryLimit = new(int32(2)) }))
 	first := s.set("web").Status.UpdateRevision
 	s.edit("web", image("web:2"))

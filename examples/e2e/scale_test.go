@@ -24,7 +24,7 @@ var cloneSets = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
 // An autoscaler and kubectl scale use the subresource.
 func TestScaleSubresource(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 2))
 	sets := s.Dynamic.Resource(cloneSets).Namespace(s.Namespace)
 	for _, n := range []int64{4, 1} {
@@ -47,22 +47,22 @@ func TestScaleSubresource(t *testing.T) {
 
 func TestSpecifiedDelete(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 4, strategy(reCreate, 1)))
 	pods := s.owned("web")
 
 	s.expect("web", 3, 4)
 	s.Label(pods[0].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	s.Label(pods[1].Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "")
-	s.AwaitGone(pods[0], "CS-4: picked by label")
-	s.AwaitGone(pods[1], "CS-4: picked by label, with any value")
+	s.AwaitGone(pods[0], "CS-4: marked by label")
+	s.AwaitGone(pods[1], "CS-4: marked by label, with any value")
 	s.awaitSettled("web")
 	s.keptBudget("web") // CS-22
 
 	s.expect("web", 3, 4)
 	s.edit("web", podsToDelete(pods[2].Name, pods[3].Name))
-	s.AwaitGone(pods[2], "CS-4: picked by name")
-	s.AwaitGone(pods[3], "CS-4: picked by name")
+	s.AwaitGone(pods[2], "CS-4: marked by name")
+	s.AwaitGone(pods[3], "CS-4: marked by name")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.keptBudget("web")
@@ -70,14 +70,14 @@ func TestSpecifiedDelete(t *testing.T) {
 
 	victim := s.owned("web")[1]
 	s.edit("web", podsToDelete(victim.Name), replicas(3))
-	s.AwaitGone(victim, "CS-E10: picked by name, not replaced")
+	s.AwaitGone(victim, "CS-E10: marked by name, not replaced")
 	s.awaitPruned("web")
 	s.awaitSettled("web")
 	s.created(8)
 }
 
 // awaitPruned waits until podsToDelete is empty.
-func (s *cloneSetScene) awaitPruned(set string) {
+func (s *cloneSetFixture) awaitPruned(set string) {
 	s.Helper()
 	s.Await("CS-3(g): podsToDelete is pruned", func() string {
 		stored, _ := s.sets.Named(set)
@@ -91,7 +91,7 @@ func (s *cloneSetScene) awaitPruned(set string) {
 // The user's choice to delete a pod can be taken back, as long as the budget has held the deletion back.
 func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 3, strategy(inPlace, 1)))
 	pods := s.owned("web")
 	s.edit("web", image("web:bad"), partition("2")) // takes up the budget
@@ -101,21 +101,21 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 		}
 		return ""
 	})
-	var picked *corev1.Pod
+	var marked *corev1.Pod
 	for _, pod := range s.owned("web") {
 		if podstate.InService(pod) {
-			picked = pod
+			marked = pod
 		}
 	}
-	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
+	s.Label(marked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, "true")
 	s.edit("web", replicas(4))
-	s.awaitStatus("web", "a fourth pod, of the bad image too; the picked one waits", func(set *v1alpha1.CloneSet) string {
+	s.awaitStatus("web", "a fourth pod, of the bad image too; the marked one waits", func(set *v1alpha1.CloneSet) string {
 		if set.Status.Replicas != 4 || set.Status.ReadyReplicas != 2 {
 			return fmt.Sprintf("status %+v", set.Status)
 		}
 		return ""
 	})
-	s.Label(picked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
+	s.Label(marked.Name, lifecyclev1alpha1.SpecifiedDeleteLabel, nil)
 	s.edit("web", image("web:1"), partition("0"))
 	s.awaitSettled("web")
 	s.deletedOnly() // CS-E16
@@ -125,7 +125,7 @@ func TestSpecifiedDeleteIsTakenBack(t *testing.T) {
 // What the API server refuses is told in the status, and gone from it when it no longer refuses.
 func TestQuotaIsToldInTheStatus(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	quotas := s.Core.CoreV1().ResourceQuotas(s.Namespace)
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Name: "pods"},

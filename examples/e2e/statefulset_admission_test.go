@@ -18,14 +18,14 @@ import (
 )
 
 // inVersion gives the StatefulSets of the namespace as a client of one version has them.
-func (s *statefulSetScene) inVersion(version string) dynamic.ResourceInterface {
+func (s *statefulSetFixture) inVersion(version string) dynamic.ResourceInterface {
 	return s.Dynamic.Resource(statefulSets.GroupResource().WithVersion(version)).Namespace(s.Namespace)
 }
 
 // A client that knows v1alpha1 only reads a StatefulSet and writes it back. What its version does not have stays.
 func TestClientsOfV1alpha1(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(2, s.spec(parallelInPlace), s.retained("Retain", "Delete"), s.spec(`{reserveOrdinals: [1],
 		scaleStrategy: {maxUnavailable: 2}, lifecycle: {preDelete: {labelsHandler: {`+hold+`: "yes"}}}}`)))
 	before, stored := s.owned("web"), s.set("web")
@@ -61,7 +61,7 @@ func TestClientsOfV1alpha1(t *testing.T) {
 // Whatever version a manifest is of, what is wrong with it is refused by the name of the field.
 func TestWrongStatefulSetsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	const rolling = "spec.updateStrategy.rollingUpdate."
 	for _, test := range []struct {
 		name, field, spec string
@@ -102,7 +102,7 @@ func TestWrongStatefulSetsAreRefused(t *testing.T) {
 
 func TestWrongChangesOfStatefulSetsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(1, s.spec(`{serviceName: peers, updateStrategy: {rollingUpdate: {podUpdatePolicy: InPlaceOnly}}}`)))
 	for _, version := range []string{v1beta1.SchemeGroupVersion.Version, v1alpha1.SchemeGroupVersion.Version} {
 		for _, test := range []struct{ name, field, patch string }{
@@ -123,7 +123,7 @@ func TestWrongChangesOfStatefulSetsAreRefused(t *testing.T) {
 // The defaults of both versions are the same template, so that a client of either rolls nothing by saving.
 func TestDefaultsOfBothVersions(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(1))
 	before, revision := s.owned("web"), s.set("web").Status.UpdateRevision
 	for _, version := range []string{v1alpha1.SchemeGroupVersion.Version, v1beta1.SchemeGroupVersion.Version} {

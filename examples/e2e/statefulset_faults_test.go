@@ -9,7 +9,7 @@ import (
 
 // A start in order is finished in order by the next manager: no pod twice, none before those below it serve.
 func testManagerIsKilledInMidStart(t *testing.T, b *bed) {
-	s := b.statefulSetScene(t)
+	s := b.statefulSetFixture(t)
 	s.create(statefulSet(6, s.spec(orderedInPlace), s.spec(dataClaims), mainImage("web:2")))
 	s.killManagerAt(moments(t, []int{1, 3}))
 	s.awaitSettled("web")
@@ -23,7 +23,7 @@ func testManagerIsKilledInMidStart(t *testing.T, b *bed) {
 }
 
 func testManagerIsKilledInMidUpdateOfAStatefulSet(t *testing.T, b *bed) {
-	s := b.statefulSetScene(t)
+	s := b.statefulSetFixture(t)
 	s.run(statefulSet(10, s.spec(parallelInPlace), s.spec(dataClaims)))
 	before, claims := s.owned("web"), s.Claims.All()
 	s.expect("web", 8, 10)

@@ -22,7 +22,7 @@ func TestStatefulSetPreDeleteHook(t *testing.T) {
 	for _, policy := range []string{"OrderedReady", "Parallel"} {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
-			s := newStatefulSetScene(t)
+			s := newStatefulSetFixture(t)
 			s.run(statefulSet(3, holdLabel, s.spec(`{podManagementPolicy: `+policy+`, lifecycle: {preDelete: {labelsHandler: {`+hold+`: "yes"}}}}`)))
 			s.takesBack(s.spec(`{replicas: 2}`), s.spec(`{replicas: 3}`))
 			s.awaitSettled("web")
@@ -42,10 +42,10 @@ func TestStatefulSetPreDeleteHook(t *testing.T) {
 	}
 }
 
-// The hook holds an update back before it and after it, and no other pod moves meanwhile.
+// The hook holds an update back before it and after it, and no other pod is updated meanwhile.
 func TestStatefulSetInPlaceUpdateHook(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(2, holdLabel, s.spec(orderedInPlace), s.spec(`{lifecycle: {inPlaceUpdate: {labelsHandler: {`+hold+`: "yes"}}}}`)))
 	before, done := s.owned("web"), len(s.history.acted())
 	s.expect("web", 1, 2)

@@ -16,7 +16,7 @@ import (
 
 func TestReserveOrdinals(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(3, s.spec(`{reserveOrdinals: [1]}`)))
 	s.acted("STS-1: in order, without the reserved ordinal", 0,
 		"create web-0", "serve web-0", "create web-2", "serve web-2", "create web-3", "serve web-3")
@@ -34,7 +34,7 @@ func TestReserveOrdinals(t *testing.T) {
 // With scaleStrategy.maxUnavailable, a parallel start holds back while so many pods are not available.
 func TestScaleStrategy(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.create(statefulSet(6, s.spec(`{podManagementPolicy: Parallel, scaleStrategy: {maxUnavailable: 2}}`)))
 	s.awaitSettled("web")
 	out, most := 0, 0
@@ -55,7 +55,7 @@ func TestScaleStrategy(t *testing.T) {
 }
 
 // retained sets what becomes of claims, of which every pod has one.
-func (s *statefulSetScene) retained(whenDeleted, whenScaled string) func(*v1beta1.StatefulSet) {
+func (s *statefulSetFixture) retained(whenDeleted, whenScaled string) func(*v1beta1.StatefulSet) {
 	return func(set *v1beta1.StatefulSet) {
 		s.spec(dataClaims)(set)
 		s.spec(fmt.Sprintf(`{persistentVolumeClaimRetentionPolicy: {whenDeleted: %s, whenScaled: %s}}`, whenDeleted, whenScaled))(set)
@@ -63,7 +63,7 @@ func (s *statefulSetScene) retained(whenDeleted, whenScaled string) func(*v1beta
 }
 
 // awaitLasting waits until these claims are bound and go with no pod.
-func (s *statefulSetScene) awaitLasting(names ...string) {
+func (s *statefulSetFixture) awaitLasting(names ...string) {
 	s.Helper()
 	s.Await(fmt.Sprintf("STS-23, STS-24: the claims %v are Bound and without owners", names), func() string {
 		for _, name := range names {
@@ -79,7 +79,7 @@ func (s *statefulSetScene) awaitLasting(names ...string) {
 // A pod that stays keeps its claim, also where reserved ordinals give it a number beyond the replicas.
 func TestClaimsOfReservedOrdinals(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(3, s.retained("Retain", "Delete"), s.spec(parallelInPlace), s.spec(`{reserveOrdinals: [1]}`)))
 	s.awaitLasting("data-web-0", "data-web-2", "data-web-3")
 	claims, old := s.Claims.All(), s.owned("web")[2]
@@ -101,7 +101,7 @@ func TestClaimsOfReservedOrdinals(t *testing.T) {
 // A pod that comes back soon after it was scaled away waits until its former claim is gone, which is about to go.
 func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(3, s.retained("Retain", "Delete"), s.spec(parallelInPlace)))
 	old, _ := s.Claims.Named("data-web-2")
 	held := func(patch string) {
@@ -152,7 +152,7 @@ func TestClaimsOfDeletedStatefulSets(t *testing.T) {
 	for _, how := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
-			s := newStatefulSetScene(t)
+			s := newStatefulSetFixture(t)
 			s.run(statefulSet(3, s.retained("Delete", "Retain"), s.spec(parallelInPlace), s.spec(`{reserveOrdinals: [0]}`)))
 			s.edit("web", s.spec(`{replicas: 2}`))
 			s.awaitSettled("web")

@@ -71,7 +71,7 @@ status:
 )
 
 func testStatefulSetTakeOver(t *testing.T, b *bed) {
-	s := b.statefulSetScene(t)
+	s := b.statefulSetFixture(t)
 	s.Cleanup(s.revive)
 	if hash := revision.Hash([]byte(takenOverStatefulRevision), nil); hash != takenOverStatefulHash {
 		s.Errorf("CS-CR2: expected the hash %s, observed %s", takenOverStatefulHash, hash)
@@ -115,7 +115,7 @@ func testStatefulSetTakeOver(t *testing.T, b *bed) {
 }
 
 // awaitIdle waits until a controller of the manager has looked at everything there is.
-func (s *scene[T]) awaitIdle(controller string) {
+func (s *fixture[T]) awaitIdle(controller string) {
 	s.Helper()
 	number := func(metrics, name string) string {
 		of := fmt.Sprintf(`(?m)^%s\{controller="%s",name="%s"\} (.*)$`, name, controller, controller)
@@ -146,7 +146,7 @@ func ownerOfClaim(owner metav1.OwnerReference) metav1.OwnerReference {
 // leaveOrdinal stores a pod of a StatefulSet and its claim. Pod 0 was created by an OpenKruise that did not yet know lifecycle
 // states and KruisePodReady, and pod 2 was updated in place once. The claim of pod 3 would go with it: OpenKruise takes an
 // ordinal that is not below the replicas for one that is scaled away.
-func (s *statefulSetScene) leaveOrdinal(set *v1beta1.StatefulSet, owner metav1.OwnerReference, ordinal int) {
+func (s *statefulSetFixture) leaveOrdinal(set *v1beta1.StatefulSet, owner metav1.OwnerReference, ordinal int) {
 	s.Helper()
 	name := fmt.Sprintf("demo-%d", ordinal)
 	template := &set.Spec.VolumeClaimTemplates[0]

@@ -21,17 +21,17 @@ import (
 
 // The tests of StatefulSets are about what those of Kubernetes do not have; for the rest, TestGuarantees compares both.
 
-// statefulSetScene is a scene of StatefulSets.
-type statefulSetScene struct{ *scene[*v1beta1.StatefulSet] }
+// statefulSetFixture is a fixture of StatefulSets.
+type statefulSetFixture struct{ *fixture[*v1beta1.StatefulSet] }
 
-func newStatefulSetScene(t *testing.T) *statefulSetScene {
+func newStatefulSetFixture(t *testing.T) *statefulSetFixture {
 	t.Helper()
-	return steady.statefulSetScene(t)
+	return steady.statefulSetFixture(t)
 }
 
-func (b *bed) statefulSetScene(t *testing.T) *statefulSetScene {
+func (b *bed) statefulSetFixture(t *testing.T) *statefulSetFixture {
 	t.Helper()
-	return &statefulSetScene{newScene(t, b, statefulSetKind)}
+	return &statefulSetFixture{newFixture(t, b, statefulSetKind)}
 }
 
 var statefulSetKind = &kind[*v1beta1.StatefulSet]{
@@ -84,7 +84,7 @@ func statefulSet(replicas int32, edits ...func(*v1beta1.StatefulSet)) *v1beta1.S
 }
 
 // spec writes fields of the spec, given in YAML, and leaves all others. Lists are replaced.
-func (s *statefulSetScene) spec(text string) func(*v1beta1.StatefulSet) {
+func (s *statefulSetFixture) spec(text string) func(*v1beta1.StatefulSet) {
 	return func(set *v1beta1.StatefulSet) {
 		if err := yaml.UnmarshalStrict([]byte(text), &set.Spec); err != nil {
 			s.Fatalf("spec: %v in %s", err, text)
@@ -98,7 +98,7 @@ func mainImage(name string) func(*v1beta1.StatefulSet) {
 }
 
 // acted fails where something else has been done to the pods since the first acts, or in another order.
-func (s *statefulSetScene) acted(rule string, since int, wanted ...string) {
+func (s *statefulSetFixture) acted(rule string, since int, wanted ...string) {
 	s.Helper()
 	if diff := cmp.Diff(wanted, s.history.acted()[since:]); diff != "" {
 		s.Errorf("%s: what has been done to the pods (-expected +observed):\n%s", rule, diff)
@@ -106,7 +106,7 @@ func (s *statefulSetScene) acted(rule string, since int, wanted ...string) {
 }
 
 // startedInOrder fails unless every pod was updated in place, from the highest ordinal down.
-func (s *statefulSetScene) startedInOrder(replicas, maxUnavailable int) {
+func (s *statefulSetFixture) startedInOrder(replicas, maxUnavailable int) {
 	s.Helper()
 	if wrong := outOfOrder(s.history.acted(), replicas, maxUnavailable); wrong != "" {
 		s.Errorf("STS-17: %s", wrong)

@@ -16,7 +16,7 @@ import (
 
 func TestStatefulSetInPlaceUpdate(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(10, s.spec(parallelInPlace), s.spec(dataClaims),
 		s.spec(`{updateStrategy: {rollingUpdate: {maxUnavailable: "40%"}}}`)))
 	before, claims, writes := s.owned("web"), s.Claims.All(), s.Writes()
@@ -33,7 +33,7 @@ func TestStatefulSetInPlaceUpdate(t *testing.T) {
 }
 
 // wroteToPods fails unless the manager has written exactly this to pods and claims since it had written what is given first.
-func (s *scene[T]) wroteToPods(before, wanted map[string]int) {
+func (s *fixture[T]) wroteToPods(before, wanted map[string]int) {
 	s.Helper()
 	s.AwaitAsking("the manager's writes are logged", func() string {
 		written := s.Writes()
@@ -52,7 +52,7 @@ func (s *scene[T]) wroteToPods(before, wanted map[string]int) {
 // A partition of an unordered update is a number of pods, and the priority says which go first.
 func TestStatefulSetUnorderedUpdate(t *testing.T) {
 	t.Parallel()
-	s := newStatefulSetScene(t)
+	s := newStatefulSetFixture(t)
 	s.run(statefulSet(5, s.spec(parallelInPlace), s.spec(`{updateStrategy: {rollingUpdate: {
 		partition: 3, maxUnavailable: 1, unorderedUpdate: {priorityStrategy: {weightPriority: [
 			{weight: 90, matchSelector: {matchLabels: {role: canary}}}, {weight: 10, matchSelector: {matchLabels: {role: standby}}}]}}}}}`)))
@@ -74,7 +74,7 @@ func TestStatefulSetUnorderedUpdate(t *testing.T) {
 }
 
 // updatedAndServing tells what is wrong with a status that does not say that all pods are available, and n of them updated.
-func (s *statefulSetScene) updatedAndServing(n int32) func(*v1beta1.StatefulSet) string {
+func (s *statefulSetFixture) updatedAndServing(n int32) func(*v1beta1.StatefulSet) string {
 	return func(set *v1beta1.StatefulSet) string {
 		status := set.Status
 		if status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.AvailableReplicas != *set.Spec.Replicas {
@@ -98,7 +98,7 @@ func TestStatefulSetBadImageIsRolledBack(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStatefulSetScene(t)
+			s := newStatefulSetFixture(t)
 			s.run(statefulSet(4, s.spec(test.spec)))
 			before := s.owned("web")
 			s.expect("web", 4-test.broken, 4)
@@ -123,7 +123,7 @@ func TestStatefulSetBadImageIsRolledBack(t *testing.T) {
 	}
 }
 
-func (s *statefulSetScene) waitingForImage() (n int) {
+func (s *statefulSetFixture) waitingForImage() (n int) {
 	for _, pod := range s.owned("web") {
 		if state := podstate.ContainerStatus(pod, "main").State.Waiting; state != nil && state.Reason == "ImagePullBackOff" {
 			n++
@@ -133,7 +133,7 @@ func (s *statefulSetScene) waitingForImage() (n int) {
 }
 
 // keptClaims fails where claims are not those of before.
-func (s *statefulSetScene) keptClaims(before []*corev1.PersistentVolumeClaim) {
+func (s *statefulSetFixture) keptClaims(before []*corev1.PersistentVolumeClaim) {
 	s.Helper()
 	for _, old := range before {
 		if claim, found := s.Claims.Named(old.Name); !found || claim.UID != old.UID || claim.DeletionTimestamp != nil {

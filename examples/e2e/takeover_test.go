@@ -65,7 +65,7 @@ status:
 )
 
 func testTakeOver(t *testing.T, b *bed) {
-	s := b.cloneSetScene(t)
+	s := b.cloneSetFixture(t)
 	s.Cleanup(s.revive)
 	s.Manager.Kill()
 	s.withoutWebhooks()
@@ -101,7 +101,7 @@ func testTakeOver(t *testing.T, b *bed) {
 }
 
 // withoutWebhooks lets workloads be written while no manager runs. The manager registers its webhooks again when it starts.
-func (s *scene[T]) withoutWebhooks() {
+func (s *fixture[T]) withoutWebhooks() {
 	s.Helper()
 	admission := s.Core.AdmissionregistrationV1()
 	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), registration.MutatingName, metav1.DeleteOptions{})
@@ -121,7 +121,7 @@ func (s *scene[T]) withoutWebhooks() {
 }
 
 // leaveSet stores a workload and its status, with the very fields that OpenKruise has written.
-func (s *scene[T]) leaveSet(resource schema.GroupVersionResource, manifest string) T {
+func (s *fixture[T]) leaveSet(resource schema.GroupVersionResource, manifest string) T {
 	s.Helper()
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
@@ -142,7 +142,7 @@ func (s *scene[T]) leaveSet(resource schema.GroupVersionResource, manifest strin
 }
 
 // leaveRevision stores the revision of a workload, named after its hash.
-func (s *scene[T]) leaveRevision(owner metav1.OwnerReference, hash, data string) {
+func (s *fixture[T]) leaveRevision(owner metav1.OwnerReference, hash, data string) {
 	s.Helper()
 	_, err := s.Core.AppsV1().ControllerRevisions(s.Namespace).Create(s.Context(), &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
@@ -158,7 +158,7 @@ func (s *scene[T]) leaveRevision(owner metav1.OwnerReference, hash, data string)
 }
 
 // leavePod stores a pod whose readiness gates are these, all of them met, and returns what was stored.
-func (s *scene[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) *corev1.Pod {
+func (s *fixture[T]) leavePod(pod *corev1.Pod, gates ...corev1.PodConditionType) *corev1.Pod {
 	s.Helper()
 	pod.Spec.ReadinessGates = nil
 	var conditions []any
@@ -180,7 +180,7 @@ func updatedBefore(revision string) string {
 }
 
 // leaveClonePod stores a pod of a CloneSet.
-func (s *cloneSetScene) leaveClonePod(set *v1alpha1.CloneSet, owner metav1.OwnerReference, name string) {
+func (s *cloneSetFixture) leaveClonePod(set *v1alpha1.CloneSet, owner metav1.OwnerReference, name string) {
 	s.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -205,7 +205,7 @@ func (s *cloneSetScene) leaveClonePod(set *v1alpha1.CloneSet, owner metav1.Owner
 }
 
 // awaitLeftInService waits until the pods that have been left are in service, and returns them.
-func (s *scene[T]) awaitLeftInService(wanted int) []*corev1.Pod {
+func (s *fixture[T]) awaitLeftInService(wanted int) []*corev1.Pod {
 	s.Helper()
 	s.Await("the pods are in service before the takeover", func() string {
 		if n := s.inService("demo"); n != wanted {
@@ -217,7 +217,7 @@ func (s *scene[T]) awaitLeftInService(wanted int) []*corev1.Pod {
 }
 
 // updatedAfterTakeOver updates the workload: in place, since it is ours now.
-func (s *scene[T]) updatedAfterTakeOver(before []*corev1.Pod, update func(T)) {
+func (s *fixture[T]) updatedAfterTakeOver(before []*corev1.Pod, update func(T)) {
 	s.Helper()
 	s.edit("demo", update)
 	s.awaitSettled("demo")

@@ -14,7 +14,7 @@ import (
 
 // unmoved fails where a pod is not the one it was: another object, on another node, with another address; and where there are
 // others beside them than the added ones.
-func (s *scene[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
+func (s *fixture[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
 	s.Helper()
 	now := map[string]*corev1.Pod{}
 	for _, pod := range s.owned(set) {
@@ -42,7 +42,7 @@ func (s *scene[T]) unmoved(before []*corev1.Pod, set string, added ...string) {
 }
 
 // restarted fails where a container of the pods has another image or has been restarted more or less often.
-func (s *scene[T]) restarted(set, container, image string, restarts int32) {
+func (s *fixture[T]) restarted(set, container, image string, restarts int32) {
 	s.Helper()
 	for _, pod := range s.owned(set) {
 		status := podstate.ContainerStatus(pod, container)
@@ -55,7 +55,7 @@ func (s *scene[T]) restarted(set, container, image string, restarts int32) {
 
 func TestInPlaceUpdate(t *testing.T) {
 	t.Parallel()
-	s := newCloneSetScene(t)
+	s := newCloneSetFixture(t)
 	s.run(cloneSet("web", 5, strategy(inPlace, 2)))
 	before := s.owned("web")
 	s.expect("web", 3, 5)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFaults strikes a cluster whose workloads users change all the time. Whatever happens, no invariant is broken, and after
-// every round of faults everything comes to rest.
+// every round of faults everything settles.
 func TestFaults(t *testing.T) {
 	chosen := *seed
 	if chosen == 0 {

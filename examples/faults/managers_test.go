@@ -126,8 +126,8 @@ func (m *managers) awaitLeads(which int) {
 	})
 }
 
-// tell shows the logs.
-func (m *managers) tell() {
+// report shows the logs.
+func (m *managers) report() {
 	for _, manager := range m.all {
 		m.Logf("the log of %s:\n%s", manager.Name, manager.LogTail(m.Namespace))
 	}

@@ -52,7 +52,7 @@ func newStory(t *testing.T, seed uint64) *story {
 	s := &story{Scene: bed.NewScene(t, nil), seed: seed, random: rand.New(rand.NewPCG(seed, 0)), images: map[string][]string{}, begin: time.Now()}
 	strangers := s.strangers()
 	s.record = invariants.NewRecord(strangers...)
-	t.Cleanup(s.tell)
+	t.Cleanup(s.report)
 
 	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
 	revisions := bed.Core.AppsV1().ControllerRevisions(s.Namespace)
@@ -127,8 +127,8 @@ func (s *story) note(format string, arguments ...any) {
 	s.trace = append(s.trace, fmt.Sprintf("%s (%5.1f s) %s", time.Now().Format("15:04:05.000"), time.Since(s.begin).Seconds(), fmt.Sprintf(format, arguments...)))
 }
 
-// tell says what has happened where the test failed.
-func (s *story) tell() {
+// report says what has happened where the test failed.
+func (s *story) report() {
 	if !s.Failed() {
 		return
 	}
@@ -147,7 +147,7 @@ func (s *story) tell() {
 	s.Logf("the last changes of pods:\n%s", strings.Join(s.record.Last(300), "\n"))
 	s.Logf("the workloads:\n%s", strings.Join(s.unsettled(), "\n"))
 	if s.managers != nil {
-		s.managers.tell()
+		s.managers.report()
 	}
 }
 

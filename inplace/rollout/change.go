@@ -34,7 +34,7 @@ type PatchKind string
 
 // What patches are for.
 const (
-	// PatchRefresh writes down what has become of a pod: an update that is
+	// PatchRefresh records what has become of a pod: an update that is
 	// complete or goes on with its next containers, a hook that is met.
 	PatchRefresh PatchKind = "Refresh"
 	// PatchUpdateInPlace starts an in-place update.
@@ -54,7 +54,7 @@ const (
 
 // AffectsAvailability tells whether a patch of this kind changes the numbers that
 // the rest of its plan was computed from: it takes a pod out of service, or
-// cancels that. The other kinds write down what is so already.
+// cancels that. The other kinds record what is so already.
 func (k PatchKind) AffectsAvailability() bool {
 	return k == PatchUpdateInPlace || k == PatchPrepare || k == PatchCancelDelete
 }

@@ -12,14 +12,14 @@ import (
 )
 
 func TestClaims(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	claims := s.user.CoreV1().PersistentVolumeClaims("shop")
 	created, err := claims.Create(t.Context(), claim("data-web-0"), metav1.CreateOptions{})
 	s.must(err)
 
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"ownerReferences":[{"apiVersion":"v1","kind":"Pod","name":"web-0","uid":"u"}]}}`, created.UID)
 	if err := s.PatchClaim(t.Context(), created, []byte(patch)); err != nil || s.waitsFor() == "" {
-		t.Errorf("patch: error %v, the next pass waits for %q", err, s.waitsFor())
+		t.Errorf("patch: error %v, the next reconcile waits for %q", err, s.waitsFor())
 	}
 	owned, err := claims.Get(t.Context(), created.Name, metav1.GetOptions{})
 	if err != nil || len(owned.OwnerReferences) != 1 {

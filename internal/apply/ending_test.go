@@ -31,19 +31,19 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 		{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data-web-0")}}, {Pod: pod("web-1")}, {Pod: pod("web-2")}}
 	for _, test := range []struct {
 		refused string
-		create  func(*scene) error
+		create  func(*fixture) error
 	}{
-		{"create pods", func(s *scene) error { return s.CreatePods(t.Context(), creation[1:]) }},
-		{"create persistentvolumeclaims", func(s *scene) error { return s.CreatePods(t.Context(), creation[:1]) }},
-		{"create controllerrevisions", func(s *scene) error {
+		{"create pods", func(s *fixture) error { return s.CreatePods(t.Context(), creation[1:]) }},
+		{"create persistentvolumeclaims", func(s *fixture) error { return s.CreatePods(t.Context(), creation[:1]) }},
+		{"create controllerrevisions", func(s *fixture) error {
 			_, err := s.PrepareRevisions(t.Context(), &revision.Changes{Create: history("web-2", "nginx:2")}, nil, nil)
 			return err
 		}},
 	} {
 		t.Run(test.refused, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			s.fail(test.refused, terminating())
-			pass := func() {
+			reconcile := func() {
 				t.Helper()
 				if err := test.create(s); WorthRetrying(err) != nil || err == nil {
 					t.Errorf("error %v, want one that is not worth retrying", err)
@@ -51,17 +51,17 @@ func TestNamespaceThatIsBeingDeleted(t *testing.T) {
 				s.Sync = s.Begin(s.set)
 			}
 			requests := func() int { t.Helper(); return len(s.requests()) }
-			pass()
-			if pass(); requests() != 1 {
+			reconcile()
+			if reconcile(); requests() != 1 {
 				t.Errorf("requests %q, want one", s.requests())
 			}
 			s.set.Generation++
 			s.Sync = s.Begin(s.set)
-			if pass(); requests() != 2 {
+			if reconcile(); requests() != 2 {
 				t.Errorf("after a change of the workload: requests %q, want another one", s.requests())
 			}
 			s.Writer.Forget(s.Key)
-			if pass(); requests() != 3 {
+			if reconcile(); requests() != 3 {
 				t.Errorf("of another workload of the name: requests %q, want another one", s.requests())
 			}
 			if len(s.events.events) > 0 {
@@ -83,7 +83,7 @@ func (j *refusedJobs) Create(context.Context, *distributionv1alpha1.ImagePullJob
 }
 
 func TestPullJobsInANamespaceThatIsBeingDeleted(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	jobs := &refusedJobs{}
 	decision := rollout.PreDownload{Create: []*distributionv1alpha1.ImagePullJob{{}, {}}, Label: "tried"}
 	for range 3 {

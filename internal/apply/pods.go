@@ -72,7 +72,7 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		p.Own.Lost(p.Key, consistency.Pods, c.Pod.Name)
 	}
 	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
-	p.moves.ended(c.Pod, err)
+	p.podWrites.ended(c.Pod, err)
 	if err != nil {
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
 	}
@@ -97,7 +97,7 @@ func (p *Sync) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, action A
 }
 
 func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err error) error {
-	p.moves.ended(pod, err)
+	p.podWrites.ended(pod, err)
 	if err != nil {
 		if !apierrors.IsConflict(err) {
 			p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
@@ -140,7 +140,7 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
 		if patch.Kind.AffectsAvailability() {
-			p.moves.ended(pod, err)
+			p.podWrites.ended(pod, err)
 		}
 		if err != nil && gone(err) {
 			return nil // the cache will show it

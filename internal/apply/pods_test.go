@@ -29,7 +29,7 @@ type outcome struct {
 	Lost             []string
 }
 
-func (s *scene) outcome(err error) outcome {
+func (s *fixture) outcome(err error) outcome {
 	o := outcome{Requests: s.requests(), Events: s.events.events, Waits: s.waitsFor() != "", Lost: s.lost()}
 	if err != nil {
 		o.Err = err.Error()
@@ -53,41 +53,41 @@ func TestCreatePods(t *testing.T) {
 	quota := `pods is forbidden: exceeded quota`
 	for _, test := range []struct {
 		name     string
-		set      func(*scene)
+		set      func(*fixture)
 		creation rollout.PodCreation
 		want     outcome
 	}{
 		{"a pod", nil, web(), outcome{Requests: []string{"create pods"}, Waits: true,
 			Events: []string{"Normal SuccessfulCreate: created pod web-0"}}},
-		{"its claims first", func(s *scene) { s.fail("create pods", errQuota) }, web("data-web-0"), outcome{
+		{"its claims first", func(s *fixture) { s.fail("create pods", errQuota) }, web("data-web-0"), outcome{
 			Requests: []string{"create persistentvolumeclaims", "create pods"}, Waits: true,
 			Events: []string{"Normal SuccessfulCreate: created claim data-web-0", "Warning FailedCreate: create pod web-0: " + quota},
 			Err:    "create pod web-0: " + quota}},
-		{"a claim that exists is looked at, and used", func(s *scene) {
+		{"a claim that exists is looked at, and used", func(s *fixture) {
 			_, err := s.user.CoreV1().PersistentVolumeClaims("shop").Create(s.t.Context(), claim("data-web-0"), metav1.CreateOptions{})
 			s.must(err)
 		}, web("data-web-0"), outcome{Requests: []string{"create persistentvolumeclaims", "create pods", "get persistentvolumeclaims data-web-0"}, Waits: true,
 			Events: []string{"Normal SuccessfulCreate: created pod web-0"}}},
-		{"a claim that is being deleted is not used", func(s *scene) {
+		{"a claim that is being deleted is not used", func(s *fixture) {
 			s.existingClaim("data-web-0", func(c *corev1.PersistentVolumeClaim) { c.Finalizers = []string{"example.com/protection"} })
 			s.must(s.user.CoreV1().PersistentVolumeClaims("shop").Delete(s.t.Context(), "data-web-0", metav1.DeleteOptions{}))
 		}, web("data-web-0"), outcome{Requests: []string{"create persistentvolumeclaims", "get persistentvolumeclaims data-web-0"},
 			Err: "create claim data-web-0: the claim of that name is still being deleted"}},
-		{"a claim of somebody else is not used", func(s *scene) {
+		{"a claim of somebody else is not used", func(s *fixture) {
 			s.existingClaim("data-web-0", nil)
 		}, controlled(web("data-web-0")), outcome{Requests: []string{"create persistentvolumeclaims", "get persistentvolumeclaims data-web-0"},
 			Err: "create claim data-web-0: a claim of that name exists, which another controller has or none"}},
-		{"no pod without its claim", func(s *scene) { s.fail("create persistentvolumeclaims", errQuota) }, web("data-web-0"), outcome{
+		{"no pod without its claim", func(s *fixture) { s.fail("create persistentvolumeclaims", errQuota) }, web("data-web-0"), outcome{
 			Requests: []string{"create persistentvolumeclaims"},
 			Events:   []string{"Warning FailedCreate: create claim data-web-0: " + quota}, Err: "create claim data-web-0: " + quota}},
-		{"a pod that exists may be an own one", func(s *scene) { s.existing("web-0") }, web(), outcome{Requests: []string{"create pods"},
+		{"a pod that exists may be an own one", func(s *fixture) { s.existing("web-0") }, web(), outcome{Requests: []string{"create pods"},
 			Events: []string{`Warning FailedCreate: create pod web-0: pods "web-0" already exists`},
 			Err:    `create pod web-0: pods "web-0" already exists`, Lost: []string{"pods web-0"}}},
-		{"an answer that says that nothing was made", func(s *scene) { s.fail("create pods", errQuota) }, web(), outcome{Requests: []string{"create pods"},
+		{"an answer that says that nothing was made", func(s *fixture) { s.fail("create pods", errQuota) }, web(), outcome{Requests: []string{"create pods"},
 			Events: []string{"Warning FailedCreate: create pod web-0: " + quota}, Err: "create pod web-0: " + quota}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			if test.set != nil {
 				test.set(s)
 			}
@@ -103,27 +103,27 @@ func TestCreatePods(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		do   func(*scene) error
+		do   func(*fixture) error
 		want []string
 	}{
-		{"create pods", func(s *scene) error {
+		{"create pods", func(s *fixture) error {
 			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0")}})
 		}, []string{"pods web-0"}},
-		{"create persistentvolumeclaims", func(s *scene) error {
+		{"create persistentvolumeclaims", func(s *fixture) error {
 			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data")}}})
 		}, []string{"persistentvolumeclaims data"}},
-		{"delete pods", func(s *scene) error { return s.DeletePod(s.t.Context(), pod("web-0"), Delete) }, []string{"pods web-0"}},
-		{"delete persistentvolumeclaims", func(s *scene) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
+		{"delete pods", func(s *fixture) error { return s.DeletePod(s.t.Context(), pod("web-0"), Delete) }, []string{"pods web-0"}},
+		{"delete persistentvolumeclaims", func(s *fixture) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
 			[]string{"persistentvolumeclaims data"}},
-		{"patch persistentvolumeclaims", func(s *scene) error { return s.PatchClaim(s.t.Context(), claim("data"), []byte("{}")) },
+		{"patch persistentvolumeclaims", func(s *fixture) error { return s.PatchClaim(s.t.Context(), claim("data"), []byte("{}")) },
 			[]string{"persistentvolumeclaims data"}},
-		{"patch pods", func(s *scene) error {
+		{"patch pods", func(s *fixture) error {
 			return s.PatchPods(s.t.Context(), []rollout.PodPatch{{Pod: pod("web-0"), Patch: label("a", "b")}}, nil)
 		}, []string{"pods web-0"}},
 	} {
 		for _, failure := range []error{errLost, errInternal} {
 			t.Run(fmt.Sprint(test.name, ": ", failure), func(t *testing.T) {
-				s := newScene(t)
+				s := newFixture(t)
 				s.fail(test.name, failure)
 				if err := test.do(s); err == nil || !strings.Contains(err.Error(), failure.Error()) {
 					t.Errorf("error %v, want %v", err, failure)
@@ -146,7 +146,7 @@ func TestCreationSlowsDown(t *testing.T) {
 		{"a name may be the reason, so another one is tried", false, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			s.GeneratedNames = test.generated
 			creations := make([]rollout.PodCreation, 100)
 			for i := range creations {
@@ -170,23 +170,23 @@ func TestCreationSlowsDown(t *testing.T) {
 func TestDeletePod(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		set    func(*scene)
+		set    func(*fixture)
 		action Action
 		want   outcome
 	}{
 		{"a deletion", nil, Delete, outcome{Waits: true, Events: []string{"Normal SuccessfulDelete: deleted pod web-0"}}},
 		{"a deletion for an update", nil, Recreate, outcome{Waits: true, Events: []string{"Normal SuccessfulUpdatePodReCreate: deleted pod web-0"}}},
-		{"a pod that is gone", func(s *scene) { s.remove("web-0") }, Delete, outcome{}},
-		{"a pod that has been replaced stays", func(s *scene) { s.remove("web-0"); s.existing("web-0") }, Delete, outcome{}},
-		{"a failure", func(s *scene) { s.fail("delete pods", errQuota) }, Delete, outcome{
+		{"a pod that is gone", func(s *fixture) { s.remove("web-0") }, Delete, outcome{}},
+		{"a pod that has been replaced stays", func(s *fixture) { s.remove("web-0"); s.existing("web-0") }, Delete, outcome{}},
+		{"a failure", func(s *fixture) { s.fail("delete pods", errQuota) }, Delete, outcome{
 			Events: []string{"Warning FailedDelete: delete pod web-0: pods is forbidden: exceeded quota"},
 			Err:    "delete pod web-0: pods is forbidden: exceeded quota"}},
-		{"a failure for an update", func(s *scene) { s.fail("delete pods", errQuota) }, Recreate, outcome{
+		{"a failure for an update", func(s *fixture) { s.fail("delete pods", errQuota) }, Recreate, outcome{
 			Events: []string{"Warning FailedUpdatePodReCreate: delete pod web-0: pods is forbidden: exceeded quota"},
 			Err:    "delete pod web-0: pods is forbidden: exceeded quota"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			pods := s.existing("web-0")
 			if test.set != nil {
 				test.set(s)
@@ -215,7 +215,7 @@ func TestPatchPods(t *testing.T) {
 		kind  rollout.PatchKind
 		patch *podpatch.Patch
 		allow Allow
-		set   func(*scene)
+		set   func(*fixture)
 		want  outcome
 	}{
 		{"a patch that is not recorded", rollout.PatchRefresh, label("a", "b"), nil, nil, outcome{Requests: []string{"patch pods web-0"}, Waits: true}},
@@ -231,19 +231,19 @@ func TestPatchPods(t *testing.T) {
 		{"not allowed", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, *rollout.PodPatch) (bool, error) { return false, nil }, nil, outcome{}},
 		{"whether it is allowed is unknown", rollout.PatchUpdateInPlace, label("a", "b"), func(context.Context, *rollout.PodPatch) (bool, error) { return true, errLost }, nil,
 			outcome{Err: errLost.Error()}},
-		{"a pod that is gone", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *scene) { s.remove("web-0") },
+		{"a pod that is gone", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.remove("web-0") },
 			outcome{Requests: []string{"patch pods/status web-0"}}},
-		{"a pod that has been replaced", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *scene) { s.remove("web-0"); s.existing("web-0") },
+		{"a pod that has been replaced", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.remove("web-0"); s.existing("web-0") },
 			outcome{Requests: []string{"patch pods/status web-0"}}},
-		{"the second write waits for the first", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *scene) { s.fail("patch pods/status", errQuota) }, outcome{
+		{"the second write waits for the first", rollout.PatchUpdateInPlace, twoWrites, nil, func(s *fixture) { s.fail("patch pods/status", errQuota) }, outcome{
 			Requests: []string{"patch pods/status web-0"},
 			Events:   []string{"Warning FailedUpdatePodInPlace: update pod web-0 in place: pods is forbidden: exceeded quota"},
 			Err:      "patch pod web-0 (UpdateInPlace): pods is forbidden: exceeded quota"}},
-		{"a conflict is not recorded", rollout.PatchUpdateInPlace, label("a", "b"), nil, func(s *scene) { s.fail("patch pods", conflict) }, outcome{
+		{"a conflict is not recorded", rollout.PatchUpdateInPlace, label("a", "b"), nil, func(s *fixture) { s.fail("patch pods", conflict) }, outcome{
 			Requests: []string{"patch pods web-0"}, Err: "patch pod web-0 (UpdateInPlace): " + conflict.Error()}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			s.Records = map[rollout.PatchKind]Action{rollout.PatchUpdateInPlace: UpdateInPlace, rollout.PatchCancelDelete: Update}
 			patches := []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: test.patch, Kind: test.kind}}
 			if test.set != nil {
@@ -257,7 +257,7 @@ func TestPatchPods(t *testing.T) {
 }
 
 func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	pods := s.existing("web-0", "web-1", "web-2", "web-3", "web-4")
 	s.fail("delete pods web-2", errQuota)
 	err := Each(t.Context(), pods, func(ctx context.Context, pod *corev1.Pod) error { return s.DeletePod(ctx, pod, Delete) })
@@ -267,7 +267,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	s.Message = func(o Outcome) string {
 		if o.Claim != "" {
 			return fmt.Sprintf("%s Claim %s Pod %s in StatefulSet %s: %v", o.Action, o.Claim, o.Pod, o.Workload, o.Err)
@@ -293,21 +293,21 @@ func TestMessages(t *testing.T) {
 func TestFind(t *testing.T) {
 	for _, test := range []struct {
 		name      string
-		set       func(*scene)
+		set       func(*fixture)
 		shown     bool
 		shownErr  error
 		want      []string
 		wantFound bool
 		fails     bool
 	}{
-		{"it was made", func(s *scene) { s.existing("web-0") }, false, nil, []string{"get pods web-0"}, true, false},
+		{"it was made", func(s *fixture) { s.existing("web-0") }, false, nil, []string{"get pods web-0"}, true, false},
 		{"it was not made, or is gone unseen", nil, false, nil, []string{"get pods web-0"}, false, false},
-		{"it is gone, and the cache shows it", func(s *scene) { s.existing("web-0"); s.remove("web-0") }, true, nil, []string{"get pods web-0", "list pods"}, true, false},
-		{"nobody tells", func(s *scene) { s.fail("get pods", errInternal) }, true, nil, []string{"get pods web-0"}, false, true},
+		{"it is gone, and the cache shows it", func(s *fixture) { s.existing("web-0"); s.remove("web-0") }, true, nil, []string{"get pods web-0", "list pods"}, true, false},
+		{"nobody tells", func(s *fixture) { s.fail("get pods", errInternal) }, true, nil, []string{"get pods web-0"}, false, true},
 		{"the cache does not tell", nil, true, errLost, []string{"get pods web-0"}, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			if test.set != nil {
 				test.set(s)
 			}
@@ -321,7 +321,7 @@ func TestFind(t *testing.T) {
 		})
 	}
 	t.Run("a claim", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		s.FailBefore(func(r fakecluster.Request) error {
 			if r.Resource == "pods" {
 				return errLost
@@ -334,7 +334,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// live reads what the scene writes.
-func (s *scene) live() consistency.Registry {
+// live reads what the fixture writes.
+func (s *fixture) live() consistency.Registry {
 	return consistency.Registry{consistency.Pods: apiwriter.Pods(s.Kubernetes), consistency.Claims: apiwriter.Claims(s.Kubernetes)}
 }

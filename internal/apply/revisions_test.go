@@ -34,14 +34,14 @@ func owner(uid types.UID) metav1.OwnerReference {
 }
 
 // stored creates a revision as somebody else.
-func (s *scene) stored(r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
+func (s *fixture) stored(r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
 	s.t.Helper()
 	created, err := s.user.AppsV1().ControllerRevisions("shop").Create(s.t.Context(), r, metav1.CreateOptions{})
 	s.must(err)
 	return created
 }
 
-func (s *scene) removeRevision(name string) {
+func (s *fixture) removeRevision(name string) {
 	s.t.Helper()
 	s.must(s.user.AppsV1().ControllerRevisions("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{}))
 }
@@ -49,18 +49,18 @@ func (s *scene) removeRevision(name string) {
 func TestAdoptRevisions(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		set   func(*scene)
+		set   func(*fixture)
 		want  []types.UID // the owners afterwards
 		waits bool
 		fails bool
 	}{
 		{"an owner is added to the others", nil, []types.UID{"other", "set"}, true, false},
-		{"a revision that is gone", func(s *scene) { s.removeRevision("web-1") }, nil, false, false},
-		{"a revision that has been replaced", func(s *scene) { s.removeRevision("web-1"); s.stored(history("web-1", "mine")) }, nil, false, false},
-		{"a failure", func(s *scene) { s.fail("patch controllerrevisions", errQuota) }, []types.UID{"other"}, false, true},
+		{"a revision that is gone", func(s *fixture) { s.removeRevision("web-1") }, nil, false, false},
+		{"a revision that has been replaced", func(s *fixture) { s.removeRevision("web-1"); s.stored(history("web-1", "mine")) }, nil, false, false},
+		{"a failure", func(s *fixture) { s.fail("patch controllerrevisions", errQuota) }, []types.UID{"other"}, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			r := history("web-1", "nginx:1")
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 			r = s.stored(r)
@@ -69,7 +69,7 @@ func TestAdoptRevisions(t *testing.T) {
 			}
 			err := s.AdoptRevisions(t.Context(), []*appsv1.ControllerRevision{r}, owner("set"))
 			if (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {
-				t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
+				t.Errorf("error %v, the next reconcile waits for %q", err, s.waitsFor())
 			}
 			var owners []types.UID
 			if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err == nil {
@@ -87,8 +87,8 @@ func TestAdoptRevisions(t *testing.T) {
 
 func TestPrepareRevisions(t *testing.T) {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-	taken := func(edit func(*scene, *appsv1.ControllerRevision)) func(*scene) {
-		return func(s *scene) {
+	taken := func(edit func(*fixture, *appsv1.ControllerRevision)) func(*fixture) {
+		return func(s *fixture) {
 			r := history("web-2", "nginx:2")
 			edit(s, r)
 			s.stored(r)
@@ -97,52 +97,52 @@ func TestPrepareRevisions(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		selector *metav1.LabelSelector
-		set      func(*scene)
+		set      func(*fixture)
 		want     []string
 		settled  bool
 		collided bool
 		fails    bool
 	}{
 		{"CS-CR5: the revision is created", selector, nil, []string{"create controllerrevisions"}, true, false, false},
-		{"CS-CR5: a failure", selector, func(s *scene) { s.fail("create controllerrevisions", errQuota) },
+		{"CS-CR5: a failure", selector, func(s *fixture) { s.fail("create controllerrevisions", errQuota) },
 			[]string{"create controllerrevisions"}, false, false, true},
-		{"CS-CR5: other data of that name collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: other data of that name collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.Data = history("", "other").Data
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CS-CR5: equal data of nobody is found", selector, taken(func(*scene, *appsv1.ControllerRevision) {}),
+		{"CS-CR5: equal data of nobody is found", selector, taken(func(*fixture, *appsv1.ControllerRevision) {}),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CS-CR5: equal data of its own is found", nil, taken(func(s *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: equal data of its own is found", nil, taken(func(s *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences, r.Labels = []metav1.OwnerReference{owner(s.set.UID)}, nil
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CS-CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR4: equal data that another one keeps, and does not control, is found", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CS-CR4: equal data that another one controls collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR4: equal data that another one controls collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 			r.OwnerReferences[0].Controller = ptr.To(true)
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CS-CR4: equal data that is not selected collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) { r.Labels = nil }),
+		{"CS-CR4: equal data that is not selected collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) { r.Labels = nil }),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CS-CR4: equal data without a selector collides", nil, taken(func(*scene, *appsv1.ControllerRevision) {}),
+		{"CS-CR4: equal data without a selector collides", nil, taken(func(*fixture, *appsv1.ControllerRevision) {}),
 			[]string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CS-CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: data of another kind of owner collides, whatever it is", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.Labels, r.Data = nil, runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CS-CR5: an unreadable one of nobody collides", selector, taken(func(_ *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: an unreadable one of nobody collides", selector, taken(func(_ *fixture, r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, true, false},
-		{"CS-CR5: an unreadable one of its own is found", selector, taken(func(s *scene, r *appsv1.ControllerRevision) {
+		{"CS-CR5: an unreadable one of its own is found", selector, taken(func(s *fixture, r *appsv1.ControllerRevision) {
 			r.Data = runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}
 			r.OwnerReferences = []metav1.OwnerReference{owner(s.set.UID)}
 			r.OwnerReferences[0].Controller = ptr.To(true)
 		}), []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, false},
-		{"CS-CR5: it is gone again", selector, func(s *scene) {
-			taken(func(*scene, *appsv1.ControllerRevision) {})(s)
+		{"CS-CR5: it is gone again", selector, func(s *fixture) {
+			taken(func(*fixture, *appsv1.ControllerRevision) {})(s)
 			s.fail("get controllerrevisions", errInternal)
 		}, []string{"create controllerrevisions", "get controllerrevisions web-2"}, false, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			if test.set != nil {
 				test.set(s)
 			}
@@ -153,7 +153,7 @@ func TestPrepareRevisions(t *testing.T) {
 				t.Errorf("settled %v, collided %v, error %v", settled, collided, err)
 			}
 			if waits := s.waitsFor() != ""; waits == (test.collided || test.fails) {
-				t.Errorf("the next pass waits for %q", s.waitsFor())
+				t.Errorf("the next reconcile waits for %q", s.waitsFor())
 			}
 			if diff := cmp.Diff(test.want, s.requests()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
@@ -161,10 +161,10 @@ func TestPrepareRevisions(t *testing.T) {
 		})
 	}
 	t.Run("CS-CR5: an older revision is raised", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		changes := &revision.Changes{Raise: s.stored(history("web-1", "nginx:1")), RaiseTo: 7}
 		if settled, err := s.PrepareRevisions(t.Context(), changes, selector, nil); !settled || err != nil || s.waitsFor() == "" {
-			t.Errorf("settled %v, error %v, the next pass waits for %q", settled, err, s.waitsFor())
+			t.Errorf("settled %v, error %v, the next reconcile waits for %q", settled, err, s.waitsFor())
 		}
 		if now, err := s.user.AppsV1().ControllerRevisions("shop").Get(t.Context(), "web-1", metav1.GetOptions{}); err != nil || now.Revision != 7 {
 			t.Errorf("error %v, number %d", err, now.Revision)
@@ -176,7 +176,7 @@ func TestPrepareRevisions(t *testing.T) {
 		}
 	})
 	t.Run("a failure to count the collision is returned", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		s.stored(history("web-2", "other"))
 		changes := &revision.Changes{Create: history("web-2", "nginx:2")}
 		if _, err := s.PrepareRevisions(t.Context(), changes, selector, func(context.Context) error { return errLost }); !errors.Is(err, errLost) {
@@ -191,38 +191,38 @@ func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
 	for _, test := range []struct {
 		name    string
-		set     func(*scene)
-		waits   bool // the first pass, for the cache
+		set     func(*fixture)
+		waits   bool // the first reconcile, for the cache
 		fails   bool
-		another bool // the second pass asks again
+		another bool // the second reconcile asks again
 	}{
-		{"it exists", func(s *scene) { s.stored(history("web-1", "nginx:1")) }, true, false, false},
-		{"it is gone", func(*scene) {}, false, false, false},
-		{"it is somebody else's", func(s *scene) {
+		{"it exists", func(s *fixture) { s.stored(history("web-1", "nginx:1")) }, true, false, false},
+		{"it is gone", func(*fixture) {}, false, false, false},
+		{"it is somebody else's", func(s *fixture) {
 			r := history("web-1", "nginx:1")
 			r.OwnerReferences = []metav1.OwnerReference{owner("other")}
 			r.OwnerReferences[0].Controller = ptr.To(true)
 			s.stored(r)
 		}, false, false, false},
-		{"nobody knows whose it is", func(s *scene) {
+		{"nobody knows whose it is", func(s *fixture) {
 			r := history("web-1", "nginx:1")
 			r.Data.Raw = []byte(`{"of":"another"}`)
 			s.stored(r)
 		}, false, false, false},
-		{"nobody can tell", func(s *scene) { s.fail("get controllerrevisions", errInternal) }, false, true, true},
+		{"nobody can tell", func(s *fixture) { s.fail("get controllerrevisions", errInternal) }, false, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newScene(t)
+			s := newFixture(t)
 			test.set(s)
 			prepare := func() (bool, error) {
 				return s.PrepareRevisions(t.Context(), &revision.Changes{Missing: "web-1"}, selector, nil)
 			}
 			settled, err := prepare()
 			if settled == (test.waits || test.fails) || (err != nil) != test.fails || (s.waitsFor() != "") != test.waits {
-				t.Errorf("settled %v, error %v, the next pass waits for %q", settled, err, s.waitsFor())
+				t.Errorf("settled %v, error %v, the next reconcile waits for %q", settled, err, s.waitsFor())
 			}
 			if settled, err := prepare(); settled == test.another || (err != nil) != test.another {
-				t.Errorf("the second pass: settled %v, error %v", settled, err)
+				t.Errorf("the second reconcile: settled %v, error %v", settled, err)
 			}
 			want := []string{"get controllerrevisions web-1"}
 			if test.another {
@@ -236,7 +236,7 @@ func TestCurrentRevisionThatTheCacheLacks(t *testing.T) {
 }
 
 func TestDeleteRevisions(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	old := []*appsv1.ControllerRevision{}
 	for _, name := range []string{"web-1", "web-2", "web-3", "web-4"} {
 		old = append(old, s.stored(history(name, name)))

@@ -16,18 +16,18 @@ import (
 
 // ApplyStages applies the stages of a plan, each by do, which returns the
 // joined errors of what it tried. The second stage follows where the first has
-// moved no pod.
+// changed no pod.
 func (p *Sync) ApplyStages(ctx context.Context, stages *rollout.Stages, do func(context.Context, *rollout.Stage) error) error {
 	err := do(ctx, &stages.Stage)
-	if stages.Otherwise.Empty() || p.moves.any(ctx, p) {
+	if stages.Otherwise.Empty() || p.podWrites.any(ctx, p) {
 		return err
 	}
 	return errors.Join(err, do(ctx, &stages.Otherwise))
 }
 
-// moves is what is known of the writes of a reconcile that move pods. Its zero value
+// podWrites is what is known of the writes of a reconcile that change pods. Its zero value
 // is ready for use, by several goroutines.
-type moves struct {
+type podWrites struct {
 	lock  sync.Mutex
 	made  bool          // one was made, or may have been or may yet be
 	doubt []*corev1.Pod // as they were before writes that the server did not come to an end with
@@ -38,7 +38,7 @@ type moves struct {
 // pod tells what came of it: an admission webhook that is down gives that answer
 // for ever. Where there is no answer, the write may yet be made. After a
 // conflict nothing is known: the plan was made for another state.
-func (m *moves) ended(pod *corev1.Pod, err error) {
+func (m *podWrites) ended(pod *corev1.Pod, err error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	var status apierrors.APIStatus
@@ -52,9 +52,9 @@ func (m *moves) ended(pod *corev1.Pod, err error) {
 	}
 }
 
-// any tells whether a pod was moved, or may have been or may yet be. It looks at
+// any tells whether a pod was changed, or may have been or may yet be. It looks at
 // those that are in doubt.
-func (m *moves) any(ctx context.Context, p *Sync) bool {
+func (m *podWrites) any(ctx context.Context, p *Sync) bool {
 	if m.made {
 		return true
 	}

@@ -49,18 +49,18 @@ func TestStatusPatch(t *testing.T) {
 }
 
 func TestWriteStatus(t *testing.T) {
-	after := func(s *scene) *v1beta1.StatefulSetStatus {
+	after := func(s *fixture) *v1beta1.StatefulSetStatus {
 		status := s.set.Status.DeepCopy()
 		status.CurrentRevision, status.ReadyReplicas = "", 2
 		status.Conditions = []appsv1.StatefulSetCondition{{Type: "FailedCreatePod", Status: "True"}}
 		return status
 	}
-	stored := func(s *scene) (set v1beta1.StatefulSet) {
+	stored := func(s *fixture) (set v1beta1.StatefulSet) {
 		s.must(s.user.CoreV1().RESTClient().Get().AbsPath(setPath + "/web").Do(s.t.Context()).Into(&set))
 		return set
 	}
 	t.Run("it replaces the whole status", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		s.must(s.WriteStatus(t.Context(), &s.set.Status, after(s)))
 		set := stored(s)
 		if diff := cmp.Diff(*after(s), set.Status); diff != "" {
@@ -78,7 +78,7 @@ func TestWriteStatus(t *testing.T) {
 		}
 	})
 	t.Run("not over a workload that has changed", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		s.must(s.user.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/web").
 			Body([]byte(`{"metadata":{"labels":{"a":"b"}}}`)).Do(t.Context()).Error())
 		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); !apierrors.IsConflict(err) {
@@ -89,10 +89,10 @@ func TestWriteStatus(t *testing.T) {
 		}
 	})
 	t.Run("a workload that is gone is no error", func(t *testing.T) {
-		s := newScene(t)
+		s := newFixture(t)
 		s.must(s.user.CoreV1().RESTClient().Delete().AbsPath(setPath + "/web").Do(t.Context()).Error())
 		if err := s.WriteStatus(t.Context(), &s.set.Status, after(s)); err != nil || s.waitsFor() != "" {
-			t.Errorf("error %v, the next pass waits for %q", err, s.waitsFor())
+			t.Errorf("error %v, the next reconcile waits for %q", err, s.waitsFor())
 		}
 		r := s.stored(history("web-1", "nginx:1")) // pods that it left behind may come from it
 		s.must(s.DeleteRevisions(t.Context(), []*appsv1.ControllerRevision{r}))

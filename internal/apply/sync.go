@@ -38,8 +38,8 @@ type Sync struct {
 	// Updated is called with the end of every update in place that was tried. May be nil.
 	Updated func(pod *corev1.Pod, err error)
 
-	recorded sync.Map // reason to the number of events in this reconcile
-	moves    moves
+	recorded  sync.Map // reason to the number of events in this reconcile
+	podWrites podWrites
 }
 
 // Begin begins a reconcile of a workload as it was observed.

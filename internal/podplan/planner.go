@@ -105,7 +105,7 @@ func (p *Planner) Due(in time.Duration, comes bool) bool {
 	return comes && in <= 0
 }
 
-// Wait records why a pod does not move; nil stands for pods not created yet.
+// Wait records why a pod is not updated; nil stands for pods not created yet.
 func (p *Planner) Wait(pod *corev1.Pod, reason *rollout.Reason) {
 	p.plan.Waiting = append(p.plan.Waiting, rollout.Wait{Pod: pod, Reason: reason})
 }

@@ -11,7 +11,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// Refresh returns a patch that writes down what has become of a pod: conditions
+// Refresh returns a patch that records what has become of a pod: conditions
 // of a new pod or of a finished update, the next batch of containers, and hooks
 // that are met. The kind may add labels of its own, unless readable is false, and
 // ends with WriteRefresh. Where the pod is to be patched already, the returned

@@ -25,9 +25,9 @@ type Input struct {
 	// Selector selects the workload's pods.
 	Selector *metav1.LabelSelector
 
-	// Updating tells whether pods are to move from one revision to another.
+	// Updating tells whether pods are to be updated from one revision to another.
 	Updating bool
-	// To is the revision that they move to, From those that they come from:
+	// To is the revision that they are updated to, From those that they come from:
 	// one, or with PodPerNode any number.
 	To   *appsv1.ControllerRevision
 	From []*appsv1.ControllerRevision

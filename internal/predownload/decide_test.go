@@ -144,7 +144,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// checkDecidedOnce decides again after a decision was carried out. (IP-29)
+// checkDecidedOnce decides again after a decision was applied. (IP-29)
 func checkDecidedOnce(t *testing.T, in *Input, d rollout.PreDownload) {
 	t.Helper()
 	if d.Label == "" {

@@ -6,7 +6,7 @@
 // It decides once per revision; the outcome is a label on the
 // ControllerRevision. Decide is pure, and an Applier applies what it decides.
 //
-// It keeps the rules IP-29 to IP-32 of
+// It implements the rules IP-29 to IP-32 of
 // https://github.com/podwright/podwright/blob/main/inplace/RULES.md
 //
 // # Differences

@@ -35,7 +35,7 @@ func (a *applier) deleteUnused(ctx context.Context, claim *corev1.PersistentVolu
 	case a.owns(pod): // the cache will show it
 		return nil
 	}
-	return a.letGo(ctx, claim, pod)
+	return a.releaseClaim(ctx, claim, pod)
 }
 
 // nameTaken drops the instance of a pod whose name, or that of a claim of its,
@@ -54,19 +54,19 @@ func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, cause e
 	var errs []error
 	for _, claim := range a.claims {
 		if claim.DeletionTimestamp == nil && claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == instanceID(c.Pod) {
-			errs = append(errs, a.letGo(ctx, claim, pod))
+			errs = append(errs, a.releaseClaim(ctx, claim, pod))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// letGo gives a claim to a pod of somebody else that mounts it. One that the pod
+// releaseClaim gives a claim to a pod of somebody else that mounts it. One that the pod
 // does not mount stays without an owner: nobody deletes it.
-func (a *applier) letGo(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) error {
+func (a *applier) releaseClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) error {
 	if pod != nil && !mounts(pod, claim.Name) {
 		pod = nil
 	}
-	return a.ChangeClaims(ctx, []rollout.ClaimPatch{letGo(claim, a.set.UID, pod)})
+	return a.ChangeClaims(ctx, []rollout.ClaimPatch{releaseClaim(claim, a.set.UID, pod)})
 }
 
 // livePod asks the API server for a pod; nil where there is none.

@@ -119,7 +119,7 @@ func TestCloneSetWrites(t *testing.T) {
 			}
 		})
 	})
-	t.Run("CS-3(g): the pass that sees the pod go writes the status and prunes", func(t *testing.T) {
+	t.Run("CS-3(g): the reconcile that sees the pod go writes the status and prunes", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Settle()
@@ -184,7 +184,7 @@ func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 }
 
 // A pod that somebody deletes costs no request more than one that is missing
-// from the beginning, and what goes wrong with it is told in the same pass.
+// from the beginning, and what goes wrong with it is reported in the same reconcile.
 func TestLostPodIsCreatedAgain(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(3, "")

@@ -99,7 +99,7 @@ func TestOnePodFails(t *testing.T) {
 
 // TestCreationFails is CS-19.
 func TestCreationFails(t *testing.T) {
-	t.Run("CS-19: a quota costs one request per pass", func(t *testing.T) {
+	t.Run("CS-19: a quota costs one request per reconcile", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(100, "")
 			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
@@ -300,7 +300,7 @@ func TestBudget(t *testing.T) {
 }
 
 // CS-16: the event tells that scaleStrategy.maxUnavailable begins to hold pods
-// back, not every pass in which it does.
+// back, not every reconcile in which it does.
 func TestScaleUpLimitedIsToldOnce(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(12, `{"spec":{"scaleStrategy":{"maxUnavailable":2}}}`)

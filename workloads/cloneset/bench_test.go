@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settledWorld is a CloneSet of n pods at rest.
-func settledWorld(b *testing.B, n int) *setWorld {
-	w := newWorld(b)
+// settledScenario is a settled CloneSet of n pods.
+func settledScenario(b *testing.B, n int) *setScenario {
+	w := newScenario(b)
 	w.Spec(fmt.Sprint("replicas=", n), "type=InPlaceIfPossible")
 	for len(w.Pods) < n {
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 	}
 	for i, pod := range w.Pods {
 		pod.Spec.NodeName = fmt.Sprintf("node-%d", i%100)
@@ -34,20 +34,20 @@ func settledWorld(b *testing.B, n int) *setWorld {
 
 func BenchmarkPlan(b *testing.B) {
 	for _, n := range []int{10, 1_000, 10_000} {
-		settled := settledWorld(b, n)
+		settled := settledScenario(b, n)
 		b.Run(fmt.Sprintf("settled/%d", n), func(b *testing.B) { benchmarkPlan(b, settled) })
 
-		rollout := settledWorld(b, n)
+		rollout := settledScenario(b, n)
 		rollout.Spec("image=nginx:2")
 		b.Run(fmt.Sprintf("update/%d", n), func(b *testing.B) { benchmarkPlan(b, rollout) })
 
-		scaleIn := settledWorld(b, n)
+		scaleIn := settledScenario(b, n)
 		scaleIn.Spec(fmt.Sprint("replicas=", n/2))
 		b.Run(fmt.Sprintf("scale-in/%d", n), func(b *testing.B) { benchmarkPlan(b, scaleIn) })
 	}
 }
 
-func benchmarkPlan(b *testing.B, w *setWorld) {
+func benchmarkPlan(b *testing.B, w *setScenario) {
 	s := w.snapshot()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -96,9 +96,9 @@ func TestNamesOfOthers(t *testing.T) {
 
 // A user deletes the claim of a pod that no node has: it could never be scheduled.
 func TestClaimThatAPodWaitsFor(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=3", "claims=data")
-	w.carryOut(NewPlan(w.snapshot()))
+	w.apply(NewPlan(w.snapshot()))
 	w.Kubelet(w.Pods[0].Name)
 	for _, pod := range w.Pods {
 		w.RemoveClaim("data-" + pod.Name)
@@ -128,12 +128,12 @@ func TestClaimThatAPodWaitsFor(t *testing.T) {
 // a pod that never came is used for the next one. Otherwise it would be deleted and
 // another one made, without end.
 func TestClaimOfAPodThatWasRefused(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=3", "claims=data", "disablePVCReuse=true")
 	w.Refused = map[string]bool{"create": true}
-	w.carryOut(NewPlan(w.snapshot()))
+	w.apply(NewPlan(w.snapshot()))
 	version := w.set.ResourceVersion
-	w.carryOut(NewPlan(w.snapshot()))
+	w.apply(NewPlan(w.snapshot()))
 	for range 2 {
 		w.set.ResourceVersion = version // nothing is written that says more
 		plan := NewPlan(w.snapshot())
@@ -143,7 +143,7 @@ func TestClaimOfAPodThatWasRefused(t *testing.T) {
 		if n := len(plan.DeleteClaims); n > 0 {
 			t.Errorf("%d claims are deleted, and %d made anew", n, len(plan.Create[0].Claims))
 		}
-		w.carryOut(plan)
+		w.apply(plan)
 	}
 	w.Spec("replicas=0")
 	if plan := NewPlan(w.snapshot()); len(plan.DeleteClaims) != len(w.Claims) {
@@ -152,7 +152,7 @@ func TestClaimOfAPodThatWasRefused(t *testing.T) {
 }
 
 // TestClaimThatAPodOwns: a pod that no node has owns its claim, since it was
-// about to be given up, or a user has made the claim again.
+// about to be released, or a user has made the claim again.
 func TestClaimThatAPodOwns(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, withClaims)

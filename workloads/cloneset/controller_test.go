@@ -87,11 +87,11 @@ func TestController(t *testing.T) {
 					step(c)
 					c.Rest()
 					if p.Count() > before+100 {
-						t.Errorf("step %d took %d passes", i+1, p.Count()-before)
+						t.Errorf("step %d took %d reconciles", i+1, p.Count()-before)
 					}
 				}
 				if len(p.Errors()) > 0 {
-					t.Errorf("passes failed: %q", p.Errors())
+					t.Errorf("reconciles failed: %q", p.Errors())
 				}
 			})
 		})
@@ -110,7 +110,7 @@ func TestBadSpec(t *testing.T) {
 			c.Edit(`{"spec":{"replicas":5,"updateStrategy":{"partition":"x"}}}`)
 			c.Sleep("1h")
 			if diff := cmp.Diff([]string{"1 patch clonesets/status"}, c.Sent()); diff != "" || p.Count() > before+1 {
-				t.Errorf("%d passes, requests (-want +got):\n%s", p.Count()-before, diff)
+				t.Errorf("%d reconciles, requests (-want +got):\n%s", p.Count()-before, diff)
 			}
 			if got := c.Conditions(); len(got) != 1 || !strings.Contains(got[0], "partition") || !strings.Contains(got[0], "FailedUpdate") {
 				t.Errorf("conditions %q", got)

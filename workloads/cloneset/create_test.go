@@ -16,11 +16,11 @@ import (
 )
 
 func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.set.Spec.Template.Labels = nil
 	plan := NewPlan(w.snapshot())
 	if len(plan.Create) != 0 {
-		t.Error("a pod is created that would be given up at once")
+		t.Error("a pod is created that would be released at once")
 	}
 	const want = `spec.selector "app=web" does not match the labels of the template`
 	if len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
@@ -38,7 +38,7 @@ func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
 // The selector was changed together with the template, and no longer matches the
 // revision of which the partition wants pods. The others are created.
 func TestCurrentRevisionThatTheSelectorDoesNotMatch(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=4")
 	w.settle()
 	w.Spec("partition=2")
@@ -54,19 +54,19 @@ func TestCurrentRevisionThatTheSelectorDoesNotMatch(t *testing.T) {
 func TestCurrentRevisionThatHasNoPods(t *testing.T) {
 	for _, spoil := range []struct {
 		name string
-		do   func(*setWorld)
+		do   func(*setScenario)
 	}{
-		{"the selector does not match it", func(w *setWorld) {
+		{"the selector does not match it", func(w *setScenario) {
 			w.set.Spec.Selector.MatchLabels["track"], w.set.Spec.Template.Labels["track"] = "a", "a"
 		}},
-		{"it cannot be read", func(w *setWorld) {
+		{"it cannot be read", func(w *setScenario) {
 			for i, r := range w.Revisions {
 				w.Revisions[i] = r.DeepCopy()
 				w.Revisions[i].Data.Raw = []byte(`{"spec":{"template":7}}`)
 			}
 			w.Spec("image=nginx:2")
 		}},
-		{"a launch priority of it is no number", func(w *setWorld) {
+		{"a launch priority of it is no number", func(w *setScenario) {
 			w.Spec("image=nginx:2")
 			for i, r := range w.Revisions {
 				w.Revisions[i] = r.DeepCopy()
@@ -78,8 +78,8 @@ func TestCurrentRevisionThatHasNoPods(t *testing.T) {
 	} {
 		for _, test := range []struct{ limit, created int }{{1, 1}, {2, 2}, {3, 2}} {
 			t.Run(fmt.Sprintf("%s, scaleStrategy.maxUnavailable %d", spoil.name, test.limit), func(t *testing.T) {
-				w := newWorld(t)
-				w.carryOut(NewPlan(w.snapshot()))
+				w := newScenario(t)
+				w.apply(NewPlan(w.snapshot()))
 				w.settle()
 				w.Remove(w.Pods[0].Name)
 				spoil.do(w)
@@ -94,7 +94,7 @@ func TestCurrentRevisionThatHasNoPods(t *testing.T) {
 					}
 				}
 				for range 3 {
-					w.carryOut(NewPlan(w.snapshot()))
+					w.apply(NewPlan(w.snapshot()))
 					w.kubelets()
 				}
 				if len(w.Pods) != 2 {
@@ -106,17 +106,17 @@ func TestCurrentRevisionThatHasNoPods(t *testing.T) {
 }
 
 func TestMistypedReplicas(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=2000000000")
 	if n := len(NewPlan(w.snapshot()).Create); n != rollout.MostCreations {
-		t.Errorf("%d pods are created in one pass", n)
+		t.Errorf("%d pods are created in one reconcile", n)
 	}
 }
 
 // The template is edited before a status was written that names a current
 // revision. The pods of the former template are known as such all the same.
 func TestEditBeforeTheFirstStatus(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=3")
 	w.settle()
 	before := w.set.Status.CurrentRevision

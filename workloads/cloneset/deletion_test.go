@@ -14,30 +14,30 @@ import (
 func TestInDeletion(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		change func(*setWorld)
+		change func(*setScenario)
 	}{
-		{"a pod that the selector no longer matches is not given up", func(w *setWorld) {
+		{"a pod that the selector no longer matches is not released", func(w *setScenario) {
 			w.Edit(w.Pods[0].Name, func(p *corev1.Pod) { p.Labels["app"] = "other" })
 		}},
-		{"a new template gives no revision", func(w *setWorld) { w.Spec("image=nginx:9") }},
-		{"a former template raises no revision", func(w *setWorld) {
+		{"a new template gives no revision", func(w *setScenario) { w.Spec("image=nginx:9") }},
+		{"a former template raises no revision", func(w *setScenario) {
 			w.Spec("image=nginx:2")
 			w.settle()
 			w.Spec("image=nginx:1")
 		}},
-		{"missing pods are not created", func(w *setWorld) { w.Spec("replicas=9") }},
-		{"claims stay that are not to be used again", func(w *setWorld) {
+		{"missing pods are not created", func(w *setScenario) { w.Spec("replicas=9") }},
+		{"claims stay that are not to be used again", func(w *setScenario) {
 			w.Remove(w.Pods[0].Name)
 			w.Spec("disablePVCReuse=true")
 		}},
-		{"revisions beyond the history limit stay", func(w *setWorld) {
+		{"revisions beyond the history limit stay", func(w *setScenario) {
 			w.Spec("image=nginx:2")
 			w.settle()
 			w.Spec("historyLimit=0")
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newScenario(t)
 			w.Spec("replicas=2", "claims=data", "type=InPlaceIfPossible")
 			w.settle()
 			test.change(w)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloneset keeps CloneSets: a number of interchangeable pods that are
+// Package cloneset manages CloneSets: a number of interchangeable pods that are
 // updated in place where the change allows it, in portions that the spec sets.
 //
 // Every reconcile of a CloneSet has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
-// create, to delete and to change, and for each pod that should move and does
+// create, to delete and to change, and for each pod that should be updated and is
 // not, the rule and the number that hold it. Apply applies the plan. So
 // every decision can be called in a unit test, shown before it happens, and
 // explained afterwards. [Tally] is the arithmetic alone: numbers of pods in, numbers
@@ -49,7 +49,7 @@
 //   - While no pods can be created from the current revision, those of the update revision
 //     are, within scaleStrategy.maxUnavailable, and none in the place of the others.
 //   - Pods marked for deletion that are not ready, or not for minReadySeconds, count against
-//     maxUnavailable too, so that available ones that are picked beside them wait.
+//     maxUnavailable too, so that available ones marked for deletion beside them wait.
 //   - While pods are missing that nobody creates now, since scaleStrategy.maxUnavailable or
 //     the API server holds them back, pods marked for deletion are deleted that are not ready, and
 //     pods in the state PreparingDelete that no hook holds any more.
@@ -76,7 +76,7 @@
 //   - status.currentRevision moves to the update revision only when all wanted
 //     pods are there, where the partition holds any back: those would come back
 //     updated after they were evicted.
-//   - With the rollback of a raised partition switched on, pods move only from a
+//   - With the rollback of a raised partition switched on, pods are updated or rolled back only from a
 //     revision that has too many pods to one that has too few; otherwise one is
 //     restarted, and later updated again.
 //   - An update that comes to a pod which must wait goes on with the pods behind it:

@@ -25,10 +25,10 @@ import (
 
 // situations are CloneSets in the midst of something, so that between them the
 // planner reads all that it ever reads.
-func situations(t *testing.T) map[string]*setWorld {
-	all := map[string]*setWorld{}
-	situation := func(name, setup, change string, then func(*setWorld)) {
-		w := newWorld(t)
+func situations(t *testing.T) map[string]*setScenario {
+	all := map[string]*setScenario{}
+	situation := func(name, setup, change string, then func(*setScenario)) {
+		w := newScenario(t)
 		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/gate"}}
 		w.set.Spec.Template.Labels["tier"] = "front"
 		w.set.Spec.Template.Spec.Containers = []corev1.Container{
@@ -46,59 +46,59 @@ func situations(t *testing.T) map[string]*setWorld {
 		}
 		all[name] = w
 	}
-	situation("at rest", "", "", nil)
+	situation("settled", "", "", nil)
 	situation("an update begins", "", "image=nginx:2", nil)
-	situation("an update is under way", "", "image=nginx:2", func(w *setWorld) { w.carryOut(NewPlan(w.snapshot())) })
-	situation("an update is taken note of", "", "image=nginx:2", (*setWorld).step)
+	situation("an update is under way", "", "image=nginx:2", func(w *setScenario) { w.apply(NewPlan(w.snapshot())) })
+	situation("an update is taken note of", "", "image=nginx:2", (*setScenario).step)
 	situation("recreation", "", "type=ReCreate image=nginx:2", nil)
 	situation("InPlaceOnly", "", "type=InPlaceOnly env=x", nil)
-	situation("surge", "maxUnavailable=0 maxSurge=1", "image=nginx:2", (*setWorld).step)
+	situation("surge", "maxUnavailable=0 maxSurge=1", "image=nginx:2", (*setScenario).step)
 	situation("scale-in", "", "replicas=3", nil)
 	situation("minReadySeconds", "minReadySeconds=30", "replicas=3", nil)
 	situation("specified deletion", "maxUnavailable=1", "delete=p1,p2", nil)
 	situation("claims", "claims=data", "disablePVCReuse=true", nil)
 	situation("scale-out with claims", "claims=data", "replicas=6", nil)
-	situation("a claim whose pod is gone", "claims=data", "", func(w *setWorld) { w.Remove(w.Pods[0].Name) })
-	situation("a claim that is not to be used again", "claims=data", "disablePVCReuse=true", func(w *setWorld) { w.Remove(w.Pods[0].Name) })
-	situation("a claim that a pod waits for", "claims=data", "replicas=5", func(w *setWorld) {
-		w.carryOut(NewPlan(w.snapshot()))
+	situation("a claim whose pod is gone", "claims=data", "", func(w *setScenario) { w.Remove(w.Pods[0].Name) })
+	situation("a claim that is not to be used again", "claims=data", "disablePVCReuse=true", func(w *setScenario) { w.Remove(w.Pods[0].Name) })
+	situation("a claim that a pod waits for", "claims=data", "replicas=5", func(w *setScenario) {
+		w.apply(NewPlan(w.snapshot()))
 		w.RemoveClaim("data-" + w.Pods[len(w.Pods)-1].Name)
 	})
-	situation("a rollback", "", "image=nginx:2", func(w *setWorld) {
+	situation("a rollback", "", "image=nginx:2", func(w *setScenario) {
 		w.step()
 		w.Spec("image=nginx:1")
 	})
-	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setWorld) {
+	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setScenario) {
 		w.step()
 		w.step()
 	})
-	situation("hooks", "preDelete=hold inPlaceUpdate=hold preNormal=ready", "image=nginx:2", (*setWorld).step)
-	situation("hooks that hold a deletion", "preDelete=app", "replicas=2", func(w *setWorld) { w.set.Spec.Lifecycle.PreDelete.LabelsHandler["app"] = "web"; w.step() })
-	situation("hooks by finalizer", "", "image=nginx:2", func(w *setWorld) {
+	situation("hooks", "preDelete=hold inPlaceUpdate=hold preNormal=ready", "image=nginx:2", (*setScenario).step)
+	situation("hooks that hold a deletion", "preDelete=app", "replicas=2", func(w *setScenario) { w.set.Spec.Lifecycle.PreDelete.LabelsHandler["app"] = "web"; w.step() })
+	situation("hooks by finalizer", "", "image=nginx:2", func(w *setScenario) {
 		w.set.Spec.Lifecycle = &lifecyclev1alpha1.Lifecycle{
 			InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{FinalizersHandler: []string{"example.com/hold"}, MarkPodNotReady: true}}
 		for _, pod := range w.Pods {
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
 		}
 	})
-	situation("a grace period", "", "image=nginx:2", func(w *setWorld) {
+	situation("a grace period", "", "image=nginx:2", func(w *setScenario) {
 		w.set.Spec.UpdateStrategy.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 60}
 		w.step()
 	})
-	situation("containers in batches", "", "image=nginx:2", func(w *setWorld) {
+	situation("containers in batches", "", "image=nginx:2", func(w *setScenario) {
 		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 		w.kubelets()
 	})
-	situation("an environment from labels", "", "", func(w *setWorld) {
+	situation("an environment from labels", "", "", func(w *setScenario) {
 		w.set.Spec.Template.Labels["tier"] = "back"
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 		w.reportContainers()
 	})
-	situation("topology spread", "", "replicas=2", func(w *setWorld) {
+	situation("topology spread", "", "replicas=2", func(w *setScenario) {
 		w.set.Spec.Template.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{TopologyKey: "zone", MaxSkew: 1}}
 	})
-	situation("priority and scatter", "", "image=nginx:2", func(w *setWorld) {
+	situation("priority and scatter", "", "image=nginx:2", func(w *setScenario) {
 		w.set.Spec.UpdateStrategy.PriorityStrategy = &inplacev1alpha1.UpdatePriorityStrategy{OrderPriority: []inplacev1alpha1.UpdatePriorityOrderTerm{{OrderedKey: "new"}}}
 		w.set.Spec.UpdateStrategy.ScatterStrategy = inplacev1alpha1.UpdateScatterStrategy{{Key: "app", Value: "web"}}
 	})
@@ -111,12 +111,12 @@ func launchPriority(n string) corev1.EnvVar {
 }
 
 // step lets the kubelets and then the controller act once.
-func (w *setWorld) step() {
+func (w *setScenario) step() {
 	w.kubelets()
-	w.carryOut(NewPlan(w.snapshot()))
+	w.apply(NewPlan(w.snapshot()))
 }
 
-func (w *setWorld) kubelets() {
+func (w *setScenario) kubelets() {
 	for _, pod := range w.Pods {
 		w.Kubelet(pod.Name)
 		w.Edit(pod.Name, func(p *corev1.Pod) { w.SetCondition(p, "example.com/gate", corev1.ConditionTrue); w.Recompute(p) })
@@ -126,7 +126,7 @@ func (w *setWorld) kubelets() {
 
 // reportContainers has the node agents report that all containers run what
 // their pods say.
-func (w *setWorld) reportContainers() {
+func (w *setScenario) reportContainers() {
 	for _, pod := range w.Pods {
 		var meta inplacev1alpha1.RuntimeContainersMeta
 		for i := range pod.Spec.Containers {

@@ -12,7 +12,7 @@ import (
 // CS-CR7: the revision of a pod that prepares for its deletion stays, though nothing
 // else is of it: the pod may be taken back.
 func TestHistoryOfPodThatPreparesToLeave(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=3", "type=InPlaceIfPossible", "historyLimit=0")
 	w.settle()
 	w.Spec("image=nginx:2", "partition=2")

@@ -14,9 +14,9 @@ import (
 )
 
 // prioritised is a world whose containers have launch priorities.
-func prioritised(t *testing.T, log string) *setWorld {
+func prioritised(t *testing.T, log string) *setScenario {
 	t.Helper()
-	w := newWorld(t)
+	w := newScenario(t)
 	w.features.LaunchPriority = true
 	w.set.Spec.Template.Spec.Containers = []corev1.Container{
 		{Name: "main", Image: "nginx:1"},

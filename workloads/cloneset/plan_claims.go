@@ -53,7 +53,7 @@ func (p *planner) planClaims() {
 }
 
 // asksFor tells whether this reconcile asks for the id of an unused claim anyway. A
-// pass before has asked for it then, with the same observation, and the pod was
+// reconcile before has asked for it then, with the same observation, and the pod was
 // refused: no pod has used the claim. Deleted, it would only be made again, and
 // each of both would be the reason for another reconcile.
 func (p *planner) asksFor(id string) bool {
@@ -144,11 +144,11 @@ func (p *planner) planLackingClaims() {
 
 // handOver replaces the CloneSet as the owner of a claim by a pod.
 func (p *planner) handOver(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
-	return letGo(claim, p.Set.UID, pod)
+	return releaseClaim(claim, p.Set.UID, pod)
 }
 
-// letGo removes an owner of a claim, in favour of a pod where that is not nil.
-func letGo(claim *corev1.PersistentVolumeClaim, owner types.UID, pod *corev1.Pod) rollout.ClaimPatch {
+// releaseClaim removes an owner of a claim, in favour of a pod where that is not nil.
+func releaseClaim(claim *corev1.PersistentVolumeClaim, owner types.UID, pod *corev1.Pod) rollout.ClaimPatch {
 	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool { return o.UID == owner })
 	if pod != nil {
 		ref := *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))

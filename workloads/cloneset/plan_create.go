@@ -44,7 +44,7 @@ func (p *planner) planCreate() {
 		old, updated = 0, min(p.missingUpdated(), len(ids))
 	}
 	p.createOf(revisions.Update, ids[old:old+updated])
-	p.moved = p.moved || len(p.plan.Create) > 0
+	p.podsChanged = p.podsChanged || len(p.plan.Create) > 0
 }
 
 // missingUpdated is how many pods are missing at the update revision, whatever

@@ -17,7 +17,7 @@ import (
 )
 
 func TestSnapshotThatNoPlanCanBeMadeOf(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.settle()
 	for name, s := range map[string]*Snapshot{
 		"Set": nil, "has no Set": {Now: w.Now}, "Now is zero": {Set: w.set},
@@ -61,7 +61,7 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 		}, "Snapshot.Revisions: default/web-revision left out"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newScenario(t)
 			w.Spec("replicas=3", "claims=data")
 			w.settle()
 			s := w.snapshot()
@@ -93,7 +93,7 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 func TestUnreadableRevisions(t *testing.T) {
 	orphan := &appsv1.ControllerRevision{ObjectMeta: foreign("orphan"), Revision: 99, Data: runtime.RawExtension{Raw: []byte(`{"of":"another"}`)}}
 	orphan.OwnerReferences = nil
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("replicas=2", "type=InPlaceIfPossible")
 	w.settle()
 	w.Revisions = append(w.Revisions, orphan)
@@ -124,7 +124,7 @@ func TestUnreadableRevisions(t *testing.T) {
 
 // Pods do not go back to a revision that none can be created of.
 func TestNoRollbackToAnUnreadableRevision(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Feature("PartitionRollback")
 	w.Spec("replicas=2", "maxUnavailable=2")
 	w.settle()
@@ -153,7 +153,7 @@ func TestNoRollbackToAnUnreadableRevision(t *testing.T) {
 // Whatever a caller gives: a plan, no panic, and nothing about what is not the CloneSet's.
 func TestBrokenSnapshots(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(rt)
+		w := newScenario(rt)
 		w.Spec("replicas=3", "claims=data", "type=InPlaceIfPossible")
 		w.settle()
 		s := w.snapshot()

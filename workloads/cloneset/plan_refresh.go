@@ -8,7 +8,7 @@ import (
 	"github.com/podwright/podwright/internal/podplan"
 )
 
-// planRefresh writes down what has become of each pod, and labels that older
+// planRefresh records what has become of each pod, and labels that older
 // versions did not write. (CS-26)
 //
 // All of it about one pod goes into one patch. A pod that the scale step
@@ -27,7 +27,7 @@ func (p *planner) planRefresh() {
 }
 
 // atTarget tells whether a pod need not be prepared for an update, or not any
-// more: it has the revision that pods move to, or none of them moves.
+// more: it has the revision that pods are updated to, or none of them is updated.
 func (p *planner) atTarget(pod *pod) bool {
 	moves := p.plan.Moves.Update
 	return moves == 0 || pod.Updated == (moves > 0)

@@ -17,11 +17,11 @@ import (
 // create pods, delete pods that have prepared, delete those marked for deletion, scale in.
 // (CS-15 to CS-24)
 func (p *planner) planScale() {
-	if p.planKeep(); p.moved {
+	if p.planKeep(); p.podsChanged {
 		return
 	}
 	if p.plan.Moves.ScaleUp > 0 {
-		if p.planCreate(); p.moved {
+		if p.planCreate(); p.podsChanged {
 			p.waitForCreation()
 			return
 		}
@@ -31,10 +31,10 @@ func (p *planner) planScale() {
 
 // planDelete takes the steps that delete pods.
 func (p *planner) planDelete() {
-	if p.deletePrepared(); p.moved {
+	if p.deletePrepared(); p.podsChanged {
 		return
 	}
-	if p.deleteSpecified(); p.moved {
+	if p.deleteSpecified(); p.podsChanged {
 		return
 	}
 	p.scaleIn()
@@ -58,7 +58,7 @@ func (p *planner) planKeep() {
 			continue
 		}
 		if p.Undelete(&pod.View) {
-			p.moved = true
+			p.podsChanged = true
 			need--
 		}
 	}
@@ -92,11 +92,11 @@ func (p *planner) deletePrepared() {
 	}
 }
 
-// deleteSpecified deletes the pods that somebody picked: those that are not
+// deleteSpecified deletes the pods marked for deletion: those that are not
 // ready at once, the others within the budget. Ready ones also wait for those
 // that are missing, whoever holds up their creation. (CS-17, CS-22)
 func (p *planner) deleteSpecified() {
-	var picked []*corev1.Pod
+	var marked []*corev1.Pod
 	var createFirst *rollout.Reason
 	for _, pod := range p.pods {
 		switch {
@@ -107,10 +107,10 @@ func (p *planner) deleteSpecified() {
 			}
 			p.Wait(pod.Pod, createFirst)
 		default:
-			picked = append(picked, pod.Pod)
+			marked = append(marked, pod.Pod)
 		}
 	}
-	p.deleteWithinBudget(picked)
+	p.deleteWithinBudget(marked)
 }
 
 // scaleIn deletes surplus pods, those of the old revision first. (CS-23)
@@ -163,5 +163,5 @@ func (p *planner) deleteWithinBudget(pods []*corev1.Pod) {
 func (p *planner) delete(pod *pod, why rollout.DeletionReason) {
 	begun := p.Delete(&pod.View, rollout.PodDeletion{
 		For: why, Unchanged: !pod.Available && !pod.preparingDelete, DeleteClaims: p.claims[instanceID(pod.Pod)]})
-	p.moved = p.moved || begun && (pod.Deleted || !pod.preparingDelete)
+	p.podsChanged = p.podsChanged || begun && (pod.Deleted || !pod.preparingDelete)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// planUpdate moves pods to the update revision or, when the partition was
+// planUpdate updates pods to the update revision or, when the partition was
 // raised, back to the current one. (CS-27 to CS-34)
 func (p *planner) planUpdate() {
 	if p.plan.Moves.Update == 0 && p.tally.Old.Total == 0 {
@@ -27,7 +27,7 @@ func (p *planner) planUpdate() {
 	}
 	candidates := p.updateCandidates(target)
 	switch {
-	case p.moved:
+	case p.podsChanged:
 		p.waitAll(candidates, &rollout.Reason{
 			Rule: rollout.RuleScaleFirst, Message: "pods are created or deleted first; the update goes on afterwards"})
 	case p.Set.Spec.UpdateStrategy.Paused:
@@ -41,15 +41,15 @@ func (p *planner) planUpdate() {
 // scale step plans: the steps that follow it. Their pods are on the list of
 // those that wait for that step already, and their problems have been reported.
 func (p *planner) planOtherwise() {
-	if !p.moved {
+	if !p.podsChanged {
 		return
 	}
 	waiting, problems := len(p.plan.Waiting), len(p.plan.Problems)
-	p.Stage, p.moved = &p.plan.Otherwise, false
+	p.Stage, p.podsChanged = &p.plan.Otherwise, false
 	if len(p.plan.Create) > 0 {
 		p.planDelete()
 	}
-	if !p.moved && !p.Set.Spec.UpdateStrategy.Paused {
+	if !p.podsChanged && !p.Set.Spec.UpdateStrategy.Paused {
 		p.planUpdate()
 	}
 	p.plan.Waiting, p.plan.Problems = p.plan.Waiting[:waiting], p.plan.Problems[:problems]
@@ -85,7 +85,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 	p.plan.Waiting = append(p.plan.Waiting, waiting...)
 }
 
-// updateCandidates are the pods at the other revision that may move: not those
+// updateCandidates are the pods at the other revision that may be updated: not those
 // that are about to be deleted, those within a grace period, and those that
 // must not be recreated and cannot be updated otherwise. What is left out here
 // takes no place in the selection from others, which a StatefulSet goes through in
@@ -149,7 +149,7 @@ func (p *planner) waitAll(pods []*corev1.Pod, reason *rollout.Reason) {
 	}
 }
 
-// update moves one pod. (CS-32, CS-33)
+// update updates one pod. (CS-32, CS-33)
 func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 	if p.RefreshFirst(&pod.View) {
 		return
@@ -169,7 +169,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 }
 
 // recreate deletes a pod, to be created again at the revision that is missing
-// by then. A pod that its preDelete hook holds is marked as picked for
+// by then. A pod that its preDelete hook holds is marked for
 // deletion, so that it is not taken back. (CS-33)
 func (p *planner) recreate(pod *pod) {
 	p.delete(pod, rollout.DeleteForUpdate)

@@ -34,8 +34,8 @@ type planner struct {
 	dying    map[string]bool                            // instance ids that have a terminating claim
 	asked    map[string]bool                            // new instance ids, made by asksFor
 
-	tally Tally
-	moved bool // the stage has a step that moves pods: no further one
+	tally       Tally
+	podsChanged bool // the stage has a step that changes pods: no further one
 }
 
 // limits are the strategies of the spec, in pods.
@@ -143,7 +143,7 @@ func (p *planner) planRelease() {
 	}
 }
 
-// count counts the pods, and computes from that how many move. (CS-7 to CS-14)
+// count counts the pods, and computes from that how many are updated. (CS-7 to CS-14)
 func (p *planner) count() {
 	p.tally = Tally{
 		Replicas:            p.limits.replicas,

@@ -26,8 +26,8 @@ import (
 )
 
 // rollingOut is a world of 5 pods at nginx:1 whose template says nginx:2.
-func rollingOut(t *testing.T) *setWorld {
-	w := newWorld(t)
+func rollingOut(t *testing.T) *setScenario {
+	w := newScenario(t)
 	w.features.PreDownload = true
 	w.Spec("replicas=5", "type=InPlaceIfPossible")
 	w.settle()
@@ -36,7 +36,7 @@ func rollingOut(t *testing.T) *setWorld {
 }
 
 // labelUpdateRevision does what a plan wants to be done after the jobs are created.
-func (w *setWorld) labelUpdateRevision(plan *Plan) {
+func (w *setScenario) labelUpdateRevision(plan *Plan) {
 	for i, r := range w.Revisions {
 		if r.Name == plan.Revisions.Update.Name {
 			w.Revisions[i] = r.DeepCopy()
@@ -66,37 +66,37 @@ func TestPlanPreDownload(t *testing.T) {
 	ignores := func(reason string) outcome {
 		return outcome{Label: inplacev1alpha1.PreDownloadIgnoredLabel, Reason: reason}
 	}
-	annotate := func(value string) func(*setWorld) {
-		return func(w *setWorld) {
+	annotate := func(value string) func(*setScenario) {
+		return func(w *setScenario) {
 			w.set.Annotations = map[string]string{inplacev1alpha1.PreDownloadMinUpdatedReadyPodsAnnotation: value}
 		}
 	}
 	for _, test := range []struct {
 		name string
-		set  func(*setWorld)
+		set  func(*setScenario)
 		want outcome
 	}{
-		{"IP-29: an update in place", func(*setWorld) {}, pulls},
-		{"IP-29: InPlaceOnly", func(w *setWorld) { w.Spec("type=InPlaceOnly") }, pulls},
-		{"IP-29: the feature is off", func(w *setWorld) { w.features.PreDownload = false }, outcome{}},
-		{"IP-29: the type ReCreate, which is the default", func(w *setWorld) { w.Spec("type=") },
+		{"IP-29: an update in place", func(*setScenario) {}, pulls},
+		{"IP-29: InPlaceOnly", func(w *setScenario) { w.Spec("type=InPlaceOnly") }, pulls},
+		{"IP-29: the feature is off", func(w *setScenario) { w.features.PreDownload = false }, outcome{}},
+		{"IP-29: the type ReCreate, which is the default", func(w *setScenario) { w.Spec("type=") },
 			ignores("the update strategy recreates pods instead of updating them in place")},
-		{"IP-29: 3 replicas", func(w *setWorld) { w.Spec("replicas=3") },
+		{"IP-29: 3 replicas", func(w *setScenario) { w.Spec("replicas=3") },
 			ignores("there are only 3 replicas, and images are pulled ahead for more than 3")},
-		{"IP-29: all pods at once", func(w *setWorld) { w.Spec("maxUnavailable=5") },
+		{"IP-29: all pods at once", func(w *setScenario) { w.Spec("maxUnavailable=5") },
 			ignores("all 5 pods are updated at once: partition is 0 and maxUnavailable is 5")},
-		{"IP-29: all pods but one", func(w *setWorld) { w.Spec("maxUnavailable=5", "partition=1") }, pulls},
-		{"IP-29: not possible in place", func(w *setWorld) { w.Spec("env=x") },
+		{"IP-29: all pods but one", func(w *setScenario) { w.Spec("maxUnavailable=5", "partition=1") }, pulls},
+		{"IP-29: not possible in place", func(w *setScenario) { w.Spec("env=x") },
 			ignores("the pods cannot be updated in place: add /spec/containers/0/env (container \"main\"): of a running container only the image can be replaced")},
 		{"IP-31: no pod is updated yet", annotate("1"),
 			outcome{Reason: "annotation apps.kruise.io/image-predownload-min-updated-ready-pods: images are pulled ahead once 1 pods (1) are updated and ready; there are 0"}},
-		{"IP-31: one pod is updated and ready", func(w *setWorld) {
+		{"IP-31: one pod is updated and ready", func(w *setScenario) {
 			annotate("20%")(w)
 			w.Spec("partition=4")
 			w.settle()
 		}, pulls},
-		{"IP-32: the template is rolled back", func(w *setWorld) { w.Spec("image=nginx:1") }, outcome{Delete: []string{"job"}}},
-		{"IP-32: the CloneSet is being deleted", func(w *setWorld) { w.set.DeletionTimestamp = &metav1.Time{Time: w.Now} }, outcome{}},
+		{"IP-32: the template is rolled back", func(w *setScenario) { w.Spec("image=nginx:1") }, outcome{Delete: []string{"job"}}},
+		{"IP-32: the CloneSet is being deleted", func(w *setScenario) { w.set.DeletionTimestamp = &metav1.Time{Time: w.Now} }, outcome{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := rollingOut(t)
@@ -115,12 +115,12 @@ func TestPreDownloadIsDecidedOnce(t *testing.T) {
 	w := rollingOut(t)
 	plan := NewPlan(w.snapshot())
 	if plan.PreDownload.Label == "" {
-		t.Fatal("IP-29: nothing was decided in the first pass of the update")
+		t.Fatal("IP-29: nothing was decided in the first reconcile of the update")
 	}
-	w.carryOut(plan)
+	w.apply(plan)
 	w.labelUpdateRevision(plan)
 	if got := NewPlan(w.snapshot()).PreDownload; !cmp.Equal(got, rollout.PreDownload{}) {
-		t.Errorf("IP-29: with the label on the revision, the next pass plans %+v", got)
+		t.Errorf("IP-29: with the label on the revision, the next reconcile plans %+v", got)
 	}
 	w.settle()
 	snapshot := w.snapshot()
@@ -165,7 +165,7 @@ func TestObserveJobs(t *testing.T) {
 		{"the cache fails", &jobsOf{err: errors.New("no")}, Features{PreDownload: true}, nil, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newWorld(t).snapshot()
+			s := newScenario(t).snapshot()
 			s.Features = test.features
 			err := (&Reconciler{jobs: test.jobs}).observeJobs(s)
 			if diff := cmp.Diff(test.want, s.Jobs); (err != nil) != test.fails || diff != "" {
@@ -201,7 +201,7 @@ func TestApplyPreDownload(t *testing.T) {
 	}
 	stale := func(Resource) string { return "1" }
 	if missing, err := r.writer.Own.Pending(key, stale, time.Now()); err != nil || missing.Resource != ResourceRevisions {
-		t.Errorf("the next pass waits for %v, error %v, want the labelled revision", missing, err)
+		t.Errorf("the next reconcile waits for %v, error %v, want the labelled revision", missing, err)
 	}
 }
 

@@ -21,10 +21,10 @@ import (
 
 // TestPlanKeepsItsPromises changes a CloneSet and its pods at random and checks
 // every plan on the way. When nobody interferes any more, the CloneSet must
-// come to rest where its spec wants it.
+// settle where its spec wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(rt)
+		w := newScenario(rt)
 		w.Spec(fmt.Sprint("replicas=", rapid.IntRange(0, 8).Draw(rt, "replicas")))
 		w.Spec("type=" + rapid.SampledFrom([]string{"ReCreate", "InPlaceIfPossible"}).Draw(rt, "type"))
 		w.Spec("claims=" + rapid.SampledFrom([]string{"", "data", "data,logs"}).Draw(rt, "claims"))
@@ -34,9 +34,9 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 			w.interfere(rt)
 			plan := NewPlan(w.snapshot())
 			checkPlan(rt, w, plan)
-			w.carryOut(plan)
+			w.apply(plan)
 		}
-		w.comeToRest(rt)
+		w.converge(rt)
 	})
 }
 
@@ -44,11 +44,11 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 const missing = "nginx:missing"
 
 // interfere does what users, kubelets and nodes do.
-func (w *setWorld) interfere(rt *rapid.T) {
+func (w *setScenario) interfere(rt *rapid.T) {
 	number := func(name string, most int) string { return fmt.Sprint(rapid.IntRange(0, most).Draw(rt, name)) }
 	switch rapid.SampledFrom([]string{
 		"kubelet", "kubelet", "kubelet", "kubelet", "kubelet", "image", "partition", "maxUnavailable", "maxSurge", "replicas",
-		"scaleMaxUnavailable", "pick", "unpick", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse",
+		"scaleMaxUnavailable", "mark", "unmark", "userDelete", "fail", "paused", "env", "hook", "label", "priority", "quota", "refuse",
 		"claims", "disablePVCReuse", "collect", "deleteClaim", "nothing",
 	}).Draw(rt, "event") {
 	case "kubelet":
@@ -99,19 +99,19 @@ func (w *setWorld) interfere(rt *rapid.T) {
 
 // roomToUpdate sees to it that one of maxUnavailable and maxSurge is not 0, as
 // the validation does.
-func (w *setWorld) roomToUpdate() {
+func (w *setScenario) roomToUpdate() {
 	strategy, zero := w.set.Spec.UpdateStrategy, intstr.FromInt32(0)
 	if ptr.Deref(strategy.MaxSurge, zero) == zero && strategy.MaxUnavailable != nil && *strategy.MaxUnavailable == zero {
 		w.Spec("maxUnavailable=1")
 	}
 }
 
-func (w *setWorld) interferePod(rt *rapid.T) {
+func (w *setScenario) interferePod(rt *rapid.T) {
 	for _, pod := range w.Some(rt) {
-		switch rapid.SampledFrom([]string{"pick", "unpick", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
-		case "pick":
+		switch rapid.SampledFrom([]string{"mark", "unmark", "userDelete", "fail", "hold", "release", "quarantine"}).Draw(rt, "to "+w.Alias(pod.Name)) {
+		case "mark":
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] = "true" })
-		case "unpick":
+		case "unmark":
 			w.Edit(pod.Name, func(p *corev1.Pod) { delete(p.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
 		case "userDelete":
 			w.Remove(pod.Name)
@@ -128,7 +128,7 @@ func (w *setWorld) interferePod(rt *rapid.T) {
 }
 
 // checkPlan checks what must hold for every plan.
-func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
+func checkPlan(rt *rapid.T, w *setScenario, plan *Plan) {
 	if len(plan.Problems) > 0 {
 		rt.Fatalf("problem: %v", plan.Problems[0].Err)
 	}
@@ -147,7 +147,7 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	}
 	checkClaims(rt, w, plan)
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
-		rt.Fatalf("creates and deletes in one pass")
+		rt.Fatalf("creates and deletes in one reconcile")
 	}
 	if !plan.Otherwise.Empty() && !slices.ContainsFunc(plan.Patch, func(p rollout.PodPatch) bool { return p.Kind.AffectsAvailability() }) && len(plan.Create)+len(plan.Delete) == 0 {
 		rt.Fatalf("plans %+v in place of nothing", plan.Otherwise)
@@ -169,8 +169,8 @@ func checkPlan(rt *rapid.T, w *setWorld, plan *Plan) {
 	}
 }
 
-// own are the pods that the CloneSet has not given up, and will not.
-func (w *setWorld) own() (own []*corev1.Pod) {
+// own are the pods that the CloneSet has not released, and will not.
+func (w *setScenario) own() (own []*corev1.Pod) {
 	for _, pod := range owned(w, w.Pods) {
 		if pod.Labels["app"] == "web" {
 			own = append(own, pod)
@@ -179,7 +179,7 @@ func (w *setWorld) own() (own []*corev1.Pod) {
 	return own
 }
 
-func (w *setWorld) availableOwn() (n int32) {
+func (w *setScenario) availableOwn() (n int32) {
 	for _, pod := range w.own() {
 		if active(pod) && lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
 			n++
@@ -190,7 +190,7 @@ func (w *setWorld) availableOwn() (n int32) {
 
 // checkClaims: no claim goes that a pod mounts and still needs, and no new pod
 // mounts one that goes.
-func checkClaims(rt *rapid.T, w *setWorld, plan *Plan) {
+func checkClaims(rt *rapid.T, w *setScenario, plan *Plan) {
 	for _, claim := range plan.DeleteClaims {
 		for _, pod := range w.Pods {
 			if mounts(pod, claim.Name) {
@@ -211,7 +211,7 @@ func checkClaims(rt *rapid.T, w *setWorld, plan *Plan) {
 }
 
 // checkAvailable: the plan itself takes no pods out of service below the limit.
-func checkAvailable(rt *rapid.T, w *setWorld, stage *rollout.Stage, least int32) {
+func checkAvailable(rt *rapid.T, w *setScenario, stage *rollout.Stage, least int32) {
 	taken := int32(0)
 	take := func(pod *corev1.Pod) {
 		if lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
@@ -254,9 +254,9 @@ func refused(plan *Plan) scenario.Moves {
 	return m
 }
 
-// comeToRest lets go of everything that holds the CloneSet, and checks where it
+// converge removes everything that holds the CloneSet, and checks where it
 // ends. Broken pods are not healed: it takes a good template to repair them.
-func (w *setWorld) comeToRest(rt *rapid.T) {
+func (w *setScenario) converge(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
 	w.Quota, w.Refused = 0, nil
 	if slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == missing }) || w.set.Spec.Template.Spec.Containers[0].Image == missing {
@@ -271,23 +271,23 @@ func (w *setWorld) comeToRest(rt *rapid.T) {
 		plan := NewPlan(w.snapshot())
 		checkPlan(rt, w, plan)
 		if !acts(plan) {
-			w.checkRest(rt, plan)
+			w.checkSettled(rt, plan)
 			return
 		}
-		w.carryOut(plan)
+		w.apply(plan)
 	}
-	rt.Fatalf("does not come to rest")
+	rt.Fatalf("does not settle")
 }
 
-func (w *setWorld) checkRest(rt *rapid.T, plan *Plan) {
+func (w *setScenario) checkSettled(rt *rapid.T, plan *Plan) {
 	replicas := w.snapshot().replicas()
 	partition, _ := rollout.Partition(w.set.Spec.UpdateStrategy.Partition, replicas)
 	status := w.set.Status
 	if w.availableOwn() != replicas || status.Replicas != replicas || status.AvailableReplicas != replicas {
-		rt.Fatalf("rests with %d pods available, status %+v, want %d replicas", w.availableOwn(), status, replicas)
+		rt.Fatalf("settles with %d pods available, status %+v, want %d replicas", w.availableOwn(), status, replicas)
 	}
 	if status.UpdatedReplicas < replicas-partition {
-		rt.Fatalf("rests with %d pods updated, want at least %d: %v", status.UpdatedReplicas, replicas-partition, moves(plan).Decisions())
+		rt.Fatalf("settles with %d pods updated, want at least %d: %v", status.UpdatedReplicas, replicas-partition, moves(plan).Decisions())
 	}
 	if status.UpdatedReplicas == replicas && status.CurrentRevision != status.UpdateRevision {
 		rt.Fatalf("all pods are updated, and the current revision is still %s", status.CurrentRevision)

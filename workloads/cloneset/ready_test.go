@@ -19,7 +19,7 @@ func TestPodThatIsReadyByNow(t *testing.T) {
 		name   string
 		change string
 	}{
-		{"CS-22: a picked pod", `{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`},
+		{"CS-22: a marked pod", `{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`},
 		{"CS-23: scaling in", `{"spec":{"replicas":2}}`},
 		{"CS-31: recreation", `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`},
 	} {

@@ -59,12 +59,12 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestOwnWrites holds back what the caches would see, after a pass has written.
-func TestOwnWrites(t *testing.T) {
+// TestConsistency holds back what the caches would see, after a reconcile has written.
+func TestConsistency(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		setup func(*cluster)
-		want  []string // requests of the one pass that writes
+		want  []string // requests of the one reconcile that writes
 	}{
 		{"creation", func(c *cluster) { c.create(5, "") },
 			[]string{"1 create controllerrevisions", "5 create pods", "1 patch clonesets/status"}},
@@ -81,7 +81,7 @@ func TestOwnWrites(t *testing.T) {
 				test.setup(c)
 				c.Hold("pods")
 				if diff := cmp.Diff(test.want, c.MustPass()); diff != "" {
-					t.Fatalf("requests of the first pass (-want +got):\n%s", diff)
+					t.Fatalf("requests of the first reconcile (-want +got):\n%s", diff)
 				}
 				for range 3 {
 					requests, after, err := c.Pass()

@@ -11,7 +11,7 @@ import (
 // TestScripts plays the rollouts in testdata: see scenario.RunScripts.
 func TestScripts(t *testing.T) {
 	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
-		w := newWorld(t)
+		w := newScenario(t)
 		return w.Cluster, w
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// Candidate is a pod that might move.
+// Candidate is a pod that might be updated.
 type Candidate struct {
 	Pod *corev1.Pod
 	// Available says, for an update, whether the pod counts as available with
@@ -30,20 +30,20 @@ type Candidate struct {
 type Unavailable struct {
 	// All is the number of unavailable pods.
 	All int32
-	// AtTarget is how many of them are already at the revision that pods move to.
+	// AtTarget is how many of them are already at the revision that pods are updated to.
 	AtTarget int32
 }
 
 // SelectForUpdate says which of the candidates are updated now, and why the
-// others wait. The candidates are the pods of the revision that pods move away
+// others wait. The candidates are the pods of the revision that pods leave
 // from (the old one; the update revision where Moves.Update is negative), in
 // the order in which they are to be updated, without those that cannot be
 // updated for reasons of their own.
 //
-// At most |Moves.Update| pods move. So that the target revision cannot break
+// At most |Moves.Update| pods are updated. So that the target revision cannot break
 // more pods than that, no more than Moves.UpdateMaxUnavailable may be
-// unavailable at it, or move; and so that service goes on, no available pod
-// moves where so many pods of any revision are unavailable. Pods that are
+// unavailable at it, or updated; and so that service goes on, no available pod
+// is updated where so many pods of any revision are unavailable. Pods that are
 // missing narrow that limit, but not for a pod that is unavailable already: the
 // missing ones may wait for it. A prepared pod is not held back. A pod that is
 // held back is passed over, and holds back nobody. (CS-31)
@@ -81,7 +81,7 @@ type hold uint8
 
 const (
 	notHeld        hold = iota
-	heldByRevision      // enough pods move, or none has to
+	heldByRevision      // enough pods are updated, or none has to be
 	heldByTarget        // too many pods are unavailable at the target
 	heldByBroken        // the same, for a pod that is unavailable itself
 	heldByAll           // too many pods are unavailable
@@ -119,7 +119,7 @@ func (w *walk) step(c Candidate) hold {
 }
 
 // brokenMaxUnavailable is how many pods may be unavailable at the target while
-// one moves that is unavailable already: a broken pod can always be repaired.
+// one is updated that is unavailable already: a broken pod can always be repaired.
 func (t Tally) brokenMaxUnavailable() int32 {
 	return max(positive(int64(t.MaxUnavailable)+max(t.extra(), 0)), 1)
 }
@@ -147,11 +147,11 @@ func (w *walk) reason(why hold) *rollout.Reason {
 //
 // Pods marked for deletion do not count as unavailable in a [Tally]. Those of
 // them that are not ready, or are settling, take their share of the budget here,
-// so that picking some cannot take down more than maxUnavailable.
+// so that marking some cannot take down more than maxUnavailable.
 func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []rollout.Wait) {
 	t = t.counts()
-	unavailable, picked := t.unavailable(), t.specified() > 0
-	if picked {
+	unavailable, marked := t.unavailable(), t.specified() > 0
+	if marked {
 		unavailable += notAvailable(chosen)
 	}
 	budget := t.maxUnavailable() - unavailable
@@ -160,7 +160,7 @@ func (t Tally) SelectForDeletion(chosen []Candidate) (now []*corev1.Pod, wait []
 	now = make([]*corev1.Pod, 0, len(chosen))
 	for _, c := range chosen {
 		share := int64(1)
-		if picked && c.Settling {
+		if marked && c.Settling {
 			share = 0 // it counts as unavailable already
 		}
 		if c.Available && used+share > budget {

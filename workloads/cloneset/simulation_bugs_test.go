@@ -56,7 +56,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"passes do not wait for their own writes", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
+		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
 		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
 		{"deletions do not name the UID", invariants.Ownership, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
@@ -110,7 +110,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"scaling in begins with the pods that serve", invariants.Order, inPlan(deleteServing)},
 		{"currentRevision advances while held-back pods are missing", invariants.Status, inPlan(advanceEarly)},
 		{"another update begins within the grace period", invariants.InPlace, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},
-		{"pods are given up without their claims", invariants.Claims, bug{reconciler: misreading(forgetClaimsOfReleased)}},
+		{"pods are released without their claims", invariants.Claims, bug{reconciler: misreading(forgetClaimsOfReleased)}},
 		{"the claim of a pod that is not ready is deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
 			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, claim := range s.Claims {
@@ -123,7 +123,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return r.apply(ctx, s, p)
 			}
 		}}},
-		{"the claim of a pod that is not ready is given up", invariants.Claims, inPlan(giveUpUnready)},
+		{"the claim of a pod that is not ready is released", invariants.Claims, inPlan(releaseUnready)},
 		{"changes of claims do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "persistentvolumeclaims", simulation.Forget("metadata", "uid")))
 		}}},
@@ -162,7 +162,7 @@ func (b *bug) act(u *simulation.User, r *rand.Rand) {
 	act(u, r)
 }
 
-// takeNames picks pods, and puts strangers in the places of those that are to go.
+// takeNames marks pods, and puts strangers in the places of those that are to go.
 func takeNames(u *simulation.User, r *rand.Rand) {
 	if doomed := u.Doomed(); doomed != nil && len(doomed.Spec.Volumes) == 0 {
 		u.TakeName(doomed)

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 )
 
-// keepLatestTimer has the next pass made when the last of the pods that are ready
+// keepLatestTimer has the set enqueued when the last of the pods that are ready
 // becomes available, and not the first.
 func keepLatestTimer(s *Snapshot, p *Plan) {
 	for _, pod := range s.Pods {
@@ -79,12 +79,12 @@ func updateGracefully(u *simulation.User, r *rand.Rand) {
 	}))
 }
 
-// giveUpUnready leaves the claims of pods that are not ready to nobody.
-func giveUpUnready(s *Snapshot, p *Plan) {
+// releaseUnready leaves the claims of pods that are not ready to nobody.
+func releaseUnready(s *Snapshot, p *Plan) {
 	for _, claim := range s.Claims {
 		for _, pod := range s.Pods {
 			if active(pod) && mounts(pod, claim.Name) && !lifecycle.Ready(pod) {
-				p.HandOver = append(p.HandOver, letGo(claim, s.Set.UID, nil))
+				p.HandOver = append(p.HandOver, releaseClaim(claim, s.Set.UID, nil))
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
 		{Found: "requests without end about a selector that matches no pod", Seed: 3, Workload: simulated(bug{})},
-		{Found: "an available pod deleted beside a picked one that was ready for a moment", Seed: 25, Workload: simulated(bug{often: pickYoungPods})},
+		{Found: "an available pod deleted beside a marked one that was ready for a moment", Seed: 25, Workload: simulated(bug{often: markYoungPods})},
 		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: simulated(bug{often: raisePartition})},
 		{Found: "no pod created since those that the partition wants cannot be", Seed: 1882545954226233, Workload: simulated(bug{})},
 		{Found: "a pod that waits for its claim, which a user has deleted", Seed: 1882545954226276, Workload: simulated(bug{})},
@@ -24,8 +24,8 @@ func TestSimulationRegressions(t *testing.T) {
 	})
 }
 
-// pickYoungPods picks pods, which must be ready for a while to count as available.
-func pickYoungPods(u *simulation.User, r *rand.Rand) {
+// markYoungPods marks pods, which must be ready for a while to count as available.
+func markYoungPods(u *simulation.User, r *rand.Rand) {
 	if pod := u.AnyPod(r); pod != nil && r.IntN(3) > 0 {
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 		return

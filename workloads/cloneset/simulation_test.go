@@ -67,7 +67,7 @@ func featuresOf(seed uint64) Features {
 // push is what users do in the end. They push a template whose image runs. They
 // take back what only a webhook would have refused, since nobody can tell what that
 // means; and paused, which asks for a standstill. All the rest stands: partitions,
-// strategies, limits, hooks, picks and quarantines are for the controller to cope with.
+// strategies, limits, hooks, specified-deletes and quarantines are for the controller to cope with.
 func push(u *simulation.User) {
 	spec := &u.Workload().(*v1alpha1.CloneSet).Spec
 	containers := spec.Template.Spec.Containers
@@ -87,7 +87,7 @@ func push(u *simulation.User) {
 	}
 }
 
-// observer tells a simulation when a pass reads the caches.
+// observer tells a simulation when a reconcile reads the caches.
 type observer struct {
 	Reader
 	process *simulation.Process
@@ -264,7 +264,7 @@ func act(u *simulation.User, r *rand.Rand) {
 	case n < 21:
 		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
 	case n == 21:
-		pick(u, pod)
+		mark(u, pod)
 	case n == 22:
 		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(3)))
 	case n == 23:
@@ -282,6 +282,6 @@ func act(u *simulation.User, r *rand.Rand) {
 	}
 }
 
-func pick(u *simulation.User, pod *corev1.Pod) {
+func mark(u *simulation.User, pod *corev1.Pod) {
 	u.Edit(fmt.Sprintf(`{"spec":{"scaleStrategy":{"podsToDelete":[%q]}}}`, pod.Name))
 }

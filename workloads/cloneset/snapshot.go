@@ -44,7 +44,7 @@ type Features struct {
 	// the label controller-revision-hash. Needed where names of CloneSets are
 	// too long for a label value. Pods labelled either way are recognised.
 	ShortHash bool
-	// PartitionRollback moves pods back to the current revision when the
+	// PartitionRollback rolls pods back to the current revision when the
 	// partition is raised.
 	PartitionRollback bool
 	// ExcludePreparingDelete leaves pods in the state PreparingDelete out of

@@ -11,7 +11,7 @@ import (
 )
 
 // A status that somebody else overwrites is put right at once; the controller's
-// own writes of it ask for no pass.
+// own writes of it enqueue nothing.
 func TestStatusOverwritten(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		p, stop := c.start()
@@ -28,8 +28,8 @@ func TestStatusOverwritten(t *testing.T) {
 		if status := c.get().Status; status.ReadyReplicas != 3 || status.UpdateRevision == "made-up" {
 			t.Errorf("the status is still wrong: %+v", status)
 		}
-		if passes := p.Count() - before; passes == 0 || passes > 3 {
-			t.Errorf("%d passes to put one status right", passes)
+		if reconciles := p.Count() - before; reconciles == 0 || reconciles > 3 {
+			t.Errorf("%d reconciles to put one status right", reconciles)
 		}
 	})
 }

@@ -53,7 +53,7 @@ type Tally struct {
 
 	// SameRevision says that the current revision is the update revision.
 	SameRevision bool
-	// RollBack moves pods back to the current revision where the partition
+	// RollBack rolls pods back to the current revision where the partition
 	// was raised (OpenKruise: feature gate CloneSetPartitionRollback).
 	RollBack bool
 	// ExcludePreparingDelete does not count pods in the lifecycle state
@@ -77,7 +77,7 @@ type Moves struct {
 	// CreateOld is how many of Create belong at the old revision.
 	CreateOld int32
 
-	// ScaleDown is the number of surplus pods, beside those that were picked
+	// ScaleDown is the number of surplus pods, beside those that were marked
 	// for deletion. See [Tally.ScaleDownBlocked].
 	ScaleDown int32
 	// ScaleDownOld is how many of ScaleDown go from the old revision.
@@ -87,7 +87,7 @@ type Moves struct {
 	// no budget. 0 where nothing is to be deleted.
 	DeleteReadyBudget int32
 
-	// Update is the number of pods to move to the update revision or, if
+	// Update is the number of pods to bring to the update revision or, if
 	// negative, back to the current one. (CS-13)
 	Update int32
 	// UpdateMaxUnavailable is how many pods may be unavailable while they
@@ -136,7 +136,7 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	surge, surgeOld = forDelete, forDeleteOld
 	if forUpdate := exchange(diffOld, diffNew); forUpdate > forDelete {
 		surge, surgeOld = forUpdate, 0
-		if diffOld < 0 { // old pods are missing: pods move back
+		if diffOld < 0 { // old pods are missing: pods are rolled back
 			surgeOld = forUpdate
 		}
 	}
@@ -164,7 +164,7 @@ func (t Tally) scale(m *Moves, surge, surgeOld int64) {
 	}
 }
 
-// update fills in what to update: pods move only from a revision that has too
+// update fills in what to update: pods leave only a revision that has too
 // many to one that has too few. (CS-13)
 func (t Tally) update(m *Moves, diffOld, diffNew int64) {
 	n := exchange(diffOld, diffNew)
@@ -200,7 +200,7 @@ func (t Tally) preparingDelete() int64 {
 	return int64(t.New.PreparingDelete) + int64(t.Old.PreparingDelete)
 }
 
-// unavailable is the number of pods that serve nobody, beside those picked for
+// unavailable is the number of pods that serve nobody, beside those marked for
 // deletion. (CS-9)
 func (t Tally) unavailable() int64 {
 	return t.preparingDelete() + int64(t.New.Unavailable) + int64(t.Old.Unavailable)

@@ -26,7 +26,7 @@ func runningPod(name, node string, ready corev1.ConditionStatus) *corev1.Pod {
 	}
 }
 
-// Which three of eight pods move next, and why not the others? Two pods stay
+// Which three of eight pods are updated next, and why not the others? Two pods stay
 // at the old revision, three may be unavailable, one is broken already. The
 // pods with the label "canary" go first.
 func ExampleTally_SelectForUpdate() {

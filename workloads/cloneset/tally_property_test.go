@@ -63,7 +63,7 @@ func TestMovesKeepTheLimits(t *testing.T) {
 			{"CS-13: as many updates as there are pods", m.Update <= tally.Old.Total && -m.Update <= tally.New.Total},
 			{"CS-13: never past the partition", m.Update <= 0 || tally.Old.Total-m.Update >= tally.Partition},
 			{"CS-8: no rollback with the gate off", m.Update >= 0 || tally.RollBack && !tally.SameRevision},
-			{"CS-13: moving back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
+			{"CS-13: rolling back keeps the share of the update revision", m.Update >= 0 || tally.New.Total+m.Update >= tally.Replicas-tally.Partition},
 			{"CS-16: a limit on creation has a reason", (tally.CreateBlocked() != nil) == (m.Create < m.ScaleUp)},
 		} {
 			if !check.ok {
@@ -209,7 +209,7 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 		for range rapid.IntRange(0, 80).Draw(t, "pods") {
 			f.pods = append(f.pods, &member{
 				isNew:     rapid.Bool().Draw(t, "new") && !s.SameRevision,
-				specified: rapid.IntRange(0, 9).Draw(t, "picked") == 0,
+				specified: rapid.IntRange(0, 9).Draw(t, "marked") == 0,
 				available: rapid.IntRange(0, 4).Draw(t, "unavailable") > 0,
 				bad:       badImage && rapid.Bool().Draw(t, "bad"),
 			})

@@ -9,7 +9,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// targetUnavailable is why no further pod may move to the target revision.
+// targetUnavailable is why no further pod may be updated to the target revision.
 func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, accepted int32) *rollout.Reason {
 	revision := "update"
 	if m.Update < 0 {
@@ -21,7 +21,7 @@ func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, acce
 	}
 }
 
-// allUnavailable is why no further available pod may move.
+// allUnavailable is why no further available pod may be updated.
 func (t Tally) allUnavailable(m Moves, unavailable, disrupted int32) *rollout.Reason {
 	return &rollout.Reason{
 		Rule: rollout.RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + disrupted,
@@ -37,7 +37,7 @@ func (t Tally) deleteReason(unavailable, used int32) *rollout.Reason {
 	}
 }
 
-// revisionReason is why no more pods have to move, whatever is available.
+// revisionReason is why no more pods have to be updated, whatever is available.
 func (t Tally) revisionReason(m Moves) *rollout.Reason {
 	if m.Update < 0 {
 		n := t.Replicas - t.Partition

@@ -14,7 +14,7 @@
 // Whoever uses v1beta1 alone needs none of this: an object that is asked for in
 // the version in which it is stored is never converted.
 //
-// It keeps the rule STS-V3 of
+// It implements the rule STS-V3 of
 // https://github.com/podwright/podwright/blob/main/workloads/statefulset/RULES.md
 //
 // # Differences

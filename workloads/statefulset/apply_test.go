@@ -106,13 +106,13 @@ func TestOnePodFails(t *testing.T) {
 func TestCreationFails(t *testing.T) {
 	for _, test := range []struct {
 		name, setup, fail string
-		first, later      []string // requests of the first pass, and of those after it
+		first, later      []string // requests of the first reconcile, and of those after it
 		event             string
 	}{
-		{"STS-5, OrderedReady: a quota costs one request per pass", "", "create pods",
+		{"STS-5, OrderedReady: a quota costs one request per reconcile", "", "create pods",
 			[]string{"1 create controllerrevisions", "1 create pods", "1 patch statefulsets/status"}, []string{"1 create pods"},
 			`FailedCreate: create Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
-		{"STS-5, Parallel: a quota costs two requests per pass", withParallel, "create pods",
+		{"STS-5, Parallel: a quota costs two requests per reconcile", withParallel, "create pods",
 			[]string{"1 create controllerrevisions", "2 create pods", "1 patch statefulsets/status"}, []string{"2 create pods"},
 			`FailedCreate: create Pod web-0 in StatefulSet web failed error: pods is forbidden: exceeded quota`},
 		{"STS-5: a quota of claims", withClaims, "create persistentvolumeclaims",

@@ -27,7 +27,7 @@ func TestBadSpec(t *testing.T) {
 				c.Edit(test.bad)
 				c.Sleep("1h")
 				if diff := cmp.Diff([]string{"1 patch statefulsets/status"}, c.Sent()); diff != "" || p.Count() != before+1 {
-					t.Errorf("%d passes, requests (-want +got):\n%s", p.Count()-before, diff)
+					t.Errorf("%d reconciles, requests (-want +got):\n%s", p.Count()-before, diff)
 				}
 				if got := c.Conditions(); len(got) != 1 || !strings.HasPrefix(got[0], "FailedUpdatePod: ") || !strings.Contains(got[0], test.says) {
 					t.Errorf("conditions %q", got)

@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settledWorld is a StatefulSet of n pods at rest, each with a claim.
-func settledWorld(b *testing.B, n int) *setWorld {
-	w := newWorld(b)
+// settledScenario is a settled StatefulSet of n pods, each with a claim.
+func settledScenario(b *testing.B, n int) *setScenario {
+	w := newScenario(b)
 	w.Spec(fmt.Sprint("replicas=", n), "policy=Parallel", "podUpdatePolicy=InPlaceIfPossible", "gate=InPlaceUpdateReady", "claims=data")
 	for len(w.Pods) < n {
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 	}
 	for i, pod := range w.Pods {
 		pod.Spec.NodeName = fmt.Sprintf("node-%d", i%100)
@@ -33,7 +33,7 @@ func settledWorld(b *testing.B, n int) *setWorld {
 		}
 	}
 	if plan := NewPlan(w.snapshot()); acts(plan) {
-		b.Fatalf("not at rest: %+v", plan)
+		b.Fatalf("not settled: %+v", plan)
 	}
 	return w
 }
@@ -41,7 +41,7 @@ func settledWorld(b *testing.B, n int) *setWorld {
 // BenchmarkPlan plans for pods with one claim each.
 func BenchmarkPlan(b *testing.B) {
 	for _, n := range []int{10, 1_000, 10_000} {
-		settled := settledWorld(b, n)
+		settled := settledScenario(b, n)
 		benchmarkPlan(b, "settled", settled, func(p *Plan) int { return len(p.Patch) + len(p.Delete) + len(p.Create) }, 0)
 		settled.Spec("image=nginx:2", "maxUnavailable=20%")
 		benchmarkPlan(b, "update", settled, func(p *Plan) int { return len(p.Patch) }, n/5)
@@ -53,13 +53,13 @@ func BenchmarkPlan(b *testing.B) {
 }
 
 // benchmarkPlan makes plans that do as many things as wanted.
-func benchmarkPlan(b *testing.B, name string, w *setWorld, deeds func(*Plan) int, want int) {
+func benchmarkPlan(b *testing.B, name string, w *setScenario, count func(*Plan) int, want int) {
 	s := w.snapshot()
 	b.Run(fmt.Sprintf("%s/%d", name, len(s.Pods)), func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if p := NewPlan(s); len(p.Problems) > 0 || deeds(p) != want {
-				b.Fatalf("%d deeds, want %d; %v", deeds(p), want, p.Problems)
+			if p := NewPlan(s); len(p.Problems) > 0 || count(p) != want {
+				b.Fatalf("%d, want %d; %v", count(p), want, p.Problems)
 			}
 		}
 	})

@@ -75,20 +75,20 @@ func (c *cluster) restart() {
 
 // start runs a controller that shares the informers. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (passes *fixture.Passes, stop func()) {
+func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Passes, stop func()) {
 	c.T.Helper()
-	passes = &fixture.Passes{}
+	reconciles = &fixture.Passes{}
 	o := c.options
-	o.Reader, o.Metrics = nil, passes
+	o.Reader, o.Metrics = nil, reconciles
 	for _, e := range edit {
 		e(&o)
 	}
 	controller, err := New(o)
 	c.Must(err)
-	return passes, c.Start(controller.Run)
+	return reconciles, c.Start(controller.Run)
 }
 
-// plan is what the next pass would do; nil where there is no StatefulSet.
+// plan is what the next reconcile would do; nil where there is no StatefulSet.
 func (c *cluster) plan() *Plan {
 	c.T.Helper()
 	plan, err := c.reconciler.Plan(web)
@@ -96,7 +96,7 @@ func (c *cluster) plan() *Plan {
 	return plan
 }
 
-// unfinished shows what the next pass would do.
+// unfinished shows what the next reconcile would do.
 func (c *cluster) unfinished() string {
 	c.T.Helper()
 	left, err := unfinished(c.reconciler, web)
@@ -104,7 +104,7 @@ func (c *cluster) unfinished() string {
 	return left
 }
 
-// unfinished shows what the next pass of a reconciler would do.
+// unfinished shows what the next reconcile of a reconciler would do.
 func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
 	plan, err := r.Plan(key)
 	if plan == nil || err != nil || !acts(plan) {

@@ -33,11 +33,11 @@ func play(t *testing.T, stories []story) {
 					step(c)
 					c.Rest()
 					if p.Count() > before+100 {
-						t.Errorf("step %d took %d passes", i+1, p.Count()-before)
+						t.Errorf("step %d took %d reconciles", i+1, p.Count()-before)
 					}
 				}
 				if errs := p.Errors(); len(errs) > 0 {
-					t.Errorf("passes failed: %q", errs)
+					t.Errorf("reconciles failed: %q", errs)
 				}
 				if story.end != nil {
 					story.end(c)
@@ -236,7 +236,7 @@ func TestInTheWay(t *testing.T) {
 				before := p.Count()
 				c.Sleep("1h")
 				if p.Count() > before+30 {
-					t.Errorf("%d passes in an hour of waiting", p.Count()-before)
+					t.Errorf("%d reconciles in an hour of waiting", p.Count()-before)
 				}
 				test.goes(c)
 				c.Rest()

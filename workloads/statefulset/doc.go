@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package statefulset keeps StatefulSets (apps.kruise.io): a number of pods
+// Package statefulset manages StatefulSets (apps.kruise.io): a number of pods
 // with names, claims and an order of their own, that are updated in place where
 // the change allows it.
 //
 // Every reconcile of a StatefulSet has three steps. Observe reads the caches into
 // a [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to
-// create, to delete and to change, and for each pod that should move and does
+// create, to delete and to change, and for each pod that should be updated and is
 // not, the rule that holds it. Apply applies the plan. So every decision
 // can be called in a unit test, shown before it happens, and explained
 // afterwards.
@@ -31,18 +31,18 @@
 // behaviour harms users, this package does otherwise:
 //
 //   - A broken update can be taken back, or corrected, without deleting pods by
-//     hand. Where nothing else could move, since OrderedReady waits or
-//     maxUnavailable is used up, a pod that is not ready moves nevertheless when
+//     hand. Where nothing else could be updated, since OrderedReady waits or
+//     maxUnavailable is used up, a pod that is not ready is updated nevertheless when
 //     its revision is wanted no more, or when its deletion or update is being
 //     prepared; and one of the current revision when the update goes back to an
 //     older one, when no pod is available at its revision, or when all pods above
-//     it are updated and available. Pods that are ready are never moved for this;
+//     it are updated and available. Pods that are ready are never updated for this;
 //     nor are those of the current revision while pods have the update and none
 //     of them is available: an outage lets no bad image out.
 //     With unorderedUpdate the partition holds no pod back where current and
 //     update revision are the same.
 //   - With OrderedReady a pod whose deletion a hook has prepared goes when the hook
-//     lets go, although that has taken it and a lower one out of service.
+//     releases it, although that has taken it and a lower one out of service.
 //   - With OrderedReady pods that are left over and have ended, which never get ready
 //     again, go without waiting for one another.
 //   - A pod whose in-place update cannot begin, since its record is corrupt or it
@@ -54,7 +54,7 @@
 //     was reserved.
 //   - A pod in the state PreparingDelete whose ordinal is wanted again, or whose
 //     update is paused or undone, is taken back. Where markPodNotReady forbids
-//     that, it is deleted and replaced once its hook lets go: in order, within
+//     that, it is deleted and replaced once its hook releases it: in order, within
 //     maxUnavailable, and while the update is paused only if it is out of service
 //     and comes back as it is.
 //   - Progress of in-place updates and hooks is written down for every pod, also

@@ -27,10 +27,10 @@ import (
 
 // situations are StatefulSets in the midst of something, so that between them
 // the planner reads all that it ever reads.
-func situations(t *testing.T) map[string]*setWorld {
-	all := map[string]*setWorld{}
-	situation := func(name, setup, change string, then func(*setWorld)) {
-		w := newWorld(t)
+func situations(t *testing.T) map[string]*setScenario {
+	all := map[string]*setScenario{}
+	situation := func(name, setup, change string, then func(*setScenario)) {
+		w := newScenario(t)
 		w.set.Spec.Template.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "InPlaceUpdateReady"}, {ConditionType: "example.com/gate"}}
 		w.set.Spec.Template.Labels["tier"] = "front"
 		w.set.Spec.Template.Spec.Containers = []corev1.Container{
@@ -47,14 +47,14 @@ func situations(t *testing.T) map[string]*setWorld {
 		}
 		all[name] = w
 	}
-	step := (*setWorld).step
-	situation("at rest", "", "", nil)
+	step := (*setScenario).step
+	situation("settled", "", "", nil)
 	situation("OrderedReady", "policy=OrderedReady", "", nil)
 	situation("OrderedReady, an update begins", "policy=OrderedReady", "image=nginx:2", nil)
 	situation("OrderedReady, scale-in", "policy=OrderedReady", "replicas=2", nil)
-	situation("OrderedReady, a broken pod", "policy=OrderedReady", "image=nginx:2", func(w *setWorld) { w.Break("web-3", true); w.step() })
+	situation("OrderedReady, a broken pod", "policy=OrderedReady", "image=nginx:2", func(w *setScenario) { w.Break("web-3", true); w.step() })
 	situation("an update begins", "", "image=nginx:2", nil)
-	situation("an update is under way", "", "image=nginx:2", func(w *setWorld) { w.carryOut(NewPlan(w.snapshot())) })
+	situation("an update is under way", "", "image=nginx:2", func(w *setScenario) { w.apply(NewPlan(w.snapshot())) })
 	situation("an update is taken note of", "", "image=nginx:2", step)
 	situation("recreation", "", "podUpdatePolicy=ReCreate image=nginx:2", nil)
 	situation("InPlaceOnly", "", "podUpdatePolicy=InPlaceOnly env=x", nil)
@@ -67,23 +67,23 @@ func situations(t *testing.T) map[string]*setWorld {
 	situation("unordered by priority", "partition=1 priority=new", "image=nginx:2", nil)
 	situation("claims", "claims=data", "", nil)
 	situation("claims of a pod that is scaled down", "claims=data whenScaled=Delete whenDeleted=Delete", "replicas=3", nil)
-	situation("scale-out with claims", "claims=data", "replicas=3", func(w *setWorld) { w.step(); w.step(); w.Spec("replicas=4") })
-	situation("a claim with an owner of its own", "claims=data", "whenDeleted=Delete", func(w *setWorld) {
+	situation("scale-out with claims", "claims=data", "replicas=3", func(w *setScenario) { w.step(); w.step(); w.Spec("replicas=4") })
+	situation("a claim with an owner of its own", "claims=data", "whenDeleted=Delete", func(w *setScenario) {
 		w.OwnClaim(w.Claim("data-web-0"), []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "backup", UID: "uid-backup"}})
 	})
 	situation("a new claim template", "claims=data", "claims=data,logs", nil)
-	situation("a roll-back", "", "image=nginx:2", func(w *setWorld) { w.step(); w.Spec("image=nginx:1") })
-	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setWorld) { step(w); step(w); step(w) })
+	situation("a roll-back", "", "image=nginx:2", func(w *setScenario) { w.step(); w.Spec("image=nginx:1") })
+	situation("a history that is too long", "historyLimit=0", "image=nginx:2", func(w *setScenario) { step(w); step(w); step(w) })
 	situation("hooks", "preDelete=hold inPlaceUpdate=hold label=hold:true", "image=nginx:2", step)
 	situation("hooks that hold a deletion", "preDelete=hold label=hold:true", "replicas=2", step)
-	situation("a deletion that is taken back", "preDelete=hold label=hold:true", "replicas=2", func(w *setWorld) { w.step(); w.Spec("replicas=4") })
+	situation("a deletion that is taken back", "preDelete=hold label=hold:true", "replicas=2", func(w *setScenario) { w.step(); w.Spec("replicas=4") })
 	situation("a grace period", "grace=60", "image=nginx:2", step)
-	situation("containers in batches", "", "image=nginx:2", func(w *setWorld) {
+	situation("containers in batches", "", "image=nginx:2", func(w *setScenario) {
 		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 		w.Kubelets()
 	})
-	situation("an orphan", "", "", func(w *setWorld) {
+	situation("an orphan", "", "", func(w *setScenario) {
 		w.Edit("web-1", func(p *corev1.Pod) { p.OwnerReferences = nil })
 		w.Revisions[0] = w.Revisions[0].DeepCopy()
 		w.Revisions[0].OwnerReferences = nil
@@ -97,14 +97,14 @@ func launchPriority(n string) corev1.EnvVar {
 }
 
 // step lets the kubelets and then the controller act once.
-func (w *setWorld) step() {
+func (w *setScenario) step() {
 	w.Kubelets()
 	for _, pod := range w.Pods {
 		w.Edit(pod.Name, func(p *corev1.Pod) { w.SetCondition(p, "example.com/gate", corev1.ConditionTrue); w.Recompute(p) })
 	}
 	w.Collect()
 	w.Now = w.Now.Add(time.Minute)
-	w.carryOut(NewPlan(w.snapshot()))
+	w.apply(NewPlan(w.snapshot()))
 }
 
 // describe is everything that a plan says, whatever object it says it about.

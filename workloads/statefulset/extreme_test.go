@@ -156,8 +156,8 @@ func TestExtremeData(t *testing.T) {
 						sent += n
 					}
 				}
-				if passes := p.Count() - before; passes > 200 || sent > 200 {
-					t.Errorf("%d passes, requests %v", passes, c.Sent())
+				if reconciles := p.Count() - before; reconciles > 200 || sent > 200 {
+					t.Errorf("%d reconciles, requests %v", reconciles, c.Sent())
 				}
 				for _, err := range p.Errors() {
 					if strings.Contains(err.Error(), "panic") {

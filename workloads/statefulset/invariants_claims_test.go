@@ -79,9 +79,9 @@ func (j *judge) doomed(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// checkRestingClaims: every pod has the claims that it mounts, and these have the
+// checkSettledClaims: every pod has the claims that it mounts, and these have the
 // owners that the retention policy names, whatever has become of their templates.
-func (j *judge) checkRestingClaims() {
+func (j *judge) checkSettledClaims() {
 	var want []types.UID
 	if policy := j.set.Spec.PersistentVolumeClaimRetentionPolicy; policy != nil && policy.WhenDeleted == "Delete" {
 		want = []types.UID{j.set.UID}
@@ -90,13 +90,13 @@ func (j *judge) checkRestingClaims() {
 		for _, name := range claimsOf(j.pods[ordinal]) {
 			claim := j.Claim(name)
 			if claim == nil || claim.DeletionTimestamp != nil {
-				j.T.Fatalf("rests, and pod %d has no claim %s", ordinal, name)
+				j.T.Fatalf("settles, and pod %d has no claim %s", ordinal, name)
 			}
 			if j.features.NoAutoDeleteClaims {
 				continue
 			}
 			if !slices.EqualFunc(want, claim.OwnerReferences, func(uid types.UID, o metav1.OwnerReference) bool { return uid == o.UID }) {
-				j.T.Fatalf("rests, and the owners of claim %s are %v, wanted are %v", claim.Name, claim.OwnerReferences, want)
+				j.T.Fatalf("settles, and the owners of claim %s are %v, wanted are %v", claim.Name, claim.OwnerReferences, want)
 			}
 		}
 	}

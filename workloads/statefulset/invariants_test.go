@@ -28,7 +28,7 @@ import (
 // judge knows by the spec, and not by the planner, what a plan may do in the
 // present state of a world.
 type judge struct {
-	*setWorld
+	*setScenario
 	wanted  []int
 	end     int // the last wanted ordinal plus one
 	pods    map[int]*corev1.Pod
@@ -37,9 +37,9 @@ type judge struct {
 	max     int // maxUnavailable
 }
 
-func (w *setWorld) judge() *judge {
+func (w *setScenario) judge() *judge {
 	spec := &w.set.Spec
-	j := &judge{setWorld: w, pods: map[int]*corev1.Pod{}, max: 1, ordered: spec.PodManagementPolicy != appsv1.ParallelPodManagement}
+	j := &judge{setScenario: w, pods: map[int]*corev1.Pod{}, max: 1, ordered: spec.PodManagementPolicy != appsv1.ParallelPodManagement}
 	for ordinal := 0; len(j.wanted) < int(*spec.Replicas); ordinal++ {
 		if !slices.Contains(spec.ReserveOrdinals, ordinal) {
 			j.wanted, j.end = append(j.wanted, ordinal), ordinal+1
@@ -102,8 +102,8 @@ func (j *judge) serves(pod *corev1.Pod, revision string) bool {
 	return err == nil && done && (state == "" || state == lifecyclev1alpha1.StateNormal)
 }
 
-// apply checks a plan, carries it out, and checks what has become of it.
-func (w *setWorld) apply(plan *Plan) {
+// checkAndApply checks a plan, applies it, and checks what has become of it.
+func (w *setScenario) checkAndApply(plan *Plan) {
 	j := w.judge()
 	j.checkProblems(plan)
 	moves(plan).CheckOnce(w.T)
@@ -115,7 +115,7 @@ func (w *setWorld) apply(plan *Plan) {
 	j.checkUpdate(plan)
 	j.checkClaims(plan)
 	w.checkOrderOfSnapshot(plan)
-	w.carryOut(plan)
+	w.apply(plan)
 	j.checkClaimsKept(plan)
 }
 
@@ -146,7 +146,7 @@ func (j *judge) checkProblems(plan *Plan) {
 	}
 }
 
-func (w *setWorld) checkOrderOfSnapshot(plan *Plan) {
+func (w *setScenario) checkOrderOfSnapshot(plan *Plan) {
 	s := w.snapshot()
 	slices.Reverse(s.Pods)
 	slices.Reverse(s.Revisions)
@@ -241,7 +241,7 @@ func (j *judge) disrupted(plan *Plan) (pods []*corev1.Pod) {
 	return pods
 }
 
-// updated lists the pods that a plan moves to the update revision, or prepares for it.
+// updated lists the pods that a plan updates to the update revision, or prepares for it.
 func (j *judge) updated(plan *Plan) (pods []*corev1.Pod) {
 	other := map[types.UID]bool{}
 	for _, d := range plan.Delete {
@@ -259,7 +259,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// checkUpdate: the update moves nothing where it must not, and no more than
+// checkUpdate: the update touches nothing where it must not, and no more than
 // maxUnavailable at once.
 func (j *judge) checkUpdate(plan *Plan) {
 	pods := j.updated(plan)
@@ -290,7 +290,7 @@ func (j *judge) checkUpdate(plan *Plan) {
 	}
 }
 
-// checkWalk: from the highest ordinal to the last ready pod that moves, no more
+// checkWalk: from the highest ordinal to the last ready pod that is updated, no more
 // than maxUnavailable do not serve. (STS-18)
 func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
@@ -308,7 +308,7 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 		}
 	}
 	if last < len(j.wanted) && down > j.max {
-		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this pass", j.max, down, j.wanted[last])
+		j.fail(plan, "maxUnavailable %d: %d pods from the highest down to %d do not serve after this reconcile", j.max, down, j.wanted[last])
 	}
 }
 
@@ -317,12 +317,12 @@ func (j *judge) checkWalk(plan *Plan, pods []*corev1.Pod) {
 // up no budget.
 func (j *judge) stuck(pod *corev1.Pod) bool {
 	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && pod != nil &&
-		j.serves(pod, pod.Labels[podplan.RevisionLabel]) && !j.movesInPlace(pod)
+		j.serves(pod, pod.Labels[podplan.RevisionLabel]) && !j.updatesInPlace(pod)
 }
 
-// movesInPlace tells whether nothing but images and metadata has changed since
+// updatesInPlace tells whether nothing but images and metadata has changed since
 // the revision of a pod.
-func (j *judge) movesInPlace(pod *corev1.Pod) bool {
+func (j *judge) updatesInPlace(pod *corev1.Pod) bool {
 	for _, r := range j.Revisions {
 		var data struct {
 			Spec struct{ Template corev1.PodTemplateSpec }
@@ -359,7 +359,7 @@ func (j *judge) heldBack(ordinal int) bool {
 	return lower >= strategy.MaxUnavailable.IntValue()
 }
 
-// checkUnordered: of the pods that have moved and the ready ones that move now, no more than maxUnavailable do not serve, and partition pods stay unless
+// checkUnordered: of the updated pods and the ready ones that are updated now, no more than maxUnavailable do not serve, and partition pods stay unless
 // there is but one revision to be at. (STS-17, STS-18)
 func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 	revision := plan.Revisions.Update.Name
@@ -382,6 +382,6 @@ func (j *judge) checkUnordered(plan *Plan, pods []*corev1.Pod) {
 		j.fail(plan, "partition %d: %d pods are on their way to the update revision, %d may", j.partition(), moved, most)
 	}
 	if taken > 0 && taken+down > j.max {
-		j.fail(plan, "maxUnavailable %d: %d pods of those that move do not serve after this pass", j.max, taken+down)
+		j.fail(plan, "maxUnavailable %d: %d pods of those that are updated do not serve after this reconcile", j.max, taken+down)
 	}
 }

@@ -91,7 +91,7 @@ func TestImagePullJobs(t *testing.T) {
 			}
 		})
 	})
-	t.Run("the next pass waits until the cache shows the labelled revision", func(t *testing.T) {
+	t.Run("the next reconcile waits until the cache shows the labelled revision", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			jobs := c.withJobs()
 			c.create(5, withParallel)
@@ -119,7 +119,7 @@ func TestImagePullJobs(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a cache of jobs that fails ends the pass", func(t *testing.T) {
+	t.Run("a cache of jobs that fails ends the reconcile", func(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			jobs := c.withJobs()
 			jobs.unreadable = errors.New("no cache")

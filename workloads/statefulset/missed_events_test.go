@@ -43,7 +43,7 @@ func TestMissesNoEvent(t *testing.T) {
 				c.Rest()
 				c.whole()
 				if got := c.Conditions(); len(got) > 0 || p.Count() > before+5000 {
-					t.Errorf("%d passes, conditions %q", p.Count()-before, got)
+					t.Errorf("%d reconciles, conditions %q", p.Count()-before, got)
 				}
 				for _, err := range p.Errors() {
 					if strings.Contains(err.Error(), "panic") {

@@ -11,11 +11,11 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// stuck tells whether the pod of a place has to move and never can, unless
+// stuck tells whether the pod of a place has to be updated and never can be, unless
 // somebody changes the pod or the spec: InPlaceOnly forbids to recreate it. Such
 // a pod takes no place from another.
 func (p *planner) stuck(s slot) bool {
-	if p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType || !mustMove(s) {
+	if p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType || !mustUpdate(s) {
 		return false
 	}
 	update, _ := p.inPlace(s.pod)

@@ -14,7 +14,7 @@ import (
 
 // planKeep returns pods to service that prepare for their deletion although they shall
 // stay: their ordinal is wanted again, or the update is paused or undone. Where
-// the hooks do not allow it, such a pod is replaced when its hook lets go.
+// the hooks do not allow it, such a pod is replaced when its hook releases it.
 func (p *planner) planKeep() {
 	var r *replacement
 	for i, s := range p.wanted {
@@ -54,7 +54,7 @@ func (p *planner) newReplacement() *replacement {
 func (r *replacement) replace(place int) {
 	pod := r.wanted[place].pod
 	if reason := r.holds(place); reason != nil {
-		if reason != pausedUpdate || !mustMove(r.wanted[place]) { // otherwise the update step says so
+		if reason != pausedUpdate || !mustUpdate(r.wanted[place]) { // otherwise the update step says so
 			r.Wait(pod.Pod, reason)
 		}
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// planRefresh writes down what has become of each pod, and the label with its
+// planRefresh records what has become of each pod, and the label with its
 // name. (STS-7, STS-10, STS-16)
 //
 // All of it about one pod goes into one patch. A pod that the scale step changes

@@ -12,7 +12,7 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// updateBroken moves a pod although others are waited for, if it is not ready
+// updateBroken updates a pod although others are waited for, if it is not ready
 // and that may be because of the revision it is at: otherwise a broken update
 // could never be taken back. Pods that are ready stay, for the reason that is
 // given to those from one on.
@@ -42,7 +42,7 @@ func (p *planner) updateBroken(sequence []slot, from int, waiting *rollout.Reaso
 func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod) (some bool) {
 	for _, s := range slots {
 		switch {
-		case !mustMove(s) || s.pod == but:
+		case !mustUpdate(s) || s.pod == but:
 		case s.pod.preparedUpdate():
 			p.update(s.pod)
 			if !s.pod.Deleted && s.pod.Kind != rollout.PatchUpdateInPlace {
@@ -58,7 +58,7 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 	return some
 }
 
-// broken is the pod to move although others are waited for: one that is not
+// broken is the pod to update although others are waited for: one that is not
 // ready at a revision that is wanted no more, or the next one in order; nil while a pod is
 // terminating. Of several it is the lowest one, which may hold up the creation
 // of others, but one of the current revision only where there is no other.
@@ -72,7 +72,7 @@ func (p *planner) broken(sequence []slot) *pod {
 		case pod == nil:
 		case pod.terminating:
 			return nil
-		case !mustMove(s), p.stuck(s):
+		case !mustUpdate(s), p.stuck(s):
 			next = next && pod.Available
 		case pod.ready(), pod.preparedUpdate():
 			next = false

@@ -12,7 +12,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// planUpdate moves pods to the update revision. (STS-14 to STS-22)
+// planUpdate updates pods to the update revision. (STS-14 to STS-22)
 func (p *planner) planUpdate() {
 	if len(p.reach.held) > 0 { // never with OnDelete, which has no partition to name
 		p.waitAll(p.reach.held, p.partitionReason())
@@ -56,7 +56,7 @@ var pausedUpdate = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStr
 
 // reach divides the wanted places as the partition does.
 type reach struct {
-	sequence []slot // whose pods are to be at the update revision, in the order in which they move
+	sequence []slot // whose pods are to be at the update revision, in the order in which they are updated
 	held     []slot // whose pods stay where they are
 	err      error  // nobody can tell
 }
@@ -92,50 +92,50 @@ func (p *planner) partitionReason() *rollout.Reason {
 }
 
 // unordered is the order under unorderedUpdate: replicas less partition pods
-// move, first those that have moved or are on their way out, then the others by
+// are updated, first those that are updated or are on their way out, then the others by
 // priority. (STS-17)
 func (p *planner) unordered() reach {
-	var moved []slot
+	var updated []slot
 	var others []*corev1.Pod
 	byPod := map[*corev1.Pod]slot{}
 	for _, s := range p.wanted {
 		if s.pod == nil || s.pod.Updated || s.pod.terminating {
-			moved = append(moved, s)
+			updated = append(updated, s)
 			continue
 		}
 		others = append(others, s.pod.Pod)
 		byPod[s.pod.Pod] = s
 	}
-	slices.Reverse(moved)
+	slices.Reverse(updated)
 	ordered, err := rollout.SortByPriority(others, p.rolling.UnorderedUpdate.PriorityStrategy)
 	if err != nil {
 		return reach{err: err}
 	}
-	var stuck []slot // take no place from those that can move
+	var stuck []slot // take no place from those that can be updated
 	for _, pod := range ordered {
 		if s := byPod[pod]; p.stuck(s) {
 			stuck = append(stuck, s)
 		} else {
-			moved = append(moved, s)
+			updated = append(updated, s)
 		}
 	}
-	moved = append(moved, stuck...)
-	n := len(moved)
+	updated = append(updated, stuck...)
+	n := len(updated)
 	if p.plan.Revisions.Current != p.plan.Revisions.Update { // otherwise no pod belongs at another revision
 		n = max(0, min(n, int(p.limits.replicas)-int(p.limits.partition)))
 	}
-	return reach{sequence: moved[:n], held: moved[n:]}
+	return reach{sequence: updated[:n], held: updated[n:]}
 }
 
-// walk goes down the sequence and moves pods until maxUnavailable of those it
+// walk goes down the sequence and updates pods until maxUnavailable of those it
 // has come by are not available. (STS-18)
 func (p *planner) walk(sequence []slot) {
-	unavailable, moved := int32(0), false
+	unavailable, updated := int32(0), false
 	for i, s := range sequence {
 		if unavailable >= p.limits.maxUnavailable {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
 				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
-			if moved {
+			if updated {
 				p.finishPrepared(sequence[i:], reason, nil)
 			} else {
 				p.updateBroken(sequence, i, reason)
@@ -149,9 +149,9 @@ func (p *planner) walk(sequence []slot) {
 				unavailable++
 			}
 			continue
-		case mustMove(s):
+		case mustUpdate(s):
 			p.update(s.pod)
-			moved = true
+			updated = true
 		}
 		if !serves(s) {
 			unavailable++
@@ -159,8 +159,8 @@ func (p *planner) walk(sequence []slot) {
 	}
 }
 
-// mustMove tells whether the pod of a place has to move.
-func mustMove(s slot) bool {
+// mustUpdate tells whether the pod of a place has to be updated.
+func mustUpdate(s slot) bool {
 	return s.pod != nil && s.pod.own && !s.pod.Updated && !s.pod.terminating && !s.pod.ended && !s.pod.Deleted
 }
 
@@ -170,10 +170,10 @@ func serves(s slot) bool {
 	return s.pod != nil && s.pod.own && s.pod.Updated && s.pod.healthy() && s.pod.Available && (!s.pod.Updating || s.pod.Unreadable)
 }
 
-// waitAll says why the pods that have to move stay.
+// waitAll says why the pods that have to be updated stay.
 func (p *planner) waitAll(slots []slot, reason *rollout.Reason) {
 	for _, s := range slots {
-		if mustMove(s) {
+		if mustUpdate(s) {
 			p.Wait(s.pod.Pod, reason)
 		}
 	}

@@ -26,7 +26,7 @@ func TestPreDownload(t *testing.T) {
 		{"the feature is off", "B", "A", "0A 1A 2A 3A 4A", with(ifPossible), 0},
 		{"pods are recreated", "B", "A", "0A 1A 2A 3A 4A", with(on), 0},
 		{"OnDelete", "B", "A", "0A 1A 2A 3A 4A", with(on, onDelete), 0},
-		{"all pods move at once", "B", "A", "0A 1A 2A 3A 4A", with(on, ifPossible, unavailable("5")), 0},
+		{"all pods are updated at once", "B", "A", "0A 1A 2A 3A 4A", with(on, ifPossible, unavailable("5")), 0},
 		{"nothing is rolled out", "B", "B", "0B 1B 2B 3B 4B", with(on, ifPossible), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -73,7 +73,7 @@ func (j *judge) checkContained(plan *Plan) {
 			}
 		}
 		if j.ordered || before+moved > j.max {
-			j.fail(plan, "moves pod %s of the current revision, although the update does not work for %v", pod.Name, broken)
+			j.fail(plan, "updates pod %s of the current revision, although the update does not work for %v", pod.Name, broken)
 		}
 	}
 }

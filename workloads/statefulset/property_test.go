@@ -19,22 +19,22 @@ import (
 
 // TestPlanKeepsItsPromises changes a StatefulSet and its pods at random and
 // checks every plan on the way. When nobody interferes any more, and the
-// template is a good one, the StatefulSet must come to rest where its spec
+// template is a good one, the StatefulSet must settle where its spec
 // wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(rt)
+		w := newScenario(rt)
 		w.begin(rt)
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			w.interfere(rt)
-			w.apply(NewPlan(w.snapshot()))
+			w.checkAndApply(NewPlan(w.snapshot()))
 		}
-		w.comeToRest(rapid.SampledFrom([]string{"nginx:1", "nginx:9"}).Draw(rt, "good image"))
+		w.converge(rapid.SampledFrom([]string{"nginx:1", "nginx:9"}).Draw(rt, "good image"))
 	})
 }
 
 // begin draws what cannot be changed later.
-func (w *setWorld) begin(rt *rapid.T) {
+func (w *setScenario) begin(rt *rapid.T) {
 	draw := func(key string, values ...string) {
 		w.Spec(key + "=" + rapid.SampledFrom(values).Draw(rt, key))
 	}
@@ -49,7 +49,7 @@ func (w *setWorld) begin(rt *rapid.T) {
 }
 
 // interfere does what users, kubelets and nodes do.
-func (w *setWorld) interfere(rt *rapid.T) {
+func (w *setScenario) interfere(rt *rapid.T) {
 	switch rapid.SampledFrom([]string{
 		"kubelets", "kubelets", "kubelets", "kubelets", "kubelet", "kubelet", "collect", "clock", "template", "template", "spec", "spec", "spec",
 		"type", "retention", "claims", "quota", "refuse", "feature", "hook", "pods", "pods", "nothing",
@@ -90,7 +90,7 @@ func (w *setWorld) interfere(rt *rapid.T) {
 	}
 }
 
-func (w *setWorld) interfereSpec(rt *rapid.T) {
+func (w *setScenario) interfereSpec(rt *rapid.T) {
 	number := func(key string, least, most int) string {
 		return fmt.Sprint(key, "=", rapid.IntRange(least, most).Draw(rt, key))
 	}
@@ -110,7 +110,7 @@ func (w *setWorld) interfereSpec(rt *rapid.T) {
 	w.Spec(rapid.SampledFrom(choices).Draw(rt, "spec"))
 }
 
-func (w *setWorld) interferePods(rt *rapid.T) {
+func (w *setScenario) interferePods(rt *rapid.T) {
 	for _, pod := range w.Some(rt) {
 		edit := func(do func(p *corev1.Pod)) { w.Edit(pod.Name, do) }
 		switch what := rapid.SampledFrom([]string{"delete", "gone", "fail", "succeed", "unready", "ready", "freeze", "thaw",
@@ -152,8 +152,8 @@ func (w *setWorld) interferePods(rt *rapid.T) {
 	}
 }
 
-// letGo takes away everything that holds the StatefulSet.
-func (w *setWorld) letGo(image string) {
+// unblock takes away everything that holds the StatefulSet.
+func (w *setScenario) unblock(image string) {
 	w.Quota, w.Refused = 0, nil
 	w.Spec("type=RollingUpdate", "preDelete=", "inPlaceUpdate=", "paused=false", "partition=0", "image="+image)
 	if w.set.Spec.UpdateStrategy.RollingUpdate.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
@@ -179,22 +179,22 @@ func claimsOf(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// comeToRest lets go of the StatefulSet, gives it a good image, and checks
+// converge unblocks the StatefulSet, gives it a good image, and checks
 // where it ends. Where scaling in halts at pods that are broken, users scale out
 // again, and in when all pods serve.
-func (w *setWorld) comeToRest(image string) {
-	w.letGo(image)
-	if plan := w.rest(); !w.judge().halts() {
-		w.checkRest(plan)
+func (w *setScenario) converge(image string) {
+	w.unblock(image)
+	if plan := w.settle(); !w.judge().halts() {
+		w.checkSettled(plan)
 		return
 	}
 	replicas, reserved := *w.set.Spec.Replicas, w.set.Spec.ReserveOrdinals
 	all := w.judge()
 	w.Spec("reserve=", fmt.Sprint("replicas=", 1+slices.Max(slices.Collect(maps.Keys(all.pods)))))
-	w.checkRest(w.rest())
+	w.checkSettled(w.settle())
 	w.set.Spec.ReserveOrdinals = reserved
 	w.Spec(fmt.Sprint("replicas=", replicas))
-	w.checkRest(w.rest())
+	w.checkSettled(w.settle())
 }
 
 // halts tells whether OrderedReady keeps pods that are left over: all wanted
@@ -218,10 +218,10 @@ func (j *judge) halts() bool {
 	return alive && len(broken) > 1 && slices.Max(broken) == highest
 }
 
-// rest makes passes until there is nothing to do, and returns the last plan.
+// settle reconciles until there is nothing to do, and returns the last plan.
 // Nothing helps but kubelets and the garbage collector; time passes only when a
-// plan asks for another pass.
-func (w *setWorld) rest() *Plan {
+// plan asks for another reconcile.
+func (w *setScenario) settle() *Plan {
 	var last []string
 	for range 400 {
 		w.Kubelets()
@@ -232,17 +232,17 @@ func (w *setWorld) rest() *Plan {
 		if quiet && plan.RequeueAfter == 0 {
 			return plan
 		}
-		w.apply(plan)
+		w.checkAndApply(plan)
 		if quiet {
 			w.Now = w.Now.Add(plan.RequeueAfter)
 		}
 	}
-	w.T.Fatalf("does not come to rest:\n%s", strings.Join(last, "\n"))
+	w.T.Fatalf("does not settle:\n%s", strings.Join(last, "\n"))
 	return nil
 }
 
-// checkRest: the pods that are wanted serve, there are no others, and the status says so.
-func (w *setWorld) checkRest(plan *Plan) {
+// checkSettled: the pods that are wanted serve, there are no others, and the status says so.
+func (w *setScenario) checkSettled(plan *Plan) {
 	j := w.judge()
 	var out strings.Builder
 	w.ShowPods(w.MinReadySeconds(), &out)
@@ -250,19 +250,19 @@ func (w *setWorld) checkRest(plan *Plan) {
 	w.show(plan, &out)
 	for _, ordinal := range j.wanted {
 		if !j.serves(j.pods[ordinal], plan.Revisions.Update.Name) {
-			w.T.Fatalf("rests, and pod %d does not serve; wanted are %v\n%s", ordinal, j.wanted, &out)
+			w.T.Fatalf("settles, and pod %d does not serve; wanted are %v\n%s", ordinal, j.wanted, &out)
 		}
 	}
 	n, status := int32(len(j.wanted)), w.set.Status
 	if len(w.Pods) != len(j.wanted) {
-		w.T.Fatalf("rests with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
+		w.T.Fatalf("settles with %d pods, wanted are %v\n%s", len(w.Pods), j.wanted, &out)
 	}
 	if status.Replicas != n || status.ReadyReplicas != n || status.AvailableReplicas != n || status.CurrentReplicas != n ||
 		status.UpdatedReplicas != n || status.UpdatedReadyReplicas != n || status.CurrentRevision != status.UpdateRevision || len(status.Conditions) > 0 != slices.ContainsFunc(j.wanted, j.lacksClaims) {
-		w.T.Fatalf("rests with a status that does not say so:\n%s", &out)
+		w.T.Fatalf("settles with a status that does not say so:\n%s", &out)
 	}
 	if len(plan.Waiting) > 0 {
-		w.T.Fatalf("rests, and pods wait:\n%s", &out)
+		w.T.Fatalf("settles, and pods wait:\n%s", &out)
 	}
-	j.checkRestingClaims()
+	j.checkSettledClaims()
 }

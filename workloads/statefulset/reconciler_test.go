@@ -16,7 +16,7 @@ import (
 
 // TestRequests counts what 10 pods cost. Beside the requests per pod there is
 // one for the status of the StatefulSet whenever its numbers have changed: for
-// pods that move one after the other, as often as one is created, ready or gone.
+// pods that are updated one after the other, as often as one is created, ready or gone.
 func TestRequests(t *testing.T) {
 	const pods = 10
 	for _, test := range []struct {
@@ -57,13 +57,13 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestOwnWrites holds back what the caches would see, after a pass has written.
-func TestOwnWrites(t *testing.T) {
+// TestConsistency holds back what the caches would see, after a reconcile has written.
+func TestConsistency(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		setup func(*cluster)
 		hold  string
-		want  []string // requests of the one pass that writes
+		want  []string // requests of the one reconcile that writes
 	}{
 		{"a creation", func(c *cluster) { c.create(5, "") }, "pods",
 			[]string{"1 create controllerrevisions", "1 create pods", "1 patch statefulsets/status"}},
@@ -90,7 +90,7 @@ func TestOwnWrites(t *testing.T) {
 				test.setup(c)
 				c.Hold(test.hold)
 				if diff := cmp.Diff(test.want, c.MustPass()); diff != "" {
-					t.Fatalf("requests of the first pass (-want +got):\n%s", diff)
+					t.Fatalf("requests of the first reconcile (-want +got):\n%s", diff)
 				}
 				for range 3 {
 					requests, after, err := c.Pass()

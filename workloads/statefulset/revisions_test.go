@@ -35,7 +35,7 @@ func TestRevisions(t *testing.T) {
 		{name: "STS-CR1: a revision without a controller is adopted", template: "A", current: "A", pods: "0A", edits: with(orphan), adopt: "A"},
 		{name: "history: revisions of pods stay", template: "C", current: "C", pods: "0A 1C", edits: with(limit, partition(1)), delete: "B"},
 		{name: "history: those of pods that are not under control yet stay", template: "C", current: "C", pods: "0A@ 1C", edits: with(limit), delete: "B"},
-		{name: "history: the pass that ends an update drops what it replaced", template: "B", current: "A", pods: "0B 1B", edits: with(limit), delete: "A"},
+		{name: "history: the reconcile that ends an update drops what it replaced", template: "B", current: "A", pods: "0B 1B", edits: with(limit), delete: "A"},
 		{name: "STS-26: a StatefulSet that is being deleted raises and drops none", template: "A", current: "B", pods: "0B", edits: with(limit, deleting)},
 		{name: "history: and none before", template: "B", current: "A", pods: "0B- 1B", edits: with(limit)},
 	} {
@@ -137,7 +137,7 @@ func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
 	s.Revisions = nil
 	plan := NewPlan(s)
 	if len(plan.Create) != 0 {
-		t.Error("a pod is created that would be given up at once")
+		t.Error("a pod is created that would be released at once")
 	}
 	if got := problems(plan); !strings.Contains(got, `spec.selector "app=web" does not match the labels of the template, "<none>"`) {
 		t.Errorf("problems %q", got)

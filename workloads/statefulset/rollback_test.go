@@ -15,7 +15,7 @@ import (
 // TestABrokenUpdateCanBeTakenBack breaks an update with an image that never
 // becomes ready, at every stage and under every combination of policies, and
 // gives the template a good image again: the one before, or another. Nobody
-// deletes a pod by hand, and nothing but kubelets and passes happens.
+// deletes a pod by hand, and nothing but kubelets and reconciles happens.
 func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	const replicas = 3
 	for _, policy := range []string{
@@ -31,12 +31,12 @@ func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// takeBackAtEveryStage takes an update back after so many passes.
+// takeBackAtEveryStage takes an update back after so many reconciles.
 func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
 	for _, broken := range []string{"nginx:bad", "nginx:missing"} {
 		for _, good := range []string{"nginx:1", "nginx:2"} {
 			for stage := range 8 {
-				w := newWorld(t)
+				w := newScenario(t)
 				w.Spec(append(strings.Fields(spec), fmt.Sprint("replicas=", replicas), "gate=InPlaceUpdateReady")...)
 				w.rollOut(t, "")
 				w.Spec("image=" + broken)
@@ -44,7 +44,7 @@ func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
 				for range stage {
 					w.Kubelets()
 					plan := NewPlan(w.snapshot())
-					w.apply(plan)
+					w.checkAndApply(plan)
 					if idle++; acts(plan) {
 						idle = 0
 					}
@@ -53,7 +53,7 @@ func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
 					break // the stage before was the same
 				}
 				w.Spec("image=" + good)
-				w.rollOut(t, fmt.Sprintf("%s, after %d passes back to %s", broken, stage, good))
+				w.rollOut(t, fmt.Sprintf("%s, after %d reconciles back to %s", broken, stage, good))
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
 
 // rollOut lets kubelets and controller act until there is nothing to do, and
 // fails unless all pods serve then, at the update revision from the partition up.
-func (w *setWorld) rollOut(t *testing.T, what string) {
+func (w *setScenario) rollOut(t *testing.T, what string) {
 	t.Helper()
 	var plan *Plan
 	for range 100 {
@@ -69,7 +69,7 @@ func (w *setWorld) rollOut(t *testing.T, what string) {
 		if plan = NewPlan(w.snapshot()); !acts(plan) {
 			break
 		}
-		w.apply(plan)
+		w.checkAndApply(plan)
 	}
 	j := w.judge()
 	updated := 0
@@ -88,7 +88,7 @@ func (w *setWorld) rollOut(t *testing.T, what string) {
 }
 
 // shown shows a plan, and the pods.
-func (w *setWorld) shown(plan *Plan) string {
+func (w *setScenario) shown(plan *Plan) string {
 	var out strings.Builder
 	w.show(plan, &out)
 	w.ShowPods(0, &out)
@@ -99,11 +99,11 @@ func (w *setWorld) shown(plan *Plan) string {
 // scale, partition, strategy and environment.
 func TestABrokenUpdateCanBeTakenBackAmidOtherThings(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(rt)
+		w := newScenario(rt)
 		w.begin(rt)
-		for range rapid.IntRange(2, 12).Draw(rt, "passes") {
+		for range rapid.IntRange(2, 12).Draw(rt, "reconciles") {
 			w.Kubelets()
-			w.apply(NewPlan(w.snapshot()))
+			w.checkAndApply(NewPlan(w.snapshot()))
 		}
 		w.Spec(rapid.SampledFrom([]string{"image=nginx:bad", "image=nginx:missing"}).Draw(rt, "broken"))
 		for range rapid.IntRange(0, 30).Draw(rt, "steps") {
@@ -117,8 +117,8 @@ func TestABrokenUpdateCanBeTakenBackAmidOtherThings(t *testing.T) {
 			case "template":
 				w.Spec(rapid.SampledFrom([]string{"image=nginx:bad", "image=nginx:missing", "env=1", "annotation=a:1"}).Draw(rt, "template"))
 			}
-			w.apply(NewPlan(w.snapshot()))
+			w.checkAndApply(NewPlan(w.snapshot()))
 		}
-		w.comeToRest(rapid.SampledFrom([]string{"nginx:1", "nginx:2"}).Draw(rt, "good image"))
+		w.converge(rapid.SampledFrom([]string{"nginx:1", "nginx:2"}).Draw(rt, "good image"))
 	})
 }

@@ -198,8 +198,8 @@ func TestRollingUpdate(t *testing.T) {
 		{"STS-18: a missing pod counts", "B", "A", "0A 1A", with(replicas(3)), "create 2B", "MaxUnavailable 1 0"},
 		{"STS-18: pods outside of the sequence do not", "B", "A", "0A- 1A- 2A", with(partition(2)), "delete 2 Update", "Partition 0 1"},
 		{"STS-18: an unhealthy pod of the old revision is replaced when reached", "B", "A", "0A 1A- 2B", nil, "delete 1 Update", "MaxUnavailable 0"},
-		{"STS-22: OnDelete moves nothing", "B", "A", "0A 1A", with(onDelete), "", "OnDelete 0 1"},
-		{"STS-E6: partition 3 of 5, unordered: 2 pods move", "B", "A", "0A 1A 2A 3A 4A", with(unordered, partition(3), unavailable("5")), "delete 4 Update, delete 3 Update", "Partition 2 1 0"},
+		{"STS-22: OnDelete updates nothing", "B", "A", "0A 1A", with(onDelete), "", "OnDelete 0 1"},
+		{"STS-E6: partition 3 of 5, unordered: 2 pods are updated", "B", "A", "0A 1A 2A 3A 4A", with(unordered, partition(3), unavailable("5")), "delete 4 Update, delete 3 Update", "Partition 2 1 0"},
 		{"STS-E7: partition of all, unordered: none", "B", "A", "0A 1A", with(unordered, partition(2), unavailable("5")), "", "Partition 1 0"},
 		{"STS-E8: unordered, a terminating pod takes a slot", "B", "A", "0A 1A~ 2A 3A", with(unordered, partition(2), unavailable("5")), "delete 3 Update", "NameTaken 1, Partition 2 0"},
 		{"STS-E9: Parallel replaces a broken highest pod first", "C", "A", "0A 1A 2B-", nil, "delete 2 Update", "MaxUnavailable 1 0"},
@@ -220,7 +220,7 @@ func TestBrokenUpdate(t *testing.T) {
 	}
 	runPlanCases(t, []planCase{
 		{"Parallel: an updated pod with a record that cannot be read holds nobody up", "B", "A", "0A 1A 2B", with(spoilt), "delete 1 Update", "MaxUnavailable 0"},
-		{"OrderedReady: a pod of a revision that is given up is replaced", "A", "A", "0A 1A 2B-", with(ordered), "delete 2 Update", ""},
+		{"OrderedReady: a pod of an abandoned revision is replaced", "A", "A", "0A 1A 2B-", with(ordered), "delete 2 Update", ""},
 		{"OrderedReady: also where pods of that revision serve above it", "A", "A", "0A 1B- 2B", with(ordered), "delete 1 Update", "OrderedReady 2"},
 		{"OrderedReady: the lowest one first, since it stops the creation of others", "C", "A", "0A 1B- 2B-", with(ordered), "delete 1 Update", "OrderedReady 2 0"},
 		{"OrderedReady: one after the other", "C", "A", "0A 1B- 2C~", with(ordered), "", "OrderedReady 1 0"},
@@ -231,9 +231,9 @@ func TestBrokenUpdate(t *testing.T) {
 		{"OrderedReady: a broken first pod of a new set takes the corrected template", "B", "A", "0A-", with(ordered, replicas(3)), "delete 0 Update", "OrderedReady new"},
 		{"OrderedReady: a pod below the partition stays", "C", "A", "0A 1B- 2B-", with(ordered, partition(2)), "delete 2 Update", "Partition 0 1"},
 		{"Parallel: also where scaleStrategy lets no other pod be created", "B", "A", "0A-", with(replicas(5), scaleUnavailable("1")), "delete 0 Update", "ScaleMaxUnavailable new"},
-		{"Parallel: where a missing pod uses the budget up, a revision that is given up goes", "C", "A", "0A 1B- 2B", with(replicas(4), scaleUnavailable("1")), "delete 1 Update", "MaxUnavailable 2 0, ScaleMaxUnavailable new"},
+		{"Parallel: where a missing pod uses the budget up, a pod of an abandoned revision goes", "C", "A", "0A 1B- 2B", with(replicas(4), scaleUnavailable("1")), "delete 1 Update", "MaxUnavailable 2 0, ScaleMaxUnavailable new"},
 		{"Parallel: and pods that serve stay", "B", "A", "0A- 1A 2A", with(replicas(4), scaleUnavailable("1")), "", "MaxUnavailable 2 1 0, ScaleMaxUnavailable new"},
-		{"Parallel, unordered: a roll-back moves all pods, whatever the partition", "A", "A", "0A 1A 2B 3A 4B-", with(unordered, partition(3), unavailable("2")), "delete 4 Update, delete 2 Update", ""},
+		{"Parallel, unordered: a roll-back updates all pods, whatever the partition", "A", "A", "0A 1A 2B 3A 4B-", with(unordered, partition(3), unavailable("2")), "delete 4 Update, delete 2 Update", ""},
 		{"OrderedReady: where no pod is available at its revision, nobody knows it to work", "C", "A", "0A- 1A- 2B", with(ordered), "delete 0 Update", "OrderedReady 2 1"},
 		{"OrderedReady: a ready pod stays, though it is not available yet", "A", "A", "0A 1B%", with(ordered, minReady(60)), "", "OrderedReady 1"},
 		{"Parallel: an outage of pods that work lets no bad image out", "B", "A", "0A- 1A- 2A- 3B-", nil, "", "MaxUnavailable 2 1 0"},
@@ -316,7 +316,7 @@ func TestOwnership(t *testing.T) {
 	runPlanCases(t, []planCase{
 		{"upstream: a pod without a controller is adopted", "A", "A", "0A@ 1A", nil, "Adopt 0", ""},
 		{"upstream: OrderedReady waits for it", "A", "A", "0A@", with(ordered, replicas(2)), "Adopt 0", "OrderedReady new"},
-		{"upstream: a pod that the selector does not match is given up", "A", "A", "0A 1A", with(relabelled), "Release 0", "NameTaken new"},
+		{"upstream: a pod that the selector does not match is released", "A", "A", "0A 1A", with(relabelled), "Release 0", "NameTaken new"},
 		{"upstream: a pod of another owner is left alone", "A", "A", "0A# 1A", nil, "", "NameTaken new"},
 		{"STS-26: a set that is being deleted writes its status only", "B", "A", "0A@ 1A 2A! 9A", with(deleted, relabelled), "", ""},
 	})

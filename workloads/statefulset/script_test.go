@@ -30,13 +30,13 @@ import (
 //	priority=key or priority=key:value  orders by, or prefers, a label; unordered
 func TestScripts(t *testing.T) {
 	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
-		w := newWorld(t)
+		w := newScenario(t)
 		return w.Cluster, w
 	})
 }
 
 // Spec changes fields of the spec, each given as key=value.
-func (w *setWorld) Spec(changes ...string) {
+func (w *setScenario) Spec(changes ...string) {
 	for _, change := range changes {
 		key, value, _ := strings.Cut(change, "=")
 		w.change(key, value)
@@ -44,7 +44,7 @@ func (w *setWorld) Spec(changes ...string) {
 	w.set.Generation++
 }
 
-func (w *setWorld) change(key, value string) {
+func (w *setScenario) change(key, value string) {
 	spec, quantity := &w.set.Spec, intstr.Parse(value)
 	number := int32(quantity.IntVal)
 	switch key {
@@ -74,7 +74,7 @@ func (w *setWorld) change(key, value string) {
 	}
 }
 
-func (w *setWorld) changeType(value appsv1.StatefulSetUpdateStrategyType) {
+func (w *setScenario) changeType(value appsv1.StatefulSetUpdateStrategyType) {
 	strategy := &w.set.Spec.UpdateStrategy
 	if strategy.Type = value; value == appsv1.OnDeleteStatefulSetStrategyType {
 		strategy.RollingUpdate = nil
@@ -82,7 +82,7 @@ func (w *setWorld) changeType(value appsv1.StatefulSetUpdateStrategyType) {
 }
 
 // changeRolling changes a field of the rolling update.
-func (w *setWorld) changeRolling(key, value string) {
+func (w *setScenario) changeRolling(key, value string) {
 	if w.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		w.T.Fatalf("unknown field %s, or one that OnDelete does not have", key)
 	}

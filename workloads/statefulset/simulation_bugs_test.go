@@ -118,7 +118,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the status is not written", invariants.Rest, bug{reconciler: func(r *Reconciler) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
-		{"no pass is made when minReadySeconds have passed", invariants.Rest, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"nothing is enqueued when minReadySeconds have passed", invariants.Rest, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"the partition is one too small", invariants.Partition, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
 		})},
@@ -130,7 +130,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.ReserveOrdinals[i]++
 			}
 		})},
-		{"the current revision moves when the first pod has moved", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"the current revision moves when the first pod is updated", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil && p.Status.UpdatedReplicas > 0 {
 				p.Status.CurrentRevision, p.Status.CurrentReplicas = p.Status.UpdateRevision, p.Status.UpdatedReplicas
 			}
@@ -151,7 +151,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"the lowest pod that is left over goes first", invariants.Order, inPlan(deleteLowest)},
-		{"pods that their hooks let go are all deleted at once", invariants.Order, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
+		{"pods that their hooks release are all deleted at once", invariants.Order, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
 		{"history forgets revisions of pods that leave", invariants.History, bug{often: leave, reconciler: inPlan(forgetLeaving).reconciler}},
 		{"revisions are deleted as they may have become", invariants.History, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
 		{"a planner panics", invariants.Calm, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {

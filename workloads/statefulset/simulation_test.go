@@ -46,7 +46,7 @@ func simulated(bug bug) *simulation.Workload {
 	}
 }
 
-// observer tells a simulation when a pass reads the caches.
+// observer tells a simulation when a reconcile reads the caches.
 type observer struct {
 	Reader
 	process *simulation.Process

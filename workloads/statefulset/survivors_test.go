@@ -15,11 +15,11 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-// TestNextPassIsTheEarliest: of several moments at which pods become available the
+// TestNextReconcileIsTheEarliest: of several moments at which pods become available the
 // first one counts, whichever pod it is.
-func TestNextPassIsTheEarliest(t *testing.T) {
+func TestNextReconcileIsTheEarliest(t *testing.T) {
 	for _, ago := range [][]int{{10, 20}, {20, 10}} {
-		w := newWorld(t)
+		w := newScenario(t)
 		w.Spec("policy=Parallel", "replicas=2")
 		w.rollOut(t, "")
 		w.Spec("minReadySeconds=30")
@@ -31,7 +31,7 @@ func TestNextPassIsTheEarliest(t *testing.T) {
 			})
 		}
 		if got, want := NewPlan(w.snapshot()).RequeueAfter, 10*time.Second; got != want {
-			t.Errorf("pods are ready for %v s, minReadySeconds 30: the next pass is after %v, want %v", ago, got, want)
+			t.Errorf("pods are ready for %v s, minReadySeconds 30: the next reconcile is after %v, want %v", ago, got, want)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func TestNextPassIsTheEarliest(t *testing.T) {
 // a lifecycle state stays Ready while it is updated in place; it is not available
 // at the new revision before its containers are new.
 func TestUnfinishedUpdateUsesBudget(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("policy=Parallel", "replicas=3", "podUpdatePolicy=InPlaceIfPossible")
 	w.rollOut(t, "")
 	for _, pod := range slices.Clone(w.Pods) {
@@ -48,7 +48,7 @@ func TestUnfinishedUpdateUsesBudget(t *testing.T) {
 	}
 	w.Spec("image=nginx:2")
 	for range 4 { // and no kubelet acts
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 	}
 	moved := 0
 	for _, pod := range w.Pods {
@@ -64,7 +64,7 @@ func TestUnfinishedUpdateUsesBudget(t *testing.T) {
 // TestHistoryKeepsRevisionsOfLeavingPods: CS-CR7. A pod that is left over, and on its
 // way out, still names its revision.
 func TestHistoryKeepsRevisionsOfLeavingPods(t *testing.T) {
-	w := newWorld(t)
+	w := newScenario(t)
 	w.Spec("policy=Parallel", "replicas=2")
 	w.set.Spec.RevisionHistoryLimit = new(int32)
 	w.rollOut(t, "")
@@ -73,7 +73,7 @@ func TestHistoryKeepsRevisionsOfLeavingPods(t *testing.T) {
 	old := w.Pod("web-1").Labels[podplan.RevisionLabel]
 	w.Spec("replicas=1", "image=nginx:3")
 	for range 4 {
-		w.carryOut(NewPlan(w.snapshot()))
+		w.apply(NewPlan(w.snapshot()))
 	}
 	if w.Pod("web-1").DeletionTimestamp == nil || w.set.Status.CurrentRevision == old || w.set.Status.UpdateRevision == old {
 		t.Fatal("pod web-1 is to be on its way out, and the last one of its revision")

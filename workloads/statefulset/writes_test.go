@@ -156,7 +156,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestRequeue is about passes that no event brings about.
+// TestRequeue is about reconciles that no event brings about.
 func TestRequeue(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(2, `{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":30}}}}`)

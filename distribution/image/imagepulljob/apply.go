@@ -31,7 +31,7 @@ func newWriter(o *Options) *apply.Writer {
 	}
 }
 
-// applier carries out one plan. Every write goes through it.
+// applier applies one plan. Every write goes through it.
 type applier struct {
 	*Reconciler
 	*apply.Sync
@@ -41,20 +41,20 @@ type applier struct {
 	missed atomic.Int32
 }
 
-// apply carries the plan out. One node's failure does not stop the others; all
-// errors are collected, so that the pass is repeated.
+// apply does what the plan says. One node's failure does not stop the others; all
+// errors are collected, so that the reconcile is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
 	if plan.Delete {
 		return 0, a.delete(ctx)
 	}
-	err = apply.Each(ctx, plan.HandOut, a.handOut)
+	err = apply.Each(ctx, plan.HandOut, a.assign)
 	return plan.RequeueAfter, errors.Join(err, a.status(ctx, s.Now))
 }
 
-// handOut gives a node its task. A node that is gone needs none: the cache will
+// assign gives a node its task. A node that is gone needs none: the cache will
 // show it.
-func (a *applier) handOut(ctx context.Context, h HandOut) error {
+func (a *applier) assign(ctx context.Context, h HandOut) error {
 	name := h.NodeImage.Name
 	data, err := h.Patch()
 	if err != nil {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package imagepulljob keeps ImagePullJobs: it hands the task to pull an image
-// out to nodes, as many at a time as the job allows, and tells how far they are.
-// The nodes find their tasks in NodeImages, which package nodeimage keeps.
+// Package imagepulljob manages ImagePullJobs: it assigns the task to pull an image
+// to nodes, as many at a time as the job allows, and reports how far they are.
+// The nodes find their tasks in NodeImages, which package nodeimage manages.
 //
-// Every pass over a job has three steps. Observe reads the caches into a
+// Every reconcile of a job has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the nodes that
 // get the task now, and for each node that waits the rule and the number that
-// hold it. Apply carries the plan out. So every decision can be called in a unit
+// hold it. Apply does what the plan says. So every decision can be called in a unit
 // test, shown before it happens, and explained afterwards.
 //
-// A pass waits until the caches have seen what earlier passes over the same job
+// A reconcile waits until the caches have seen what earlier ones of the same job
 // wrote. It never waits for the writes of other jobs.
 //
 // What manager and agent do stands rule by rule in

@@ -104,8 +104,8 @@ func fresh(n int) (nodes []*v1alpha1.NodeImage) {
 	return nodes
 }
 
-// handedOut names the nodes that get the task.
-func handedOut(plan *Plan) []string {
+// assigned names the nodes that get the task.
+func assigned(plan *Plan) []string {
 	names := []string{}
 	for _, h := range plan.HandOut {
 		names = append(names, h.NodeImage.Name)

@@ -11,7 +11,7 @@ import (
 )
 
 // Plan is what to do about an ImagePullJob now: data, to be looked at, compared
-// and carried out. The same Snapshot gives the same Plan.
+// and applied. The same Snapshot gives the same Plan.
 type Plan struct {
 	// Image and Tag are what the NodeImages call the job's image. The tag is a
 	// digest where the job names one.
@@ -129,7 +129,7 @@ func NewPlan(s *Snapshot) *Plan {
 // problem reports what is wrong with the spec.
 func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
 
-// requeueAfter asks for another pass after d at the latest.
+// requeueAfter asks for another reconcile after d at the latest.
 func (p *planner) requeueAfter(d time.Duration) {
 	if p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
 		p.plan.RequeueAfter = max(d, time.Millisecond)

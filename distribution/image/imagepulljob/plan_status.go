@@ -19,7 +19,7 @@ import (
 // nothing but progress: where many nodes pull, each of them changes it.
 const progressInterval = 5 * time.Second
 
-// planStatus computes the status as it will be once the tasks are handed out.
+// planStatus computes the status as it will be once the tasks are assigned.
 // (IMG-1.5)
 func (p *planner) planStatus() {
 	old := &p.Job.Status

@@ -63,7 +63,7 @@ func TestPlanStatus(t *testing.T) {
 		nodes      []*v1alpha1.NodeImage
 		want       want
 	}{
-		{"IMG-1.5: startTime is the first pass, which hands out", "", -1, fresh(4), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: startTime is the first reconcile, which assigns", "", -1, fresh(4), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(0), Desired: 4, Active: 1, Message: "job is running, progress 0.0%"}, 0}},
 		{"IMG-1.5: progress, with one decimal", "", time.Hour, nodes(succeeded, failed, pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-time.Hour), Desired: 3, Active: 1, Succeeded: 1, Failed: 1, FailedNodes: []string{"b"}, Message: "job is running, progress 66.7%"}, 0}},
@@ -81,7 +81,7 @@ func TestPlanStatus(t *testing.T) {
 			StartTime: at(-time.Hour), Message: "job is running, no progress"}, 0}},
 		{"IMG-1.5: before the deadline", minute, 45 * time.Second, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(-45 * time.Second), Desired: 1, Active: 1, Message: "job is running, progress 0.0%"}, 15 * time.Second}},
-		{"IMG-1.5: the deadline counts from the first pass", minute, -1, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
+		{"IMG-1.5: the deadline counts from the first reconcile", minute, -1, nodes(pulling), want{v1alpha1.ImagePullJobStatus{
 			StartTime: at(0), Desired: 1, Active: 1, Message: "job is running, progress 0.0%"}, time.Minute}},
 		{"IMG-1.5: at the deadline, what is not finished has failed", minute, time.Minute,
 			append(nodes(succeeded, failed, pulling), nodeImage("Z")), want{v1alpha1.ImagePullJobStatus{
@@ -106,7 +106,7 @@ func TestPlanStatus(t *testing.T) {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
 			if plan.Status.CompletionTime != nil && len(plan.HandOut) > 0 {
-				t.Errorf("a job that is over hands out: %v", handedOut(plan))
+				t.Errorf("a job that is over assigns: %v", assigned(plan))
 			}
 			job.Status = *plan.Status
 			if again := NewPlan(snapshot(job, test.nodes...)); again.Status != nil {
@@ -124,9 +124,9 @@ func TestPlanReportsProgressNowAndThen(t *testing.T) {
 		write    bool
 		after    time.Duration
 	}{
-		{"progress, just after it was told", 2 * time.Second, nodeImage("n", given(pulling)), false, 3 * time.Second},
-		{"progress, a while after it was told", 5 * time.Second, nodeImage("n", given(pulling)), true, 0},
-		{"the end is told at once", time.Second, nodeImage("n", given(succeeded)), true, 0},
+		{"progress, just after it was reported", 2 * time.Second, nodeImage("n", given(pulling)), false, 3 * time.Second},
+		{"progress, a while after it was reported", 5 * time.Second, nodeImage("n", given(pulling)), true, 0},
+		{"the end is reported at once", time.Second, nodeImage("n", given(succeeded)), true, 0},
 		{"a clock that was set back", -time.Hour, nodeImage("n", given(pulling)), false, time.Hour + 5*time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {

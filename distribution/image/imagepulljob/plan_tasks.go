@@ -37,7 +37,7 @@ func (p *planner) planTasks() {
 			p.wait(n.Name, &rollout.Reason{Rule: RuleTooManyImages, Limit: v1alpha1.MaxNodeImageImages, Observed: int32(len(n.Spec.Images)),
 				Message: fmt.Sprintf("the node has tasks for %d images, and can have %d", len(n.Spec.Images), v1alpha1.MaxNodeImageImages)})
 		default:
-			p.plan.HandOut = append(p.plan.HandOut, p.handOut(n.NodeImage))
+			p.plan.HandOut = append(p.plan.HandOut, p.assign(n.NodeImage))
 			n.state = Active // in the status; plan.Nodes shows what was observed
 			free--
 		}
@@ -59,8 +59,8 @@ func (p *planner) full(n *v1alpha1.NodeImage) bool {
 	return !known && len(n.Spec.Images) >= v1alpha1.MaxNodeImageImages
 }
 
-// handOut gives the task to a node.
-func (p *planner) handOut(n *v1alpha1.NodeImage) HandOut {
+// assign gives the task to a node.
+func (p *planner) assign(n *v1alpha1.NodeImage) HandOut {
 	image := n.Spec.Images[p.plan.Image]
 	image.SandboxConfig = p.Job.Spec.SandboxConfig // the last writer wins, also with none
 	image.PullSecrets = p.withSecrets(image.PullSecrets)

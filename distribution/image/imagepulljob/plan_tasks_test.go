@@ -51,7 +51,7 @@ func TestPlanHandsOut(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			plan := NewPlan(snapshot(newJob(t, test.spec), test.nodes...))
-			if diff := cmp.Diff(test.want, handedOut(plan)); diff != "" {
+			if diff := cmp.Diff(test.want, assigned(plan)); diff != "" {
 				t.Errorf("nodes that get the task (-want +got):\n%s", diff)
 			}
 			var rule rollout.Rule
@@ -98,7 +98,7 @@ func TestPlanMakesTasks(t *testing.T) {
 			before := test.node.DeepCopy()
 			plan := NewPlan(snapshot(newJob(t, test.spec+"\npullPolicy: "+policy), test.node))
 			if len(plan.HandOut) != 1 {
-				t.Fatalf("hand out: %+v", plan.HandOut)
+				t.Fatalf("assigned: %+v", plan.HandOut)
 			}
 			got := plan.HandOut[0].Image.DeepCopy()
 			for i := range got.Tags {

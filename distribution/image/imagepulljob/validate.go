@@ -69,7 +69,7 @@ func validateNodeSelector(selector *v1alpha1.ImagePullJobNodeSelector, path *fie
 	return errs
 }
 
-// validateLabelSelector takes nil for right.
+// validateLabelSelector takes nil for valid.
 func validateLabelSelector(selector *metav1.LabelSelector, path *field.Path) field.ErrorList {
 	return metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 }

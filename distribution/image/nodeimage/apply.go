@@ -32,7 +32,7 @@ func newWriter(o *Options) *apply.Writer {
 	}
 }
 
-// applier carries out one plan. Every write goes through it.
+// applier applies one plan. Every write goes through it.
 type applier struct {
 	*Reconciler
 	*apply.Sync
@@ -44,7 +44,7 @@ type applier struct {
 // server: something that is there seems to be gone.
 const lagRetry = time.Second
 
-// apply carries the plan out.
+// apply does what the plan says.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.NodeImage == nil {
 		return plan.RequeueAfter, r.create(ctx, plan.Create)
@@ -96,7 +96,7 @@ func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter t
 	return 0, nil
 }
 
-// change writes labels and tasks. What else the plan says is for the next pass,
+// change writes labels and tasks. What else the plan says is for the next reconcile,
 // on the state that this one leaves.
 func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err error) {
 	for _, owner := range a.plan.Gone {
@@ -138,7 +138,7 @@ func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (boo
 	})
 }
 
-// fail writes which tasks have taken too long, and tells it. (IMG-2.4)
+// fail writes which tasks have taken too long, and records an event. (IMG-2.4)
 func (a *applier) fail(ctx context.Context) error {
 	if err := a.WriteStatus(ctx, &a.nodeImage.Status, a.plan.Status); err != nil {
 		return err

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodeimage keeps NodeImages: every node that is ready has one, with the
+// Package nodeimage manages NodeImages: every node that is ready has one, with the
 // labels of the node. It takes away the tasks in them that nobody needs any
 // more, and fails those that the agent of the node has left alone for too long.
-// Package imagepulljob hands the tasks out.
+// Package imagepulljob assigns the tasks.
 //
-// Every pass over a node has three steps. Observe reads the caches into a
+// Every reconcile of a node has three steps. Observe reads the caches into a
 // [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists what to
 // create, to delete and to change, and for each task that goes or fails the
-// reason. Apply carries the plan out. So every decision can be called in a unit
+// reason. Apply does what the plan says. So every decision can be called in a unit
 // test, shown before it happens, and explained afterwards.
 //
-// The heartbeats of nodes cost nothing: a pass is made when the labels or the
+// The heartbeats of nodes cost nothing: a node is enqueued when the labels or the
 // readiness of a node change, when tasks or their states change, when a job
 // ends, and when a time is up that the plan names.
 //

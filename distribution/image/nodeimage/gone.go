@@ -14,7 +14,7 @@ import (
 const rememberedJobs = 1024
 
 // goneJobs remembers which jobs the API server has said not to exist, the latest
-// ones. A UID never comes back. A job that goes has the passes over all its nodes
+// ones. A UID never comes back. A job that goes has the reconciles of all its nodes
 // want to know at the same time: one of them asks, and the others wait for the
 // answer.
 type goneJobs struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // Plan is what to do about the NodeImage of a node now: data, to be looked at,
-// compared and carried out. The same Snapshot gives the same Plan.
+// compared and applied. The same Snapshot gives the same Plan.
 type Plan struct {
 	// Create is the NodeImage to create, or nil.
 	Create *v1alpha1.NodeImage
@@ -28,7 +28,7 @@ type Plan struct {
 	// with the reason.
 	Dropped []Dropped
 	// Gone lists the jobs that tasks name as owners and that no longer exist.
-	// Change takes them away. Caches may lag: who carries the plan out should
+	// Change takes them away. Caches may lag: who applies the plan should
 	// make sure.
 	Gone []corev1.ObjectReference
 
@@ -43,7 +43,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 }
 
-// Change is the wanted state of what the controller keeps about a NodeImage.
+// Change is the wanted state of what the controller manages of a NodeImage.
 type Change struct {
 	Labels map[string]string
 	Spec   v1alpha1.NodeImageSpec
@@ -96,7 +96,7 @@ func NewPlan(s *Snapshot) *Plan {
 	return p.plan
 }
 
-// requeueAt asks for another pass at that time, or soon where it is over.
+// requeueAt asks for another reconcile at that time, or soon where it is over.
 func (p *planner) requeueAt(t time.Time) {
 	if d := t.Sub(p.Now); p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
 		p.plan.RequeueAfter = max(d, time.Millisecond)

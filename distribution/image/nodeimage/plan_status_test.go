@@ -124,7 +124,7 @@ func TestPlanLeavesTheStatusToTheAgent(t *testing.T) {
 	}
 }
 
-// A plan never takes away what a living job counts, and never asks for a pass
+// A plan never takes away what a living job counts, and never asks for a reconcile
 // at once.
 func FuzzPlan(f *testing.F) {
 	f.Add(int64(60), int64(30), int32(60), int64(1), int64(1), true, "Succeeded")

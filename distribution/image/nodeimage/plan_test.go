@@ -31,7 +31,7 @@ func TestPlanCreates(t *testing.T) {
 		{"no delay", node(corev1.ConditionTrue, 0), Timing{CreationDelay: -1}, created},
 		{"IMG-2.1: not ready", node(corev1.ConditionFalse, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
 		{"IMG-2.1: not known to be ready", node(corev1.ConditionUnknown, time.Hour), Timing{}, Plan{Waiting: "the node is not ready"}},
-		{"a node that has told nothing", &corev1.Node{}, Timing{}, Plan{Waiting: "the node is not ready"}},
+		{"a node that has reported nothing", &corev1.Node{}, Timing{}, Plan{Waiting: "the node is not ready"}},
 		{"IMG-2.1: a virtual kubelet", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.Labels["type"] = "virtual-kubelet" }), Timing{},
 			Plan{Waiting: "the node is a virtual kubelet, which pulls no images"}},
 		{"IMG-2.1: a node that is being deleted", edited(node(corev1.ConditionTrue, time.Hour), func(n *corev1.Node) { n.DeletionTimestamp = ptr.To(at(0)) }), Timing{},

@@ -16,7 +16,7 @@ import (
 func TestCloneSetsAreJudged(t *testing.T) {
 	a, b, c := pod("web-a"), pod("web-b"), pod("web-c")
 	none := metav1.Object(nil)
-	picked := func(s *spec) { s.picked = []string{"web-c"} }
+	marked := func(s *spec) { s.marked = []string{"web-c"} }
 	for _, s := range []scenario{
 		{"a pod up to replicas", nil, objects(a, b), none, pod("web-c", out), false, nil},
 		{"a pod beyond replicas", nil, objects(a, b, c), none, pod("web-d", out), false, breaks(invariants.Surge)},
@@ -36,15 +36,15 @@ func TestCloneSetsAreJudged(t *testing.T) {
 		{"updated while too few serve that are updated", edits(web2), objects(a, pod("web-b", at("web:2"), out)), c, pod("web-c", told("web:2")), false, breaks(invariants.Availability)},
 		{"updated before one that does not run", edits(web2), objects(a, pod("web-b", out, unscheduled)), pod("web-c", out), pod("web-c", out, told("web:2")), false, breaks(invariants.Order)},
 		{"deleted while too few serve", edits(two), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability, invariants.Order)},
-		{"picked while too few serve", edits(picked), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability)},
+		{"marked while too few serve", edits(marked), objects(pod("web-a", out), pod("web-b", out)), c, pod("web-c", leaving), false, breaks(invariants.Availability)},
 		{"deleted before one that does not run", edits(two), objects(a, pod("web-b", out, unscheduled)), pod("web-c", out), pod("web-c", out, leaving), false, breaks(invariants.Order)},
 		{"a pod that does not serve is updated", edits(web2), objects(a, pod("web-b", out)), pod("web-c", out), pod("web-c", out, told("web:2")), false, nil},
 
 		{"scaled in", edits(two), objects(a, b), c, pod("web-c", leaving), false, nil},
 		{"scaled in too far", edits(two), objects(a), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
-		{"picked by name", edits(picked), objects(a, b), c, pod("web-c", leaving), false, nil},
-		{"another one is picked", edits(func(s *spec) { s.picked = []string{"web-b"} }), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
-		{"picked by label", nil, objects(a, b), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel)), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel), leaving), false, nil},
+		{"marked by name", edits(marked), objects(a, b), c, pod("web-c", leaving), false, nil},
+		{"another one is marked", edits(func(s *spec) { s.marked = []string{"web-b"} }), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
+		{"marked by label", nil, objects(a, b), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel)), pod("web-c", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel), leaving), false, nil},
 		{"recreated", edits(recreate2), objects(a, b), c, pod("web-c", leaving), false, nil},
 		{"recreated, and it is up to date", edits(recreate2), objects(a, b), pod("web-c", at("web:2")), pod("web-c", at("web:2"), leaving), false, breaks(invariants.Needless)},
 		{"recreated, and it could be updated in place", edits(web2), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
@@ -96,10 +96,10 @@ func TestHooksAreJudged(t *testing.T) {
 	a, b, c := pod("web-a"), pod("web-b"), pod("web-c")
 	for _, s := range []scenario{
 		{"deleted while its hook holds it", edits(two), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), leaving), false, breaks(invariants.Hooks)},
-		{"deleted when its hook lets go", edits(two), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", leaving), false, nil},
+		{"deleted when its hook releases it", edits(two), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", leaving), false, nil},
 		{"deleted by a spec without the hook", edits(func(s *spec) { s.replicas, s.unhooked = 2, true }), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), leaving), false, nil},
 		{"updated while its hook holds it", edits(web2), objects(a, b), pod("web-c", labelled("hold")), pod("web-c", labelled("hold"), told("web:2")), false, breaks(invariants.Hooks)},
-		{"updated when its hook lets go", edits(web2), objects(a, b), c, pod("web-c", told("web:2")), false, nil},
+		{"updated when its hook releases it", edits(web2), objects(a, b), c, pod("web-c", told("web:2")), false, nil},
 	} {
 		s.check(t, func(of *spec, meta metav1.ObjectMeta) metav1.Object {
 			if !of.unhooked {
@@ -146,7 +146,7 @@ func TestClaimsAreJudged(t *testing.T) {
 		{"a claim goes before its pod, in a gap", nil, objects(pod("web-c")), data, claim("data-web-c", going), true, breaks(invariants.Claims)},
 		{"a claim goes before the pod that mounts it", nil, objects(pod("web-c", mounting("data-web-c"))), data, claim("data-web-c", going), false, breaks(invariants.Claims)},
 		{"a claim with another label goes before the pod that mounts it", nil, objects(pod("web-c", mounting("data-web-c"))), relabelled, claim("data-web-c", ofInstance("x"), going), false, breaks(invariants.Claims)},
-		{"a claim is given up before its pod", nil, objects(pod("web-c")), data, claim("data-web-c", ofNobody), false, breaks(invariants.Claims)},
+		{"a claim is released before its pod", nil, objects(pod("web-c")), data, claim("data-web-c", ofNobody), false, breaks(invariants.Claims)},
 		{"a claim is given to a pod that has ended", nil, objects(pod("web-c", ended)), data, claim("data-web-c", ofPod("web-c")), false, nil},
 		{"a claim is given to its pod", nil, objects(pod("web-c")), data, claim("data-web-c", ofPod("web-c")), false, breaks(invariants.Claims)},
 		{"a claim gets its volume", nil, objects(pod("web-c")), data, claim("data-web-c", func(c *corev1.PersistentVolumeClaim) { c.Spec.VolumeName = "x" }), false, nil},

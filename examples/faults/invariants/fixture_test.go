@@ -42,7 +42,7 @@ type spec struct {
 	paused, recreate    bool
 	ordered, deletes    bool
 	surge, unavailable  int
-	picked              []string
+	marked              []string
 	preDelete, inPlace  *lifecyclev1alpha1.LifecycleHook
 	unhooked            bool
 }
@@ -87,7 +87,7 @@ func (s *spec) lifecycle() *lifecyclev1alpha1.Lifecycle {
 func (s *spec) cloneSet(meta metav1.ObjectMeta) metav1.Object {
 	set := &v1alpha1.CloneSet{ObjectMeta: meta, Spec: v1alpha1.CloneSetSpec{
 		Replicas: &s.replicas, Selector: selector, Template: s.template(), VolumeClaimTemplates: s.claims(), Lifecycle: s.lifecycle(),
-		ScaleStrategy: v1alpha1.CloneSetScaleStrategy{PodsToDelete: s.picked},
+		ScaleStrategy: v1alpha1.CloneSetScaleStrategy{PodsToDelete: s.marked},
 		UpdateStrategy: v1alpha1.CloneSetUpdateStrategy{
 			Type: v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, Paused: s.paused, Partition: new(intstr.FromInt32(s.partition)),
 			MaxUnavailable: new(intstr.FromInt(s.unavailable)), MaxSurge: new(intstr.FromInt(s.surge)),

@@ -111,11 +111,11 @@ func (r *Record) Review() []string {
 	return slices.Clone(r.wrong)
 }
 
-// Settled says that what has been judged is at rest, and has that judged too.
+// Settled says that what has been judged is settled, and has that judged too.
 func (r *Record) Settled() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, violation := range r.judge.Settled() {
-		r.wrong = append(r.wrong, "at rest: "+violation.String())
+		r.wrong = append(r.wrong, "settled: "+violation.String())
 	}
 }

@@ -145,8 +145,8 @@ func TestCurrentRevisionsAreJudged(t *testing.T) {
 	}
 }
 
-// TestRestIsJudged makes sure that what is settled is as it should be.
-func TestRestIsJudged(t *testing.T) {
+// TestSettledIsJudged makes sure that what is settled is as it should be.
+func TestSettledIsJudged(t *testing.T) {
 	p0, p1, p2 := pod("web-0", mounting("data-web-0")), pod("web-1", mounting("data-web-1")), pod("web-2", mounting("data-web-2"))
 	for name, kind := range map[string]func(*spec, metav1.ObjectMeta) metav1.Object{"CloneSet": (*spec).cloneSet, "StatefulSet": (*spec).statefulSet} {
 		owned := func(*corev1.PersistentVolumeClaim) {}
@@ -159,7 +159,7 @@ func TestRestIsJudged(t *testing.T) {
 			pods   []metav1.Object
 			wrong  []invariants.Invariant
 		}{
-			{"it is at rest", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1, p2), nil},
+			{"it is settled", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1, p2), nil},
 			{"a pod is missing", counted(kind, 1, 1, 2, 2, "web:1"), objects(p0, p1), breaks(invariants.Rest)},
 			{"a pod does not serve", counted(kind, 1, 1, 3, 2, "web:1"), objects(p0, p1, pod("web-2", out, mounting("data-web-2"))), breaks(invariants.Rest)},
 			{"the status is late", counted(kind, 2, 1, 3, 3, "web:1"), objects(p0, p1, p2), breaks(invariants.Status)},

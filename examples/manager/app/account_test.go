@@ -14,19 +14,19 @@ import (
 	"github.com/podwright/podwright/examples/manager/app"
 )
 
-// allGates turns on what is off by default and takes rights.
+// allGates turns on what is off by default and needs RBAC rules.
 const allGates = "PreDownloadImageForInPlaceUpdate=true" // brings a CRD and a cache of its own
 
 // everything returns the configuration of a manager that does all it can.
-func (w *world) everything() app.Config {
+func (w *fixture) everything() app.Config {
 	config := w.config
 	config.InstallCRDs, config.FeatureGates = true, allGates
 	return config
 }
 
-// account returns the kubeconfig of an account with the rights of a manager, and
+// account returns the kubeconfig of an account with the RBAC rules of a manager, and
 // no others.
-func (w *world) account(ctx context.Context, config app.Config) string {
+func (w *fixture) account(ctx context.Context, config app.Config) string {
 	w.Helper()
 	manifest, err := app.Manifest(config)
 	if err != nil {
@@ -39,9 +39,9 @@ func (w *world) account(ctx context.Context, config app.Config) string {
 	return account.Kubeconfig
 }
 
-// A manager that works in one namespace has rights in that one alone.
+// A manager that works in one namespace has RBAC rules in that one alone.
 func TestOneNamespaceOnARealControlPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config = w.everything()
 	w.config.Namespace = "default"
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -50,7 +50,7 @@ func TestOneNamespaceOnARealControlPlane(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodeImages := distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages")
-	w.config.Kubeconfig = w.account(t.Context(), w.config) // instead of the rights everywhere
+	w.config.Kubeconfig = w.account(t.Context(), w.config) // instead of the rules everywhere
 	m := w.start(w.config)
 	w.podsRun("sample")
 	w.eventually("the NodeImages of the nodes", func() error {

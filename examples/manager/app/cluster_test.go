@@ -35,8 +35,8 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// world is a control plane and clients of it.
-type world struct {
+// fixture is a control plane and clients of it.
+type fixture struct {
 	*testing.T
 	control    *cluster.Cluster
 	config     app.Config
@@ -45,7 +45,7 @@ type world struct {
 	dynamic    dynamic.Interface
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // the first start builds the control plane
 	defer cancel()
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{T: t, control: control}
+	w := &fixture{T: t, control: control}
 	w.kubernetes = kubernetes.NewForConfigOrDie(control.Config())
 	w.dynamic = dynamic.NewForConfigOrDie(control.Config())
 	if w.workloads, err = client.NewForConfig(control.Config()); err != nil {
@@ -88,7 +88,7 @@ type manager struct {
 }
 
 // start returns once a manager leads.
-func (w *world) start(config app.Config) *manager {
+func (w *fixture) start(config app.Config) *manager {
 	w.Helper()
 	running := w.startReplica(config)
 	w.eventually("leadership", func() error { return running.expect(config.MetricsAddr, "/metrics", "\nkruise_manager_is_leader 1") })
@@ -96,7 +96,7 @@ func (w *world) start(config app.Config) *manager {
 }
 
 // startReplica returns once a manager is ready, whether it leads or not.
-func (w *world) startReplica(config app.Config) *manager {
+func (w *fixture) startReplica(config app.Config) *manager {
 	w.Helper()
 	var m *app.Manager
 	w.eventually("the port of the webhooks", func() (err error) { // which a manager that has lost its Lease gives up a bit later
@@ -163,7 +163,7 @@ var given sync.Map
 const patience = 10 * time.Minute
 
 // eventually waits until there is no error.
-func (w *world) eventually(what string, try func() error) {
+func (w *fixture) eventually(what string, try func() error) {
 	w.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(w.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
@@ -176,7 +176,7 @@ func (w *world) eventually(what string, try func() error) {
 }
 
 // holder returns who holds the Lease.
-func (w *world) holder() string {
+func (w *fixture) holder() string {
 	w.Helper()
 	lease, err := w.kubernetes.CoordinationV1().Leases("kruise-system").Get(w.Context(), "kruise-manager", metav1.GetOptions{})
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *world) holder() string {
 }
 
 // versions returns the resourceVersions of all that a manager writes at its start.
-func (w *world) versions() map[string]string {
+func (w *fixture) versions() map[string]string {
 	w.Helper()
 	versions := map[string]string{}
 	note := func(object metav1.Object, err error) {
@@ -226,7 +226,7 @@ func cloneSet(name string) *v1alpha1.CloneSet {
 }
 
 func TestManagerOnARealControlPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.withoutCRDs()
 	w.config.InstallCRDs = true
 	w.config.FeatureGates = allGates
@@ -250,11 +250,11 @@ func TestManagerOnARealControlPlane(t *testing.T) {
 	}
 	w.handEditIsReverted()
 	w.leaseIsLost(second)
-	w.takesOverAConfiguration()
+	w.adoptsAConfiguration()
 }
 
 // The API server asks the webhooks.
-func (w *world) webhooksWork() {
+func (w *fixture) webhooksWork() {
 	w.Helper()
 	sets := w.workloads.CloneSets("default")
 	wrong := cloneSet("wrong")
@@ -280,7 +280,7 @@ func (w *world) webhooksWork() {
 }
 
 // The controller works.
-func (w *world) podsRun(name string) {
+func (w *fixture) podsRun(name string) {
 	w.Helper()
 	sets := w.workloads.CloneSets("default")
 	if _, err := sets.Create(w.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
@@ -295,7 +295,7 @@ func (w *world) podsRun(name string) {
 	})
 }
 
-func (w *world) handEditIsReverted() {
+func (w *fixture) handEditIsReverted() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	before, err := configurations.Get(w.Context(), registration.ValidatingName, metav1.GetOptions{})
@@ -316,7 +316,7 @@ func (w *world) handEditIsReverted() {
 }
 
 // A manager whose Lease another one holds ends with an error.
-func (w *world) leaseIsLost(m *manager) {
+func (w *fixture) leaseIsLost(m *manager) {
 	w.Helper()
 	thief := []byte(`{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":5}}`)
 	_, err := w.kubernetes.CoordinationV1().Leases("kruise-system").Patch(w.Context(), "kruise-manager", types.MergePatchType, thief, metav1.PatchOptions{})
@@ -338,7 +338,7 @@ func (w *world) leaseIsLost(m *manager) {
 
 // A configuration installed with OpenKruise's manifests keeps its list as the
 // template, and loses the entries that nobody serves.
-func (w *world) takesOverAConfiguration() {
+func (w *fixture) adoptsAConfiguration() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations()
 	if err := configurations.Delete(w.Context(), registration.MutatingName, metav1.DeleteOptions{}); err != nil {

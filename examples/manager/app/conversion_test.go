@@ -30,7 +30,7 @@ import (
 // A replica that does not lead serves the conversion of StatefulSets, and keeps
 // the definition leading to it.
 func TestConversionOnARealControlPlane(t *testing.T) {
-	w := newWorld(t)
+	w := newFixture(t)
 	w.somebodyElseLeads()
 	replica := w.startReplica(w.config)
 	install := func() {
@@ -66,7 +66,7 @@ func TestConversionOnARealControlPlane(t *testing.T) {
 	}
 }
 
-func (w *world) somebodyElseLeads() {
+func (w *fixture) somebodyElseLeads() {
 	w.Helper()
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: w.config.LeaderElection.ID},
@@ -85,7 +85,7 @@ func (w *world) somebodyElseLeads() {
 const keptFields = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"},"reserveOrdinals":[1,3]}}`
 
 // definition returns that of StatefulSet.
-func (w *world) definition() *unstructured.Unstructured {
+func (w *fixture) definition() *unstructured.Unstructured {
 	w.Helper()
 	definition, err := w.dynamic.Resource(crds.Resource).Get(w.Context(), registration.ConvertedName, metav1.GetOptions{})
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *world) definition() *unstructured.Unstructured {
 	return definition
 }
 
-func (w *world) patchDefinition(patch string) {
+func (w *fixture) patchDefinition(patch string) {
 	w.Helper()
 	_, err := w.dynamic.Resource(crds.Resource).Patch(w.Context(), registration.ConvertedName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *world) patchDefinition(patch string) {
 	}
 }
 
-func (w *world) patchSecret(patch string) {
+func (w *fixture) patchSecret(patch string) {
 	w.Helper()
 	_, err := w.kubernetes.CoreV1().Secrets(w.config.OwnNamespace).Patch(w.Context(), w.config.Webhook.Secret, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
@@ -115,7 +115,7 @@ func strategyOf(definition *unstructured.Unstructured) string {
 	return strategy
 }
 
-func (w *world) awaitConversion(what string) {
+func (w *fixture) awaitConversion(what string) {
 	w.Helper()
 	w.eventually(what, func() error {
 		if strategy := strategyOf(w.definition()); strategy != "Webhook" {
@@ -128,7 +128,7 @@ func (w *world) awaitConversion(what string) {
 // awaitNewAuthority waits until the definition is another one, and the server
 // presents a certificate of the authority that stands first in the Secret. Until
 // then v1alpha1 requests are answered.
-func (w *world) awaitNewAuthority(replica *manager, before *unstructured.Unstructured) {
+func (w *fixture) awaitNewAuthority(replica *manager, before *unstructured.Unstructured) {
 	w.Helper()
 	w.eventually("a new authority", func() error {
 		if _, err := w.alpha().Get(w.Context(), "db", metav1.GetOptions{}); err != nil {
@@ -155,7 +155,7 @@ func (w *world) awaitNewAuthority(replica *manager, before *unstructured.Unstruc
 	})
 }
 
-func (w *world) createStatefulSet() {
+func (w *fixture) createStatefulSet() {
 	w.Helper()
 	labels := map[string]string{"app": "db"}
 	set := &v1beta1.StatefulSet{
@@ -177,7 +177,7 @@ func (w *world) createStatefulSet() {
 
 // convertsWithoutLoss reads the StatefulSet as v1alpha1, changes it, and writes it
 // back.
-func (w *world) convertsWithoutLoss(when string, replicas int64) {
+func (w *fixture) convertsWithoutLoss(when string, replicas int64) {
 	w.Helper()
 	w.eventually(when, func() error { return w.scaleAsAlpha(replicas) })
 	set, err := w.workloads.StatefulSets("default").Get(w.Context(), "db", metav1.GetOptions{})
@@ -191,11 +191,11 @@ func (w *world) convertsWithoutLoss(when string, replicas int64) {
 }
 
 // alpha is a client for v1alpha1.
-func (w *world) alpha() dynamic.ResourceInterface {
+func (w *fixture) alpha() dynamic.ResourceInterface {
 	return w.dynamic.Resource(v1alpha1.SchemeGroupVersion.WithResource("statefulsets")).Namespace("default")
 }
 
-func (w *world) scaleAsAlpha(replicas int64) error {
+func (w *fixture) scaleAsAlpha(replicas int64) error {
 	read, err := w.alpha().Get(w.Context(), "db", metav1.GetOptions{})
 	if err != nil {
 		return err

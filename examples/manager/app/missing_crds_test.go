@@ -15,7 +15,7 @@ import (
 )
 
 // A controller starts when its CRD appears, and needs no others.
-func (w *world) withoutCRDs() {
+func (w *fixture) withoutCRDs() {
 	w.Helper()
 	waiting := w.start(w.config)
 	if err := crds.Install(w.Context(), w.dynamic, distribution.CRDs()); err != nil {
@@ -32,7 +32,7 @@ func (w *world) withoutCRDs() {
 }
 
 // The controller of ImagePullJobs works: one that selects no node is over at once.
-func (w *world) jobEnds() {
+func (w *fixture) jobEnds() {
 	w.Helper()
 	clients, err := distributionclient.NewForConfig(w.control.Config())
 	if err != nil {

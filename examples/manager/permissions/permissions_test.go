@@ -37,8 +37,8 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// Rights of several parts are one rule for each resource, and a role for each
-// namespace; a part without rights adds nothing.
+// Rules of several parts are one rule for each resource, and a role for each
+// namespace; a part without rules adds nothing.
 func TestManifest(t *testing.T) {
 	got, err := Manifest("prog", "own", []Part{
 		{Name: "b", Rules: []rbacv1.PolicyRule{Rule("patch list", "", "pods")}},

@@ -200,7 +200,7 @@ func TestReconcileWithoutConversion(t *testing.T) {
 	}
 }
 
-// What fails is told, and a conflict is how replicas take turns.
+// What fails is reported, and a conflict is how replicas take turns.
 func TestReconcileFails(t *testing.T) {
 	f := newFixture(t)
 	f.r.Use = func(context.Context, certificates.Bundle) error { return errors.New("no such port") }

@@ -17,16 +17,16 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// setWorld is a cluster of one CloneSet.
-type setWorld struct {
+// setScenario is a cluster of one CloneSet.
+type setScenario struct {
 	*scenario.Cluster
 	set      *v1alpha1.CloneSet
 	features Features
 }
 
-func newWorld(t scenario.TB) *setWorld {
+func newScenario(t scenario.TB) *setScenario {
 	one := int32(1)
-	w := &setWorld{set: &v1alpha1.CloneSet{
+	w := &setScenario{set: &v1alpha1.CloneSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &one,
@@ -39,7 +39,7 @@ func newWorld(t scenario.TB) *setWorld {
 	return w
 }
 
-func (w *setWorld) snapshot() *Snapshot {
+func (w *setScenario) snapshot() *Snapshot {
 	return &Snapshot{
 		Set: w.set.DeepCopy(), Pods: owned(w, w.Pods), Claims: owned(w, w.Claims),
 		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features,
@@ -47,7 +47,7 @@ func (w *setWorld) snapshot() *Snapshot {
 }
 
 // owned returns the objects that name the CloneSet as an owner.
-func owned[T metav1.Object](w *setWorld, objects []T) (owned []T) {
+func owned[T metav1.Object](w *setScenario, objects []T) (owned []T) {
 	for _, object := range objects {
 		if slices.ContainsFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == w.set.UID }) {
 			owned = append(owned, object)
@@ -56,8 +56,8 @@ func owned[T metav1.Object](w *setWorld, objects []T) (owned []T) {
 	return owned
 }
 
-// carryOut does to the cluster what a plan says.
-func (w *setWorld) carryOut(plan *Plan) {
+// apply does to the cluster what a plan says.
+func (w *setScenario) apply(plan *Plan) {
 	w.WriteRevisions(&plan.Revisions)
 	for _, claim := range plan.DeleteClaims {
 		w.DeleteClaim(claim)
@@ -94,12 +94,12 @@ func acts(plan *Plan) bool {
 		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.HandOver) > 0
 }
 
-// Pass plans once, shows the plan and carries it out.
-func (w *setWorld) Pass(out *strings.Builder) bool {
+// Pass plans once, shows the plan and applies it.
+func (w *setScenario) Pass(out *strings.Builder) bool {
 	plan := NewPlan(w.snapshot())
 	var b strings.Builder
 	w.show(plan, &b)
-	w.carryOut(plan)
+	w.apply(plan)
 	if b.Len() > 0 {
 		fmt.Fprintf(out, "pass\n%s", b.String())
 	}
@@ -107,9 +107,9 @@ func (w *setWorld) Pass(out *strings.Builder) bool {
 }
 
 // settle lets kubelets and controller act until there is nothing to do.
-func (w *setWorld) settle() { w.Settle(w.Pass, &strings.Builder{}) }
+func (w *setScenario) settle() { w.Settle(w.Pass, &strings.Builder{}) }
 
-func (w *setWorld) show(plan *Plan, out *strings.Builder) {
+func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)
 	w.ShowClaimCreations(plan.CreateClaims, out)
 	w.showStage(&plan.Stage, out)
@@ -131,7 +131,7 @@ func (w *setWorld) show(plan *Plan, out *strings.Builder) {
 	}
 }
 
-func (w *setWorld) showStage(stage *rollout.Stage, out *strings.Builder) {
+func (w *setScenario) showStage(stage *rollout.Stage, out *strings.Builder) {
 	w.ShowCreations(stage.Create, out)
 	for _, d := range stage.Delete {
 		why, claims := "", ""
@@ -147,7 +147,7 @@ func (w *setWorld) showStage(stage *rollout.Stage, out *strings.Builder) {
 }
 
 // Status shows the status in a line, and every condition in one more.
-func (w *setWorld) Status(out *strings.Builder) {
+func (w *setScenario) Status(out *strings.Builder) {
 	s := w.set.Status
 	fmt.Fprintf(out, "replicas=%d ready=%d available=%d updated=%d updatedReady=%d expectedUpdated=%d current=%s update=%s\n",
 		s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas, s.ExpectedUpdatedReplicas,
@@ -157,11 +157,11 @@ func (w *setWorld) Status(out *strings.Builder) {
 	}
 }
 
-func (w *setWorld) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
+func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
 
 // Command knows the command graceful: from now on, what is deleted stays for as
 // long as it would in a cluster.
-func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
+func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
 	if d.Cmd == "graceful" {
 		w.Graceful = true
 	}
@@ -169,7 +169,7 @@ func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
 }
 
 // Feature switches a feature on.
-func (w *setWorld) Feature(name string) {
+func (w *setScenario) Feature(name string) {
 	switch name {
 	case "PartitionRollback":
 		w.features.PartitionRollback = true
@@ -183,7 +183,7 @@ func (w *setWorld) Feature(name string) {
 }
 
 // Spec changes fields of the spec, each given as key=value.
-func (w *setWorld) Spec(changes ...string) {
+func (w *setScenario) Spec(changes ...string) {
 	for _, change := range changes {
 		key, value, _ := strings.Cut(change, "=")
 		w.change(key, value)
@@ -191,7 +191,7 @@ func (w *setWorld) Spec(changes ...string) {
 	w.set.Generation++
 }
 
-func (w *setWorld) change(key, value string) {
+func (w *setScenario) change(key, value string) {
 	spec, quantity := &w.set.Spec, intstr.Parse(value)
 	number := int32(quantity.IntVal)
 	switch key {

@@ -18,16 +18,16 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// setWorld is a cluster of one StatefulSet.
-type setWorld struct {
+// setScenario is a cluster of one StatefulSet.
+type setScenario struct {
 	*scenario.Cluster
 	set      *v1beta1.StatefulSet
 	features Features
 }
 
-func newWorld(t scenario.TB) *setWorld {
+func newScenario(t scenario.TB) *setScenario {
 	one := int32(1)
-	w := &setWorld{set: &v1beta1.StatefulSet{
+	w := &setScenario{set: &v1beta1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
 		Spec: v1beta1.StatefulSetSpec{
 			Replicas: &one,
@@ -40,7 +40,7 @@ func newWorld(t scenario.TB) *setWorld {
 	return w
 }
 
-func (w *setWorld) snapshot() *Snapshot {
+func (w *setScenario) snapshot() *Snapshot {
 	s := &Snapshot{
 		Set: w.set.DeepCopy(), Pods: slices.Clone(w.Pods), Claims: map[string]*corev1.PersistentVolumeClaim{},
 		Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features,
@@ -54,8 +54,8 @@ func (w *setWorld) snapshot() *Snapshot {
 	return s
 }
 
-// carryOut does to the cluster what a plan says.
-func (w *setWorld) carryOut(plan *Plan) {
+// apply does to the cluster what a plan says.
+func (w *setScenario) apply(plan *Plan) {
 	w.judge().checkPromises(plan)
 	w.WriteRevisions(&plan.Revisions)
 	w.CreateClaims(plan.CreateClaims)
@@ -85,22 +85,22 @@ func acts(plan *Plan) bool {
 		len(plan.Create)+len(plan.CreateClaims)+len(plan.Delete)+len(plan.Patch)+len(plan.PatchClaims) > 0
 }
 
-// Pass plans once, shows the plan and carries it out.
-func (w *setWorld) Pass(out *strings.Builder) bool {
+// Pass plans once, shows the plan and applies it.
+func (w *setScenario) Pass(out *strings.Builder) bool {
 	if w.OwnerGone() {
 		return false
 	}
 	plan := NewPlan(w.snapshot())
 	var b strings.Builder
 	w.show(plan, &b)
-	w.carryOut(plan)
+	w.apply(plan)
 	if b.Len() > 0 {
 		fmt.Fprintf(out, "pass\n%s", b.String())
 	}
 	return acts(plan)
 }
 
-func (w *setWorld) show(plan *Plan, out *strings.Builder) {
+func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)
 	w.ShowClaimCreations(plan.CreateClaims, out)
 	for _, claim := range plan.PatchClaims {
@@ -133,7 +133,7 @@ func (w *setWorld) show(plan *Plan, out *strings.Builder) {
 }
 
 // Status shows the status in a line, and every condition in one more.
-func (w *setWorld) Status(out *strings.Builder) {
+func (w *setScenario) Status(out *strings.Builder) {
 	s := w.set.Status
 	fmt.Fprintf(out, "replicas=%d ready=%d available=%d currentReplicas=%d updated=%d updatedReady=%d current=%s update=%s\n",
 		s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.CurrentReplicas, s.UpdatedReplicas, s.UpdatedReadyReplicas,
@@ -144,7 +144,7 @@ func (w *setWorld) Status(out *strings.Builder) {
 }
 
 // MinReadySeconds is 0 with OnDelete.
-func (w *setWorld) MinReadySeconds() int32 {
+func (w *setScenario) MinReadySeconds() int32 {
 	if r := w.set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.MinReadySeconds != nil {
 		return *r.MinReadySeconds
 	}
@@ -152,7 +152,7 @@ func (w *setWorld) MinReadySeconds() int32 {
 }
 
 // Command knows "foreign pod", which gives a pod to another controller.
-func (w *setWorld) Command(d *datadriven.TestData, _ *strings.Builder) bool {
+func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
 	if d.Cmd != "foreign" {
 		return false
 	}
@@ -167,7 +167,7 @@ func disinherit(pod *corev1.Pod) {
 }
 
 // Feature switches a feature on.
-func (w *setWorld) Feature(name string) {
+func (w *setScenario) Feature(name string) {
 	switch name {
 	case "NoAutoDeleteClaims":
 		w.features.NoAutoDeleteClaims = true
@@ -181,7 +181,7 @@ func (w *setWorld) Feature(name string) {
 }
 
 // reserved reads a list of ordinals, which commas separate.
-func (w *setWorld) reserved(list string) (ordinals []int) {
+func (w *setScenario) reserved(list string) (ordinals []int) {
 	for word := range strings.SplitSeq(list, ",") {
 		if word == "" {
 			continue
@@ -196,7 +196,7 @@ func (w *setWorld) reserved(list string) (ordinals []int) {
 }
 
 // retain sets a part of the retention policy.
-func (w *setWorld) retain(key string, policy appsv1.PersistentVolumeClaimRetentionPolicyType) {
+func (w *setScenario) retain(key string, policy appsv1.PersistentVolumeClaimRetentionPolicyType) {
 	spec := &w.set.Spec
 	if spec.PersistentVolumeClaimRetentionPolicy == nil {
 		spec.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{}

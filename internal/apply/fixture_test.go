@@ -32,8 +32,8 @@ var (
 
 const setPath = "/apis/apps.kruise.io/v1beta1/namespaces/shop/statefulsets"
 
-// scene is a pass over the StatefulSet web on an API server in memory.
-type scene struct {
+// fixture is a reconcile of the StatefulSet web on an API server in memory.
+type fixture struct {
 	*fakecluster.Server
 	*Sync
 	t      *testing.T
@@ -42,9 +42,9 @@ type scene struct {
 	events recorder
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := &scene{t: t, Server: fakecluster.New(nil, fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))}
+	s := &fixture{t: t, Server: fakecluster.New(nil, fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"))}
 	s.user = s.client("user")
 	s.set = &v1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 	s.set.Status.CurrentRevision, s.set.Status.Replicas = "web-1", 3
@@ -64,14 +64,14 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-func (s *scene) client(user string) kubernetes.Interface {
+func (s *fixture) client(user string) kubernetes.Interface {
 	s.t.Helper()
 	client, err := kubernetes.NewForConfig(s.Config(user))
 	s.must(err)
 	return client
 }
 
-func (s *scene) must(err error) {
+func (s *fixture) must(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
@@ -91,7 +91,7 @@ func claim(name string) *corev1.PersistentVolumeClaim {
 }
 
 // existing creates pods as somebody else.
-func (s *scene) existing(names ...string) (pods []*corev1.Pod) {
+func (s *fixture) existing(names ...string) (pods []*corev1.Pod) {
 	s.t.Helper()
 	for _, name := range names {
 		created, err := s.user.CoreV1().Pods("shop").Create(s.t.Context(), pod(name), metav1.CreateOptions{})
@@ -102,7 +102,7 @@ func (s *scene) existing(names ...string) (pods []*corev1.Pod) {
 }
 
 // existingClaim creates a claim as somebody else.
-func (s *scene) existingClaim(name string, edit func(*corev1.PersistentVolumeClaim)) {
+func (s *fixture) existingClaim(name string, edit func(*corev1.PersistentVolumeClaim)) {
 	s.t.Helper()
 	c := claim(name)
 	if edit != nil {
@@ -113,14 +113,14 @@ func (s *scene) existingClaim(name string, edit func(*corev1.PersistentVolumeCla
 }
 
 // remove removes a pod at once, as somebody else.
-func (s *scene) remove(name string) {
+func (s *fixture) remove(name string) {
 	s.t.Helper()
 	now := int64(0)
 	s.must(s.user.CoreV1().Pods("shop").Delete(s.t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
 }
 
 // requests lists what the controller sent, sorted.
-func (s *scene) requests() (requests []string) {
+func (s *fixture) requests() (requests []string) {
 	for _, r := range s.Requests("controller") {
 		requests = append(requests, strings.TrimSpace(r.String()+" "+r.Name))
 	}
@@ -130,7 +130,7 @@ func (s *scene) requests() (requests []string) {
 
 // fail makes the requests of the controller that the text describes fail:
 // "patch pods web-0" for example, where the name may be left out.
-func (s *scene) fail(what string, err error) {
+func (s *fixture) fail(what string, err error) {
 	s.FailBefore(func(r fakecluster.Request) error {
 		if r.User == "controller" && strings.HasPrefix(r.String()+" "+r.Name, what) {
 			return err
@@ -139,9 +139,9 @@ func (s *scene) fail(what string, err error) {
 	})
 }
 
-// waitsFor is the cache that the next pass waits for, at which version, empty
+// waitsFor is the cache that the next reconcile waits for, at which version, empty
 // for none. Where there are several, it is one of them.
-func (s *scene) waitsFor() string {
+func (s *fixture) waitsFor() string {
 	missing, err := s.Own.Pending(s.Key, func(consistency.Resource) string { return "1" }, time.Now())
 	s.must(err)
 	if missing == (consistency.Missing{}) {
@@ -151,8 +151,8 @@ func (s *scene) waitsFor() string {
 	return strings.Replace(pending, " is at resourceVersion 1, the last own write at ", " at ", 1)
 }
 
-// lost lists the writes that are looked for before the next pass.
-func (s *scene) lost() (lost []string) {
+// lost lists the writes that are looked for before the next reconcile.
+func (s *fixture) lost() (lost []string) {
 	s.must(s.Own.Settle(s.Key, func(resource consistency.Resource, name string) (string, error) {
 		lost = append(lost, string(resource)+" "+name)
 		return "", nil

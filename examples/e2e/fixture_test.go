@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/workloads/client"
 )
 
-// kind is what a scene has to know of a kind of workload.
+// kind is what a fixture has to know of a kind of workload.
 type kind[T metav1.Object] struct {
 	name   string
 	client func(of client.Interface, namespace string) clientOf[T]
@@ -43,8 +43,8 @@ type state struct {
 	unsettled          bool // the status says that there is something to do
 }
 
-// scene is a namespace of a test's own, with its workloads of a kind and the history of its pods.
-type scene[T metav1.Object] struct {
+// fixture is a namespace of a test's own, with its workloads of a kind and the history of its pods.
+type fixture[T metav1.Object] struct {
 	*testbed.Scene
 	*bed
 	kind    *kind[T]
@@ -53,18 +53,18 @@ type scene[T metav1.Object] struct {
 	history *history
 }
 
-func newScene[T metav1.Object](t *testing.T, b *bed, kind *kind[T]) *scene[T] {
+func newFixture[T metav1.Object](t *testing.T, b *bed, kind *kind[T]) *fixture[T] {
 	t.Helper()
 	history := newHistory()
-	s := &scene[T]{Scene: b.NewScene(t, history.observe), bed: b, kind: kind, history: history}
+	s := &fixture[T]{Scene: b.NewScene(t, history.observe), bed: b, kind: kind, history: history}
 	s.client = kind.client(b.workloads, s.Namespace)
 	s.sets = testbed.Follow[T](s.Scene, kind.source(b.workloads, s.Namespace), nil)
-	t.Cleanup(s.tell)
+	t.Cleanup(s.report)
 	return s
 }
 
-// tell says what it was like where a test failed.
-func (s *scene[T]) tell() {
+// report says what it was like where a test failed.
+func (s *fixture[T]) report() {
 	if !s.Failed() {
 		return
 	}
@@ -75,7 +75,7 @@ func (s *scene[T]) tell() {
 }
 
 // create creates a workload and returns what was stored.
-func (s *scene[T]) create(set T) T {
+func (s *fixture[T]) create(set T) T {
 	s.Helper()
 	stored, err := s.client.Create(s.Context(), set, metav1.CreateOptions{})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *scene[T]) create(set T) T {
 }
 
 // run creates a workload and waits until its pods are there.
-func (s *scene[T]) run(set T) T {
+func (s *fixture[T]) run(set T) T {
 	s.Helper()
 	stored := s.create(set)
 	s.awaitSettled(set.GetName())
@@ -93,7 +93,7 @@ func (s *scene[T]) run(set T) T {
 }
 
 // tryEdit changes a workload as a user does, again when somebody else was faster.
-func (s *scene[T]) tryEdit(name string, edits ...func(T)) error {
+func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *scene[T]) tryEdit(name string, edits ...func(T)) error {
 }
 
 // edit changes a workload. It waits for a manager that has just started, whose webhooks do not answer yet.
-func (s *scene[T]) edit(name string, edits ...func(T)) {
+func (s *fixture[T]) edit(name string, edits ...func(T)) {
 	s.Helper()
 	s.AwaitAsking(fmt.Sprintf("no error when %s %s is changed", s.kind.name, name), func() string {
 		err := s.tryEdit(name, edits...)
@@ -126,7 +126,7 @@ func (s *scene[T]) edit(name string, edits ...func(T)) {
 }
 
 // set returns a workload as it is stored.
-func (s *scene[T]) set(name string) T {
+func (s *fixture[T]) set(name string) T {
 	s.Helper()
 	set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *scene[T]) set(name string) T {
 
 // awaitStatus waits until a workload that the manager has seen in its present form satisfies wrong, which returns what is
 // wrong with it.
-func (s *scene[T]) awaitStatus(name, expected string, wrong func(T) string) {
+func (s *fixture[T]) awaitStatus(name, expected string, wrong func(T) string) {
 	s.Helper()
 	generation := s.set(name).GetGeneration()
 	s.Await(expected, func() string {
@@ -153,7 +153,7 @@ func (s *scene[T]) awaitStatus(name, expected string, wrong func(T) string) {
 }
 
 // awaitSettled waits until all replicas are in service, as many of them updated as the partition lets, and the status says so.
-func (s *scene[T]) awaitSettled(name string) {
+func (s *fixture[T]) awaitSettled(name string) {
 	s.Helper()
 	s.awaitStatus(name, fmt.Sprintf("%s %s is settled", s.kind.name, name), func(set T) string {
 		state := s.kind.state(set)
@@ -165,7 +165,7 @@ func (s *scene[T]) awaitSettled(name string) {
 }
 
 // unsettled says what the status tells of a workload that is not settled.
-func (s *scene[T]) unsettled(set T) string {
+func (s *fixture[T]) unsettled(set T) string {
 	if state := s.kind.state(set); state.unsettled {
 		return fmt.Sprintf("replicas %d, status %+v", state.replicas, state.status)
 	}
@@ -173,7 +173,7 @@ func (s *scene[T]) unsettled(set T) string {
 }
 
 // inService counts the pods of a workload that take traffic.
-func (s *scene[T]) inService(set string) (n int) {
+func (s *fixture[T]) inService(set string) (n int) {
 	for _, pod := range s.owned(set) {
 		if podstate.InService(pod) {
 			n++
@@ -183,7 +183,7 @@ func (s *scene[T]) inService(set string) (n int) {
 }
 
 // owned returns the active pods that a workload controls, by name: those that have not ended and are not being deleted.
-func (s *scene[T]) owned(name string) []*corev1.Pod {
+func (s *fixture[T]) owned(name string) []*corev1.Pod {
 	var owned []*corev1.Pod
 	for _, pod := range s.Pods.All() {
 		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Name == name && podstate.Active(pod) {

@@ -2,11 +2,11 @@
 
 package e2e
 
-// askedFor is why no test here needs some rights.
+// askedFor is why no test here needs some rules.
 const askedFor = "the admission plugin OwnerReferencesPermissionEnforcement asks for it within the API server, and no request shows that"
 
-// unusedRights are the rights of the manager that no test here needs.
-var unusedRights = map[string]string{
+// unusedRules are the RBAC rules of the manager that no test here needs.
+var unusedRules = map[string]string{
 	"cloneset-controller: update clonesets/finalizers":       askedFor,
 	"statefulset-controller: delete persistentvolumeclaims":  askedFor,
 	"statefulset-controller: update statefulsets/finalizers": askedFor,
