@@ -61,8 +61,8 @@ type cluster struct {
 
 	jobOptions  imagepulljob.Options
 	nodeOptions nodeimage.Options
-	jobPasses   fixture.Passes
-	nodePasses  fixture.Passes
+	jobPasses   fixture.Reconciles
+	nodePasses  fixture.Reconciles
 	events      fixture.Recorder
 	stops       []func()
 	// The reconcilers of the controllers that run, nil for none.

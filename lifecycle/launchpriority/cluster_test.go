@@ -55,9 +55,9 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 
 // start runs a controller that shares the informer. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start() (passes *fixture.Passes, stop func()) {
+func (c *cluster) start() (passes *fixture.Reconciles, stop func()) {
 	c.T.Helper()
-	passes = &fixture.Passes{}
+	passes = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.Metrics = nil, passes
 	controller, err := New(o)

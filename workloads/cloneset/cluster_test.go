@@ -74,9 +74,9 @@ func (c *cluster) restart() {
 
 // start runs a controller that shares the informers. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (passes *fixture.Passes, stop func()) {
+func (c *cluster) start(edit ...func(*Options)) (passes *fixture.Reconciles, stop func()) {
 	c.T.Helper()
-	passes = &fixture.Passes{}
+	passes = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.Metrics = nil, passes
 	for _, e := range edit {

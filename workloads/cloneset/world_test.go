@@ -66,7 +66,7 @@ func (w *setWorld) carryOut(plan *Plan) {
 	for _, h := range plan.HandOver {
 		w.OwnClaim(h.Claim, h.Owners)
 	}
-	w.CarryOut(&plan.Stages, func(stage *rollout.Stage) {
+	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
 		for _, d := range stage.Delete {
 			if w.DeletePod(d.Pod) {
 				for _, claim := range d.DeleteClaims {
@@ -94,20 +94,20 @@ func acts(plan *Plan) bool {
 		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.HandOver) > 0
 }
 
-// Pass plans once, shows the plan and carries it out.
-func (w *setWorld) Pass(out *strings.Builder) bool {
+// Reconcile plans once, shows the plan and applies it.
+func (w *setWorld) Reconcile(out *strings.Builder) bool {
 	plan := NewPlan(w.snapshot())
 	var b strings.Builder
 	w.show(plan, &b)
 	w.carryOut(plan)
 	if b.Len() > 0 {
-		fmt.Fprintf(out, "pass\n%s", b.String())
+		fmt.Fprintf(out, "reconcile\n%s", b.String())
 	}
 	return acts(plan)
 }
 
 // settle lets kubelets and controller act until there is nothing to do.
-func (w *setWorld) settle() { w.Settle(w.Pass, &strings.Builder{}) }
+func (w *setWorld) settle() { w.Settle(w.Reconcile, &strings.Builder{}) }
 
 func (w *setWorld) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)

@@ -62,7 +62,7 @@ func (w *setWorld) carryOut(plan *Plan) {
 	for _, claim := range plan.PatchClaims {
 		w.OwnClaim(claim.Claim, claim.Owners)
 	}
-	w.CarryOut(&plan.Stages, func(stage *rollout.Stage) {
+	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
 		for _, d := range stage.Delete {
 			for _, claim := range d.ChangeClaims {
 				w.OwnClaim(claim.Claim, claim.Owners)
@@ -85,8 +85,8 @@ func acts(plan *Plan) bool {
 		len(plan.Create)+len(plan.CreateClaims)+len(plan.Delete)+len(plan.Patch)+len(plan.PatchClaims) > 0
 }
 
-// Pass plans once, shows the plan and carries it out.
-func (w *setWorld) Pass(out *strings.Builder) bool {
+// Reconcile plans once, shows the plan and applies it.
+func (w *setWorld) Reconcile(out *strings.Builder) bool {
 	if w.OwnerGone() {
 		return false
 	}
@@ -95,7 +95,7 @@ func (w *setWorld) Pass(out *strings.Builder) bool {
 	w.show(plan, &b)
 	w.carryOut(plan)
 	if b.Len() > 0 {
-		fmt.Fprintf(out, "pass\n%s", b.String())
+		fmt.Fprintf(out, "reconcile\n%s", b.String())
 	}
 	return acts(plan)
 }
