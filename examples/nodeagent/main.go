@@ -8,6 +8,11 @@ package main
 import (
 	"os"
 
+	// They measure requests to the API server and work queues. There can be one such package in a program, and tests run
+	// the agent in one with the manager, which has others.
+	_ "k8s.io/component-base/metrics/prometheus/restclient"
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"
+
 	"github.com/podwright/podwright/examples/nodeagent/app"
 )
 

@@ -157,8 +157,8 @@ func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error
 	running, ctx := errgroup.WithContext(ctx)
 	for _, kind := range m.controllers() {
 		running.Go(func() error {
-			ctx := klog.NewContext(ctx, klog.FromContext(ctx).WithName(kind.controller))
-			err := crds.Await(ctx, discovery.ToDiscoveryInterfaceWithContext(shared.kubernetes.Discovery()), kind.resource, lookAgain, nil)
+			named := klog.NewContext(ctx, klog.FromContext(ctx).WithName(kind.controller))
+			err := crds.Await(named, discovery.ToDiscoveryInterfaceWithContext(shared.kubernetes.Discovery()), kind.resource, lookAgain, nil)
 			if err == nil {
 				err = m.runController(ctx, kind, config, shared)
 			}

@@ -22,8 +22,6 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
-	_ "k8s.io/component-base/metrics/prometheus/restclient" // measures requests to the API server
-	_ "k8s.io/component-base/metrics/prometheus/workqueue"  // and work queues
 	"k8s.io/klog/v2"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
