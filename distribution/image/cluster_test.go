@@ -61,8 +61,8 @@ type cluster struct {
 
 	jobOptions     imagepulljob.Options
 	nodeOptions    nodeimage.Options
-	jobReconciles  fixture.Passes
-	nodeReconciles fixture.Passes
+	jobReconciles  fixture.Reconciles
+	nodeReconciles fixture.Reconciles
 	events         fixture.Recorder
 	stops          []func()
 	// The reconcilers of the controllers that run, nil for none.

@@ -13,14 +13,14 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
-// Kind describes a controller, and a story of one object that makes it write
+// Kind describes a controller, and a scenario of one object that makes it write
 // everything that it ever writes.
 type Kind struct {
 	// Resource is what it manages, More what else the API server serves.
 	Resource fakecluster.Resource
 	More     []fakecluster.Resource
 	// Watches names the resources that it watches, Writes the requests that it
-	// makes in the story, other than reads. It makes no others.
+	// makes in the scenario, other than reads. It makes no others.
 	Watches, Writes []string
 
 	// New makes a controller, a new one for every start. Its clients are those
@@ -60,8 +60,8 @@ type Cluster struct {
 	*fixture.Cluster
 	// Reconciles is for the metrics of the controller, Cluster.Events for its
 	// events.
-	Reconciles *fixture.Passes
-	// Data is the Kind's own, nil at the beginning of a story.
+	Reconciles *fixture.Reconciles
+	// Data is the Kind's own, nil at the beginning of a scenario.
 	Data any
 
 	kind   *Kind

@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
-const name = "web" // of the object in most stories
+const name = "web" // of the object in most scenarios
 
 func (k *Kind) key(name string) types.NamespacedName {
 	if k.Resource.ClusterScoped {
@@ -27,8 +27,8 @@ func (k *Kind) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
 }
 
-// play plays a story on a fake cluster.
-func (k *Kind) play(t *testing.T, story func(*Cluster)) {
+// play plays a scenario on a fake cluster.
+func (k *Kind) play(t *testing.T, scenario func(*Cluster)) {
 	t.Helper()
 	c := &Cluster{kind: k, served: &counter{}}
 	fixture.Play(t, k.Resource, func(f *fixture.Cluster) { c.Cluster = f }, func(t *testing.T) {
@@ -38,7 +38,7 @@ func (k *Kind) play(t *testing.T, story func(*Cluster)) {
 		if k.Prepare != nil {
 			k.Prepare(c)
 		}
-		story(c)
+		scenario(c)
 	}, k.More...)
 }
 
@@ -76,11 +76,11 @@ func reads(r *fakecluster.Request) bool {
 	return r.Verb == "get" || r.Verb == "list" || r.Verb == "watch"
 }
 
-// tooMany requests in one story are those of a controller that loops hot.
+// tooMany requests in one scenario are those of a controller that loops hot.
 const tooMany = 5000
 
 // fail has requests fail before or after they are served, nil for none. A
-// controller that loops hot gets no answer for an hour, so that the story ends.
+// controller that loops hot gets no answer for an hour, so that the scenario ends.
 func (c *Cluster) fail(before, after func(fakecluster.Request) error) {
 	c.FailBefore(func(r fakecluster.Request) error {
 		if r.User == fixture.ControllerUser && c.requests.Add(1) > tooMany {
@@ -109,7 +109,7 @@ func (c *Cluster) fail(before, after func(fakecluster.Request) error) {
 // returns stops it.
 func (c *Cluster) start() (stop func()) {
 	c.T.Helper()
-	c.Reconciles, c.shared = &fixture.Passes{}, nil
+	c.Reconciles, c.shared = &fixture.Reconciles{}, nil
 	controller, err := c.kind.New(c)
 	c.Must(err)
 	c.next = controller.Next
@@ -165,8 +165,8 @@ func (c *Cluster) writes() (n int) {
 	return n
 }
 
-// story is the life of the object: it is created, and changed.
-func (c *Cluster) story(name string) {
+// scenario is the life of the object: it is created, and changed.
+func (c *Cluster) scenario(name string) {
 	c.T.Helper()
 	c.kind.Create(c, name)
 	c.settle()
@@ -211,18 +211,18 @@ func (c *Cluster) expectOnce(want calm) {
 	}
 }
 
-// calm is how the story goes without disturbances.
+// calm is how the scenario goes without disturbances.
 type calm struct {
 	outcome string
 	once    map[string]int
 }
 
-// calm plays the story, and checks that the description of the kind is true.
+// calm plays the scenario, and checks that the description of the kind is true.
 func (k *Kind) calm(t *testing.T) (is calm) {
 	t.Helper()
 	k.play(t, func(c *Cluster) {
 		defer c.start()()
-		c.story(name)
+		c.scenario(name)
 		is = calm{outcome: c.kind.Outcome(c, name), once: c.served.once()}
 		c.expectSettled(name)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(k.Writes)), slices.Sorted(maps.Keys(c.served.all()))); diff != "" {

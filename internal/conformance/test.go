@@ -48,7 +48,7 @@ func Test(t *testing.T, k Kind) {
 func quiet(t *testing.T, k *Kind, want calm) {
 	k.play(t, func(c *Cluster) {
 		stop := c.start()
-		c.story(name)
+		c.scenario(name)
 		before := c.Reconciles.Count()
 		c.ForgetRequests()
 		for i := range 10 {
@@ -113,7 +113,7 @@ func lostAnswers(t *testing.T, k *Kind, want calm) {
 					return err
 				})
 				defer c.start()()
-				c.story(name)
+				c.scenario(name)
 				if !happened() {
 					t.Error("no answer was lost")
 				}
@@ -135,7 +135,7 @@ func failures(t *testing.T, k *Kind, want calm) {
 					fail, happened := failing(write, err)
 					c.fail(fail, nil)
 					defer c.start()()
-					c.story(name)
+					c.scenario(name)
 					if !happened() {
 						t.Error("no write failed")
 					}
@@ -239,7 +239,7 @@ func panics(t *testing.T, k *Kind, want calm) {
 				k.Create(c, "broken")
 				c.steps(3)
 				c.change("broken")
-				c.story(name)
+				c.scenario(name)
 				c.expect(name, want)
 				c.fail(nil, nil)
 				c.Sleep("10m")
@@ -262,7 +262,7 @@ func strangers(t *testing.T, k *Kind, want calm) {
 		k.Strangers(c, name)
 		theirs := c.Objects()
 		defer c.start()()
-		c.story(name)
+		c.scenario(name)
 		c.expectOnce(want)
 		for _, r := range c.Requests(fixture.ControllerUser) {
 			object := fmt.Sprintf("%s %s/%s", r.Resource, r.Namespace, r.Name)
@@ -279,7 +279,7 @@ func runAndStop(t *testing.T, k *Kind, want calm) {
 		k.play(t, func(c *Cluster) {
 			c.own = true
 			stop := c.start()
-			c.story(name)
+			c.scenario(name)
 			c.expect(name, want)
 			stop() // the bubble fails the test where a goroutine is left
 		})

@@ -5,9 +5,9 @@
 // [rest.Config] whose transport calls the server directly: no socket is opened,
 // no goroutine is started, and nothing waits for the wall clock. So it runs in
 // a testing/synctest bubble, where time is virtual, and a test can wait until
-// everything has come to rest.
+// everything has settled.
 //
-// It keeps the rules of the real server that controllers depend on: one
+// It follows the rules of the real server that controllers depend on: one
 // resourceVersion for all objects, conflicts by resourceVersion and UID,
 // metadata that clients cannot change, status as a subresource, generations,
 // finalizers, graceful deletion of pods, and watches that resume at any

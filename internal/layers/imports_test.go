@@ -48,7 +48,7 @@ var bannedModules = modules("sigs.k8s.io/controller-runtime", "k8s.io/kubernetes
 // none imports anything but API types and their typed clients.
 var areas = modules("workloads", "sidecar", "availability", "distribution", "nodeagent")
 
-// runningPackages stand beside the arithmetic that they carry out, and run:
+// runningPackages stand beside the arithmetic that they apply, and run:
 // controllers and webhooks of pods whatever they belong to, so of no area. They
 // may import what controllers of an area may; the arithmetic and the areas
 // never import them.

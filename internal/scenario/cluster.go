@@ -36,7 +36,7 @@ type Cluster struct {
 	Claims []*corev1.PersistentVolumeClaim
 	// Revisions are all revisions that exist, by age.
 	Revisions []*appsv1.ControllerRevision
-	// Now is the time. Nothing but the test moves it.
+	// Now is the time. Nothing but the test sets it.
 	Now time.Time
 
 	// GeneratedNames says that the names of pods mean nothing. Pods are shown
@@ -52,7 +52,7 @@ type Cluster struct {
 	// Quota is how many pods there may be; 0 is no limit.
 	Quota int
 
-	moved       bool // by the stage that is carried out
+	changed     bool // pods, by the stage that is applied
 	version     int
 	uids        int
 	created     int

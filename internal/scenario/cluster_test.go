@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 )
 
-// crew is a workload that keeps the pods web-0, web-1, … of one image, each
+// crew is a workload that manages the pods web-0, web-1, … of one image, each
 // with a claim that belongs to it.
 type crew struct {
 	*Cluster
@@ -64,7 +64,7 @@ func (c *crew) Status(out *strings.Builder) {
 	fmt.Fprintf(out, "available=%d\n", c.Available(c.seconds))
 }
 
-func (c *crew) Pass(out *strings.Builder) bool {
+func (c *crew) Reconcile(out *strings.Builder) bool {
 	if c.OwnerGone() {
 		return false
 	}
@@ -104,7 +104,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// failure is a TB that keeps how a cluster fails.
+// failure is a TB that records how a cluster fails.
 type failure string
 
 func (f *failure) Helper()           {}
@@ -166,7 +166,7 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 		t.Run(test.want, func(t *testing.T) {
 			c := newCrew(t)
 			c.Spec("replicas=1")
-			c.Settle(c.Pass, &strings.Builder{})
+			c.Settle(c.Reconcile, &strings.Builder{})
 			got := failure("")
 			c.T = &got
 			defer func() {
@@ -179,7 +179,7 @@ func TestWhatPlansCannotAskFor(t *testing.T) {
 	}
 }
 
-func TestMoves(t *testing.T) {
+func TestPodChanges(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}}
 	got := failure("")
 	defer func() {
@@ -187,13 +187,13 @@ func TestMoves(t *testing.T) {
 			t.Errorf("failed with %q", got)
 		}
 	}()
-	Moves{Delete: []*corev1.Pod{pod}, Create: []rollout.PodCreation{{Pod: pod}}}.CheckOnce(&got)
+	PodChanges{Delete: []*corev1.Pod{pod}, Create: []rollout.PodCreation{{Pod: pod}}}.CheckOnce(&got)
 }
 
 func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
 	c := newCrew(t)
 	c.Spec("replicas=1")
-	c.Settle(c.Pass, &strings.Builder{})
+	c.Settle(c.Reconcile, &strings.Builder{})
 	c.Kubelets()
 	c.Edit("web-0", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:missing" })
 	c.Kubelets()

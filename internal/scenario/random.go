@@ -22,8 +22,8 @@ func (w *Cluster) Some(t *rapid.T) (pods []*corev1.Pod) {
 	return pods
 }
 
-// Moves is what the plans of every kind do with pods.
-type Moves struct {
+// PodChanges is what the plans of every kind do with pods.
+type PodChanges struct {
 	Create  []rollout.PodCreation
 	Delete  []*corev1.Pod
 	Patch   []rollout.PodPatch
@@ -31,7 +31,7 @@ type Moves struct {
 }
 
 // CheckOnce fails when a pod is created, deleted or patched more than once.
-func (m Moves) CheckOnce(t TB) {
+func (c PodChanges) CheckOnce(t TB) {
 	t.Helper()
 	seen := map[string]bool{}
 	once := func(pod *corev1.Pod) {
@@ -40,30 +40,30 @@ func (m Moves) CheckOnce(t TB) {
 		}
 		seen[pod.Name] = true
 	}
-	for _, c := range m.Create {
-		once(c.Pod)
+	for _, creation := range c.Create {
+		once(creation.Pod)
 	}
-	for _, pod := range m.Delete {
+	for _, pod := range c.Delete {
 		once(pod)
 	}
-	for _, p := range m.Patch {
+	for _, p := range c.Patch {
 		once(p.Pod)
 	}
 }
 
 // Decisions returns what is done and what waits, in words and sorted, so that
 // two plans can be compared.
-func (m Moves) Decisions() (out []string) {
-	for _, c := range m.Create {
-		out = append(out, fmt.Sprintf("create %s %s", c.Pod.Name, c.Pod.Labels["controller-revision-hash"]))
+func (c PodChanges) Decisions() (out []string) {
+	for _, creation := range c.Create {
+		out = append(out, fmt.Sprintf("create %s %s", creation.Pod.Name, creation.Pod.Labels["controller-revision-hash"]))
 	}
-	for _, pod := range m.Delete {
+	for _, pod := range c.Delete {
 		out = append(out, "delete "+pod.Name)
 	}
-	for _, p := range m.Patch {
+	for _, p := range c.Patch {
 		out = append(out, fmt.Sprintf("%s %s", p.Kind, p.Pod.Name))
 	}
-	for _, wait := range m.Waiting {
+	for _, wait := range c.Waiting {
 		out = append(out, "wait "+wait.String())
 	}
 	slices.Sort(out)

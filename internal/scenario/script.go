@@ -19,12 +19,12 @@ type Workload interface {
 	Spec(changes ...string)
 	// Feature switches a feature on.
 	Feature(name string)
-	// Command carries out a command of the kind's own, and returns false where
+	// Command runs a command of the kind's own, and returns false where
 	// it has none of that name.
 	Command(d *datadriven.TestData, out *strings.Builder) bool
-	// Pass plans once, shows the plan and carries it out. It returns false when
+	// Reconcile plans once, shows the plan and applies it. It returns false when
 	// nothing was to be done.
-	Pass(out *strings.Builder) bool
+	Reconcile(out *strings.Builder) bool
 	// Status shows the status.
 	Status(out *strings.Builder)
 	// MinReadySeconds is the time in seconds after which a ready pod is available.
@@ -37,10 +37,10 @@ type Workload interface {
 //
 //	spec key=value…     changes the workload
 //	features key…       switches features on
-//	pass [n]            plans and carries out, n times
+//	reconcile [n]       plans and applies the plan, n times
 //	kubelet [pods]      starts, restarts and ends pods: all but the frozen and the slow ones, or the named
 //	collect             collects garbage
-//	settle              kubelet, collect and pass in turns, until nothing is planned
+//	settle              kubelet, collect and reconcile in turns, until nothing is planned
 //	rounds n            the same n times, whatever is planned
 //	clock duration      lets time pass
 //	quota n             lets no more pods be created than there may be; 0 is no limit
@@ -83,21 +83,21 @@ func (w *Cluster) command(d *datadriven.TestData, workload Workload, out *string
 		for _, arg := range d.CmdArgs {
 			workload.Feature(arg.Key)
 		}
-	case "pass":
+	case "reconcile":
 		for range w.count(d) {
-			workload.Pass(out)
+			workload.Reconcile(out)
 		}
 	case "kubelet":
 		w.kubelets(d.CmdArgs)
 	case "collect":
 		w.Collect()
 	case "settle":
-		w.Settle(workload.Pass, out)
+		w.Settle(workload.Reconcile, out)
 	case "rounds":
 		for range w.count(d) {
 			w.Kubelets()
 			w.Collect()
-			workload.Pass(out)
+			workload.Reconcile(out)
 		}
 	case "clock":
 		passed, err := time.ParseDuration(w.only(d))
@@ -203,11 +203,11 @@ func set(m map[string]string, args []datadriven.CmdArg) {
 
 // Settle lets kubelets, garbage collector and controller act in turns until
 // none of them has anything to do.
-func (w *Cluster) Settle(pass func(*strings.Builder) bool, out *strings.Builder) {
+func (w *Cluster) Settle(reconcile func(*strings.Builder) bool, out *strings.Builder) {
 	for range 100 {
 		w.Kubelets()
 		collected := w.Collect()
-		if planned := pass(out); !planned && !collected {
+		if planned := reconcile(out); !planned && !collected {
 			return
 		}
 	}

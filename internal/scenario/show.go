@@ -124,7 +124,7 @@ func (w *Cluster) ShowPods(minReadySeconds int32, out *strings.Builder) {
 	}
 }
 
-// service tells in a word whether a pod serves, or why it never will.
+// service says in a word whether a pod serves, or why it never will.
 func (w *Cluster) service(pod *corev1.Pod, minReadySeconds int32) string {
 	switch {
 	case !w.Graceful && !active(pod):

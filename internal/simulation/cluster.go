@@ -23,7 +23,7 @@ import (
 func (h *history) podList() []*corev1.Pod { return sorted[*corev1.Pod](h.records[pods].objects) }
 
 // anyPod picks a pod, nil where there is none. It is often one that a request is
-// about: who comes in between makes the best stories.
+// about: who comes in between makes the best scenarios.
 func (h *history) anyPod(r *rand.Rand) *corev1.Pod {
 	list := h.podList()
 	if waiting := h.requests.inOrder(); len(waiting) > 0 && r.IntN(2) == 0 {

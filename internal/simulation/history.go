@@ -206,8 +206,8 @@ func (h *history) stop() {
 	}
 }
 
-// pass begins a pass, as far as it goes without an answer.
-func (h *history) pass(p *Process) error {
+// reconcile begins a reconcile, as far as it goes without an answer.
+func (h *history) reconcile(p *Process) error {
 	p.begin()
 	return h.settle()
 }
@@ -222,7 +222,7 @@ func (h *history) settle() error {
 		case result.panic != "":
 			h.violate(invariants.Calm, "%s panics: %s", p.Name, result.panic)
 		case result.err != nil:
-			h.say("%s: the pass fails: %v", p.Name, result.err)
+			h.say("%s: the reconcile fails: %v", p.Name, result.err)
 		}
 	}
 	return h.follow()
@@ -247,10 +247,10 @@ func (h *history) serve(r *request, f fate) error {
 		positions[resource] = len(record.changes)
 	}
 	if r.Verb == "get" && f == (fate{name: f.name}) && h.records[r.Resource].objects[r.Name] == nil {
-		r.process.learnGone(r.Resource, r.Name) // before the answer, upon which a pass may observe
+		r.process.learnGone(r.Resource, r.Name) // before the answer, upon which a reconcile may observe
 	}
 	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
-		known.refused[r.Name] = true // before the answer, upon which a pass goes on without it
+		known.refused[r.Name] = true // before the answer, upon which a reconcile goes on without it
 	}
 	h.requests.after = f.after
 	h.requests.release(r, f.before)
@@ -284,7 +284,7 @@ func (h *history) showJudge(by string) {
 		}
 		h.judged[resource] = len(record.changes)
 	}
-	if h.judge.See == nil {
+	if h.judge.Observe == nil {
 		return
 	}
 	slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.version, b.version) })
@@ -296,7 +296,7 @@ func (h *history) showJudge(by string) {
 		if !s.gone {
 			c.After = s.object
 		}
-		h.judge.See(c)
+		h.judge.Observe(c)
 	}
 }
 

@@ -14,19 +14,19 @@ import (
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
 
-// knowledge is what a process had to know: what its caches held when a pass
+// knowledge is what a process had to know: what its caches held when a reconcile
 // looked, and what it has written itself since.
 type knowledge struct {
 	at       time.Time
 	version  int64                        // of the API server when it looked
 	asked    map[string]int64             // the same of when it asked about a pod since, by name
-	refused  map[string]bool              // pods about which a request of the pass has failed, by name
+	refused  map[string]bool              // pods about which a request of the reconcile has failed, by name
 	observed map[string]map[string]Object // by resource and name
 	objects  map[string]map[string]Object
 }
 
-// ownWrite is a write of a process.
-type ownWrite struct {
+// write is one write of a process.
+type write struct {
 	resource string
 	position int // in the record of the resource
 }
@@ -48,24 +48,24 @@ func (p *Process) look() *knowledge {
 
 // wrote remembers a write.
 func (p *Process) wrote(resource string, position int) {
-	p.own = append(p.own, ownWrite{resource, position})
+	p.own = append(p.own, write{resource, position})
 	if p.known != nil {
 		p.known.learn(resource, &p.replicas[resource].record.changes[position])
 	}
 }
 
 // learnGone drops what the process wrote about an object: it has asked, and knows
-// that the object is gone. What a cache has shown to its pass stays.
+// that the object is gone. What a cache has shown to its reconcile stays.
 func (p *Process) learnGone(resource, name string) {
 	if p.known != nil && p.known.observed[resource][name] == nil {
 		delete(p.known.objects[resource], name)
 	}
-	p.own = slices.DeleteFunc(p.own, func(w ownWrite) bool {
+	p.own = slices.DeleteFunc(p.own, func(w write) bool {
 		return w.resource == resource && p.replicas[resource].record.changes[w.position].object.GetName() == name
 	})
 }
 
-// learn takes over what a write changed, and nothing that others had changed.
+// learn adds what a write changed, and nothing that others had changed.
 func (k *knowledge) learn(resource string, c *change) {
 	name := c.object.GetName()
 	if c.gone {

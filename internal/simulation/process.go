@@ -17,8 +17,8 @@ import (
 )
 
 // Process is a process that runs the controller, until it crashes. It works as
-// the loop of a controller does: changes in its caches, the time that a pass asks
-// for and a back-off after a failure start passes, one after the other.
+// the loop of a controller does: changes in its caches, the time that a reconcile asks
+// for and a back-off after a failure start reconciles, one after the other.
 type Process struct {
 	// Name tells the processes of a simulation apart.
 	Name string
@@ -30,20 +30,20 @@ type Process struct {
 	history    *history
 	controller Controller
 	replicas   map[string]*replica
-	own        []ownWrite // its writes, in order
-	known      *knowledge // of its last pass
+	own        []write    // its writes, in order
+	known      *knowledge // of its last reconcile
 
-	dirty    bool      // something has changed since the last pass began
-	due      time.Time // when another pass is due; zero: never
-	failures int       // passes that failed in a row
+	dirty    bool      // something has changed since the last reconcile began
+	due      time.Time // when another reconcile is due; zero: never
+	failures int       // reconciles that failed in a row
 
-	passing bool // a pass is under way
-	result  *passResult
-	cancel  context.CancelFunc
-	dead    bool // its requests come to nothing
+	reconciling bool // a reconcile is under way
+	result      *reconcileResult
+	cancel      context.CancelFunc
+	dead        bool // its requests come to nothing
 }
 
-type passResult struct {
+type reconcileResult struct {
 	after time.Duration
 	err   error
 	panic string
@@ -60,28 +60,28 @@ func (p *Process) Informer(resource string) cache.SharedIndexInformer {
 	return p.replicas[resource].informer
 }
 
-// Observe tells that a pass reads the caches now. What they hold is what its
+// Observe says that a reconcile reads the caches now. What they hold is what its
 // writes are judged by. The reader of the controller calls it.
 func (p *Process) Observe() { p.known = p.look() }
 
-// Retries of passes that fail, as controllers of this library make them.
+// Retries of reconciles that fail, as controllers of this library make them.
 const (
 	firstRetry = 5 * time.Millisecond
 	lastRetry  = 5 * time.Minute
 )
 
-// ready tells whether a pass can begin.
+// ready tells whether a reconcile can begin.
 func (p *Process) ready(now time.Time) bool {
-	return !p.passing && (p.dirty || !p.due.IsZero() && !p.due.After(now))
+	return !p.reconciling && (p.dirty || !p.due.IsZero() && !p.due.After(now))
 }
 
-// begin begins a pass. It has come to rest, or to an end, after synctest.Wait.
+// begin begins a reconcile. It waits for answers, or has ended, after synctest.Wait.
 func (p *Process) begin() {
-	p.passing, p.dirty, p.due, p.result = true, false, time.Time{}, nil
+	p.reconciling, p.dirty, p.due, p.result = true, false, time.Time{}, nil
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), klog.Logger{}))
 	p.cancel = cancel
 	go func() {
-		var result passResult
+		var result reconcileResult
 		defer func() {
 			if r := recover(); r != nil {
 				result.panic = fmt.Sprintf("%v\n%s", r, debug.Stack())
@@ -92,13 +92,13 @@ func (p *Process) begin() {
 	}()
 }
 
-// end takes note of the result of a pass, if there is one.
-func (p *Process) end(now time.Time) *passResult {
-	if !p.passing || p.result == nil {
+// end takes note of the result of a reconcile, if there is one.
+func (p *Process) end(now time.Time) *reconcileResult {
+	if !p.reconciling || p.result == nil {
 		return nil
 	}
 	p.cancel()
-	p.passing = false
+	p.reconciling = false
 	switch {
 	case p.result.err != nil:
 		p.due = now.Add(min(firstRetry<<min(p.failures, 20), lastRetry))

@@ -29,13 +29,13 @@ func (h *history) quiet() error {
 	if len(h.policies) > 0 { // what they refuse must not hold up anything else
 		h.say("nothing more happens while there is %s", &h.policies[0])
 		h.policiesStay = true
-		if err := h.restAndJudge(false); err != nil || h.failed() {
+		if err := h.settleAndJudge(false); err != nil || h.failed() {
 			return err
 		}
 		h.say("admin: takes back what is forbidden")
 		h.policies = nil
 	}
-	if err := h.restAndJudge(false); err != nil || h.failed() {
+	if err := h.settleAndJudge(false); err != nil || h.failed() {
 		return err
 	}
 	user := h.user()
@@ -49,19 +49,19 @@ func (h *history) quiet() error {
 	if err := h.settle(); err != nil {
 		return err
 	}
-	return h.restAndJudge(true)
+	return h.settleAndJudge(true)
 }
 
-func (h *history) restAndJudge(pushed bool) error {
-	if err := h.comeToRest(); err != nil || h.failed() {
+func (h *history) settleAndJudge(pushed bool) error {
+	if err := h.untilSettled(); err != nil || h.failed() {
 		return err
 	}
-	h.judgeRest(pushed)
+	h.judgeSettled(pushed)
 	return nil
 }
 
-// comeToRest lets everybody act until nothing has happened for an hour.
-func (h *history) comeToRest() error {
+// untilSettled lets everybody act until nothing has happened for an hour.
+func (h *history) untilSettled() error {
 	h.sent, h.refused, h.reads = 0, 0, 0
 	calm := time.Now()
 	for range mostRounds {
@@ -80,7 +80,7 @@ func (h *history) comeToRest() error {
 		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
-		case p.passing || p.dirty || len(p.lagging()) > 0:
+		case p.reconciling || p.dirty || len(p.lagging()) > 0:
 			time.Sleep(time.Millisecond)
 		case time.Since(calm) >= quietFor:
 			return nil
@@ -88,11 +88,11 @@ func (h *history) comeToRest() error {
 			h.sleepUntilDue(p)
 		}
 	}
-	h.violate(invariants.Calm, "does not come to rest in %d rounds", mostRounds)
+	h.violate(invariants.Calm, "does not settle in %d rounds", mostRounds)
 	return nil
 }
 
-// sleepUntilDue sleeps until the next pass, ten minutes at most. Nothing may
+// sleepUntilDue sleeps until the next reconcile, ten minutes at most. Nothing may
 // become due before.
 func (h *history) sleepUntilDue(p *Process) {
 	if p.due.IsZero() {
@@ -101,7 +101,7 @@ func (h *history) sleepUntilDue(p *Process) {
 	}
 	for looks := 8; time.Until(p.due) > late && p.failures == 0 && looks > 0; looks-- {
 		if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
-			h.violate(invariants.Rest, "the next pass is in %v, and there is something to do: %s (error %v)", time.Until(p.due), unfinished, err)
+			h.violate(invariants.Settled, "the next reconcile is in %v, and there is something to do: %s (error %v)", time.Until(p.due), unfinished, err)
 			return
 		}
 		time.Sleep(max(time.Until(p.due)/time.Duration(looks), late))
@@ -109,7 +109,7 @@ func (h *history) sleepUntilDue(p *Process) {
 	time.Sleep(max(time.Until(p.due), time.Millisecond))
 }
 
-// late is by how much a pass may be late: times of the API are in seconds.
+// late is by how much a reconcile may be late: times of the API are in seconds.
 const late = time.Second
 
 // round lets everybody but the garbage collector, which is slow, act once.
@@ -119,7 +119,7 @@ func (h *history) round() error {
 		return err
 	}
 	if p.ready(time.Now()) {
-		if err := h.pass(p); err != nil {
+		if err := h.reconcile(p); err != nil {
 			return err
 		}
 	}
@@ -139,14 +139,14 @@ func (h *history) round() error {
 	return h.settle()
 }
 
-// judgeRest judges what there is when all has come to rest.
-func (h *history) judgeRest(pushed bool) {
+// judgeSettled judges what there is when all has settled.
+func (h *history) judgeSettled(pushed bool) {
 	h.showJudge("")
 	unfinished, err := h.processes[0].controller.Unfinished()
 	if len(h.policies) == 0 && (err != nil || unfinished != "") {
-		h.violate(invariants.Rest, "the controller rests, and should not: %s (error %v)", unfinished, err)
+		h.violate(invariants.Settled, "the controller is settled, and there is something to do: %s (error %v)", unfinished, err)
 	}
-	for _, v := range h.judge.Rest(h.truth(), pushed) {
+	for _, v := range h.judge.Settled(h.truth(), pushed) {
 		h.violate(v.Invariant, "%s", v.Message)
 	}
 }

@@ -67,7 +67,7 @@ func (r *request) patchInShort() string {
 }
 
 // requests are those that wait. All its methods but arrive are called while
-// no pass runs.
+// no reconcile runs.
 type requests struct {
 	lock    sync.Mutex
 	waiting []*request

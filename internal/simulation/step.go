@@ -38,7 +38,7 @@ func (h *history) takeStep() error {
 	}
 	for _, p := range h.processes {
 		if p.ready(time.Now()) {
-			options = append(options, option{10, func(*rand.Rand) error { h.say("%s: a pass begins", p.Name); return h.pass(p) }})
+			options = append(options, option{10, func(*rand.Rand) error { h.say("%s: a reconcile begins", p.Name); return h.reconcile(p) }})
 		}
 		options = append(options, option{6, func(r *rand.Rand) error { return h.showCaches(p, r) }})
 	}
@@ -118,7 +118,7 @@ func (h *history) catchUp(p *Process) error {
 	return nil
 }
 
-// passTime lets time pass: little or much, or until a pass is due.
+// passTime lets time pass: little or much, or until a reconcile is due.
 func (h *history) passTime(r *rand.Rand) error {
 	d := []time.Duration{time.Millisecond, 30 * time.Millisecond, time.Second, 5 * time.Second, 20 * time.Second, 2 * time.Minute}[r.IntN(6)]
 	if due := h.nextDue(); !due.IsZero() && r.IntN(2) == 0 {
@@ -138,18 +138,18 @@ func (h *history) passTime(r *rand.Rand) error {
 // checkTimely: a process that knows everything, and waits for a moment that is
 // not near, or for none, has nothing to do.
 func (h *history) checkTimely(p *Process) {
-	if p.passing || p.dirty || p.failures > 0 || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
+	if p.reconciling || p.dirty || p.failures > 0 || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
 		return
 	}
 	if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
-		h.violate(invariants.Rest, "%s waits until %s, and there is something to do: %s (error %v)", p.Name, p.due.UTC().Format("15:04:05"), unfinished, err)
+		h.violate(invariants.Settled, "%s waits until %s, and there is something to do: %s (error %v)", p.Name, p.due.UTC().Format("15:04:05"), unfinished, err)
 	}
 }
 
-// nextDue is when the next pass is due that waits for a time; zero if none does.
+// nextDue is when the next reconcile is due that waits for a time; zero if none does.
 func (h *history) nextDue() (next time.Time) {
 	for _, p := range h.processes {
-		if !p.passing && !p.due.IsZero() && (next.IsZero() || p.due.Before(next)) {
+		if !p.reconciling && !p.due.IsZero() && (next.IsZero() || p.due.Before(next)) {
 			next = p.due
 		}
 	}

@@ -26,7 +26,7 @@ type Workload struct {
 	// Act is one thing that users do to the workload, or that owners of its
 	// lifecycle hooks do to its pods.
 	Act func(u *User, r *rand.Rand)
-	// Release is what owners of lifecycle hooks do at last: they let go of what
+	// Release is what owners of lifecycle hooks do at last: they release what
 	// waits for them. Nil: there are none.
 	Release func(u *User)
 	// Push is all that users do in the end: they push a template whose pods run,
@@ -39,14 +39,14 @@ type Workload struct {
 
 // Judge judges one history.
 type Judge struct {
-	// See is told of all changes, whoever made them, in the order in which they were
+	// Observe is called for all changes, whoever made them, in the order in which they were
 	// made; of a write of the controller after it was judged. Nil: it is not needed.
-	See func(c *invariants.Change)
+	Observe func(c *invariants.Change)
 	// Write judges a write of the controller.
 	Write func(w *invariants.Write) []invariants.Violation
-	// Rest judges what there is when all has come to rest. pushed says that the
+	// Settled judges what there is when all has settled. pushed says that the
 	// users have pushed a template whose pods run, and that nothing is refused.
-	Rest func(s *invariants.State, pushed bool) []invariants.Violation
+	Settled func(s *invariants.State, pushed bool) []invariants.Violation
 }
 
 // Web is the workload of every simulation.
@@ -54,8 +54,8 @@ var Web = types.NamespacedName{Namespace: "default", Name: "web"}
 
 // Controller is the controller under test.
 type Controller struct {
-	// Reconcile makes one pass.
+	// Reconcile reconciles the workload once.
 	Reconcile func(context.Context, types.NamespacedName) (requeueAfter time.Duration, err error)
-	// Unfinished shows what a pass would do now; empty stands for nothing.
+	// Unfinished shows what a reconcile would do now; empty stands for nothing.
 	Unfinished func() (string, error)
 }

@@ -55,9 +55,9 @@ func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 
 // start runs a controller that shares the informer. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start() (reconciles *fixture.Passes, stop func()) {
+func (c *cluster) start() (reconciles *fixture.Reconciles, stop func()) {
 	c.T.Helper()
-	reconciles = &fixture.Passes{}
+	reconciles = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.Metrics = nil, reconciles
 	controller, err := New(o)

@@ -229,7 +229,7 @@ func TestReconcilesThatFail(t *testing.T) {
 					test.setUp(c)
 				}
 				c.FailBefore(fixture.Fail(test.fails, test.with))
-				_, after, err := c.Pass()
+				_, after, err := c.ReconcileOnce()
 				if !test.wantError(err) {
 					t.Errorf("error %v", err)
 				}
@@ -240,7 +240,7 @@ func TestReconcilesThatFail(t *testing.T) {
 					t.Errorf("keys %s, want %s", got, test.after)
 				}
 				c.FailBefore(nil)
-				c.MustPass()
+				c.MustReconcile()
 				if c.Unfinished() != "" || c.keys() == "-" {
 					t.Errorf("keys %s, still to do: %s", c.keys(), c.Unfinished())
 				}
@@ -254,7 +254,7 @@ func anError(err error) bool { return err != nil }
 
 // spoiled leads to a reconcile that adds a key.
 func spoiled(c *cluster) {
-	c.MustPass()
+	c.MustReconcile()
 	c.repair("proxy")
 	c.KubeletStep()
 	c.KubeletStep()
@@ -269,7 +269,7 @@ func TestNamespaceThatGoes(t *testing.T) {
 		forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
 		c.FailBefore(fixture.Fail("create configmaps", forbidden))
 		for _, want := range []int{1, 0} {
-			requests, after, err := c.Pass()
+			requests, after, err := c.ReconcileOnce()
 			if err != nil || after != 0 {
 				t.Errorf("error %v, again after %s: there is nothing to try again for", err, after)
 			}

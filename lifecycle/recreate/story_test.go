@@ -31,7 +31,7 @@ type story struct {
 	*fixture.Cluster
 	requests   client.ContainerRecreateRequestInterface
 	node       *node
-	reconciles fixture.Passes
+	reconciles fixture.Reconciles
 	guard      fakecluster.Guard
 	plan       func(name string) *recreate.Plan // of the manager that runs
 }

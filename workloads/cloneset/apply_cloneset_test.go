@@ -54,7 +54,7 @@ func TestRevisions(t *testing.T) {
 				c.create(2, "")
 				c.Hold("controllerrevisions")
 				name := taken(c, test.edit)
-				c.MustPass()
+				c.MustReconcile()
 				c.Release("controllerrevisions")
 				c.Settle()
 				status := c.get().Status
@@ -88,7 +88,7 @@ func TestCloneSetWrites(t *testing.T) {
 				}
 				return nil
 			})
-			if _, _, err := c.Pass(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
+			if _, _, err := c.ReconcileOnce(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 			c.Settle()
@@ -124,8 +124,8 @@ func TestCloneSetWrites(t *testing.T) {
 			c.create(3, "")
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
-			c.MustPass() // deletes
-			if diff := cmp.Diff([]string{"1 patch clonesets", "1 patch clonesets/status"}, c.MustPass()); diff != "" {
+			c.MustReconcile() // deletes
+			if diff := cmp.Diff([]string{"1 patch clonesets", "1 patch clonesets/status"}, c.MustReconcile()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 			if left := c.get().Spec.ScaleStrategy.PodsToDelete; len(left) > 0 {
@@ -138,7 +138,7 @@ func TestCloneSetWrites(t *testing.T) {
 			c.create(3, "")
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":2,"scaleStrategy":{"podsToDelete":["` + c.PodNames()[1] + `"]}}}`)
-			c.MustPass()
+			c.MustReconcile()
 			var once atomic.Bool
 			c.FailBefore(func(r fakecluster.Request) error {
 				if r.User == fixture.ControllerUser && r.String() == "patch clonesets" && once.CompareAndSwap(false, true) {
@@ -146,7 +146,7 @@ func TestCloneSetWrites(t *testing.T) {
 				}
 				return nil
 			})
-			if _, _, err := c.Pass(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
+			if _, _, err := c.ReconcileOnce(); !apierrors.IsConflict(fixture.FirstStatus(err)) {
 				t.Errorf("error %v, want a conflict", err)
 			}
 		})
@@ -173,7 +173,7 @@ func TestPodsGoAfterTheirCloneSet(t *testing.T) {
 				names := c.PodNames()
 				c.RemovePod(names[0])
 				for range 3 {
-					_, _, _ = c.Pass() // fails as long as the cache is behind
+					_, _, _ = c.ReconcileOnce() // fails as long as the cache is behind
 				}
 				if diff := cmp.Diff(names[1:], c.PodNames()); diff != "" {
 					t.Errorf("pods (-want +got):\n%s", diff)
@@ -190,13 +190,13 @@ func TestLostPodIsCreatedAgain(t *testing.T) {
 		c.create(3, "")
 		c.Settle()
 		c.RemovePod(c.PodNames()[0])
-		if diff := cmp.Diff([]string{"1 create pods", "1 patch clonesets/status"}, c.MustPass()); diff != "" {
+		if diff := cmp.Diff([]string{"1 create pods", "1 patch clonesets/status"}, c.MustReconcile()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		c.Settle()
 		c.RemovePod(c.PodNames()[0])
 		c.FailBefore(fixture.Fail("create pods", apierrors.NewForbidden(corev1.Resource("pods"), "", nil)))
-		c.MustFailPass(func(error) bool { return true })
+		c.MustFailReconcile(func(error) bool { return true })
 		if got := c.Conditions(); len(got) != 1 {
 			t.Errorf("conditions %q, want that the creation failed", got)
 		}

@@ -52,7 +52,7 @@ func TestOnePodFails(t *testing.T) {
 				test.change(c)
 				what := strings.TrimSpace(test.fail) + " " + broken
 				c.FailBefore(fixture.Fail(what, fixture.ErrInternal))
-				requests, _, err := c.Pass()
+				requests, _, err := c.ReconcileOnce()
 				if !apierrors.IsInternalError(fixture.FirstStatus(err)) {
 					t.Errorf("error %v, want the injected one", err)
 				}
@@ -83,9 +83,9 @@ func TestOnePodFails(t *testing.T) {
 			c.Settle()
 			c.SetImage("nginx:2")
 			c.FailBefore(fixture.Fail("patch pods/status", fixture.ErrInternal))
-			_, _, _ = c.Pass()
+			_, _, _ = c.ReconcileOnce()
 			for range 5 {
-				requests, _, _ := c.Pass()
+				requests, _, _ := c.ReconcileOnce()
 				if diff := cmp.Diff([]string{"5 get pods", "5 patch pods/status"}, requests); diff != "" {
 					t.Fatalf("requests (-want +got):\n%s", diff)
 				}
@@ -103,9 +103,9 @@ func TestCreationFails(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(100, "")
 			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
-			c.MustFailPass(apierrors.IsForbidden)
+			c.MustFailReconcile(apierrors.IsForbidden)
 			for range 3 {
-				c.MustFailPass(apierrors.IsForbidden)
+				c.MustFailReconcile(apierrors.IsForbidden)
 				if diff := cmp.Diff(map[string]int{"create pods": 1}, c.Count(fixture.ControllerUser)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
@@ -128,7 +128,7 @@ func TestCreationFails(t *testing.T) {
 				}
 				return nil
 			})
-			requests, _, _ := c.Pass()
+			requests, _, _ := c.ReconcileOnce()
 			if diff := cmp.Diff([]string{"1 create controllerrevisions", "7 create pods", "1 patch clonesets/status"}, requests); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
@@ -150,7 +150,7 @@ func TestCreationFails(t *testing.T) {
 				c.FailAfter(once)
 				c.Hold(test.resource)
 				for range 5 {
-					if _, _, _ = c.Pass(); len(c.Pods()) > 3 {
+					if _, _, _ = c.ReconcileOnce(); len(c.Pods()) > 3 {
 						t.Errorf("%d pods, want 3", len(c.Pods()))
 					}
 				}
@@ -177,13 +177,13 @@ func TestCreationIsFoundLater(t *testing.T) {
 		c.FailAfter(fixture.Fail("create pods", fixture.ErrLost))
 		c.FailBefore(fixture.Fail("get pods", fixture.ErrLost))
 		c.Hold("pods")
-		if _, _, err := c.Pass(); !errors.Is(err, fixture.ErrLost) {
+		if _, _, err := c.ReconcileOnce(); !errors.Is(err, fixture.ErrLost) {
 			t.Errorf("error %v, want the lost answer", err)
 		}
 		c.FailAfter(nil)
 		c.FailBefore(nil)
 		for _, want := range [][]string{{"1 get pods"}, {}} { // found, and then waited for
-			if diff := cmp.Diff(want, c.MustPass()); diff != "" {
+			if diff := cmp.Diff(want, c.MustReconcile()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		}
@@ -217,7 +217,7 @@ func TestReplacedPods(t *testing.T) {
 				for _, name := range c.PodNames() {
 					c.ReplacePod(name)
 				}
-				_, _, err := c.Pass()
+				_, _, err := c.ReconcileOnce()
 				for _, err := range fixture.Joined(err) {
 					if !apierrors.IsConflict(err) {
 						t.Errorf("error %v; that a pod has been replaced is none", err)
@@ -279,7 +279,7 @@ func TestBudget(t *testing.T) {
 				c.create(20, `{"spec":{"updateStrategy":{"type":"`+test.strategy+`","maxUnavailable":20}}}`)
 				c.Settle()
 				c.SetImage("nginx:2")
-				requests, after, err := c.Pass()
+				requests, after, err := c.ReconcileOnce()
 				if diff := cmp.Diff(test.update, requests); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}

@@ -30,7 +30,7 @@ func TestSharedInformerThatSelects(t *testing.T) {
 		c.create(3, "")
 		var err error
 		for range 5 {
-			_, _, err = c.Pass()
+			_, _, err = c.ReconcileOnce()
 			c.Minute() // which brings a bookmark
 		}
 		if err == nil || !strings.Contains(err.Error(), "does its informer select by labels") {
@@ -48,12 +48,12 @@ func TestCachesThatCannotTell(t *testing.T) {
 		c.options.Reader = blind{c.options.Reader}
 		c.restart()
 		c.create(3, "")
-		if requests, _, err := c.Pass(); err == nil || !strings.Contains(err.Error(), "AllowStaleReads") || len(requests) > 0 {
+		if requests, _, err := c.ReconcileOnce(); err == nil || !strings.Contains(err.Error(), "AllowStaleReads") || len(requests) > 0 {
 			t.Errorf("requests %q, error %v", requests, err)
 		}
 		c.options.AllowStaleReads = true
 		c.restart()
-		if _, _, err := c.Pass(); err != nil || len(c.Pods()) != 3 {
+		if _, _, err := c.ReconcileOnce(); err != nil || len(c.Pods()) != 3 {
 			t.Errorf("where that is allowed: %d pods, error %v", len(c.Pods()), err)
 		}
 	})

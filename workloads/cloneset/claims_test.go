@@ -41,11 +41,11 @@ func TestClaimsOfPodsThatTheCacheLacks(t *testing.T) {
 		c.Settle()
 		c.Hold("pods")
 		c.Edit(`{"spec":{"replicas":3}}`)
-		c.MustPass()
+		c.MustReconcile()
 		c.Edit(`{"spec":{"scaleStrategy":{"disablePVCReuse":true}}}`)
 		before := c.claims()
 		c.restart() // another one, which does not know what this one wrote
-		_, _, _ = c.Pass()
+		_, _, _ = c.ReconcileOnce()
 		for _, claim := range before {
 			if !slices.Contains(c.claims(), claim) {
 				t.Errorf("%s is gone, and its pod runs", claim)
@@ -76,7 +76,7 @@ func TestNamesOfOthers(t *testing.T) {
 				test.spoil(c, &pod)
 				c.Edit(`{"spec":{"replicas":6}}`)
 				for range 20 {
-					_, _, _ = c.Pass()
+					_, _, _ = c.ReconcileOnce()
 					c.KubeletStep()
 				}
 				if status := c.get().Status; status.ReadyReplicas != 6 {
@@ -156,12 +156,12 @@ func TestClaimOfAPodThatWasRefused(t *testing.T) {
 func TestClaimThatAPodOwns(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, withClaims)
-		c.MustPass()
+		c.MustReconcile()
 		pod := c.Pods()[0]
 		claim := "data-" + pod.Name
 		claims := c.Kube.CoreV1().PersistentVolumeClaims(web.Namespace)
 		c.Must(claims.Delete(t.Context(), claim, metav1.DeleteOptions{}))
-		if got := c.MustPass(); !slices.Contains(got, "1 create persistentvolumeclaims") {
+		if got := c.MustReconcile(); !slices.Contains(got, "1 create persistentvolumeclaims") {
 			t.Errorf("requests %q, want the claim to be created again", got)
 		}
 		_, err := claims.Patch(t.Context(), claim, types.MergePatchType, fmt.Appendf(nil,
@@ -169,7 +169,7 @@ func TestClaimThatAPodOwns(t *testing.T) {
 		c.Must(err)
 		for range 3 {
 			want := []string{"1 create persistentvolumeclaims"}
-			if diff := cmp.Diff(want, c.MustPass()); diff != "" {
+			if diff := cmp.Diff(want, c.MustReconcile()); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		}
@@ -184,7 +184,7 @@ func TestClaimIsDeletedOnce(t *testing.T) {
 		c.RemovePod(c.PodNames()[0])
 		c.Edit(`{"spec":{"replicas":0,"scaleStrategy":{"disablePVCReuse":true}}}`)
 		want := []string{"1 delete persistentvolumeclaims", "1 get pods", "1 patch clonesets/status"}
-		if diff := cmp.Diff(want, c.MustPass()); diff != "" {
+		if diff := cmp.Diff(want, c.MustReconcile()); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
 		if claims := c.claims(); len(claims) > 0 {

@@ -81,11 +81,11 @@ func TestController(t *testing.T) {
 				p, stop := c.start()
 				defer stop()
 				c.create(5, test.setup)
-				c.Rest()
+				c.ExpectSettled()
 				for i, step := range test.steps {
 					before := p.Count()
 					step(c)
-					c.Rest()
+					c.ExpectSettled()
 					if p.Count() > before+100 {
 						t.Errorf("step %d took %d reconciles", i+1, p.Count()-before)
 					}
@@ -104,7 +104,7 @@ func TestBadSpec(t *testing.T) {
 			p, stop := c.start()
 			defer stop()
 			c.create(3, "")
-			c.Rest()
+			c.ExpectSettled()
 			before := p.Count()
 			c.ForgetRequests()
 			c.Edit(`{"spec":{"replicas":5,"updateStrategy":{"partition":"x"}}}`)
@@ -116,7 +116,7 @@ func TestBadSpec(t *testing.T) {
 				t.Errorf("conditions %q", got)
 			}
 			c.Edit(`{"spec":{"updateStrategy":{"partition":null}}}`)
-			c.Rest()
+			c.ExpectSettled()
 			if got := c.Conditions(); len(got) > 0 || len(c.Pods()) != 5 {
 				t.Errorf("%d pods, conditions %q", len(c.Pods()), got)
 			}

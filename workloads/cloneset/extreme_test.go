@@ -50,7 +50,7 @@ func TestExtremeQuantities(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.create(1, "")
 				c.Edit(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","resources":{"requests":{"cpu":%q}}}]}}}}`, quantity))
-				requests, _, err := c.Pass()
+				requests, _, err := c.ReconcileOnce()
 				if err != nil {
 					t.Errorf("%v, %v", requests, err)
 				}

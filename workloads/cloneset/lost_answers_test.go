@@ -19,10 +19,10 @@ func TestLostAnswers(t *testing.T) {
 			c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + first + `"]}}}`)
 			c.Hold("pods")
 			c.FailAfter(fixture.Fail("delete pods", fixture.ErrLost))
-			c.MustFailPass(func(error) bool { return true })
+			c.MustFailReconcile(func(error) bool { return true })
 			c.FailAfter(nil)
 			c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + second + `"]}}}`) // the user changes her mind
-			if requests, _, err := c.Pass(); err != nil {
+			if requests, _, err := c.ReconcileOnce(); err != nil {
 				t.Error(requests, err)
 			}
 			leaving := 5
@@ -43,13 +43,13 @@ func TestLostAnswers(t *testing.T) {
 			c.Edit(`{"spec":{"replicas":9}}`)
 			c.Hold("pods")
 			c.FailAfter(fixture.Fail("create pods", fixture.ErrLost))
-			c.MustFailPass(func(error) bool { return true })
+			c.MustFailReconcile(func(error) bool { return true })
 			c.FailAfter(nil)
 			c.FailBefore(fixture.Fail("get pods", fixture.ErrLost)) // nor does the API server tell what became of it
-			c.MustFailPass(func(error) bool { return true })
+			c.MustFailReconcile(func(error) bool { return true })
 			c.FailBefore(nil)
 			c.Edit(`{"metadata":{"annotations":{"a":"b"}}}`) // an autoscaler is faster than the watch of pods
-			if requests, _, err := c.Pass(); err != nil {
+			if requests, _, err := c.ReconcileOnce(); err != nil {
 				t.Error(requests, err)
 			}
 			if n := len(c.Pods()); n != 9 {

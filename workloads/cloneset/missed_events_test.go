@@ -40,7 +40,7 @@ func TestMissesNoEvent(t *testing.T) {
 				for range 2 {
 					c.Minute()
 				}
-				c.Rest()
+				c.ExpectSettled()
 				active := slices.DeleteFunc(c.Pods(), func(pod corev1.Pod) bool { return pod.Status.Phase == corev1.PodFailed })
 				if s := c.get().Status; s.UpdatedReadyReplicas != 4 || s.Replicas != 4 || len(active) != 4 || len(c.Conditions()) > 0 {
 					t.Errorf("%d pods, conditions %q, status %+v", len(active), c.Conditions(), s)

@@ -232,8 +232,8 @@ func checkAvailable(rt *rapid.T, w *setScenario, stage *rollout.Stage, least int
 }
 
 // moves is what a plan does with pods.
-func moves(plan *Plan) scenario.Moves {
-	m := scenario.Moves{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
+func moves(plan *Plan) scenario.PodChanges {
+	m := scenario.PodChanges{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
 	for _, d := range plan.Delete {
 		m.Delete = append(m.Delete, d.Pod)
 	}
@@ -241,8 +241,8 @@ func moves(plan *Plan) scenario.Moves {
 }
 
 // refused is what a plan does with pods where its first stage moves none.
-func refused(plan *Plan) scenario.Moves {
-	m := scenario.Moves{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
+func refused(plan *Plan) scenario.PodChanges {
+	m := scenario.PodChanges{Create: plan.Otherwise.Create, Patch: slices.Clone(plan.Otherwise.Patch), Waiting: plan.Waiting}
 	for _, d := range plan.Otherwise.Delete {
 		m.Delete = append(m.Delete, d.Pod)
 	}

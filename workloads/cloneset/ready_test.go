@@ -38,7 +38,7 @@ func TestPodThatIsReadyByNow(t *testing.T) {
 					test.change = fmt.Sprintf(test.change, pod)
 				}
 				c.Edit(test.change)
-				_, _, err := c.Pass()
+				_, _, err := c.ReconcileOnce()
 				if !apierrors.IsConflict(fixture.FirstStatus(err)) {
 					t.Errorf("error %v, want a conflict", err)
 				}

@@ -80,11 +80,11 @@ func TestConsistency(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				test.setup(c)
 				c.Hold("pods")
-				if diff := cmp.Diff(test.want, c.MustPass()); diff != "" {
+				if diff := cmp.Diff(test.want, c.MustReconcile()); diff != "" {
 					t.Fatalf("requests of the first reconcile (-want +got):\n%s", diff)
 				}
 				for range 3 {
-					requests, after, err := c.Pass()
+					requests, after, err := c.ReconcileOnce()
 					if len(requests) > 0 || after != controller.StaleRetry || err != nil {
 						t.Errorf("stale: %v, again after %v, error %v", requests, after, err)
 					}
@@ -101,9 +101,9 @@ func TestConsistency(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			c.ReleaseNext("pods", 2)
-			if requests := c.MustPass(); len(requests) > 0 {
+			if requests := c.MustReconcile(); len(requests) > 0 {
 				t.Errorf("requests %v", requests)
 			}
 		})
@@ -112,8 +112,8 @@ func TestConsistency(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("clonesets")
-			c.MustPass()
-			if requests := c.MustPass(); len(requests) > 0 {
+			c.MustReconcile()
+			if requests := c.MustReconcile(); len(requests) > 0 {
 				t.Errorf("requests %v", requests)
 			}
 		})
@@ -133,7 +133,7 @@ func TestNothingFreezes(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			c.DeletePod(c.PodNames()[0])
 			c.Release("pods")
 			whole(c)
@@ -143,7 +143,7 @@ func TestNothingFreezes(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			for _, name := range c.PodNames() {
 				c.DeletePod(name)
 			}
@@ -157,7 +157,7 @@ func TestNothingFreezes(t *testing.T) {
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":1}}`)
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			c.KubeletStep()
 			c.Relist("pods")
 			whole(c)
@@ -168,7 +168,7 @@ func TestNothingFreezes(t *testing.T) {
 			c.create(3, `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
 			c.Hold("persistentvolumeclaims")
 			c.Hold("controllerrevisions")
-			c.MustPass()
+			c.MustReconcile()
 			c.Relist("persistentvolumeclaims")
 			c.Relist("controllerrevisions")
 			whole(c)
@@ -179,12 +179,12 @@ func TestNothingFreezes(t *testing.T) {
 			c.create(3, "")
 			c.Settle()
 			c.Delete()
-			if requests := c.MustPass(); len(requests) > 0 {
+			if requests := c.MustReconcile(); len(requests) > 0 {
 				t.Errorf("requests about a CloneSet that is gone: %v", requests)
 			}
 			c.create(2, "")
 			for range 3 { // the name of the revision is taken, too
-				c.MustPass()
+				c.MustReconcile()
 			}
 			if n := len(c.Pods()); n != 5 {
 				t.Errorf("%d pods, want the 3 of the former and 2 new ones", n)

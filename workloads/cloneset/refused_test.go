@@ -38,7 +38,7 @@ func TestUpdateWhereScalingIsRefused(t *testing.T) {
 				c.SetImage("nginx:2")
 				c.FailBefore(test.before)
 				c.FailAfter(test.after)
-				requests, _, err := c.Pass()
+				requests, _, err := c.ReconcileOnce()
 				if err == nil {
 					t.Error("no error")
 				}
@@ -55,7 +55,7 @@ func TestUpdateWhereScalingIsRefused(t *testing.T) {
 			c.SetImage("nginx:2")
 			c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 			for range 20 {
-				if _, _, err := c.Pass(); err != nil && !apierrors.IsForbidden(fixture.FirstStatus(err)) {
+				if _, _, err := c.ReconcileOnce(); err != nil && !apierrors.IsForbidden(fixture.FirstStatus(err)) {
 					t.Fatal(err)
 				}
 				c.KubeletStep()

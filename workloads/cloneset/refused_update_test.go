@@ -35,7 +35,7 @@ func TestUpdatesThatAreRefused(t *testing.T) {
 					return nil
 				})
 				for range 1200 { // as often as events come
-					requests, after, err := c.Pass()
+					requests, after, err := c.ReconcileOnce()
 					if len(requests) == 0 && after == 0 && err == nil {
 						t.Fatal("nothing brings the next attempt")
 					}

@@ -66,7 +66,7 @@ func (w *setScenario) apply(plan *Plan) {
 	for _, h := range plan.HandOver {
 		w.OwnClaim(h.Claim, h.Owners)
 	}
-	w.CarryOut(&plan.Stages, func(stage *rollout.Stage) {
+	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
 		for _, d := range stage.Delete {
 			if w.DeletePod(d.Pod) {
 				for _, claim := range d.DeleteClaims {
@@ -95,19 +95,19 @@ func acts(plan *Plan) bool {
 }
 
 // Pass plans once, shows the plan and applies it.
-func (w *setScenario) Pass(out *strings.Builder) bool {
+func (w *setScenario) Reconcile(out *strings.Builder) bool {
 	plan := NewPlan(w.snapshot())
 	var b strings.Builder
 	w.show(plan, &b)
 	w.apply(plan)
 	if b.Len() > 0 {
-		fmt.Fprintf(out, "pass\n%s", b.String())
+		fmt.Fprintf(out, "reconcile\n%s", b.String())
 	}
 	return acts(plan)
 }
 
 // settle lets kubelets and controller act until there is nothing to do.
-func (w *setScenario) settle() { w.Settle(w.Pass, &strings.Builder{}) }
+func (w *setScenario) settle() { w.Settle(w.Reconcile, &strings.Builder{}) }
 
 func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	w.ShowRevisions(&plan.Revisions, out)

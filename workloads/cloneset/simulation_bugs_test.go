@@ -93,7 +93,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.ReadyReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Rest, bug{reconciler: func(r *Reconciler) {
+		{"the status is not written", invariants.Settled, bug{reconciler: func(r *Reconciler) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
 		{"the partition is one less", invariants.Partition, inSpec(func(spec *v1alpha1.CloneSetSpec) {
@@ -106,7 +106,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				spec.UpdateStrategy.MaxSurge = ptr.To(intstr.FromInt32(s.IntVal + 1))
 			}
 		})},
-		{"the latest of two timers is kept", invariants.Rest, bug{reconciler: inPlan(keepLatestTimer).reconciler, often: stagger}},
+		{"the latest of two timers is kept", invariants.Settled, bug{reconciler: inPlan(keepLatestTimer).reconciler, often: stagger}},
 		{"scaling in begins with the pods that serve", invariants.Order, inPlan(deleteServing)},
 		{"currentRevision advances while held-back pods are missing", invariants.Status, inPlan(advanceEarly)},
 		{"another update begins within the grace period", invariants.InPlace, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},

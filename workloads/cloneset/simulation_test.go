@@ -52,8 +52,8 @@ func simulated(bug bug) *simulation.Workload {
 			f := featuresOf(seed)
 			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
 			return simulation.Judge{
-				Write: func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
-				Rest:  invariants.CloneSetAtRest,
+				Write:   func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
+				Settled: invariants.CloneSetSettled,
 			}
 		},
 	}

@@ -17,14 +17,14 @@ func TestStatusOverwritten(t *testing.T) {
 		p, stop := c.start()
 		defer stop()
 		c.create(3, "")
-		c.Rest()
+		c.ExpectSettled()
 		before := p.Count()
 		const wrong = `{"status":{"readyReplicas":7,"updateRevision":"made-up"}}`
 		if _, err := c.sets.Patch(t.Context(), web.Name, types.MergePatchType, []byte(wrong), metav1.PatchOptions{}, "status"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		c.Rest()
+		c.ExpectSettled()
 		if status := c.get().Status; status.ReadyReplicas != 3 || status.UpdateRevision == "made-up" {
 			t.Errorf("the status is still wrong: %+v", status)
 		}

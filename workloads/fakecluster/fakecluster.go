@@ -19,7 +19,8 @@
 // test of those needs a real control plane.
 //
 // client-go's fake clientset is not enough for these controllers: it has no
-// REST client and no resourceVersions, by which a controller knows its own writes.
+// REST client and no resourceVersions, without which there is no consistency: a
+// controller never learns that its caches hold its own last writes.
 package fakecluster
 
 import (

@@ -62,7 +62,7 @@ func TestOnePodFails(t *testing.T) {
 				test.change(c)
 				c.Events.Forget()
 				c.FailBefore(fixture.Fail(test.fail, fixture.ErrInternal))
-				if diff := cmp.Diff(test.want, c.MustFailPass(apierrors.IsInternalError)); diff != "" {
+				if diff := cmp.Diff(test.want, c.MustFailReconcile(apierrors.IsInternalError)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				event := func(e string) bool { return strings.HasPrefix(e, "Warning "+test.event) }
@@ -87,10 +87,10 @@ func TestOnePodFails(t *testing.T) {
 			c.Settle()
 			c.SetImage("nginx:2")
 			c.FailBefore(fixture.Fail("patch pods/status", fixture.ErrInternal))
-			_, _, _ = c.Pass()
+			_, _, _ = c.ReconcileOnce()
 			for range 5 {
 				c.Sleep("6m") // what was refused is tried again after at most 5
-				requests, _, _ := c.Pass()
+				requests, _, _ := c.ReconcileOnce()
 				if diff := cmp.Diff([]string{"20 get pods", "20 patch pods/status"}, requests); diff != "" {
 					t.Fatalf("requests (-want +got):\n%s", diff)
 				}
@@ -123,11 +123,11 @@ func TestCreationFails(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				c.create(10, test.setup)
 				c.FailBefore(fixture.Fail(test.fail, fixture.ErrQuota))
-				if diff := cmp.Diff(test.first, c.MustFailPass(apierrors.IsForbidden)); diff != "" {
+				if diff := cmp.Diff(test.first, c.MustFailReconcile(apierrors.IsForbidden)); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 				for range 3 {
-					if diff := cmp.Diff(test.later, c.MustFailPass(apierrors.IsForbidden)); diff != "" {
+					if diff := cmp.Diff(test.later, c.MustFailReconcile(apierrors.IsForbidden)); diff != "" {
 						t.Errorf("requests (-want +got):\n%s", diff)
 					}
 				}
@@ -147,7 +147,7 @@ func TestCreationFails(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(10, withParallel)
 			c.FailBefore(fixture.Fail("create pods web-0", fixture.ErrQuota))
-			c.MustFailPass(apierrors.IsForbidden)
+			c.MustFailReconcile(apierrors.IsForbidden)
 			if n := len(c.Pods()); n != 9 {
 				t.Errorf("%d pods, want 9", n)
 			}
@@ -159,7 +159,7 @@ func TestCreationFails(t *testing.T) {
 			c.Settle()
 			c.FailBefore(fixture.Fail("create pods web-4", fixture.ErrQuota))
 			c.Edit(`{"spec":{"replicas":5,"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}},"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}}}}`)
-			c.MustFailPass(apierrors.IsForbidden)
+			c.MustFailReconcile(apierrors.IsForbidden)
 			if diff := cmp.Diff([]string{"web-0 nginx:1", "web-1 nginx:1", "web-2 nginx:1", "web-3 nginx:2"}, c.images()); diff != "" {
 				t.Errorf("pods (-want +got):\n%s", diff)
 			}
@@ -175,7 +175,7 @@ func TestCreationFails(t *testing.T) {
 			for _, resource := range []string{"controllerrevisions", "persistentvolumeclaims", "pods"} {
 				c.FailBefore(fixture.Fail("create "+resource, terminating))
 				for range 2 {
-					if requests, after, err := c.Pass(); err != nil || after != 0 {
+					if requests, after, err := c.ReconcileOnce(); err != nil || after != 0 {
 						t.Errorf("requests %v, again after %v, error %v", requests, after, err)
 					}
 				}
@@ -192,19 +192,19 @@ func TestCreationFails(t *testing.T) {
 func TestBackOff(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, "")
-		c.MustPass()
+		c.MustReconcile()
 		reject := func() { c.PatchPod("web-0", `{"status":{"phase":"Failed","reason":"OutOfcpu"}}`, "status") }
 		for _, want := range []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second} {
 			reject()
 			uid := c.pod("web-0").UID
-			_, after, err := c.Pass()
+			_, after, err := c.ReconcileOnce()
 			c.Must(err)
 			if want > 0 && (after <= want-time.Second/2 || after > want || c.pod("web-0").UID != uid) {
 				t.Fatalf("looks again after %v, want up to %v", after, want)
 			}
 			time.Sleep(after)
 			for range 3 {
-				c.MustPass()
+				c.MustReconcile()
 			}
 			if c.pod("web-0").UID == uid {
 				t.Fatalf("after %v the pod is not replaced", want)
@@ -214,7 +214,7 @@ func TestBackOff(t *testing.T) {
 		c.PatchPod("web-0", `{"status":{"phase":"Failed"}}`, "status")
 		uid := c.pod("web-0").UID
 		for range 3 {
-			c.MustPass()
+			c.MustReconcile()
 		}
 		if c.pod("web-0").UID == uid {
 			t.Error("a pod that ran is not replaced at once")

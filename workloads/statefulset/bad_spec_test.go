@@ -21,7 +21,7 @@ func TestBadSpec(t *testing.T) {
 				p, stop := c.start()
 				defer stop()
 				c.create(3, withParallel)
-				c.Rest()
+				c.ExpectSettled()
 				before := p.Count()
 				c.ForgetRequests()
 				c.Edit(test.bad)
@@ -33,7 +33,7 @@ func TestBadSpec(t *testing.T) {
 					t.Errorf("conditions %q", got)
 				}
 				c.Edit(test.good)
-				c.Rest()
+				c.ExpectSettled()
 				c.whole()
 				if got := c.Conditions(); len(got) > 0 {
 					t.Errorf("conditions %q", got)

@@ -75,9 +75,9 @@ func (c *cluster) restart() {
 
 // start runs a controller that shares the informers. The function it returns
 // stops the controller and waits for it.
-func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Passes, stop func()) {
+func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
 	c.T.Helper()
-	reconciles = &fixture.Passes{}
+	reconciles = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.Metrics = nil, reconciles
 	for _, e := range edit {

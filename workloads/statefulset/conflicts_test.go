@@ -27,7 +27,7 @@ func TestConflicts(t *testing.T) {
 				}
 				return nil
 			})
-			c.MustFailPass(apierrors.IsConflict)
+			c.MustFailReconcile(apierrors.IsConflict)
 			c.Settle()
 			c.whole()
 		})
@@ -55,7 +55,7 @@ func TestConflicts(t *testing.T) {
 				for _, name := range c.PodNames() {
 					c.ReplacePod(name)
 				}
-				_, _, err := c.Pass()
+				_, _, err := c.ReconcileOnce()
 				for _, err := range fixture.Joined(err) {
 					if !apierrors.IsConflict(err) {
 						t.Errorf("error %v; that a pod has been replaced is none", err)
@@ -80,7 +80,7 @@ func TestConflicts(t *testing.T) {
 			c.Hold("persistentvolumeclaims")
 			c.deleteClaim("data-web-0")
 			c.createClaim("data-web-0", "")
-			_, _, _ = c.Pass()
+			_, _, _ = c.ReconcileOnce()
 			if diff := cmp.Diff([]string{"data-web-0"}, c.claims()); diff != "" {
 				t.Errorf("claims (-want +got):\n%s", diff)
 			}
@@ -101,7 +101,7 @@ func TestConflicts(t *testing.T) {
 			c.Edit(`{"spec":{"replicas":1}}`)
 			c.Hold("persistentvolumeclaims")
 			c.deleteClaim("data-web-1")
-			c.MustPass()
+			c.MustReconcile()
 			if c.pod("web-1").DeletionTimestamp == nil {
 				t.Error("pod web-1 was not deleted")
 			}
@@ -116,7 +116,7 @@ func TestConflicts(t *testing.T) {
 			owner := c.get().UID
 			c.patchClaim("data-web-0", `{"metadata":{"ownerReferences":[
 				{"apiVersion":"apps.kruise.io/v1beta1","kind":"StatefulSet","name":"web","uid":"`+string(owner)+`"},{"apiVersion":"v1","kind":"ConfigMap","name":"backup","uid":"b"}]}}`)
-			c.MustPass()
+			c.MustReconcile()
 			if diff := cmp.Diff([]string{"data-web-0 ConfigMap"}, c.claims()); diff != "" {
 				t.Errorf("claims (-want +got):\n%s", diff)
 			}
@@ -148,7 +148,7 @@ func TestConflicts(t *testing.T) {
 			c.Hold("controllerrevisions")
 			name := c.plan().Revisions.Update.Name
 			c.Must(c.Kube.AppsV1().ControllerRevisions(web.Namespace).Delete(t.Context(), name, metav1.DeleteOptions{}))
-			c.MustPass()
+			c.MustReconcile()
 			c.Release("controllerrevisions")
 			c.Settle()
 			c.whole()
@@ -172,7 +172,7 @@ func TestPodsGoAfterTheirStatefulSet(t *testing.T) {
 				names := c.PodNames()
 				c.RemovePod(names[0])
 				for range 3 {
-					_, _, _ = c.Pass() // fails as long as the cache is behind
+					_, _, _ = c.ReconcileOnce() // fails as long as the cache is behind
 				}
 				if diff := cmp.Diff(names[1:], c.PodNames()); diff != "" {
 					t.Errorf("pods (-want +got):\n%s", diff)

@@ -27,11 +27,11 @@ func play(t *testing.T, stories []story) {
 				p, stop := c.start()
 				defer stop()
 				c.create(5, story.setup)
-				c.Rest()
+				c.ExpectSettled()
 				for i, step := range story.steps {
 					before := p.Count()
 					step(c)
-					c.Rest()
+					c.ExpectSettled()
 					if p.Count() > before+100 {
 						t.Errorf("step %d took %d reconciles", i+1, p.Count()-before)
 					}
@@ -239,7 +239,7 @@ func TestInTheWay(t *testing.T) {
 					t.Errorf("%d reconciles in an hour of waiting", p.Count()-before)
 				}
 				test.goes(c)
-				c.Rest()
+				c.ExpectSettled()
 				c.whole()
 				if got := c.Conditions(); len(got) > 0 {
 					t.Errorf("conditions %q", got)

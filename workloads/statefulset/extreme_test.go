@@ -141,7 +141,7 @@ func TestExtremeData(t *testing.T) {
 				p, stop := c.start()
 				defer stop()
 				c.create(3, withParallel)
-				c.Rest()
+				c.ExpectSettled()
 				c.ForgetRequests()
 				before := p.Count()
 				test.change(c)

@@ -128,8 +128,8 @@ func (j *judge) fail(plan *Plan, format string, args ...any) {
 }
 
 // moves is what a plan does with pods.
-func moves(plan *Plan) scenario.Moves {
-	m := scenario.Moves{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
+func moves(plan *Plan) scenario.PodChanges {
+	m := scenario.PodChanges{Create: plan.Create, Patch: plan.Patch, Waiting: plan.Waiting}
 	for _, d := range plan.Delete {
 		m.Delete = append(m.Delete, d.Pod)
 	}

@@ -72,10 +72,10 @@ func TestImagePullJobs(t *testing.T) {
 			_, stop := c.start()
 			defer stop()
 			c.create(5, withParallel)
-			c.Rest()
+			c.ExpectSettled()
 			c.Events.Forget()
 			c.SetImage("nginx:2")
-			c.Rest()
+			c.ExpectSettled()
 			c.whole()
 			if diff := cmp.Diff([]string{"create nginx:2", "delete"}, jobs.log); diff != "" {
 				t.Errorf("jobs (-want +got):\n%s", diff)
@@ -98,8 +98,8 @@ func TestImagePullJobs(t *testing.T) {
 			c.Settle()
 			c.SetImage("nginx:2")
 			c.Hold("controllerrevisions")
-			c.MustPass()
-			if requests := c.MustPass(); len(requests) > 0 || len(jobs.log) != 1 {
+			c.MustReconcile()
+			if requests := c.MustReconcile(); len(requests) > 0 || len(jobs.log) != 1 {
 				t.Errorf("requests %v, jobs %v", requests, jobs.log)
 			}
 		})
@@ -111,7 +111,7 @@ func TestImagePullJobs(t *testing.T) {
 			c.Settle()
 			c.SetImage("nginx:2")
 			jobs.fails = errors.New("no such kind")
-			if _, _, err := c.Pass(); !errors.Is(err, jobs.fails) {
+			if _, _, err := c.ReconcileOnce(); !errors.Is(err, jobs.fails) {
 				t.Errorf("error %v, want that of the jobs", err)
 			}
 			if c.pod("web-4").Spec.Containers[0].Image != "nginx:2" {
@@ -124,7 +124,7 @@ func TestImagePullJobs(t *testing.T) {
 			jobs := c.withJobs()
 			jobs.unreadable = errors.New("no cache")
 			c.create(5, withParallel)
-			if requests, _, err := c.Pass(); !errors.Is(err, jobs.unreadable) || len(requests) > 0 {
+			if requests, _, err := c.ReconcileOnce(); !errors.Is(err, jobs.unreadable) || len(requests) > 0 {
 				t.Errorf("error %v, requests %v", err, requests)
 			}
 		})

@@ -23,11 +23,11 @@ func TestLostAnswers(t *testing.T) {
 			c.Edit(`{"spec":{"replicas":4}}`)
 			c.Hold("pods")
 			c.FailAfter(fixture.Fail("delete pods", fixture.ErrLost))
-			c.MustFailPass(always)
+			c.MustFailReconcile(always)
 			c.FailAfter(nil)
 			c.Edit(`{"spec":{"replicas":5,"reserveOrdinals":[0]}}`) // the user changes her mind
 			for range 3 {
-				if requests, _, err := c.Pass(); err != nil {
+				if requests, _, err := c.ReconcileOnce(); err != nil {
 					t.Error(requests, err)
 				}
 			}
@@ -48,12 +48,12 @@ func TestLostAnswers(t *testing.T) {
 			c.Hold("pods")
 			c.FailAfter(fixture.Fail("patch pods", fixture.ErrLost))
 			for range 3 {
-				c.MustFailPass(always)
+				c.MustFailReconcile(always)
 			}
 			c.FailAfter(nil)
 			c.Edit(`{"spec":{"updateStrategy":{"rollingUpdate":{"unorderedUpdate":{"priorityStrategy":{"orderPriority":[{"orderedKey":"x"}]}}}}}}`)
 			for range 3 {
-				_, _, _ = c.Pass()
+				_, _, _ = c.ReconcileOnce()
 			}
 			c.Release("pods")
 			updated := 0
@@ -75,14 +75,14 @@ func TestLostAnswers(t *testing.T) {
 			c.FailAfter(fixture.Fail("create pods", fixture.ErrLost))
 			c.FailBefore(fixture.Fail("get pods", fixture.ErrLost)) // nor does the API server tell what became of it
 			c.Hold("pods")
-			c.MustFailPass(always)
-			if _, _, err := c.Pass(); !errors.Is(err, fixture.ErrLost) {
+			c.MustFailReconcile(always)
+			if _, _, err := c.ReconcileOnce(); !errors.Is(err, fixture.ErrLost) {
 				t.Errorf("error %v, want the lost answer", err)
 			}
 			c.FailAfter(nil)
 			c.FailBefore(nil)
 			for _, want := range [][]string{{"1 get pods"}, {}} { // found, and then waited for
-				if diff := cmp.Diff(want, c.MustPass()); diff != "" {
+				if diff := cmp.Diff(want, c.MustReconcile()); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
 			}
@@ -105,7 +105,7 @@ func TestLostAnswers(t *testing.T) {
 		{"patch persistentvolumeclaims", withClaims, func(c *cluster) { c.Edit(c.Merge(retention, `{"spec":{"replicas":2}}`)) }, "persistentvolumeclaims"},
 		{"patch pods/status", "", func(c *cluster) { c.SetImage("nginx:2") }, "pods"},
 		{"patch pods", "", func(c *cluster) { c.SetImage("nginx:2") }, "pods"},
-		{"patch controllerrevisions", "", func(c *cluster) { c.Orphan(); c.MustPass(); c.create(3, withParallel) }, "controllerrevisions"},
+		{"patch controllerrevisions", "", func(c *cluster) { c.Orphan(); c.MustReconcile(); c.create(3, withParallel) }, "controllerrevisions"},
 	} {
 		t.Run(test.request+" is made once, "+test.setup, func(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
@@ -122,7 +122,7 @@ func TestLostAnswers(t *testing.T) {
 				c.FailAfter(once)
 				c.Hold(test.held)
 				for range 5 {
-					if _, _, _ = c.Pass(); len(c.Pods()) > 3 {
+					if _, _, _ = c.ReconcileOnce(); len(c.Pods()) > 3 {
 						t.Errorf("%d pods, want 3", len(c.Pods()))
 					}
 				}

@@ -40,7 +40,7 @@ func TestMissesNoEvent(t *testing.T) {
 				for range 3 { // one may be short for OrderedReady
 					c.Minute()
 				}
-				c.Rest()
+				c.ExpectSettled()
 				c.whole()
 				if got := c.Conditions(); len(got) > 0 || p.Count() > before+5000 {
 					t.Errorf("%d reconciles, conditions %q", p.Count()-before, got)

@@ -89,11 +89,11 @@ func TestConsistency(t *testing.T) {
 			inCluster(t, func(t *testing.T, c *cluster) {
 				test.setup(c)
 				c.Hold(test.hold)
-				if diff := cmp.Diff(test.want, c.MustPass()); diff != "" {
+				if diff := cmp.Diff(test.want, c.MustReconcile()); diff != "" {
 					t.Fatalf("requests of the first reconcile (-want +got):\n%s", diff)
 				}
 				for range 3 {
-					requests, after, err := c.Pass()
+					requests, after, err := c.ReconcileOnce()
 					if len(requests) > 0 || after != controller.StaleRetry || err != nil {
 						t.Errorf("stale: %v, again after %v, error %v", requests, after, err)
 					}
@@ -108,9 +108,9 @@ func TestConsistency(t *testing.T) {
 		inCluster(t, func(t *testing.T, c *cluster) {
 			c.create(3, withParallel)
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			c.ReleaseNext("pods", 2)
-			if requests := c.MustPass(); len(requests) > 0 {
+			if requests := c.MustReconcile(); len(requests) > 0 {
 				t.Errorf("requests %v", requests)
 			}
 		})
@@ -126,14 +126,14 @@ func TestNothingFreezes(t *testing.T) {
 		{"a pod that is created and deleted before the cache sees it", func(c *cluster) {
 			c.create(3, "")
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			c.DeletePod("web-0")
 			c.Release("pods")
 		}},
 		{"a watch that is dropped, and a new list that never shows a pod", func(c *cluster) {
 			c.create(3, withParallel)
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			for _, name := range c.PodNames() {
 				c.DeletePod(name)
 			}
@@ -144,7 +144,7 @@ func TestNothingFreezes(t *testing.T) {
 			c.Settle()
 			c.Edit(`{"spec":{"replicas":1}}`)
 			c.Hold("pods")
-			c.MustPass()
+			c.MustReconcile()
 			c.KubeletStep()
 			c.Relist("pods")
 		}},
@@ -152,14 +152,14 @@ func TestNothingFreezes(t *testing.T) {
 			c.create(3, withClaims)
 			c.Hold("persistentvolumeclaims")
 			c.Hold("controllerrevisions")
-			c.MustPass()
+			c.MustReconcile()
 			c.Relist("persistentvolumeclaims")
 			c.Relist("controllerrevisions")
 		}},
 		{"a claim that is deleted from under a pod before the cache sees it", func(c *cluster) {
 			c.create(3, withClaims)
 			c.Hold("persistentvolumeclaims")
-			c.MustPass()
+			c.MustReconcile()
 			c.deleteClaim("data-web-0")
 			c.Release("persistentvolumeclaims")
 		}},
@@ -167,12 +167,12 @@ func TestNothingFreezes(t *testing.T) {
 			c.create(3, withParallel)
 			c.Settle()
 			c.Delete()
-			if requests := c.MustPass(); len(requests) > 0 {
+			if requests := c.MustReconcile(); len(requests) > 0 {
 				c.T.Errorf("requests about a StatefulSet that is gone: %v", requests)
 			}
 			c.create(2, withParallel)
 			for range 3 { // the name of the revision is taken, too
-				c.MustPass()
+				c.MustReconcile()
 			}
 			if n := len(c.Pods()); n != 3 {
 				c.T.Errorf("%d pods, want the 3 of the former StatefulSet, which are not touched", n)
@@ -292,7 +292,7 @@ func TestAdoption(t *testing.T) {
 		c.create(3, withClaims)
 		c.Settle()
 		c.Orphan()
-		c.MustPass()
+		c.MustReconcile()
 		c.create(3, withClaims)
 	}
 	t.Run("pods and revisions are adopted, and no pod is restarted", func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestAdoption(t *testing.T) {
 				orphaned(c)
 				c.Hold("statefulsets")
 				test.live(c)
-				requests, _, err := c.Pass()
+				requests, _, err := c.ReconcileOnce()
 				if err == nil || !strings.Contains(err.Error(), "adopt") {
 					t.Errorf("error %v", err)
 				}

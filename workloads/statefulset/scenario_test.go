@@ -62,7 +62,7 @@ func (w *setScenario) apply(plan *Plan) {
 	for _, claim := range plan.PatchClaims {
 		w.OwnClaim(claim.Claim, claim.Owners)
 	}
-	w.CarryOut(&plan.Stages, func(stage *rollout.Stage) {
+	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
 		for _, d := range stage.Delete {
 			for _, claim := range d.ChangeClaims {
 				w.OwnClaim(claim.Claim, claim.Owners)
@@ -86,7 +86,7 @@ func acts(plan *Plan) bool {
 }
 
 // Pass plans once, shows the plan and applies it.
-func (w *setScenario) Pass(out *strings.Builder) bool {
+func (w *setScenario) Reconcile(out *strings.Builder) bool {
 	if w.OwnerGone() {
 		return false
 	}
@@ -95,7 +95,7 @@ func (w *setScenario) Pass(out *strings.Builder) bool {
 	w.show(plan, &b)
 	w.apply(plan)
 	if b.Len() > 0 {
-		fmt.Fprintf(out, "pass\n%s", b.String())
+		fmt.Fprintf(out, "reconcile\n%s", b.String())
 	}
 	return acts(plan)
 }

@@ -115,10 +115,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.AvailableReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Rest, bug{reconciler: func(r *Reconciler) {
+		{"the status is not written", invariants.Settled, bug{reconciler: func(r *Reconciler) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
-		{"nothing is enqueued when minReadySeconds have passed", invariants.Rest, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"the partition is one too small", invariants.Partition, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
 		})},
@@ -140,7 +140,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
 			}
 		})},
-		{"of two timers the later one is kept", invariants.Rest, bug{often: waitLong, reconciler: inPlan(keepLater).reconciler}},
+		{"of two timers the later one is kept", invariants.Settled, bug{often: waitLong, reconciler: inPlan(keepLater).reconciler}},
 		{"a claim loses the owner that the policy names", invariants.Claims, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = nil
 		})},

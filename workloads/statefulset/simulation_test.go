@@ -41,7 +41,7 @@ func simulated(bug bug) *simulation.Workload {
 		Push:     push,
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
-			return simulation.Judge{See: past.See, Write: past.StatefulSet, Rest: past.StatefulSetAtRest}
+			return simulation.Judge{Observe: past.Observe, Write: past.StatefulSet, Settled: past.StatefulSetSettled}
 		},
 	}
 }

@@ -39,7 +39,7 @@ func TestRevisionNames(t *testing.T) {
 				test.edit(taken)
 				_, err := c.Kube.AppsV1().ControllerRevisions(web.Namespace).Create(t.Context(), taken, metav1.CreateOptions{})
 				c.Must(err)
-				c.MustPass()
+				c.MustReconcile()
 				c.Release("controllerrevisions")
 				c.Settle()
 				c.whole()
@@ -63,7 +63,7 @@ func TestStatusWrites(t *testing.T) {
 			_, stop := c.start()
 			defer stop()
 			c.create(3, withParallel)
-			c.Rest()
+			c.ExpectSettled()
 			for _, patch := range []string{
 				`{"status":{"readyReplicas":7}}`, `{"status":{"updateRevision":"x"}}`, `{"status":{"currentRevision":"x"}}`,
 				`{"status":{"updatedReadyReplicas":0}}`, `{"status":{"labelSelector":null}}`, `{"status":{"observedGeneration":0}}`,
@@ -161,17 +161,17 @@ func TestRequeue(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(2, `{"spec":{"updateStrategy":{"rollingUpdate":{"minReadySeconds":30}}}}`)
 		for range 2 {
-			c.MustPass()
+			c.MustReconcile()
 			c.KubeletStep()
-			c.MustPass() // sets the first conditions
+			c.MustReconcile() // sets the first conditions
 			c.KubeletStep()
 		}
-		_, after, err := c.Pass()
+		_, after, err := c.ReconcileOnce()
 		if err != nil || after <= 0 || after > 30*time.Second {
 			t.Errorf("STS-8: again after %v, error %v", after, err)
 		}
 		time.Sleep(after)
-		c.MustPass()
+		c.MustReconcile()
 		if n := c.get().Status.AvailableReplicas; n != 1 {
 			t.Errorf("STS-8: %d pods are available, want 1", n)
 		}

@@ -160,10 +160,10 @@ func TestSettledIsJudged(t *testing.T) {
 			wrong  []invariants.Invariant
 		}{
 			{"it is settled", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1, p2), nil},
-			{"a pod is missing", counted(kind, 1, 1, 2, 2, "web:1"), objects(p0, p1), breaks(invariants.Rest)},
-			{"a pod does not serve", counted(kind, 1, 1, 3, 2, "web:1"), objects(p0, p1, pod("web-2", out, mounting("data-web-2"))), breaks(invariants.Rest)},
+			{"a pod is missing", counted(kind, 1, 1, 2, 2, "web:1"), objects(p0, p1), breaks(invariants.Settled)},
+			{"a pod does not serve", counted(kind, 1, 1, 3, 2, "web:1"), objects(p0, p1, pod("web-2", out, mounting("data-web-2"))), breaks(invariants.Settled)},
 			{"the status is late", counted(kind, 2, 1, 3, 3, "web:1"), objects(p0, p1, p2), breaks(invariants.Status)},
-			{"the status counts too many", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1), breaks(invariants.Rest, invariants.Status)},
+			{"the status counts too many", counted(kind, 1, 1, 3, 3, "web:1"), objects(p0, p1), breaks(invariants.Settled, invariants.Status)},
 		} {
 			j := NewJudge()
 			j.See([]Change{{New: base().revision(t)}, {New: rest.status}}, true)

@@ -65,12 +65,12 @@ func (j *cloneSetJudge) checkDeletedSet() {
 type cloneSetJudge struct {
 	*violations
 	*Write
-	set      *v1alpha1.CloneSet
-	features CloneSetFeatures
-	limits   cloneSetLimits
-	update   string // the short hash of the update revision
-	picked   map[string]bool
-	counts   cloneSetCounts
+	set       *v1alpha1.CloneSet
+	features  CloneSetFeatures
+	limits    cloneSetLimits
+	update    string // the short hash of the update revision
+	specified map[string]bool
+	counts    cloneSetCounts
 }
 
 // cloneSetCounts counts pods as the author knew them before the write.
@@ -78,16 +78,16 @@ type cloneSetCounts struct {
 	total, old, updated  int // active; with the exclude option without those in PreparingDelete
 	all                  int // active, whatever their state
 	movingOld, movingNew int // without those in PreparingDelete
-	picked               int // picked for deletion, and not in PreparingDelete
+	specified            int // marked for deletion, and not in PreparingDelete
 	available            int
-	unavailable          int // in PreparingDelete, or neither picked nor available
+	unavailable          int // in PreparingDelete, or neither marked for deletion nor available
 }
 
 func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features CloneSetFeatures) *cloneSetJudge {
-	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), picked: map[string]bool{}}
+	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), specified: map[string]bool{}}
 	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
 	for _, name := range set.Spec.ScaleStrategy.PodsToDelete {
-		j.picked[name] = true
+		j.specified[name] = true
 	}
 	exclude := features.ExcludePreparingDelete || set.Labels[v1alpha1.CloneSetScalingExcludePreparingDeleteLabel] == "true"
 	for _, pod := range w.Known.Pods {
@@ -112,9 +112,9 @@ func (c *cloneSetCounts) add(j *cloneSetJudge, pod *corev1.Pod, exclude bool) {
 	count(&c.updated, counts && !old)
 	count(&c.movingOld, !leaving && old)
 	count(&c.movingNew, !leaving && !old)
-	count(&c.picked, !leaving && j.isPicked(pod))
+	count(&c.specified, !leaving && j.isSpecified(pod))
 	count(&c.available, j.available(pod))
-	count(&c.unavailable, leaving || !j.isPicked(pod) && !j.available(pod))
+	count(&c.unavailable, leaving || !j.isSpecified(pod) && !j.available(pod))
 }
 
 func (j *cloneSetJudge) owned(pod *corev1.Pod) bool {
@@ -144,7 +144,7 @@ func (j *cloneSetJudge) checkPod() {
 	known := j.knownPod()
 	switch {
 	case j.limits.broken:
-		if before == nil || j.Verb == "delete" || moved(before, after) {
+		if before == nil || j.Verb == "delete" || updated(before, after) {
 			j.add(Spec, "%s of pod %s, though nobody can tell what the spec says", j.Verb, j.name())
 		}
 	case before == nil:
@@ -154,8 +154,8 @@ func (j *cloneSetJudge) checkPod() {
 		j.checkDeletion(known)
 		j.checkTaken(known, before, nil)
 	default:
-		if moved(before, after) {
-			j.checkMove(known, after)
+		if updated(before, after) {
+			j.checkNewRevision(known, after)
 		}
 		j.checkRelease(before, after)
 		j.checkTaken(known, before, after)
@@ -201,7 +201,7 @@ func (j *cloneSetJudge) checkInstance(pod *corev1.Pod) {
 	}
 }
 
-// checkDeletion: a pod is deleted where it is picked, left over, or in the way
+// checkDeletion: a pod is deleted where it is marked for deletion, left over, or in the way
 // of the update. (CS-21 to CS-23, CS-33)
 func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 	c := &j.counts
@@ -210,8 +210,8 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 		j.add(Ownership, "deletes pod %s, which its selector does not match", pod.Name)
 	case !active(pod):
 		j.add(Needless, "deletes pod %s, which has ended or is being deleted", pod.Name)
-	case preparingDelete(pod), j.isPicked(pod):
-	case c.total-c.picked > j.limits.replicas:
+	case preparingDelete(pod), j.isSpecified(pod):
+	case c.total-c.specified > j.limits.replicas:
 		if !j.old(pod) || j.set.Spec.UpdateStrategy.Paused || c.movingOld-1 < j.limits.partition { // otherwise it may be recreated
 			j.checkSurplus(pod)
 		}
@@ -223,18 +223,18 @@ func (j *cloneSetJudge) checkDeletion(pod *corev1.Pod) {
 	}
 }
 
-// checkMove judges a pod that goes to another revision in place.
-func (j *cloneSetJudge) checkMove(known, after *corev1.Pod) {
+// checkNewRevision judges a pod that goes to another revision in place.
+func (j *cloneSetJudge) checkNewRevision(known, after *corev1.Pod) {
 	j.checkUpdate(known, "updates")
 	if !j.inPlace() {
 		j.add(Needless, "updates pod %s in place, updateStrategy.type %q", known.Name, j.set.Spec.UpdateStrategy.Type)
 	}
 	if j.old(after) == j.old(known) {
-		j.add(Needless, "moves pod %s from revision %s to %s", known.Name, known.Labels[revisionLabel], after.Labels[revisionLabel])
+		j.add(Needless, "updates pod %s from revision %s to %s", known.Name, known.Labels[revisionLabel], after.Labels[revisionLabel])
 	}
 }
 
-// checkUpdate: a pod moves while the update is not paused, and while more than
+// checkUpdate: a pod is updated while the update is not paused, and while more than
 // the partition are old; back again only with PartitionRollback. (CS-13, CS-26)
 func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	l, c := &j.limits, &j.counts

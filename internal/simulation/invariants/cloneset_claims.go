@@ -51,7 +51,7 @@ func (j *cloneSetJudge) checkClaimDeletion(claim *corev1.PersistentVolumeClaim) 
 	j.checkUnused(claim, "deletes")
 }
 
-// checkUnused: a claim is let go when the CloneSet has no pod that lives and uses
+// checkUnused: a claim is released when the CloneSet has no pod that lives and uses
 // it, neither in fact nor as far as the author knew.
 func (j *cloneSetJudge) checkUnused(claim *corev1.PersistentVolumeClaim, verb string) {
 	if known := j.Known.Claims[claim.Name]; known != nil { // its label may have changed since
@@ -80,7 +80,7 @@ func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClai
 		j.add(Claims, "changes more of claim %s than its owners", before.Name)
 	}
 	if owns(j.set.UID, before) && !owns(j.set.UID, after) {
-		j.checkUnused(before, "gives up")
+		j.checkUnused(before, "releases")
 	}
 	for _, owner := range after.OwnerReferences {
 		if owner.UID == j.set.UID || owns(owner.UID, before) {
@@ -132,12 +132,12 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 	}
 	for name, claim := range j.Known.Claims {
 		if mounts(before, name) && owns(j.set.UID, claim) && claim.DeletionTimestamp == nil {
-			j.add(Claims, "gives up pod %s, and keeps its claim %s", before.Name, name)
+			j.add(Claims, "releases pod %s, and keeps its claim %s", before.Name, name)
 		}
 	}
 }
 
-// checkOwners: at rest the claims of each pod of the CloneSet belong to the
+// checkOwners: when settled the claims of each pod of the CloneSet belong to the
 // CloneSet, or to the pod itself, which was put back when it was about to be given
 // up. Where claims are not used again, none is left without its pod. A pod that
 // somebody else took out of the CloneSet excuses that: its claims do not say where

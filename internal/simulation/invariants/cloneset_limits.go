@@ -55,10 +55,10 @@ func preparingDelete(pod *corev1.Pod) bool {
 	return stateOf(pod) == lifecyclev1alpha1.StatePreparingDelete
 }
 
-// isPicked tells whether somebody wants a pod to be deleted. (CS-4)
-func (j *cloneSetJudge) isPicked(pod *corev1.Pod) bool {
+// isSpecified tells whether somebody wants a pod to be deleted. (CS-4)
+func (j *cloneSetJudge) isSpecified(pod *corev1.Pod) bool {
 	_, labelled := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
-	return labelled || j.picked[pod.Name]
+	return labelled || j.specified[pod.Name]
 }
 
 // updateRevision is the short hash of the revision of a template, the latest if

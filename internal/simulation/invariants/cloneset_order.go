@@ -52,7 +52,7 @@ func (j *cloneSetJudge) checkSurplus(pod *corev1.Pod) {
 }
 
 // checkTurn: without a strategy that says otherwise, pods that do not serve are
-// updated before those that do, unless the pass has tried that in vain. (CS-28, CS-31)
+// updated before those that do, unless the reconcile has tried that in vain. (CS-28, CS-31)
 func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 	strategy := &j.set.Spec.UpdateStrategy
 	seen := j.Observed.Pods[pod.Name]
@@ -71,7 +71,7 @@ func (j *cloneSetJudge) checkTurn(pod *corev1.Pod, verb string) {
 	}
 	most := max(j.limits.unavailable+max(total-j.limits.replicas, 0), 1)
 	if better >= most {
-		j.add(Order, "%s pod %s, %d pods that do not serve wait, at most %d can move at once", verb, pod.Name, better, most)
+		j.add(Order, "%s pod %s, %d pods that do not serve wait, at most %d can be updated at once", verb, pod.Name, better, most)
 	}
 }
 
@@ -89,18 +89,18 @@ func updateRank(pod *corev1.Pod) int {
 // mayUpdate tells whether a pod of an old revision is a candidate for the update,
 // which no strategy, hook or broken record keeps from it.
 func (j *cloneSetJudge) mayUpdate(pod *corev1.Pod, s *State) bool {
-	if !j.owned(pod) || !active(pod) || !j.old(pod) || preparingDelete(pod) || j.isPicked(pod) || inGrace(pod) {
+	if !j.owned(pod) || !active(pod) || !j.old(pod) || preparingDelete(pod) || j.isSpecified(pod) || inGrace(pod) {
 		return false
 	}
 	if l := j.set.Spec.Lifecycle; l != nil && (holds(l.InPlaceUpdate, pod) || holds(l.PreDelete, pod)) {
 		return false
 	}
-	return j.movesInPlace(pod, s) || !j.inPlaceOnly()
+	return j.updatesInPlace(pod, s) || !j.inPlaceOnly()
 }
 
-// movesInPlace tells whether a pod can be updated in place: nothing but images
+// updatesInPlace tells whether a pod can be updated in place: nothing but images
 // and metadata differs, and its record of updates can be read. (IP-1)
-func (j *cloneSetJudge) movesInPlace(pod *corev1.Pod, s *State) bool {
+func (j *cloneSetJudge) updatesInPlace(pod *corev1.Pod, s *State) bool {
 	templates := templatesOf(s.Revisions)
 	from, to := templates[shortHash(pod.Labels[revisionLabel])], templates[j.update]
 	return from != nil && to != nil && sameButImages(&from.Spec, &to.Spec) && readable(pod)

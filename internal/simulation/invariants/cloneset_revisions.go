@@ -50,7 +50,7 @@ func (j *cloneSetJudge) checkRevisionDeletion(r *appsv1.ControllerRevision) {
 
 // neededRevisions says by short hash for what a revision is needed, as the author
 // knew it: for the template, for new pods that the partition holds back, or for a
-// pod that may still move, even one that prepares to leave.
+// pod that may still be updated, even one that prepares to leave.
 func (j *cloneSetJudge) neededRevisions() map[string]string {
 	needed := map[string]string{j.update: "the template"}
 	if current := shortHash(j.set.Status.CurrentRevision); current != j.update {
@@ -97,7 +97,7 @@ func (j *cloneSetJudge) mayAdvance(s *State) (may bool, why string) {
 		case !j.owned(pod) || !active(pod):
 		case j.old(pod):
 			return false, "pod " + pod.Name + " is of an old revision"
-		case !preparingDelete(pod) && !j.isPicked(pod):
+		case !preparingDelete(pod) && !j.isSpecified(pod):
 			updated++
 		}
 	}

@@ -42,7 +42,7 @@ func factsOf(set *v1alpha1.CloneSet) facts {
 
 // checkFacts compares the status with the pods and the spec of a state.
 func (j *cloneSetJudge) checkFacts(status *v1alpha1.CloneSetStatus, of *State) {
-	// A revision that is created in the same pass is named before it is observed.
+	// A revision that is created in the same reconcile is named before it is observed.
 	if is := shortHash(status.UpdateRevision); is != j.update {
 		j.add(Status, "updateRevision is %q, the template is that of %q", status.UpdateRevision, j.update)
 		return

@@ -121,7 +121,7 @@ func TestCloneSet(t *testing.T) {
 		s.Lifecycle = &lifecyclev1alpha1.Lifecycle{PreDelete: hook, InPlaceUpdate: hook}
 	}
 	a, b, c := testPod("web-a1", "a"), testPod("web-b1", "a"), testPod("web-c1", "a")
-	picked := testPod("web-p1", "a", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel, ""))
+	specified := testPod("web-p1", "a", labelled(lifecyclev1alpha1.SpecifiedDeleteLabel, ""))
 	inPlace := []podEdit{labelled(revisionLabel, "web-b"), func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:b" }}
 	for _, tt := range []struct {
 		name          string
@@ -141,10 +141,10 @@ func TestCloneSet(t *testing.T) {
 		{"CS-17: a new pod where the partition wants old ones", cloneSet(3, partition), pods(a, b), "create", nil, testPod("web-n1", "b"), []Invariant{Partition}},
 		{"CS-18: an instance id that another pod has", cloneSet(3), pods(a), "create", nil,
 			testPod("web-n1", "b", labelled(v1alpha1.CloneSetInstanceIDLabel, "a1")), []Invariant{Identity}},
-		{"CS-22: a picked pod goes", cloneSet(4), pods(a, b, c, picked), "delete", picked, at(picked, going), nil},
-		{"CS-22: not when another one is missing", cloneSet(4), pods(a, b, at(c, notReady), picked), "delete", picked, at(picked, going), []Invariant{Availability}},
-		{"CS-22: a pod that is ready for too short does not count", cloneSet(4, minReady), pods(at(a, youngFor(91)), at(b, youngFor(91)), c, at(picked, youngFor(91))),
-			"delete", at(picked, youngFor(91)), at(picked, youngFor(91), going), []Invariant{Availability}},
+		{"CS-22: a pod marked for deletion goes", cloneSet(4), pods(a, b, c, specified), "delete", specified, at(specified, going), nil},
+		{"CS-22: not when another one is missing", cloneSet(4), pods(a, b, at(c, notReady), specified), "delete", specified, at(specified, going), []Invariant{Availability}},
+		{"CS-22: a pod that is ready for too short does not count", cloneSet(4, minReady), pods(at(a, youngFor(91)), at(b, youngFor(91)), c, at(specified, youngFor(91))),
+			"delete", at(specified, youngFor(91)), at(specified, youngFor(91), going), []Invariant{Availability}},
 		{"CS-23: a pod that nobody wants to go", cloneSet(2, paused), pods(a, b), "delete", a, at(a, going), []Invariant{Paused}},
 		{"CS-23: a surplus pod", cloneSet(2), pods(a, b, c), "delete", a, at(a, going), nil},
 		{"CS-26: paused", cloneSet(3, paused), pods(a, b, c), "patch", a, at(a, inPlace...), []Invariant{Paused}},

@@ -58,7 +58,7 @@ func checkHooks(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	if after == nil {
 		return
 	}
-	if moved(before, after) && stateOf(known) != lifecyclev1alpha1.StateUpdating && holds(l.InPlaceUpdate, known) {
+	if updated(before, after) && stateOf(known) != lifecyclev1alpha1.StateUpdating && holds(l.InPlaceUpdate, known) {
 		v.add(Hooks, "updates pod %s (%s), which its inPlaceUpdate hook holds", before.Name, stateOf(known))
 	}
 	if was, is := stateOf(before), stateOf(after); was != is && is == lifecyclev1alpha1.StateNormal {
@@ -80,12 +80,12 @@ func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle)
 	}
 }
 
-// checkPrepared: at rest, when all hooks have let go, no pod waits out of service
+// checkPrepared: when settled, and all hooks have released theirs, no pod waits out of service
 // for an update that does not come.
 func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool) {
 	for _, pod := range s.Pods {
 		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate {
-			v.add(Rest, "pod %s is prepared for an update for good", pod.Name)
+			v.add(Settled, "pod %s is prepared for an update for good", pod.Name)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	if before == nil || after == nil || w.Verb == "delete" {
 		return
 	}
-	if known := w.knownPod(); known != nil && moved(before, after) && inGrace(known) {
+	if known := w.knownPod(); known != nil && updated(before, after) && inGrace(known) {
 		v.add(InPlace, "updates pod %s within the grace period of its former update", before.Name)
 	}
 	checkSpecOfPod(v, before, after, w.Truth.Revisions)

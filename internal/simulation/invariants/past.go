@@ -10,7 +10,7 @@ import (
 )
 
 // Past is what has happened so far, taken from the objects as they were and from
-// nothing that a controller says of itself. It judges writes, and is told of all changes.
+// nothing that a controller says of itself. It judges writes, and observes all changes.
 // Nil knows nothing.
 type Past struct {
 	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
@@ -23,8 +23,8 @@ func NewPast() *Past {
 	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}}
 }
 
-// See takes note of a change.
-func (p *Past) See(c *Change) {
+// Observe takes note of a change.
+func (p *Past) Observe(c *Change) {
 	switch object := c.After.(type) {
 	case *corev1.Pod:
 		if hash := shortHash(object.Labels[revisionLabel]); hash != "" && ready(object) && runs(object) {

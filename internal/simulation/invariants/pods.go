@@ -117,7 +117,7 @@ func image(spec *corev1.PodSpec, container string) string {
 	return ""
 }
 
-// moved tells whether a write of a pod takes it to another revision.
-func moved(before, after *corev1.Pod) bool {
+// updated tells whether a write of a pod takes it to another revision.
+func updated(before, after *corev1.Pod) bool {
 	return before != nil && after != nil && before.Labels[revisionLabel] != after.Labels[revisionLabel]
 }

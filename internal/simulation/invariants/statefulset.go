@@ -164,7 +164,7 @@ func (j *statefulSetJudge) mayTouch(before, after Object) bool {
 		return j.claimOrdinal(before.GetName()) >= 0 && metav1.GetControllerOfNoCopy(before) == nil
 	}
 	labels := before.GetLabels()
-	if known := j.knownObject(); known != nil { // they may have changed since; then it is given up in the next pass
+	if known := j.knownObject(); known != nil { // they may have changed since; then it is released in the next reconcile
 		labels = known.GetLabels()
 	}
 	return after != nil && metav1.GetControllerOfNoCopy(before) == nil && metav1.IsControlledBy(after, j.set) && matches(j.set.Spec.Selector, labels)

@@ -179,11 +179,11 @@ func (j *statefulSetJudge) checkClaimsGo(pod *corev1.Pod) {
 	}
 }
 
-// checkRestingClaims: at rest each claim of the set's pods has the owners that the
+// checkSettledClaims: when settled each claim of the set's pods has the owners that the
 // policy names, and no other: claims of removed templates neither. Claims that no
 // pod of the set mounts go with the set only if the policy says so; whether they
-// should then, no pass looks at, as in Kubernetes. (STS-23)
-func (j *statefulSetJudge) checkRestingClaims(s *State) {
+// should then, no reconcile looks at, as in Kubernetes. (STS-23)
+func (j *statefulSetJudge) checkSettledClaims(s *State) {
 	whenDeleted, whenScaled := j.retention()
 	for _, claim := range s.Claims {
 		pod := s.Pods[j.podName(j.claimOrdinal(claim.Name))]

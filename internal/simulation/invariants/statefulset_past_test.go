@@ -56,16 +56,16 @@ func TestStatefulSetPast(t *testing.T) {
 		{"STS-11: one that is not available, and a lower one has ended", statefulSet(1), pods(p0, at(p1, failed), at(p2, notReady)), at(p2, notReady), nil, []Invariant{Order}},
 		{"STS-8: none is scaled in before the wanted are available", statefulSet(1), pods(at(p0, notReady), at(p1, notReady)), at(p1, notReady), nil, []Invariant{Order}},
 		{"STS-8: OrderedReady, one that ended is replaced in its turn", statefulSet(3), pods(at(p0, notReady), at(p1, failed)), at(p1, failed), nil, []Invariant{Order}},
-		{"a hook let go: in its turn", statefulSet(3), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, nil},
-		{"a hook let go: OrderedReady", statefulSet(3), pods(at(n0, notReady), testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Order}},
-		{"a hook let go: paused", statefulSet(3, parallel, paused), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Paused}},
-		{"a hook let go: within maxUnavailable", statefulSet(3, parallel), pods(n0, at(testPod("web-1", "b"), held), at(n2, notReady)), at(testPod("web-1", "b"), held), nil, []Invariant{Availability}},
+		{"a hook released it: in its turn", statefulSet(3), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, nil},
+		{"a hook released it: OrderedReady", statefulSet(3), pods(at(n0, notReady), testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Order}},
+		{"a hook released it: paused", statefulSet(3, parallel, paused), pods(n0, testPod("web-1", "b"), at(n2, held)), at(n2, held), nil, []Invariant{Paused}},
+		{"a hook released it: within maxUnavailable", statefulSet(3, parallel), pods(n0, at(testPod("web-1", "b"), held), at(n2, notReady)), at(testPod("web-1", "b"), held), nil, []Invariant{Availability}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			past := NewPast()
 			past.becomesCurrent(tt.set.UID, "a")
 			for _, pod := range tt.known {
-				past.See(&Change{After: pod})
+				past.Observe(&Change{After: pod})
 			}
 			known := testState(tt.set, tt.known...)
 			w := &Write{Verb: "delete", Resource: "pods", Truth: known, Known: known, Observed: known}
@@ -162,8 +162,8 @@ func TestRevisionsOfStatefulSet(t *testing.T) {
 	}
 }
 
-// TestRestingClaims judges the owners of claims at rest.
-func TestRestingClaims(t *testing.T) {
+// TestSettledClaims judges the owners of claims when settled.
+func TestSettledClaims(t *testing.T) {
 	policy := func(whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyType) setEdit {
 		return func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: whenDeleted, WhenScaled: whenScaled}
@@ -188,7 +188,7 @@ func TestRestingClaims(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			past := NewPast()
-			past.See(&Change{After: statefulSet(2)})
+			past.Observe(&Change{After: statefulSet(2)})
 			pod := at(testPod("web-1", "b"), func(p *corev1.Pod) {
 				p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-web-1"}}}}
@@ -198,7 +198,7 @@ func TestRestingClaims(t *testing.T) {
 			var v violations
 			j := newStatefulSetJudge(&v, &Write{Truth: s, Known: s, Observed: s}, tt.set)
 			j.past = past
-			j.checkRestingClaims(s)
+			j.checkSettledClaims(s)
 			if diff := cmp.Diff(tt.want, broken(v)); diff != "" {
 				t.Errorf("%v (-want +got):\n%s", v, diff)
 			}

@@ -18,7 +18,7 @@ func (j *statefulSetJudge) checkPod() {
 	before, after := j.pods()
 	known := j.knownPod()
 	if j.broken {
-		if before == nil || j.Verb == "delete" || moved(before, after) {
+		if before == nil || j.Verb == "delete" || updated(before, after) {
 			j.add(Spec, "%s of pod %s, though nobody can tell what the spec says", j.Verb, j.name())
 		}
 		return
@@ -29,7 +29,7 @@ func (j *statefulSetJudge) checkPod() {
 	case known == nil || !j.owned(known): // the ownership is judged
 	case j.Verb == "delete":
 		j.checkDeletion(known)
-	case moved(before, after):
+	case updated(before, after):
 		j.checkUpdate(known, "updates")
 		if p := j.rolling; p == nil || p.PodUpdatePolicy != v1beta1.InPlaceIfPossiblePodUpdateStrategyType && p.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType {
 			j.add(Needless, "updates pod %s in place against the policy", known.Name)
@@ -53,7 +53,7 @@ func (j *statefulSetJudge) checkCreation(pod *corev1.Pod) {
 		if j.ordered && !j.available(j.at(lower)) {
 			j.add(Order, "creates pod %s, pod %d is not available", pod.Name, lower)
 		}
-		if !j.available(j.observedAt(lower)) { // what the update of the same pass takes comes later
+		if !j.available(j.observedAt(lower)) { // what the update of the same reconcile takes comes later
 			down++
 		}
 	}
@@ -109,14 +109,14 @@ func (j *statefulSetJudge) checkReplacement(pod *corev1.Pod) {
 }
 
 // checkHeld: a pod that was prepared for its deletion, and whose place is wanted,
-// may serve as well as before: when its hook lets go, order, pause and budget hold
+// may serve as well as before: when its hook releases it, order, pause and budget hold
 // for it as for one that the update deletes.
 func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 	if !ready(pod) {
 		return
 	}
 	if j.rolling != nil && j.rolling.Paused {
-		j.add(Paused, "deletes pod %s, which its hook let go, rollingUpdate.paused", pod.Name)
+		j.add(Paused, "deletes pod %s, which its hook released, rollingUpdate.paused", pod.Name)
 	}
 	down := 1
 	for _, ordinal := range j.wanted {
@@ -126,7 +126,7 @@ func (j *statefulSetJudge) checkHeld(pod *corev1.Pod) {
 		}
 	}
 	if down > j.unavailable {
-		j.add(Availability, "deletes pod %s, which its hook let go, %d pods from the highest down to it are not available then, maxUnavailable is %d", pod.Name, down, j.unavailable)
+		j.add(Availability, "deletes pod %s, which its hook released, %d pods from the highest down to it are not available then, maxUnavailable is %d", pod.Name, down, j.unavailable)
 	}
 	j.checkTurn(pod)
 }
@@ -147,7 +147,7 @@ func (j *statefulSetJudge) checkPreparation(known, after *corev1.Pod) {
 // wanted are available, one at a time, the highest first; and one that is not
 // available only where it is the lowest that is not ready, or where it and the
 // lower ones have ended. What keeps a pod from being available may be its own hook,
-// which does not count; and pods that the same pass has adopted have their turn in
+// which does not count; and pods that the same reconcile has adopted have their turn in
 // the next. (STS-8, STS-11)
 func (j *statefulSetJudge) checkScaleIn(pod *corev1.Pod) {
 	if !j.ordered {
@@ -191,7 +191,7 @@ func (j *statefulSetJudge) checkTurn(pod *corev1.Pod) {
 	}
 }
 
-// checkUpdate: a pod moves while the update goes on, where the partition does
+// checkUpdate: a pod is updated while the update goes on, where the partition does
 // not hold it back, and ready ones within maxUnavailable. One that was prepared for
 // it counts as out of service since, and was judged then. (STS-14 to STS-18, STS-22,
 // LC-22)
@@ -245,7 +245,7 @@ func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string
 	}
 }
 
-// checkWalk: from the highest ordinal down to a ready pod that moves, no more
+// checkWalk: from the highest ordinal down to a ready pod that is updated, no more
 // than maxUnavailable do not serve. (STS-18)
 func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 	down := 0
@@ -264,13 +264,13 @@ func (j *statefulSetJudge) checkWalk(pod *corev1.Pod, verb string) {
 // InPlaceOnly forbids to recreate it, and it cannot go in place. Such a pod uses
 // up no budget.
 func (j *statefulSetJudge) stuck(pod *corev1.Pod) bool {
-	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod) && !j.movesInPlace(pod)
+	return j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType && j.available(pod) && serves(pod) && !j.updatesInPlace(pod)
 }
 
-// movesInPlace tells whether a pod can go to the update revision in place: nothing
+// updatesInPlace tells whether a pod can go to the update revision in place: nothing
 // changes of its template but images and metadata, and what is written down about
 // its last update can be read.
-func (j *statefulSetJudge) movesInPlace(pod *corev1.Pod) bool {
+func (j *statefulSetJudge) updatesInPlace(pod *corev1.Pod) bool {
 	if unreadable(pod) {
 		return false
 	}
@@ -310,7 +310,7 @@ func (j *statefulSetJudge) heldBack(ordinal int) bool {
 	return lower >= j.scaleUnavailable
 }
 
-// checkUnordered: of the pods that have moved and this one, no more than
+// checkUnordered: of the pods that are updated and this one, no more than
 // maxUnavailable do not serve if it is ready, and so many stay as the partition
 // says, unless there is but one revision to be at. (STS-17, STS-18)
 func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
@@ -320,7 +320,7 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 		old := func(p *corev1.Pod) bool {
 			return p != nil && p.DeletionTimestamp == nil && shortHash(p.Labels[revisionLabel]) != j.update
 		}
-		if old(other) || other == nil && old(observed) && ended(observed) { // it is recreated since it has ended, and moves later
+		if old(other) || other == nil && old(observed) && ended(observed) { // it is recreated since it has ended, and updated later
 			continue
 		}
 		gone++
@@ -334,6 +334,6 @@ func (j *statefulSetJudge) checkUnordered(pod *corev1.Pod, verb string) {
 		j.add(Partition, "%s pod %s, %d pods are on their way to the update revision then, partition %d", verb, pod.Name, gone, j.partition)
 	}
 	if ready(pod) && !preparesUpdate(pod) && down > j.unavailable {
-		j.add(Availability, "%s pod %s, %d pods of those that move do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
+		j.add(Availability, "%s pod %s, %d pods of those that are updated do not serve then, maxUnavailable is %d", verb, pod.Name, down, j.unavailable)
 	}
 }

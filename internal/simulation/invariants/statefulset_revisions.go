@@ -122,7 +122,7 @@ func (j *statefulSetJudge) checkRevision(pod *corev1.Pod, ordinal int) {
 
 // holdsBack tells whether the partition holds back a new pod, and whether it
 // certainly does not: with unorderedUpdate that depends on who else is created in
-// the same pass. (STS-3)
+// the same reconcile. (STS-3)
 func (j *statefulSetJudge) holdsBack(ordinal int) (back, free bool) {
 	if j.rolling == nil || j.rolling.UnorderedUpdate == nil {
 		back = j.rolling != nil && ordinal < j.partition

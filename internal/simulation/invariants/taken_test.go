@@ -67,7 +67,7 @@ func broken(all []invariants.Violation) (names []invariants.Invariant) {
 	return names
 }
 
-// TestStatefulSetTakesAside makes sure that a pod that is taken out of service before it moves is judged as if it moved.
+// TestStatefulSetTakesAside makes sure that a pod that is taken out of service before it is updated is judged as if it were updated.
 func TestStatefulSetTakesAside(t *testing.T) {
 	a0, a1, b1 := servingPod("web-0", "a"), servingPod("web-1", "a"), servingPod("web-1", "b")
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestStatefulSetTakesAside(t *testing.T) {
 		{"STS-18: the next one, when the highest serves", false, a0, b1, nil},
 		{"STS-18: the lowest pod first", false, a0, a1, []invariants.Invariant{invariants.Availability}},
 		{"STS-E12: a pod while paused", true, a1, a0, []invariants.Invariant{invariants.Paused}},
-		{"STS-18: a pod that has moved", false, b1, a0, []invariants.Invariant{invariants.Needless}},
+		{"STS-18: a pod that was updated", false, b1, a0, []invariants.Invariant{invariants.Needless}},
 	} {
 		set := &v1beta1.StatefulSet{ObjectMeta: webSet, Spec: v1beta1.StatefulSetSpec{
 			Replicas: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: app}, Template: templateOf("b"),

@@ -34,7 +34,7 @@ type State struct {
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.
 	Asked map[string]int64
-	// Failed names the pods about which a request of the same pass has failed.
+	// Failed names the pods about which a request of the same reconcile has failed.
 	Failed map[string]bool
 	// Created is how far it was when it created an object, by UID; nil where nobody can tell.
 	Created map[types.UID]int64
@@ -83,7 +83,7 @@ type Write struct {
 	// writes, but not this one. Nil where nobody can tell: then only that is
 	// judged which holds whatever it knew.
 	Known *State
-	// Observed is what the caches of the author held when its pass looked; nil
+	// Observed is what the caches of the author held when its reconcile looked; nil
 	// where nobody can tell.
 	Observed *State
 }
@@ -155,9 +155,9 @@ const (
 	ScaleRate Invariant = "scale rate"
 	// Partition: pods that the partition holds back stay at their revision.
 	Partition Invariant = "partition"
-	// Paused: an update that is paused moves no pod.
+	// Paused: an update that is paused updates no pod.
 	Paused Invariant = "paused"
-	// Needless: no pod is deleted or moved for no reason.
+	// Needless: no pod is deleted or updated for no reason.
 	Needless Invariant = "needless"
 	// Hooks: what a lifecycle hook holds waits for it.
 	Hooks Invariant = "hooks"
@@ -177,9 +177,9 @@ const (
 	Contained Invariant = "contained"
 	// Spec: the spec is the user's.
 	Spec Invariant = "spec"
-	// Rest: what nobody disturbs converges, and then nothing more is done.
-	Rest Invariant = "rest"
-	// Calm: no pass panics, and no failure makes requests without end.
+	// Settled: what nobody disturbs converges, and then nothing more is done.
+	Settled Invariant = "settled"
+	// Calm: no reconcile panics, and no failure makes requests without end.
 	Calm Invariant = "calm"
 )
 

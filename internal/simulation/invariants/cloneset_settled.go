@@ -10,11 +10,11 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// CloneSetAtRest judges a CloneSet that has come to rest: hooks have let go,
+// CloneSetSettled judges a CloneSet that has settled: hooks have released their pods,
 // kubelets work, and what policies refuse is in the state. Nothing that can go on
 // stands still. With pushed, users have pushed a template whose pods run, and
 // nothing is refused: then all is where the spec wants it.
-func CloneSetAtRest(s *State, pushed bool) []Violation {
+func CloneSetSettled(s *State, pushed bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.CloneSet)
 	if !ok || set.DeletionTimestamp != nil {
@@ -52,7 +52,7 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 			j.add(Status, "nobody can tell what the spec says, and no condition says so")
 		}
 	case j.update == "":
-		j.add(Rest, "there is no revision of the template")
+		j.add(Settled, "there is no revision of the template")
 	case status.ObservedGeneration != j.set.Generation:
 		j.add(Status, "observedGeneration is %d, the generation %d", status.ObservedGeneration, j.set.Generation)
 	}
@@ -68,7 +68,7 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 		return
 	}
 	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
-		j.add(Rest, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
+		j.add(Settled, "%d of %d pods are there, and no more are created; %d are not available, scaleStrategy.maxUnavailable %d",
 			c.total, wanted, c.unavailable, l.scaleUnavailable)
 	}
 }
@@ -97,7 +97,7 @@ func (j *cloneSetJudge) wanted(s *State) int {
 	return j.limits.replicas
 }
 
-// checkUpdates: a pod moves that no rule holds back, whatever is refused besides:
+// checkUpdates: a pod is updated that no rule holds back, whatever is refused besides:
 // one that does not serve while fewer such pods are at the update revision than may
 // be unavailable, or one that serves while so many others do. Surplus pods whose
 // deletion is refused need not be updated, nor pods that would be recreated while as
@@ -118,7 +118,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 	}
 	budget := l.unavailable + c.all - l.replicas
 	for _, pod := range s.Pods {
-		recreated := !j.inPlace() || !j.movesInPlace(pod, s)
+		recreated := !j.inPlace() || !j.updatesInPlace(pod, s)
 		if !j.mayUpdate(pod, s) || recreated && s.refuses("delete", "pods") {
 			continue
 		}
@@ -126,7 +126,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 			continue
 		}
 		if j.available(pod) && broken < budget && c.all-c.available < budget || !j.available(pod) && broken < max(l.unavailable, 1) {
-			j.add(Rest, "pod %s stays at an old revision: %d are old, partition %d; %d of %d are available, %d broken ones are updated, maxUnavailable %d, replicas %d",
+			j.add(Settled, "pod %s stays at an old revision: %d are old, partition %d; %d of %d are available, %d broken ones are updated, maxUnavailable %d, replicas %d",
 				pod.Name, c.movingOld, l.partition, c.available, c.all, broken, l.unavailable, l.replicas)
 			return
 		}
@@ -135,27 +135,27 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 
 // checkConverged: as many pods as wanted, as many of them updated as the partition
 // lets, and all available, unless their image is bad and the partition holds them
-// back: then those are missing that scaleStrategy.maxUnavailable has wait for them. What InPlaceOnly cannot move excuses what waits for it.
+// back: then those are missing that scaleStrategy.maxUnavailable has wait for them. What InPlaceOnly cannot update excuses what waits for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
 	l, c := &j.limits, &j.counts
 	for _, pod := range s.Pods {
-		if j.inPlaceOnly() && j.owned(pod) && active(pod) && j.old(pod) && !j.movesInPlace(pod, s) {
+		if j.inPlaceOnly() && j.owned(pod) && active(pod) && j.old(pod) && !j.updatesInPlace(pod, s) {
 			return
 		}
 	}
 	wanted := j.wanted(s)
 	few := c.all < wanted || c.updated < l.replicas-l.partition
 	if few && !(j.heldBackBad(s) && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas {
-		j.add(Rest, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
+		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
 	for _, pod := range s.Pods {
 		switch {
 		case !j.owned(pod) || !active(pod):
-		case j.isPicked(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (CS-17)
-		case j.isPicked(pod) || preparingDelete(pod):
-			j.add(Rest, "pod %s is to be deleted for good", pod.Name)
+		case j.isSpecified(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (CS-17)
+		case j.isSpecified(pod) || preparingDelete(pod):
+			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && badImage(pod)):
-			j.add(Rest, "pod %s is not available", pod.Name)
+			j.add(Settled, "pod %s is not available", pod.Name)
 		}
 	}
 	for _, condition := range j.set.Status.Conditions {

@@ -55,11 +55,11 @@ func (w *Cluster) DeleteRevisions(c *revision.Changes) {
 	}
 }
 
-// CarryOut carries out the stages of a plan, each by do: the second one where
-// the first has moved no pod.
-func (w *Cluster) CarryOut(stages *rollout.Stages, do func(*rollout.Stage)) {
-	w.moved = false
-	if do(&stages.Stage); !w.moved {
+// Apply applies the stages of a plan, each by do: the second one where
+// the first has changed no pod.
+func (w *Cluster) Apply(stages *rollout.Stages, do func(*rollout.Stage)) {
+	w.changed = false
+	if do(&stages.Stage); !w.changed {
 		do(&stages.Otherwise)
 	}
 }
@@ -75,7 +75,7 @@ func (w *Cluster) CreatePods(creations []rollout.PodCreation) {
 		if w.Refused["create"] || w.Quota > 0 && len(w.Pods) >= w.Quota {
 			return
 		}
-		w.moved = true
+		w.changed = true
 		pod := c.Pod.DeepCopy()
 		pod.UID = w.uid(pod.Name)
 		pod.CreationTimestamp = metav1.NewTime(w.Now)
@@ -114,7 +114,7 @@ func (w *Cluster) DeletePod(pod *corev1.Pod) bool {
 	if w.Refused["delete"] {
 		return false
 	}
-	w.moved = true
+	w.changed = true
 	w.Remove(pod.Name)
 	return true
 }
@@ -153,7 +153,7 @@ func (w *Cluster) PatchPods(patches []rollout.PodPatch) {
 		if len(writes) == 0 {
 			w.T.Fatalf("the plan patches pod %s (%s) without a change", p.Pod.Name, p.Kind)
 		}
-		w.moved = w.moved || p.Kind.AffectsAvailability()
+		w.changed = w.changed || p.Kind.AffectsAvailability()
 		for _, write := range writes {
 			w.Pods[i] = w.patched(w.Pods[i], write.Data)
 		}

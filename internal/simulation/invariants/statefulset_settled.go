@@ -11,15 +11,15 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// StatefulSetAtRest judges a StatefulSet that has come to rest, whose past is not known.
-func StatefulSetAtRest(s *State, converged bool) []Violation {
-	return (*Past)(nil).StatefulSetAtRest(s, converged)
+// StatefulSetSettled judges a StatefulSet that has settled, whose past is not known.
+func StatefulSetSettled(s *State, converged bool) []Violation {
+	return (*Past)(nil).StatefulSetSettled(s, converged)
 }
 
-// StatefulSetAtRest judges a StatefulSet that has come to rest. With converged,
+// StatefulSetSettled judges a StatefulSet that has settled. With converged,
 // it must be where its spec wants it: an available pod for each wanted ordinal,
 // updated where no partition holds it back, with its claims, and no other.
-func (p *Past) StatefulSetAtRest(s *State, converged bool) []Violation {
+func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1beta1.StatefulSet)
 	if !ok {
@@ -46,16 +46,16 @@ func (p *Past) StatefulSetAtRest(s *State, converged bool) []Violation {
 	if set.DeletionTimestamp != nil {
 		return v
 	}
-	j.checkRestingRevisions(s)
+	j.checkSettledRevisions(s)
 	if !s.refuses("patch", "persistentvolumeclaims") {
-		j.checkRestingClaims(s)
+		j.checkSettledClaims(s)
 	}
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; (rolling == nil || !rolling.Paused) && len(s.Refused) == 0 {
 		checkPrepared(&v, s, j.owned)
 	}
 	if j.update != "" && !j.ordered && matches(set.Spec.Selector, set.Spec.Template.Labels) {
 		j.checkBrought(s)
-		j.checkMoved(s)
+		j.checkUpdated(s)
 	}
 	if converged {
 		j.checkConverged(s)
@@ -63,10 +63,10 @@ func (p *Past) StatefulSetAtRest(s *State, converged bool) []Violation {
 	return v
 }
 
-// checkRestingRevisions: at rest the status names the revision of the template,
+// checkSettledRevisions: when settled the status names the revision of the template,
 // the current revision follows a complete update, and history is no longer than
 // its limit.
-func (j *statefulSetJudge) checkRestingRevisions(s *State) {
+func (j *statefulSetJudge) checkSettledRevisions(s *State) {
 	status := &j.set.Status
 	if j.update == "" || shortHash(status.UpdateRevision) != j.update {
 		j.add(Status, "updateRevision is %s, the template is that of %q", status.UpdateRevision, j.update)
@@ -86,7 +86,7 @@ func (j *statefulSetJudge) checkBrought(s *State) {
 	down := 0
 	for _, ordinal := range j.wanted {
 		if pod := j.at(ordinal); pod == nil && down < j.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
-			j.add(Rest, "there is no pod %d, and %d of lower ordinals are not available, scaleStrategy.maxUnavailable %d", ordinal, down, j.scaleUnavailable)
+			j.add(Settled, "there is no pod %d, and %d of lower ordinals are not available, scaleStrategy.maxUnavailable %d", ordinal, down, j.scaleUnavailable)
 		}
 		if !j.available(j.at(ordinal)) {
 			down++
@@ -94,9 +94,9 @@ func (j *statefulSetJudge) checkBrought(s *State) {
 	}
 }
 
-// checkMoved: with Parallel no pod waits for the update that maxUnavailable lets
+// checkUpdated: with Parallel no pod waits for the update that maxUnavailable lets
 // go, whatever else is refused. (STS-18)
-func (j *statefulSetJudge) checkMoved(s *State) {
+func (j *statefulSetJudge) checkUpdated(s *State) {
 	p := j.rolling
 	if p == nil || p.Paused || p.UnorderedUpdate != nil || p.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType ||
 		s.refuses("delete", "pods") || s.refuses("patch", "pods") || s.refuses("patch", "persistentvolumeclaims") {
@@ -109,7 +109,7 @@ func (j *statefulSetJudge) checkMoved(s *State) {
 			return
 		}
 		if j.owned(pod) && pod.DeletionTimestamp == nil && !ended(pod) && shortHash(pod.Labels[revisionLabel]) != j.update {
-			j.add(Rest, "pod %d waits for its update to %s, and %d of higher ordinals do not serve, maxUnavailable %d", ordinal, j.update, down, j.unavailable)
+			j.add(Settled, "pod %d waits for its update to %s, and %d of higher ordinals do not serve, maxUnavailable %d", ordinal, j.update, down, j.unavailable)
 		}
 		if !j.servesUpdated(pod) {
 			down++
@@ -124,14 +124,14 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
-			j.add(Rest, "pod %d does not serve", ordinal)
+			j.add(Settled, "pod %d does not serve", ordinal)
 			continue
 		}
 		switch at := j.servesUpdated(pod); {
 		case at:
 			updated++
 		case j.rolling != nil && j.rolling.UnorderedUpdate == nil && ordinal >= j.partition:
-			j.add(Rest, "pod %d does not serve at revision %s", ordinal, j.update)
+			j.add(Settled, "pod %d does not serve at revision %s", ordinal, j.update)
 		}
 		if j.lacksClaims(pod, s) {
 			lacking++
@@ -141,10 +141,10 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		}
 	}
 	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated < len(j.wanted)-j.partition {
-		j.add(Rest, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
+		j.add(Settled, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
 	}
 	if n := int(j.set.Status.Replicas); n != len(j.wanted) {
-		j.add(Rest, "%d pods, wanted are %v", n, j.wanted)
+		j.add(Settled, "%d pods, wanted are %v", n, j.wanted)
 	}
 	for _, condition := range j.set.Status.Conditions {
 		if lacking+spoilt == 0 || condition.Type != v1beta1.StatefulSetConditionFailedUpdatePod {
