@@ -85,6 +85,7 @@ func TestOnePodFails(t *testing.T) {
 			c.FailBefore(fixture.Fail("patch pods/status", fixture.ErrInternal))
 			_, _, _ = c.ReconcileOnce()
 			for range 5 {
+				c.Sleep("6m") // what was refused is tried again after at most 5
 				requests, _, _ := c.ReconcileOnce()
 				if diff := cmp.Diff([]string{"5 get pods", "5 patch pods/status"}, requests); diff != "" {
 					t.Fatalf("requests (-want +got):\n%s", diff)
