@@ -29,7 +29,14 @@ func (m *Manager) electLeader(config *rest.Config, options *manager.Options) (*r
 	}
 	l := &m.config.LeaderElection
 	identity := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}
-	lock, err := resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, m.config.leaseNamespace(), l.ID, identity, config, l.RenewDeadline)
+	impatient := rest.CopyConfig(config)
+	impatient.Timeout = max(l.RenewDeadline/2, time.Second)
+	own, err := newClients(impatient, "leader-election") // resourcelock's own client would not say whose it is
+	if err != nil {
+		return nil, err
+	}
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, m.config.leaseNamespace(), l.ID,
+		own.kubernetes.CoreV1(), own.kubernetes.CoordinationV1(), identity)
 	if err != nil {
 		return nil, err
 	}
