@@ -188,7 +188,7 @@ func (r *Reconciler[S, P]) Next(ctx context.Context, key types.NamespacedName) (
 	return r.Plan(snapshot), nil
 }
 
-// Events about pods and claims come in swarms, and a plan looks at all pods.
+// Events about pods and claims come in bursts, and a plan looks at all pods.
 // So they are collected before a reconcile: the longer it takes to plan, the longer.
 // Planning thus takes about a twentieth of one core at most, per workload.
 const (

@@ -11,7 +11,7 @@ import (
 )
 
 // A status that somebody else overwrites is put right at once; the controller's
-// own writes of it enqueue nothing.
+// writing it enqueues nothing.
 func TestStatusOverwritten(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		p, stop := c.start()

@@ -99,7 +99,7 @@ func (w *fixture) start(config app.Config) *manager {
 func (w *fixture) startReplica(config app.Config) *manager {
 	w.Helper()
 	var m *app.Manager
-	w.eventually("the port of the webhooks", func() (err error) { // which a manager that has lost its Lease gives up a bit later
+	w.eventually("the port of the webhooks", func() (err error) { // which a manager that has lost its Lease closes a bit later
 		m, err = app.New(config)
 		return err
 	})

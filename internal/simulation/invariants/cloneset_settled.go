@@ -100,8 +100,8 @@ func (j *cloneSetJudge) wanted(s *State) int {
 // checkUpdates: a pod is updated that no rule holds back, whatever is refused besides:
 // one that does not serve while fewer such pods are at the update revision than may
 // be unavailable, or one that serves while so many others do. Surplus pods whose
-// deletion is refused need not be updated, nor pods that would be recreated while as
-// many are missing as may be unavailable. (CS-13, CS-31)
+// deletion is refused need not be updated, nor pods that would be recreated while
+// creations are refused and as many are missing as may be unavailable. (CS-13, CS-31)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
 	if j.set.Spec.UpdateStrategy.Paused || c.movingOld <= l.partition || s.refuses("patch", "pods") { // its state is written first
@@ -117,12 +117,13 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 		}
 	}
 	budget := l.unavailable + c.all - l.replicas
+	refused := s.refuses("create", "pods") || s.refuses("create", "persistentvolumeclaims")
 	for _, pod := range s.Pods {
 		recreated := !j.inPlace() || !j.updatesInPlace(pod, s)
 		if !j.mayUpdate(pod, s) || recreated && s.refuses("delete", "pods") {
 			continue
 		}
-		if recreated && budget <= 0 { // nobody knows when it could be created again: others are missing already
+		if recreated && refused && budget <= 0 { // nobody knows when it could be created again: others are missing already
 			continue
 		}
 		if j.available(pod) && broken < budget && c.all-c.available < budget || !j.available(pod) && broken < max(l.unavailable, 1) {
