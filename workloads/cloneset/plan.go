@@ -66,6 +66,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.planRefresh()
 	p.planUpdate()
 	p.planOtherwise()
+	p.PlanRefusals()
 	p.planLackingClaims()
 	p.planPreDownload()
 	p.finishPatches()

@@ -55,6 +55,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planScale()
 		p.planRefresh()
 		p.planUpdate()
+		p.PlanRefusals()
 	}
 	p.finishPatches()
 	p.planStatus()
