@@ -74,9 +74,6 @@ func TestFaults(t *testing.T) {
 		name string
 		run  func(*testing.T, *bed)
 	}{
-		{"ManagerIsKilledInMidRollout", testManagerIsKilledInMidRollout},
-		{"ManagerIsKilledInMidStart", testManagerIsKilledInMidStart},
-		{"ManagerIsKilledInMidUpdateOfAStatefulSet", testManagerIsKilledInMidUpdateOfAStatefulSet},
 		{"ManagerIsKilledWhileAPodIsOutOfService", testManagerIsKilledWhileAPodIsOutOfService},
 		{"TheOtherManagerTakesOver", testTheOtherManagerTakesOver},
 		{"PodsAreCreatedWithoutAManager", testPodsAreCreatedWithoutAManager},
@@ -86,9 +83,6 @@ func TestFaults(t *testing.T) {
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},
-		{"ControlPlaneIsKilledInMidRollout", testControlPlaneIsKilledInMidRollout},
-		{"APIServerHangsInMidRollout", testAPIServerHangsInMidRollout},
-		{"APIServerIsKilledInMidScaleUp", testAPIServerIsKilledInMidScaleUp},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, b) })
 	}

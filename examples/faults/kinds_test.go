@@ -75,10 +75,9 @@ func killOther(m *managers) func() {
 	return m.revive
 }
 
-func pauseLeader(m *managers) func() { return m.stand(m.leader()) }
+func pauseLeader(m *managers) func() { return m.pause(m.leader()) }
 
-// stand stops a manager, unless it has ended.
-func (m *managers) stand(which int) (heal func()) {
+func (m *managers) pause(which int) func() {
 	manager := m.all[which]
 	if err := manager.Pause(); err != nil {
 		m.note("%v", err)
@@ -99,7 +98,7 @@ func (m *managers) resume(manager interface{ Resume() error }) {
 // until the first one knows.
 func replaceLeader(m *managers) func() {
 	which := m.leader()
-	return m.replaced(which, m.stand(which))
+	return m.replaced(which, m.pause(which))
 }
 
 // hangLeader does the same with the network.
