@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // newBed returns when the API server has heard of the CRDs and of the webhooks.
 func newBed(ctx context.Context, t *testbed.Testbed) (*bed, error) {
-	workloads, err := client.NewForConfig(t.Control.Config())
+	workloads, err := client.NewForConfig(t.Config())
 	if err != nil {
 		return nil, err
 	}
