@@ -11,10 +11,10 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// leaderElection makes a dead leader be replaced within three seconds.
+// leaderElection makes a dead leader be replaced within eight seconds.
 var leaderElection = []string{
-	"--leader-elect", "--leader-election-lease-duration=3s",
-	"--leader-election-renew-deadline=2s", "--leader-election-retry-period=500ms",
+	"--leader-elect", "--leader-election-lease-duration=8s",
+	"--leader-election-renew-deadline=6s", "--leader-election-retry-period=500ms",
 }
 
 func leads(m *testbed.Manager) bool {
