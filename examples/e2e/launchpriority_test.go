@@ -136,29 +136,32 @@ func TestConfigMapOfSomebodyElse(t *testing.T) {
 	if _, err := configMaps.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-barrier"}}, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	pod := s.createPod(prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=100 log=100"))
-	told := func(times int32) {
+	pod := s.createPod(prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 side=0 proxy=100 log=100"))
+	told := func(key string, times int32) {
 		s.Helper()
-		s.AwaitAsking(fmt.Sprintf("it is told %d times", times), func() string {
+		s.AwaitAsking(fmt.Sprintf("it is told %d times that %s is missing", times, key), func() string {
 			events, err := s.Core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=FailedLaunchContainers,involvedObject.name=web"})
 			if err != nil {
 				return err.Error()
 			}
 			for _, event := range events.Items {
-				if event.Count >= times && strings.Contains(event.Message, "ConfigMap web-barrier lacks p_100") {
+				if event.Count >= times && strings.Contains(event.Message, "ConfigMap web-barrier lacks "+key+" ") {
 					return ""
 				}
 			}
 			return fmt.Sprintf("%+v", events.Items)
 		})
 	}
-	told(1)
+	told("p_100", 1)
 	s.becomesReady(pod.Name, "log") // it is still the turn of proxy
-	told(2)
+	told("p_100", 2)
+	s.becomesReady(pod.Name, "proxy")
+	told("p_0", 1)
 	if err := configMaps.Delete(s.Context(), "web-barrier", metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	s.becomesReady(pod.Name, "proxy")
+	// It is still the turn of main, also where the manager looks again by itself, which it does after a minute.
+	s.becomesReady(pod.Name, "side")
 	s.awaitKeys("another one of its own", pod, "p_0")
 }
 
