@@ -18,15 +18,18 @@ func TestWritesAreRepeated(t *testing.T) {
 		unchecked = `299 - "spec.template was checked only in part, because the API server gave no verdict on it"`
 	)
 	for _, test := range []struct {
-		name, method, query string
-		code                int
-		body, warning       string
-		want                int // requests
+		name, method, query, contentType string
+		code                             int
+		body, warning                    string
+		want                             int // requests
 	}{
 		{name: "webhook too late", method: http.MethodPost, code: 500, body: late, want: 3},
 		{name: "webhook too late for a deletion", method: http.MethodDelete, code: 500, body: late, want: 3},
 		{name: "webhook that is broken", method: http.MethodPost, code: 500, body: broken, want: 1},
 		{name: "refused", method: http.MethodPut, code: 422, body: late, want: 1},
+		{name: "merge that took too long", method: http.MethodPatch, contentType: "application/merge-patch+json", code: 504, want: 3},
+		{name: "patch that took too long", method: http.MethodPatch, contentType: "application/json-patch+json", code: 504, want: 1},
+		{name: "creation that took too long", method: http.MethodPost, contentType: "application/json", code: 504, want: 1},
 		{name: "read", method: http.MethodGet, code: 500, body: late, want: 1},
 		{name: "dry run that is not checked", method: http.MethodPost, query: "?dryRun=All", code: 201, warning: unchecked, want: 3},
 		{name: "stored without being checked", method: http.MethodPost, code: 201, warning: unchecked, want: 1},
@@ -53,6 +56,7 @@ func TestWritesAreRepeated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			request.Header.Set("Content-Type", test.contentType)
 			response, err := (&http.Client{Transport: &repeating{http.DefaultTransport}}).Do(request)
 			if err != nil {
 				t.Fatal(err)
