@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"k8s.io/client-go/discovery"
@@ -44,7 +43,7 @@ type demo struct {
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.screen.print(line{text: fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), color: title}, line{})
+	d.screen.print(line{fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), title}, line{})
 	if d.options.Kubeconfig == "" {
 		d.place, err = startCluster(ctx, d.options.Node, d.screen)
 	} else {
@@ -76,18 +75,14 @@ func ofSignal(ctx context.Context, err error) error {
 
 // work does what the user came for. What it starts ends with the context; running
 // counts it, and fail ends all of it.
-func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(error)) (err error) {
-	if d.core, err = kubernetes.NewForConfig(d.place.config); err != nil {
+func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(error)) error {
+	core, failure1 := kubernetes.NewForConfig(d.place.config)
+	untyped, failure2 := dynamic.NewForConfig(d.place.config)
+	workloads, failure3 := client.NewForConfig(d.place.config)
+	if err := errors.Join(failure1, failure2, failure3); err != nil {
 		return err
 	}
-	untyped, err := dynamic.NewForConfig(d.place.config)
-	if err != nil {
-		return err
-	}
-	workloads, err := client.NewForConfig(d.place.config)
-	if err != nil {
-		return err
-	}
+	d.core = core
 	if err := d.installCRDs(ctx, untyped); err != nil {
 		return err
 	}
@@ -102,17 +97,15 @@ func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(erro
 	}); err != nil {
 		return err
 	}
-	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place, running); err != nil {
+	var err error
+	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place.namespace, running); err != nil {
 		return err
 	}
-	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) {
+	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.options.Exit {
 		return err
 	}
-	if !d.options.Exit {
-		d.screen.print(suggestions(d.kind, d.place)...)
-		err = errors.Join(err, d.stay(ctx))
-	}
-	return err
+	d.screen.print(suggestions(d.kind, d.place)...)
+	return errors.Join(err, d.stay(ctx))
 }
 
 // installCRDs makes the API server serve the kind. In a cluster that is not the demo's own, a CRD that is there stays as it is.
@@ -154,25 +147,4 @@ func (d *demo) control(ctx context.Context, workloads client.Interface, running 
 		}
 	})
 	return nil
-}
-
-// stay keeps everything up until the context is done, and shows what happens. It returns an error when the controller ends before.
-func (d *demo) stay(ctx context.Context) error {
-	var last []line
-	for {
-		if s := d.observer.state(); s != nil {
-			if table := render(s); !slices.Equal(table, last) {
-				last = table
-				d.screen.draw(append([]line{{text: fmt.Sprintf("now  %s %s/%s", d.kind.name, d.place.namespace, setName), color: title}}, table...), false)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			if cause := context.Cause(ctx); errors.Is(cause, errEnded) {
-				return cause
-			}
-			return nil
-		case <-d.observer.changed:
-		}
-	}
 }

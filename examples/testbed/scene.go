@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
@@ -40,13 +41,14 @@ type Scene struct {
 // NewScene creates a namespace in which pods can be created. observe is told every change of a pod. The namespace goes when the test ends.
 func (b *Testbed) NewScene(t *testing.T, observe mirror.Observer[*corev1.Pod]) *Scene {
 	t.Helper()
-	namespace, err := b.Core.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	within, done := context.WithTimeout(t.Context(), Patience)
+	defer done()
+	namespace, err := cluster.NewNamespace(within, b.Core, "e2e-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Scene{T: t, Namespace: namespace.Name, bed: b, ctx: ctx, changed: make(chan struct{})}
+	s := &Scene{T: t, Namespace: namespace, bed: b, ctx: ctx, changed: make(chan struct{})}
 	if log, err := os.Stat(b.Control.AuditLog()); err == nil {
 		s.auditStart = log.Size()
 	}
@@ -60,7 +62,6 @@ func (b *Testbed) NewScene(t *testing.T, observe mirror.Observer[*corev1.Pod]) *
 	s.Pods = Follow(s, mirror.From(pods.List, pods.Watch), observe)
 	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, mirror.From(claims.List, claims.Watch), nil)
 	s.Revisions = Follow[*appsv1.ControllerRevision](s, mirror.From(revisions.List, revisions.Watch), nil)
-	s.AwaitServiceAccount()
 	return s
 }
 
@@ -122,17 +123,6 @@ func (s *Scene) AwaitAsking(expected string, observed func() string) {
 	if err != nil {
 		s.Fatalf("%v", err)
 	}
-}
-
-// AwaitServiceAccount waits for what no pod can be created without.
-func (s *Scene) AwaitServiceAccount() {
-	s.Helper()
-	s.AwaitAsking("the default service account", func() string {
-		if _, err := s.bed.Core.CoreV1().ServiceAccounts(s.Namespace).Get(s.Context(), "default", metav1.GetOptions{}); err != nil {
-			return err.Error()
-		}
-		return ""
-	})
 }
 
 // Errorf is that of testing.T, and names the namespace.
