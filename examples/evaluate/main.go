@@ -36,20 +36,12 @@ const (
 	exitInterrupted = 130 // as a shell reports a program that Ctrl-C has ended
 )
 
-// options are the flags.
+// options are the flags; parse says what they mean.
 type options struct {
-	// Kind of workload, as the flag names it.
-	Kind string
-	// Node is the kind of nodes in a cluster of the demo's own: simulated or real.
-	Node string
-	// Exit ends the program after the checks.
-	Exit bool
-	// Kubeconfig is the cluster to work in; empty: one of its own.
-	Kubeconfig string
-	// InstallCRDs installs what CRDs a given cluster lacks.
-	InstallCRDs bool
-	// Patience is how long a step may take.
-	Patience time.Duration
+	Kind, Node        string
+	Kubeconfig        string // empty: a cluster of the demo's own
+	Exit, InstallCRDs bool
+	Patience          time.Duration
 }
 
 // The kinds of nodes in a cluster of the demo's own.

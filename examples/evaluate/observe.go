@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,8 +35,8 @@ type observer struct {
 	history *history // of the act that is played; guarded by the lock of the pods
 }
 
-// newObserver returns when all objects have been listed. It follows them until the context is done; running counts what does so.
-func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, namespace string, running *sync.WaitGroup) (*observer, error) {
+// newObserver returns when all objects have been listed. It follows them until the context is done, which is that of running.
+func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, namespace string, running *errgroup.Group) (*observer, error) {
 	o := &observer{kind: k, changed: make(chan struct{}, 1), record: invariants.NewRecord(), history: newHistory(nil)}
 	changed := func() {
 		select {
@@ -49,7 +49,7 @@ func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, worklo
 	o.pods = mirror.New(mirror.From(pods.List, pods.Watch), o.see, changed)
 	o.revisions = mirror.New(mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record), changed)
 	for _, run := range []func(context.Context){o.sets.Run, o.pods.Run, o.revisions.Run} {
-		running.Go(func() { run(ctx) })
+		running.Go(func() error { run(ctx); return nil })
 	}
 	for _, filled := range []<-chan struct{}{o.sets.Filled(), o.pods.Filled(), o.revisions.Filled()} {
 		select {

@@ -103,7 +103,7 @@ func (d *demo) show(ctx context.Context, number string, s step) (took time.Durat
 	switch {
 	case errors.Is(err, errPatience):
 		if d.screen.keep(d.lines(last, number+s.title, took)...); last == nil {
-			return 0, d.gone()
+			return 0, fmt.Errorf("the %s is not there: has somebody deleted it?", d.kind.name)
 		}
 		return 0, fmt.Errorf("step %q is not done after %v: the controller should create %d pods, delete %d and change %d now, "+
 			"and its log says why it does not; else the table shows what is waited for. The flag --patience waits longer",
@@ -169,10 +169,6 @@ func (d *demo) change(ctx context.Context, changes []change) (generation int64, 
 	return object.GetGeneration(), nil
 }
 
-func (d *demo) gone() error {
-	return fmt.Errorf("the %s is not there: has somebody deleted it?", d.kind.name)
-}
-
 // lines show a state under a title. A nil state is an empty one.
 func (d *demo) lines(s *state, heading string, elapsed time.Duration) []line {
 	out := []line{{fmt.Sprintf("%-70s %5.1f s", heading, elapsed.Seconds()), title}}
@@ -186,16 +182,14 @@ func (d *demo) lines(s *state, heading string, elapsed time.Duration) []line {
 
 // listPods reads the pods of the workload from the API server.
 func (d *demo) listPods(ctx context.Context) (out []*corev1.Pod, err error) {
-	s := d.observer.state()
-	if s == nil {
-		return nil, d.gone()
-	}
 	list, err := d.core.CoreV1().Pods(d.place.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing the pods of namespace %s: %w", d.place.namespace, err)
 	}
 	for i := range list.Items {
-		out = append(out, &list.Items[i])
+		if d.kind.controls(&list.Items[i]) {
+			out = append(out, &list.Items[i])
+		}
 	}
-	return owned(out, s.object), nil
+	return out, nil
 }
