@@ -44,7 +44,7 @@ func TestConnection(t *testing.T) {
 			"--kubeconfig=/nowhere" + string(os.PathListSeparator) + flag, ""},
 		"a flag with a wrong file":     {nil, "/nowhere", variable, "", "", "--kubeconfig=/nowhere"},
 		"a variable with a wrong file": {nil, "", "/nowhere", "", "", "KUBECONFIG=/nowhere: stat /nowhere"},
-		"nothing at all":           {nil, "", "", "", "", "want --kubeconfig=<file>"},
+		"nothing at all":               {nil, "", "", "", "", "want --kubeconfig=<file>"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
