@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -23,7 +24,7 @@ import (
 type kind[T metav1.Object] struct {
 	name   string
 	client func(of client.Interface, namespace string) clientOf[T]
-	source func(of client.Interface, namespace string) testbed.Source
+	source func(of client.Interface, namespace string) mirror.Source
 	state  func(T) state
 }
 
@@ -49,7 +50,7 @@ type fixture[T metav1.Object] struct {
 	*bed
 	kind    *kind[T]
 	client  clientOf[T]
-	sets    *testbed.Mirror[T]
+	sets    *mirror.Mirror[T]
 	history *history
 }
 

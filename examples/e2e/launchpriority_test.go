@@ -37,7 +37,6 @@ func prioritised(meta metav1.ObjectMeta, containers string) *corev1.Pod {
 // createPod creates a pod and returns what was stored.
 func (s *cloneSetFixture) createPod(pod *corev1.Pod) *corev1.Pod {
 	s.Helper()
-	s.AwaitServiceAccount()
 	stored, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatalf("create pod %s%s: expected no error, observed %v", pod.Name, pod.GenerateName, err)
@@ -168,7 +167,6 @@ func TestConfigMapOfSomebodyElse(t *testing.T) {
 func TestPriorityThatIsNone(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetFixture(t)
-	s.AwaitServiceAccount()
 	pods := s.Core.CoreV1().Pods(s.Namespace)
 	_, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=abc"), metav1.CreateOptions{})
 	status, ok := err.(apierrors.APIStatus)
@@ -208,7 +206,6 @@ func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 // With the manager down, pods are still created, but for those that it would change.
 func testPodsAreCreatedWithoutAManager(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
-	s.AwaitServiceAccount()
 	s.Manager.Kill()
 	s.Cleanup(func() { s.revive() })
 	pods := s.Core.CoreV1().Pods(s.Namespace)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
 // Patience is how long a test waits for something that takes a few seconds on an idle machine. It measures nothing: a machine
@@ -192,6 +193,6 @@ func Repeat(ctx context.Context, expected string, attempt func() error) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("waiting for %s: %w: the last answer was: %w", expected, ctx.Err(), last)
 		}
-		Pause(ctx)
+		mirror.Pause(ctx)
 	}
 }

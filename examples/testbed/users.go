@@ -11,6 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
 // Config returns a configuration for clients of users, who have all rights. They repeat a write until there is a verdict on it:
@@ -28,7 +30,7 @@ type repeating struct{ next http.RoundTripper }
 
 // RoundTrip sends a request until there is a verdict, or Patience is over; then it returns the last answer.
 func (r *repeating) RoundTrip(request *http.Request) (*http.Response, error) {
-	for deadline := time.Now().Add(Patience); ; Pause(request.Context()) {
+	for deadline := time.Now().Add(Patience); ; mirror.Pause(request.Context()) {
 		response, err := r.next.RoundTrip(request)
 		if err != nil || time.Now().After(deadline) {
 			return response, err

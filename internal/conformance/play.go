@@ -143,9 +143,9 @@ func (c *Cluster) settle() {
 		if steps > 300 {
 			c.T.Fatalf("it does not settle; the last requests: %v", c.Sent())
 		}
-		before := c.writes()
+		before, version := c.writes(), c.NewestVersion()
 		c.step()
-		if quiet++; c.writes() != before {
+		if quiet++; c.writes() != before || c.NewestVersion() != version {
 			quiet = 0
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Cluster) settle() {
 	c.Sleep("1s")
 }
 
-// writes counts the writes of all users.
+// writes counts the writes of all users but kubelets, those too that change nothing.
 func (c *Cluster) writes() (n int) {
 	for _, r := range c.Requests("") {
 		if !reads(&r) {

@@ -31,16 +31,27 @@ type Kubelet struct {
 
 // SyncAll makes one step for every pod of a namespace.
 func (k *Kubelet) SyncAll(ctx context.Context, namespace string) error {
-	pods, err := k.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	pods, err := k.list(ctx, namespace)
 	if err != nil {
 		return err
 	}
-	for i := range pods.Items {
-		if err := k.sync(ctx, &pods.Items[i]); err != nil {
+	for i := range pods {
+		if err := k.sync(ctx, &pods[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (k *Kubelet) list(ctx context.Context, namespace string) ([]corev1.Pod, error) {
+	if k.Server != nil {
+		return k.Server.readPods(namespace)
+	}
+	list, err := k.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
 }
 
 // Sync makes one step for a pod. A pod that does not exist is no error.

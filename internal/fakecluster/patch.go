@@ -20,19 +20,12 @@ func (s *Server) patch(r *storage, req *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := json.Marshal(current)
-	if err != nil {
-		return nil, err
-	}
-	data, err := r.apply(types.PatchType(req.contentType), before, req.Body)
+	fields, err := r.apply(types.PatchType(req.contentType), current, req.Body)
 	if err != nil {
 		return nil, badRequest(fmt.Errorf("patch: %w", err))
 	}
-	wanted := &unstructured.Unstructured{}
-	if err := decode(data, &wanted.Object); err != nil {
-		return nil, badRequest(err)
-	}
-	if wanted, err = r.known(wanted); err != nil {
+	wanted, err := r.known(&unstructured.Unstructured{Object: fields})
+	if err != nil {
 		return nil, badRequest(err)
 	}
 	if wanted.GetName() != current.GetName() || wanted.GetNamespace() != current.GetNamespace() {
@@ -41,22 +34,58 @@ func (s *Server) patch(r *storage, req *Request) (any, error) {
 	return s.update(r, req, current, wanted)
 }
 
-func (r *storage) apply(kind types.PatchType, object, patch []byte) ([]byte, error) {
-	switch kind {
-	case types.MergePatchType:
-		return jsonpatch.MergePatch(object, patch)
-	case types.JSONPatchType:
-		operations, err := jsonpatch.DecodePatch(patch)
-		if err != nil {
-			return nil, err
-		}
-		return operations.Apply(object)
-	case types.StrategicMergePatchType:
-		if r.Type == nil {
-			return nil, errors.New("custom resources take no strategic-merge patches")
-		}
-		return strategicpatch.StrategicMergePatch(object, patch, r.Type())
+// apply returns what a patch makes of an object, which stays as it is.
+func (r *storage) apply(kind types.PatchType, object *unstructured.Unstructured, data []byte) (map[string]any, error) {
+	if kind == types.JSONPatchType {
+		return applyOperations(object, data)
+	}
+	var patch map[string]any
+	if err := decode(data, &patch); err != nil {
+		return nil, err
+	}
+	fields := object.DeepCopy().Object
+	switch {
+	case kind == types.MergePatchType:
+		return merge(fields, patch), nil
+	case kind == types.StrategicMergePatchType && r.Type == nil:
+		return nil, errors.New("custom resources take no strategic-merge patches")
+	case kind == types.StrategicMergePatchType:
+		return strategicpatch.StrategicMergeMapPatch(fields, patch, r.Type())
 	default:
 		return nil, fmt.Errorf("fakecluster does not take %s", kind)
 	}
+}
+
+// merge applies a JSON merge patch (RFC 7386) to an object.
+func merge(object, patch map[string]any) map[string]any {
+	if object == nil {
+		object = map[string]any{}
+	}
+	for key, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(object, key)
+		case map[string]any:
+			within, _ := object[key].(map[string]any)
+			object[key] = merge(within, value)
+		default:
+			object[key] = value
+		}
+	}
+	return object
+}
+
+func applyOperations(object *unstructured.Unstructured, patch []byte) (fields map[string]any, err error) {
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = operations.Apply(data); err != nil {
+		return nil, err
+	}
+	return fields, decode(data, &fields)
 }

@@ -28,7 +28,7 @@ func preparePod(pod *unstructured.Unstructured) {
 // validatePod refuses changes of a pod's spec other than those of images,
 // tolerations and the active deadline.
 func validatePod(before, after *unstructured.Unstructured) field.ErrorList {
-	if equality.Semantic.DeepEqual(before.Object["spec"], after.Object["spec"]) {
+	if same(before.Object["spec"], after.Object["spec"]) {
 		return nil
 	}
 	var old, changed corev1.Pod
@@ -95,6 +95,23 @@ func (s *Server) readPod(namespace, name string) (*corev1.Pod, error) {
 	}
 	pod := &corev1.Pod{}
 	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, pod)
+}
+
+// readPods returns the pods of a namespace by name, without a request.
+func (s *Server) readPods(namespace string) (pods []corev1.Pod, err error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, stored := range s.resources["v1/pods"].sorted() {
+		if stored.GetNamespace() != namespace {
+			continue
+		}
+		var pod corev1.Pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, &pod); err != nil {
+			return nil, err
+		}
+		pods = append(pods, pod)
+	}
+	return pods, nil
 }
 
 // writePodStatus does what a PUT of the status of a pod does, without a request.

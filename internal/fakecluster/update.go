@@ -3,7 +3,9 @@
 package fakecluster
 
 import (
-	"k8s.io/apimachinery/pkg/api/equality"
+	"maps"
+	"slices"
+
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -45,7 +47,7 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	if r.Generation && changesSpec(current, after) {
 		after.SetGeneration(current.GetGeneration() + 1)
 	}
-	if equality.Semantic.DeepEqual(current.Object, after.Object) {
+	if same(current.Object, after.Object) {
 		return current, nil
 	}
 	if req.DryRun {
@@ -99,15 +101,31 @@ func keepMetadata(current, after *unstructured.Unstructured) {
 // changesSpec tells whether anything but metadata and status changes.
 func changesSpec(before, after *unstructured.Unstructured) bool {
 	rest := func(object *unstructured.Unstructured) map[string]any {
-		out := map[string]any{}
-		for key, value := range object.Object {
-			if key != "metadata" && key != "status" {
-				out[key] = value
-			}
-		}
+		out := maps.Clone(object.Object)
+		delete(out, "metadata")
+		delete(out, "status")
 		return out
 	}
-	return !equality.Semantic.DeepEqual(rest(before), rest(after))
+	return !same(rest(before), rest(after))
+}
+
+// same tells whether two values of JSON are equal. Objects are compared several
+// times in every write, and this is several times quicker than what can compare anything.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, same)
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, same)
+	default:
+		switch b.(type) {
+		case map[string]any, []any:
+			return false
+		}
+		return a == b
+	}
 }
 
 // finished tells whether an object that is being deleted can go.

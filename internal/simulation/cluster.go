@@ -47,17 +47,29 @@ func (h *history) actNode(r *rand.Rand) error {
 	return h.sync(pod, r.IntN(12) > 0)
 }
 
+// idle is a pod for which the kubelet has found nothing to do.
+type idle struct {
+	resourceVersion string
+	works           bool
+}
+
 func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
 	works = works && !time.Now().Before(h.sick[pod.UID])
+	at := idle{pod.ResourceVersion, works}
+	if h.idle[pod.UID] == at {
+		return nil
+	}
 	h.kubelet.Broken = func(image string) bool { return !works || strings.Contains(image, "bad") }
 	before := h.server.NewestVersion()
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
 		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
 	}
-	if h.server.NewestVersion() > before {
+	if h.server.NewestVersion() == before {
+		h.idle[pod.UID] = at
+	} else {
 		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
 		h.say("kubelet: acts for pod %s%s", pod.Name, how)
 	}
@@ -197,9 +209,8 @@ func (u *User) Edit(patch string) {
 
 // PatchPod changes a pod by a strategic-merge patch.
 func (u *User) PatchPod(name, patch string, subresources ...string) {
-	_, err := u.history.kube.CoreV1().Pods(Web.Namespace).Patch(context.Background(), name, types.StrategicMergePatchType,
-		[]byte(patch), metav1.PatchOptions{}, subresources...)
-	u.tell(fmt.Sprintf("patches pod %s %s", name, patch), err)
+	u.tell(fmt.Sprintf("patches pod %s %s", name, patch), u.history.kube.CoreV1().RESTClient().Patch(types.StrategicMergePatchType).
+		Namespace(Web.Namespace).Resource(pods).Name(name).SubResource(subresources...).Body([]byte(patch)).Do(context.Background()).Error())
 }
 
 // DeletePod deletes a pod; a nil grace is the pod's own.

@@ -43,6 +43,7 @@ type history struct {
 	policies     []policy
 	policiesStay bool                    // however long they were meant to stand
 	sick         map[types.UID]time.Time // pods that are not ready until then
+	idle         map[types.UID]idle
 
 	requests  requests
 	processes []*Process // those that run, the older first
@@ -74,7 +75,7 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
-			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]time.Time{}}
+			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]time.Time{}, idle: map[types.UID]idle{}}
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)

@@ -65,13 +65,12 @@ func (j *cloneSetJudge) isSpecified(pod *corev1.Pod) bool {
 // there are several; empty where there is none. (CS-CR4, CS-CR5)
 func updateRevision(template *corev1.PodTemplateSpec, revisions map[string]*appsv1.ControllerRevision) string {
 	templates := templatesOf(revisions)
-	found := ""
-	for _, r := range slices.SortedFunc(maps.Values(revisions), earlier) {
+	for _, r := range slices.Backward(slices.SortedFunc(maps.Values(revisions), earlier)) {
 		if t := templates[shortHash(r.Name)]; t != nil && equality.Semantic.DeepEqual(t, template) {
-			found = shortHash(r.Name)
+			return shortHash(r.Name)
 		}
 	}
-	return found
+	return ""
 }
 
 func earlier(a, b *appsv1.ControllerRevision) int {
