@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -54,7 +55,9 @@ func (p protocol[R]) handler() http.Handler {
 			return
 		}
 		logger = logger.WithValues(p.describe(review)...)
-		answer, err := p.answer(klog.NewContext(r.Context(), logger), review)
+		ctx, cancel := withTimeout(r)
+		defer cancel()
+		answer, err := p.answer(klog.NewContext(ctx, logger), review)
 		if err != nil {
 			logger.Error(err, "Webhook failed")
 			http.Error(w, "the webhook failed; its log says why", http.StatusInternalServerError)
@@ -64,6 +67,16 @@ func (p protocol[R]) handler() http.Handler {
 			logger.Error(err, "Could not send the answer to a review")
 		}
 	})
+}
+
+// withTimeout returns the context of a request, which ends when the time is over that
+// the API server says it waits. It says so in the URL.
+func withTimeout(r *http.Request) (context.Context, context.CancelFunc) {
+	timeout, err := time.ParseDuration(r.URL.Query().Get("timeout"))
+	if err != nil || timeout <= 0 {
+		return r.Context(), func() {}
+	}
+	return context.WithTimeout(r.Context(), timeout)
 }
 
 // problem is why a request is no review.

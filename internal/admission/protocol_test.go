@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -115,6 +117,25 @@ func TestProtocolLetsAbortPass(t *testing.T) {
 		}
 	}()
 	ask(adding(func() (string, error) { panic(http.ErrAbortHandler) }), "POST", "application/json", question)
+}
+
+// The API server says in the URL how long it waits.
+func TestProtocolEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for timeout, want := range map[string]time.Duration{"?timeout=2s": 2 * time.Second, "": 0, "?timeout=soon": 0, "?timeout=-1s": 0} {
+			p := adding(three)
+			p.respond = func(ctx context.Context, _ *sum) (*sum, error) {
+				deadline, limited := ctx.Deadline()
+				if limited != (want > 0) || limited && time.Until(deadline) != want {
+					t.Errorf("%q: ends %t in %v, want in %v", timeout, limited, time.Until(deadline), want)
+				}
+				return &sum{}, nil
+			}
+			request := httptest.NewRequest("POST", "/sum"+timeout, strings.NewReader(question))
+			request.Header.Set("Content-Type", "application/json")
+			p.handler().ServeHTTP(httptest.NewRecorder(), request)
+		}
+	})
 }
 
 func FuzzProtocol(f *testing.F) {

@@ -17,9 +17,18 @@ import (
 	"github.com/podwright/podwright/internal/podtemplate"
 )
 
-// timeout is the time for the API server's verdict on a template: half of what
-// it gives a webhook by default.
-const timeout = 5 * time.Second
+// defaultTimeout is the time for the API server's verdict on a template where it
+// does not say how long it waits for the webhook: half of what it waits by default.
+const defaultTimeout = 5 * time.Second
+
+// timeout is the time for the API server's verdict: half of what it still waits for
+// the webhook, so that a slow verdict is a warning and no failure.
+func timeout(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return time.Until(deadline) / 2
+	}
+	return defaultTimeout
+}
 
 // TemplateChecker is workloads.TemplateChecker.
 type TemplateChecker interface {
@@ -59,7 +68,7 @@ func ConfirmTemplates[T any](of func(*T) podtemplate.Templates, checker Template
 
 func answerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, checker TemplateChecker) *admissionv1.AdmissionResponse {
 	template, claims := templates.WithClaims()
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout(ctx))
 	defer cancel()
 	err := checker.CheckTemplate(limited, request.Namespace, template)
 	if err == nil {

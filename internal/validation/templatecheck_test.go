@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -154,6 +156,28 @@ func TestConfirmTemplatesWithoutVerdict(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A verdict that does not come leaves the webhook half of its time to answer.
+func TestConfirmTemplatesInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for waits, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 4 * time.Second: 2 * time.Second, 30 * time.Second: 15 * time.Second} {
+			ctx, cancel := t.Context(), context.CancelFunc(func() {})
+			if waits > 0 {
+				ctx, cancel = context.WithTimeout(ctx, waits)
+			}
+			begin := time.Now()
+			never := verdict(func(ctx context.Context, _ string, _ *corev1.PodTemplateSpec) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			got := validation.ConfirmTemplates(all, never)(ctx, admission.Change[podtemplate.Templates]{Request: request(), Object: &podtemplate.Templates{Pod: podTemplate()}})
+			if took := time.Since(begin); took != want || !got.Allowed || len(got.Warnings) != 1 {
+				t.Errorf("the API server waits %v: answered %+v after %v, want a warning after %v", waits, got, took, want)
+			}
+			cancel()
+		}
+	})
 }
 
 func TestTemplatesAreCheckedWhenTheyChange(t *testing.T) {
