@@ -131,7 +131,7 @@ func (c *Cluster) startAll(ctx context.Context) error {
 		group.Go(func() error { return c.start(ctx, name) })
 	}
 	group.Go(func() error { return createStorageClass(ctx, client) })
-	group.Go(func() error { return awaitServiceAccount(ctx, client) })
+	group.Go(func() error { return awaitServiceAccount(ctx, client, "default") })
 	group.Go(func() error {
 		if err := createNodes(ctx, client, c.options.Nodes); err != nil {
 			return err

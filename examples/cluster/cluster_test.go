@@ -109,21 +109,16 @@ func eventuallyPod(t *testing.T, namespace, name, what string, want func(*corev1
 // newNamespace makes a namespace in which pods can be created, and removes it at the end of the test.
 func newNamespace(t *testing.T) string {
 	t.Helper()
-	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	namespace, err := cluster.NewNamespace(ctx, client, "test-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = client.CoreV1().Namespaces().Delete(context.Background(), namespace.Name, metav1.DeleteOptions{})
+		_ = client.CoreV1().Namespaces().Delete(context.Background(), namespace, metav1.DeleteOptions{})
 	})
-	eventually(t, func(ctx context.Context) string {
-		if _, err := client.CoreV1().ServiceAccounts(namespace.Name).Get(ctx, "default", metav1.GetOptions{}); err != nil {
-			return err.Error()
-		}
-		return ""
-	})
-	return namespace.Name
+	return namespace
 }
 
 // newPod creates a pod with one container of the image, named main, after edit has changed it.

@@ -97,10 +97,20 @@ func createStorageClass(ctx context.Context, client kubernetes.Interface) error 
 	return err
 }
 
-// awaitServiceAccount waits for the account without which no pod can be created.
-func awaitServiceAccount(ctx context.Context, client kubernetes.Interface) error {
-	return poll(ctx, "the service account of the namespace default", func() (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts("default").Get(ctx, "default", metav1.GetOptions{})
+// NewNamespace creates a namespace whose name begins with a prefix, and returns the name when pods can be created in it. There
+// is a namespace, also in case of an error, unless the name is empty.
+func NewNamespace(ctx context.Context, client kubernetes.Interface, prefix string) (string, error) {
+	namespace, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("creating a namespace: %w", err)
+	}
+	return namespace.Name, awaitServiceAccount(ctx, client, namespace.Name)
+}
+
+// awaitServiceAccount waits for the account without which no pod of a namespace can be created.
+func awaitServiceAccount(ctx context.Context, client kubernetes.Interface, namespace string) error {
+	return poll(ctx, "the service account default of namespace "+namespace, func() (bool, error) {
+		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, err
 	})
 }

@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -29,7 +29,7 @@ type agent struct {
 // startAgent runs an agent until the test ends.
 func (s *cloneSetFixture) startAgent() *agent {
 	s.Helper()
-	client, err := lifecycleclient.NewForConfig(s.Control.Config())
+	client, err := lifecycleclient.NewForConfig(s.Config())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func (s *cloneSetFixture) startAgent() *agent {
 			if err := a.step(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 				a.Logf("agent: %v", err)
 			}
-			testbed.Pause(ctx)
+			mirror.Pause(ctx)
 		}
 	})
 	return a

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -38,9 +38,9 @@ var cloneSetKind = &kind[*v1alpha1.CloneSet]{
 	client: func(of client.Interface, namespace string) clientOf[*v1alpha1.CloneSet] {
 		return of.CloneSets(namespace)
 	},
-	source: func(of client.Interface, namespace string) testbed.Source {
+	source: func(of client.Interface, namespace string) mirror.Source {
 		sets := of.CloneSets(namespace)
-		return testbed.From(sets.List, sets.Watch)
+		return mirror.From(sets.List, sets.Watch)
 	},
 	state: func(set *v1alpha1.CloneSet) state {
 		n, status := *set.Spec.Replicas, &set.Status

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -23,7 +24,7 @@ import (
 type kind[T metav1.Object] struct {
 	name   string
 	client func(of client.Interface, namespace string) clientOf[T]
-	source func(of client.Interface, namespace string) testbed.Source
+	source func(of client.Interface, namespace string) mirror.Source
 	state  func(T) state
 }
 
@@ -49,7 +50,7 @@ type fixture[T metav1.Object] struct {
 	*bed
 	kind    *kind[T]
 	client  clientOf[T]
-	sets    *testbed.Mirror[T]
+	sets    *mirror.Mirror[T]
 	history *history
 }
 
@@ -94,6 +95,10 @@ func (s *fixture[T]) run(set T) T {
 
 // tryEdit changes a workload as a user does, again when somebody else was faster.
 func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
+	return s.tryUpdate(name, metav1.UpdateOptions{}, edits...)
+}
+
+func (s *fixture[T]) tryUpdate(name string, options metav1.UpdateOptions, edits ...func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
@@ -102,8 +107,8 @@ func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
 		for _, edit := range edits {
 			edit(set)
 		}
-		stored, err := s.client.Update(s.Context(), set, metav1.UpdateOptions{})
-		if err == nil {
+		stored, err := s.client.Update(s.Context(), set, options)
+		if err == nil && options.DryRun == nil {
 			s.Await("the watch of workloads shows the change", func() string { return s.sets.Behind(stored.GetResourceVersion()) })
 		}
 		return err

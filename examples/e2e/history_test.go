@@ -46,7 +46,7 @@ func newHistory() *history {
 }
 
 // observe is told of every change of a pod, in order.
-func (h *history) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, version string) {
+func (h *history) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, version string, _ bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	pod := old

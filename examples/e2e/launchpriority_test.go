@@ -37,7 +37,6 @@ func prioritised(meta metav1.ObjectMeta, containers string) *corev1.Pod {
 // createPod creates a pod and returns what was stored.
 func (s *cloneSetFixture) createPod(pod *corev1.Pod) *corev1.Pod {
 	s.Helper()
-	s.AwaitServiceAccount()
 	stored, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatalf("create pod %s%s: expected no error, observed %v", pod.Name, pod.GenerateName, err)
@@ -136,36 +135,38 @@ func TestConfigMapOfSomebodyElse(t *testing.T) {
 	if _, err := configMaps.Create(s.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-barrier"}}, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	pod := s.createPod(prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=100 log=100"))
-	told := func(times int32) {
+	pod := s.createPod(prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 side=0 proxy=100 log=100"))
+	told := func(key string, times int32) {
 		s.Helper()
-		s.AwaitAsking(fmt.Sprintf("it is told %d times", times), func() string {
+		s.AwaitAsking(fmt.Sprintf("it is told %d times that %s is missing", times, key), func() string {
 			events, err := s.Core.CoreV1().Events(s.Namespace).List(s.Context(), metav1.ListOptions{FieldSelector: "reason=FailedLaunchContainers,involvedObject.name=web"})
 			if err != nil {
 				return err.Error()
 			}
 			for _, event := range events.Items {
-				if event.Count >= times && strings.Contains(event.Message, "ConfigMap web-barrier lacks p_100") {
+				if event.Count >= times && strings.Contains(event.Message, "ConfigMap web-barrier lacks "+key+" ") {
 					return ""
 				}
 			}
 			return fmt.Sprintf("%+v", events.Items)
 		})
 	}
-	told(1)
+	told("p_100", 1)
 	s.becomesReady(pod.Name, "log") // it is still the turn of proxy
-	told(2)
+	told("p_100", 2)
+	s.becomesReady(pod.Name, "proxy")
+	told("p_0", 1)
 	if err := configMaps.Delete(s.Context(), "web-barrier", metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	s.becomesReady(pod.Name, "proxy")
+	// It is still the turn of main, also where the manager looks again by itself, which it does after a minute.
+	s.becomesReady(pod.Name, "side")
 	s.awaitKeys("another one of its own", pod, "p_0")
 }
 
 func TestPriorityThatIsNone(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetFixture(t)
-	s.AwaitServiceAccount()
 	pods := s.Core.CoreV1().Pods(s.Namespace)
 	_, err := pods.Create(s.Context(), prioritised(metav1.ObjectMeta{Name: "web"}, "main=0 proxy=abc"), metav1.CreateOptions{})
 	status, ok := err.(apierrors.APIStatus)
@@ -205,7 +206,6 @@ func TestPodsOfCloneSetsStartInOrder(t *testing.T) {
 // With the manager down, pods are still created, but for those that it would change.
 func testPodsAreCreatedWithoutAManager(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
-	s.AwaitServiceAccount()
 	s.Manager.Kill()
 	s.Cleanup(func() { s.revive() })
 	pods := s.Core.CoreV1().Pods(s.Namespace)

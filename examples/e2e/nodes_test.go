@@ -18,13 +18,14 @@ import (
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
 // A node whose agent is silent: its tasks fail, which is told each time, and the NodeImage goes with the node. It is among
 // TestFaults: the manager waits only a second meanwhile, and there is one node more.
 func testNodeWithoutAgent(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
-	distribution, err := client.NewForConfig(s.Control.Config())
+	distribution, err := client.NewForConfig(s.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +50,8 @@ func testNodeWithoutAgent(t *testing.T, b *bed) {
 	// The job goes two seconds after it is over, so every state of it is looked at.
 	jobs := distribution.ImagePullJobs(s.Namespace)
 	var last sync.Map // the last status of every job that is over, by name
-	mirror := testbed.Follow(s.Scene, testbed.From(jobs.List, jobs.Watch),
-		func(_ map[types.UID]*v1alpha1.ImagePullJob, _, job **v1alpha1.ImagePullJob, _ string) {
+	followed := testbed.Follow(s.Scene, mirror.From(jobs.List, jobs.Watch),
+		func(_ map[types.UID]*v1alpha1.ImagePullJob, _, job **v1alpha1.ImagePullJob, _ string, _ bool) {
 			if job != nil && (*job).Status.CompletionTime != nil {
 				last.Store((*job).Name, (*job).Status)
 			}
@@ -78,7 +79,7 @@ func testNodeWithoutAgent(t *testing.T, b *bed) {
 		})
 		s.awaitFailures(node, round+1)
 		s.Await("IMG-1.5: the job goes when its time is over", func() string {
-			if job, found := mirror.Named(job.Name); found {
+			if job, found := followed.Named(job.Name); found {
 				return fmt.Sprintf("%+v", job.Status)
 			}
 			return ""

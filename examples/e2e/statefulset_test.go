@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -39,9 +39,9 @@ var statefulSetKind = &kind[*v1beta1.StatefulSet]{
 	client: func(of client.Interface, namespace string) clientOf[*v1beta1.StatefulSet] {
 		return of.StatefulSets(namespace)
 	},
-	source: func(of client.Interface, namespace string) testbed.Source {
+	source: func(of client.Interface, namespace string) mirror.Source {
 		sets := of.StatefulSets(namespace)
-		return testbed.From(sets.List, sets.Watch)
+		return mirror.From(sets.List, sets.Watch)
 	},
 	state: func(set *v1beta1.StatefulSet) state {
 		n, held, status := *set.Spec.Replicas, int32(0), &set.Status

@@ -32,7 +32,7 @@ type event struct {
 }
 
 // observe is told of every change of a pod, in order.
-func (h *playHistory) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, _ string) {
+func (h *playHistory) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, _ string, _ bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, events(old, new)...)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
@@ -26,7 +27,7 @@ type play struct {
 	*testbed.Scene
 	side    *side
 	spec    []string // what the guarantee changes in the manifest
-	sets    *testbed.Mirror[*unstructured.Unstructured]
+	sets    *mirror.Mirror[*unstructured.Unstructured]
 	history *playHistory
 
 	generation int64 // of the last change of the set
@@ -39,7 +40,7 @@ func newPlay(t *testing.T, side *side, g *guarantee) *play {
 	history := &playHistory{}
 	p := &play{Scene: steady.NewScene(t, history.observe), side: side, spec: g.spec, history: history, claims: map[string][]types.UID{}}
 	sets := side.sets(p.Namespace)
-	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, testbed.From(sets.List, sets.Watch), nil)
+	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, mirror.From(sets.List, sets.Watch), nil)
 	t.Cleanup(p.tell)
 	return p
 }

@@ -3,54 +3,49 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// history is what an observer sees, and the pods as the API server has them.
-type history struct {
-	*observer
+// story is what became of pods, and the pods as the API server has them.
+type story struct {
+	*history
 	version int
 	pods    map[string]*corev1.Pod
 }
 
-// newHistory begins an act with ten pods that are ready.
-func newHistory(t *testing.T) *history {
-	empty := cache.NewStore(cache.MetaNamespaceKeyFunc)
-	h := &history{observer: &observer{kind: kinds[0], record: invariants.NewRecord(), sets: empty, podCache: empty, revisionCache: empty, seen: map[types.UID]string{}, facts: facts{pods: map[types.UID]*corev1.Pod{}}}, pods: map[string]*corev1.Pod{}}
-	h.begin(t.Context())
-	set := decode(t, kinds[0], kinds[0].manifest).(*v1alpha1.CloneSet)
-	set.UID, set.Generation, set.ResourceVersion = "set", 1, "1"
-	set.Spec.Template.Spec.Containers[0].Image = newImage
-	h.version = 1
-	h.see(nil, set)
+// newStory begins an act with ten pods that are ready.
+func newStory() *story {
+	h := &story{history: newHistory(nil), pods: map[string]*corev1.Pod{}}
 	for i := range replicas {
 		h.create(fmt.Sprintf("web-%d", i))
 	}
-	h.record = nil // the pods are there, whoever made them
-	h.begin(t.Context())
+	h.begin()
 	return h
 }
 
-func (h *history) create(name string) {
+// begin begins an act.
+func (h *story) begin() { h.history = newHistory(h.final()) }
+
+// final are the pods that there are.
+func (h *story) final() []*corev1.Pod { return slices.Collect(maps.Values(h.pods)) }
+
+func (h *story) create(name string) {
 	controller := true
 	h.store(nil, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name + fmt.Sprint(h.version)), OwnerReferences: []metav1.OwnerReference{{Kind: "CloneSet", Name: setName, UID: "set", Controller: &controller}}},
@@ -62,23 +57,19 @@ func (h *history) create(name string) {
 	})
 }
 
-func (h *history) store(old, new *corev1.Pod) {
+func (h *story) store(old, new *corev1.Pod) {
 	h.version++
 	if new == nil {
 		delete(h.pods, old.Name)
-		h.see(old, nil)
+		h.see(old, true)
 		return
 	}
 	new.ResourceVersion = fmt.Sprint(h.version)
 	h.pods[new.Name] = new
-	if old == nil {
-		h.see(nil, new)
-	} else {
-		h.see(old, new)
-	}
+	h.see(new, false)
 }
 
-func (h *history) change(name string, edits ...func(*corev1.Pod)) {
+func (h *story) change(name string, edits ...func(*corev1.Pod)) {
 	for _, edit := range edits {
 		pod := h.pods[name].DeepCopy()
 		edit(pod)
@@ -101,13 +92,13 @@ func restart(pod *corev1.Pod) {
 }
 
 // update moves pods in place, one after the other.
-func (h *history) update(names ...string) {
+func (h *story) update(names ...string) {
 	for _, name := range names {
 		h.change(name, ready("False"), setTo(newImage), restart, ready("True"))
 	}
 }
 
-func (h *history) all() []string {
+func (h *story) all() []string {
 	var names []string
 	for i := range replicas {
 		names = append(names, fmt.Sprintf("web-%d", i))
@@ -115,16 +106,12 @@ func (h *history) all() []string {
 	return names
 }
 
-func (h *history) checks(moves int) []check {
-	var final []*corev1.Pod
-	for _, pod := range h.pods {
-		final = append(final, pod)
-	}
-	return h.check(context.Background(), final, act{moves: moves})
+func (h *story) checks(moves int) []check {
+	return h.history.checks(h.final(), moves)
 }
 
 func TestGoodUpdate(t *testing.T) {
-	h := newHistory(t)
+	h := newStory()
 	h.update(h.all()...)
 	want := []check{
 		{true, "10 of 10 pods kept their name and UID; none was deleted, none created"},
@@ -141,21 +128,21 @@ func TestGoodUpdate(t *testing.T) {
 
 func TestBrokenUpdates(t *testing.T) {
 	cases := map[string]struct {
-		during func(*history)
+		during func(*story)
 		want   []string // of failed checks, in order
 	}{
-		"nothing is seen": {func(h *history) {
+		"nothing is seen": {func(h *story) {
 			for _, pod := range h.pods {
 				setTo(newImage)(pod)
 				restart(pod)
 			}
-			h.facts.before = map[types.UID]*corev1.Pod{}
+			h.history = newHistory(nil)
 		}, []string{
 			"0 of 10 pods kept their name and UID; created: web-0, web-1, web-2, web-3, web-4, web-5, web-6, web-7, web-8, web-9", "0 of 10 pods kept",
 			"0 of 10 containers", "0 of 10 pods are Ready", "at most 0 pods were unavailable at any moment (allowed: 2; 0 states); but",
 			"0 of 10 pods were not Ready",
 		}},
-		"a pod is replaced": {func(h *history) {
+		"a pod is replaced": {func(h *story) {
 			h.update(h.all()[1:]...)
 			h.store(h.pods["web-0"], nil)
 			h.create("web-0")
@@ -164,34 +151,34 @@ func TestBrokenUpdates(t *testing.T) {
 			"9 of 10 pods kept their name and UID; deleted: web-0; created: web-0", "9 of 10 pods kept their node and their IP; not: web-0",
 			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-0", "9 of 10 pods are Ready", "9 of 10 pods were not Ready",
 		}},
-		"a pod comes and goes": {func(h *history) {
+		"a pod comes and goes": {func(h *story) {
 			h.create("web-x")
 			h.store(h.pods["web-x"], nil)
 			h.update(h.all()...)
 		}, []string{"10 of 10 pods kept their name and UID; deleted: web-x; created: web-x"}},
-		"a pod is elsewhere for a moment": {func(h *history) {
+		"a pod is elsewhere for a moment": {func(h *story) {
 			h.update(h.all()...)
 			h.change("web-3", func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.99" }, func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.3" })
 		}, []string{"9 of 10 pods kept their node and their IP; not: web-3"}},
-		"a pod serves before its container is exchanged": {func(h *history) {
+		"a pod serves before its container is exchanged": {func(h *story) {
 			h.update(h.all()[1:]...)
 			h.change("web-0", setTo(newImage), ready("False"), restart, ready("True"))
 		}, []string{"9 of 10 pods were not Ready while their container was exchanged; not: web-0"}},
-		"a container restarts twice": {func(h *history) { h.update(h.all()...); h.change("web-4", restart) }, []string{
-			"10 of 10 containers restarted in place exactly once: restartCount + 1; not: web-4",
+		"a container restarts twice": {func(h *story) { h.update(h.all()...); h.change("web-4", restart) }, []string{
+			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-4",
 		}},
-		"a pod is not updated": {func(h *history) { h.update(h.all()[1:]...) }, []string{
+		"a pod is not updated": {func(h *story) { h.update(h.all()[1:]...) }, []string{
 			"9 of 10 containers restarted in place exactly once: restartCount + 1", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
 			"9 of 10 pods were not Ready",
 		}},
-		"a pod is not ready in the end": {func(h *history) { h.update(h.all()...); h.change("web-5", ready("False")) }, []string{
+		"a pod is not ready in the end": {func(h *story) { h.update(h.all()...); h.change("web-5", ready("False")) }, []string{
 			"9 of 10 pods are Ready with the image busybox:1.37; not: web-5",
 		}},
-		"a container restarts without another one being there": {func(h *history) {
+		"a container restarts without another one being there": {func(h *story) {
 			h.update(h.all()...)
 			h.change("web-6", func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].ContainerID = "first" })
 		}, []string{"9 of 10 pods are Ready with the image busybox:1.37; not: web-6"}},
-		"three pods are unavailable for a moment": {func(h *history) {
+		"three pods are unavailable for a moment": {func(h *story) {
 			for _, name := range []string{"web-0", "web-1", "web-2"} {
 				h.change(name, ready("False"))
 			}
@@ -201,7 +188,7 @@ func TestBrokenUpdates(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			h := newHistory(t)
+			h := newStory()
 			c.during(h)
 			var failed []string
 			for _, check := range h.checks(replicas) {
@@ -218,9 +205,9 @@ func TestBrokenUpdates(t *testing.T) {
 
 // Of a bad image and its roll-back, two pods take part.
 func TestRollBack(t *testing.T) {
-	h := newHistory(t)
+	h := newStory()
 	h.update(h.all()...)
-	h.begin(t.Context())
+	h.begin()
 	for _, name := range []string{"web-8", "web-9"} {
 		h.change(name, ready("False"), setTo(badImage))
 	}
@@ -239,15 +226,15 @@ func TestRollBack(t *testing.T) {
 
 // What the rules of the simulation forbid fails the check of the record, and shows in the verdict.
 func TestRecordIsChecked(t *testing.T) {
-	h := newHistory(t)
-	h.record = invariants.NewRecord()
-	set := decode(t, kinds[0], kinds[0].manifest).(*v1alpha1.CloneSet)
-	set.UID, set.Generation, set.ResourceVersion = "set", 1, "1"
-	h.see(nil, set)
-	stranger := h.pods["web-0"].DeepCopy()
-	stranger.ResourceVersion, stranger.Spec.Containers[0].Image = "2", "nobody:wants"
-	h.see(nil, stranger)
-	c := h.checkRecord()
+	o := &observer{kind: kinds["cloneset"], record: invariants.NewRecord(), history: newHistory(nil)}
+	set := decode(t, o.kind, o.kind.manifest)
+	set.SetUID("set")
+	set.SetGeneration(1)
+	invariants.Observe[metav1.Object](o.record)(nil, nil, &set, "1", false)
+	stranger := newStory().pods["web-0"].DeepCopy()
+	stranger.Spec.Containers[0].Image = "nobody:wants"
+	o.see(nil, nil, &stranger, "2", false)
+	c := o.checkRecord()
 	if c.ok || !strings.Contains(c.text, "which no spec asks for") {
 		t.Errorf("a pod with an image of nobody: %+v", c)
 	}
@@ -258,7 +245,7 @@ func TestRecordIsChecked(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
-	h := newHistory(t)
+	h := newStory()
 	s := &state{replicas: 4}
 	for _, name := range h.all()[:4] {
 		s.pods = append(s.pods, h.pods[name])
@@ -303,9 +290,9 @@ func TestScreen(t *testing.T) {
 		s := newScreen(out)
 		s.live = live
 		s.print(line{text: "a"})
-		s.draw([]line{{text: "first"}}, false)
-		s.draw([]line{{text: "kept"}}, true)
-		s.draw([]line{{text: "second"}}, false)
+		s.draw(line{text: "first"})
+		s.keep(line{text: "kept"})
+		s.draw(line{text: "second"})
 		if err := s.step("works", "done", func() error { return nil }); err != nil {
 			t.Error(err)
 		}
@@ -320,24 +307,21 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// What the caches hold is waited for.
-func TestCatchUp(t *testing.T) {
-	h := newHistory(t)
-	pod := h.pods["web-0"].DeepCopy()
-	pod.ResourceVersion = "99"
-	if err := h.podCache.Add(pod); err != nil {
-		t.Fatal(err)
+// Pods count that the workload controls, or did.
+func TestPodsOfOthersDoNotCount(t *testing.T) {
+	o := &observer{kind: kinds["statefulset"], record: invariants.NewRecord(), history: newHistory(nil)}
+	for _, pod := range newStory().pods { // of a CloneSet
+		o.see(nil, nil, &pod, "1", false)
 	}
-	done := make(chan struct{})
-	go func() {
-		h.catchUp(t.Context())
-		close(done)
-	}()
-	select {
-	case <-done:
-		t.Error("the cache is ahead, and nobody waits")
-	case <-time.After(20 * time.Millisecond):
+	if o.history.states != 0 {
+		t.Errorf("seen %d states of pods of another workload", o.history.states)
 	}
-	h.see(h.pods["web-0"], pod)
-	<-done
+	o.kind = kinds["cloneset"]
+	for _, pod := range newStory().pods {
+		o.see(nil, nil, &pod, "1", false)
+		o.see(nil, &pod, nil, "2", false)
+	}
+	if h := o.history; h.states != 2*replicas || h.most != replicas || len(h.named(func(t *track) bool { return t.deleted && t.created })) != replicas {
+		t.Errorf("seen %d states, at most %d unavailable", h.states, h.most)
+	}
 }

@@ -9,9 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -44,7 +43,7 @@ type demo struct {
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.screen.print(line{text: fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), color: title}, line{})
+	d.screen.print(line{fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), title}, line{})
 	if d.options.Kubeconfig == "" {
 		d.place, err = startCluster(ctx, d.options.Node, d.screen)
 	} else {
@@ -53,12 +52,13 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err != nil {
 		return ofSignal(ctx, err)
 	}
-	var running sync.WaitGroup
-	working, fail := context.WithCancelCause(ctx)
-	err = ofSignal(ctx, d.work(working, &running, fail))
+	working, end := context.WithCancel(ctx)
+	defer end()
+	running, working := errgroup.WithContext(working)
+	err = ofSignal(ctx, d.work(working, running))
 	return errors.Join(err, d.screen.step("cleaning up", "nothing is left behind", func() error {
-		fail(nil)
-		running.Wait()
+		end()
+		_ = running.Wait() // what failed has ended the work
 		if err != nil && !errors.Is(err, errInterrupted) {
 			err = d.place.withLogs(err)
 		}
@@ -74,20 +74,15 @@ func ofSignal(ctx context.Context, err error) error {
 	return err
 }
 
-// work does what the user came for. What it starts ends with the context; running
-// counts it, and fail ends all of it.
-func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(error)) (err error) {
-	if d.core, err = kubernetes.NewForConfig(d.place.config); err != nil {
+// work does what the user came for. What it starts belongs to running, and ends with the context, which is that of running.
+func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
+	core, failure1 := kubernetes.NewForConfig(d.place.config)
+	untyped, failure2 := dynamic.NewForConfig(d.place.config)
+	workloads, failure3 := client.NewForConfig(d.place.config)
+	if err := errors.Join(failure1, failure2, failure3); err != nil {
 		return err
 	}
-	untyped, err := dynamic.NewForConfig(d.place.config)
-	if err != nil {
-		return err
-	}
-	workloads, err := client.NewForConfig(d.place.config)
-	if err != nil {
-		return err
-	}
+	d.core = core
 	if err := d.installCRDs(ctx, untyped); err != nil {
 		return err
 	}
@@ -98,21 +93,19 @@ func (d *demo) work(ctx context.Context, running *sync.WaitGroup, fail func(erro
 	if d.place.manager != "" {
 		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", d.place.manager)})
 	} else if err := d.screen.step("starting the controller", "the controller runs, in this process", func() error {
-		return d.control(ctx, workloads, running, fail)
+		return d.control(ctx, workloads, running)
 	}); err != nil {
 		return err
 	}
-	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place, running); err != nil {
+	var err error
+	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place.namespace, running); err != nil {
 		return err
 	}
-	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) {
+	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.options.Exit {
 		return err
 	}
-	if !d.options.Exit {
-		d.screen.print(suggestions(d.kind, d.place)...)
-		err = errors.Join(err, d.stay(ctx))
-	}
-	return err
+	d.screen.print(suggestions(d.kind, d.place)...)
+	return errors.Join(err, d.stay(ctx))
 }
 
 // installCRDs makes the API server serve the kind. In a cluster that is not the demo's own, a CRD that is there stays as it is.
@@ -135,8 +128,8 @@ func (d *demo) installCRDs(ctx context.Context, client dynamic.Interface) error 
 }
 
 // control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
-// When it ends before that, fail is told why.
-func (d *demo) control(ctx context.Context, workloads client.Interface, running *sync.WaitGroup, fail func(error)) error {
+// When it ends before that, the context ends with errEnded as its cause.
+func (d *demo) control(ctx context.Context, workloads client.Interface, running *errgroup.Group) error {
 	log, err := os.OpenFile(filepath.Join(d.place.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("log file of the controller: %w", err)
@@ -147,32 +140,12 @@ func (d *demo) control(ctx context.Context, workloads client.Interface, running 
 	if err != nil {
 		return err
 	}
-	running.Go(func() {
+	running.Go(func() error {
 		defer klog.Flush()
 		if err := controller.Run(ctx); ctx.Err() == nil {
-			fail(fmt.Errorf("%w: %w", errEnded, cmp.Or(err, errors.New("it was not told to"))))
+			return fmt.Errorf("%w: %w", errEnded, cmp.Or(err, errors.New("it was not told to")))
 		}
+		return nil
 	})
 	return nil
-}
-
-// stay keeps everything up until the context is done, and shows what happens. It returns an error when the controller ends before.
-func (d *demo) stay(ctx context.Context) error {
-	var last []line
-	for {
-		if s := d.observer.state(); s != nil {
-			if table := render(s); !slices.Equal(table, last) {
-				last = table
-				d.screen.draw(append([]line{{text: fmt.Sprintf("now  %s %s/%s", d.kind.name, d.place.namespace, setName), color: title}}, table...), false)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			if cause := context.Cause(ctx); errors.Is(cause, errEnded) {
-				return cause
-			}
-			return nil
-		case <-d.observer.changed:
-		}
-	}
 }

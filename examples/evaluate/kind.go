@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -39,58 +38,13 @@ type kind struct {
 
 	// controller makes the controller of such objects in a namespace.
 	controller func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error)
-	// informer makes an informer on the objects of a namespace.
-	informer func(workloads client.Interface, namespace string) cache.SharedIndexInformer
-	// plan says what the plan for such an object says.
-	plan func(object metav1.Object, its belongings) rollout.Plan
+	// source lists and watches the objects of a namespace.
+	source func(workloads client.Interface, namespace string) mirror.Source
+	// plan says what the plan for such an object says, which controls these pods and revisions.
+	plan func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan
 }
 
 type runner interface{ Run(context.Context) error }
-
-// kinds are the kinds of workloads that there is a demo of; the first is the
-// default. A new kind is one more entry here.
-var kinds = []*kind{{
-	name: "CloneSet", kubectl: "cloneset", manifest: cloneSetManifest,
-	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
-	acts: []act{
-		create("10 pods"),
-		halves("/spec/updateStrategy/partition", "50%", "half of the pods move", "the other half moves"),
-	},
-	controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
-		return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
-	},
-	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
-		return client.NewCloneSetInformer(workloads, namespace, 0, nil)
-	},
-	plan: func(object metav1.Object, its belongings) rollout.Plan {
-		return cloneset.NewPlan(&cloneset.Snapshot{
-			Set: object.(*v1alpha1.CloneSet), Pods: its.pods, Revisions: its.revisions, Now: its.now,
-		}).Plan
-	},
-}, {
-	name: "StatefulSet", kubectl: "statefulset.apps.kruise.io", manifest: statefulSetManifest, // without the group it is that of Kubernetes
-	resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
-	acts: []act{
-		create("10 pods, all at once"),
-		halves("/spec/updateStrategy/rollingUpdate/partition", replicas/2, "web-9 down to web-5", "web-4 down to web-0"),
-		mistake(),
-	},
-	more: []hint{{
-		"Reserve an ordinal: web-3 goes for good, and a pod with the next free ordinal comes.",
-		change{"add", "/spec/reserveOrdinals", []int{3}},
-	}},
-	controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
-		return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
-	},
-	informer: func(workloads client.Interface, namespace string) cache.SharedIndexInformer {
-		return client.NewStatefulSetInformer(workloads, namespace, 0, nil)
-	},
-	plan: func(object metav1.Object, its belongings) rollout.Plan {
-		return statefulset.NewPlan(&statefulset.Snapshot{
-			Set: object.(*v1beta1.StatefulSet), Pods: its.pods, Revisions: its.revisions, Now: its.now,
-		}).Plan
-	},
-}}
 
 var (
 	//go:embed cloneset.yaml
@@ -99,32 +53,55 @@ var (
 	statefulSetManifest []byte
 )
 
-// flag is how the command line calls the kind.
-func (k *kind) flag() string { return strings.ToLower(k.name) }
-
-// kindOf returns the kind that a flag names; nil where there is none.
-func kindOf(flag string) *kind {
-	for _, k := range kinds {
-		if k.flag() == flag {
-			return k
-		}
-	}
-	return nil
+// kinds are the kinds of workloads that there is a demo of, as the command line calls them. A new kind is one more entry here.
+var kinds = map[string]*kind{
+	"cloneset": {
+		name: "CloneSet", kubectl: "cloneset", manifest: cloneSetManifest,
+		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
+		acts: []act{
+			create("10 pods"),
+			halves("/spec/updateStrategy/partition", "50%", "half of the pods move", "the other half moves"),
+		},
+		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+			return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+		},
+		source: func(workloads client.Interface, namespace string) mirror.Source {
+			sets := workloads.CloneSets(namespace)
+			return mirror.From(sets.List, sets.Watch)
+		},
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
+			return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
+		},
+	},
+	"statefulset": {
+		name: "StatefulSet", kubectl: "statefulset.apps.kruise.io", manifest: statefulSetManifest, // without the group it is that of Kubernetes
+		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
+		acts: []act{
+			create("10 pods, all at once"),
+			halves("/spec/updateStrategy/rollingUpdate/partition", replicas/2, "web-9 down to web-5", "web-4 down to web-0"),
+			mistake(),
+		},
+		more: []hint{{
+			"Reserve an ordinal: web-3 goes for good, and a pod with the next free ordinal comes.",
+			change{"add", "/spec/reserveOrdinals", []int{3}},
+		}},
+		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+			return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+		},
+		source: func(workloads client.Interface, namespace string) mirror.Source {
+			sets := workloads.StatefulSets(namespace)
+			return mirror.From(sets.List, sets.Watch)
+		},
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
+			return statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: pods, Revisions: revisions, Now: now}).Plan
+		},
+	},
 }
 
-func flagsOfKinds() string {
-	var out []string
-	for _, k := range kinds {
-		out = append(out, k.flag())
-	}
-	return strings.Join(out, ", ")
-}
-
-// belongings are what a workload controls, as caches hold it.
-type belongings struct {
-	pods      []*corev1.Pod
-	revisions []*appsv1.ControllerRevision
-	now       time.Time
+// controls tells whether the workload of this kind controls a pod.
+func (k *kind) controls(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && owner.Kind == k.name && owner.Name == setName
 }
 
 // state is a workload at one moment, and what the plan that follows from it says.
@@ -142,18 +119,17 @@ type status struct {
 }
 
 // observe returns the state of an object of this kind.
-func (k *kind) observe(object metav1.Object, its belongings) *state {
+func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) *state {
 	var fields struct {
 		Spec   struct{ Replicas *int }
 		Status status
 	}
 	data, _ := json.Marshal(object) // what the API server has sent as JSON
 	_ = json.Unmarshal(data, &fields)
-	return &state{object, its.pods, ptr.Deref(fields.Spec.Replicas, 1), fields.Status, k.plan(object, its)}
+	return &state{object, pods, ptr.Deref(fields.Spec.Replicas, 1), fields.Status, k.plan(object, pods, revisions, now)}
 }
 
-// settled tells whether a workload has come to rest at this status. The
-// generation is that of the change waited for.
+// settled tells whether a workload has settled at this status since the generation of a change.
 func (s *state) settled(generation int64, want status) bool {
 	want.ObservedGeneration = s.object.GetGeneration()
 	return want.ObservedGeneration >= generation && s.status == want && len(s.Create)+len(s.Delete)+len(s.Patch) == 0

@@ -99,7 +99,7 @@ status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedRepli
 		object.SetGeneration(3)
 		object.SetUID("set")
 		object.SetNamespace("demo")
-		s := k.observe(object, belongings{now: time.Now()})
+		s := k.observe(object, nil, nil, time.Now())
 		if want := (status{3, 10, 9, 5, 4}); s.status != want || s.replicas != replicas {
 			t.Errorf("%s: got %+v of %d, want %+v", k.name, s.status, s.replicas, want)
 		}
@@ -136,10 +136,10 @@ func TestSuggestions(t *testing.T) {
 		prefix string
 		scale  string
 	}{
-		{kinds[0], place{kubeconfig: "/tmp/a/admin.kubeconfig", namespace: "default"}, `go tool kubectl --kubeconfig /tmp/a/admin.kubeconfig`, "cloneset"},
-		{kinds[1], place{kubeconfig: "/a", namespace: "default"}, `go tool kubectl --kubeconfig /a`, "statefulset.apps.kruise.io"},
-		{kinds[0], place{kubeconfig: "/my files/a", namespace: "demo-1"}, `go tool kubectl --kubeconfig '/my files/a' -n demo-1`, "cloneset"},
-		{kinds[0], place{kubeconfig: "/a:/b", namespace: "default"}, `KUBECONFIG=/a:/b go tool kubectl`, "cloneset"},
+		{kinds["cloneset"], place{kubeconfig: "/tmp/a/admin.kubeconfig", namespace: "default"}, `go tool kubectl --kubeconfig /tmp/a/admin.kubeconfig`, "cloneset"},
+		{kinds["statefulset"], place{kubeconfig: "/a", namespace: "default"}, `go tool kubectl --kubeconfig /a`, "statefulset.apps.kruise.io"},
+		{kinds["cloneset"], place{kubeconfig: "/my files/a", namespace: "demo-1"}, `go tool kubectl --kubeconfig '/my files/a' -n demo-1`, "cloneset"},
+		{kinds["cloneset"], place{kubeconfig: "/a:/b", namespace: "default"}, `KUBECONFIG=/a:/b go tool kubectl`, "cloneset"},
 	} {
 		var text strings.Builder
 		for _, l := range suggestions(c.kind, &c.place) {

@@ -17,8 +17,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,20 +36,12 @@ const (
 	exitInterrupted = 130 // as a shell reports a program that Ctrl-C has ended
 )
 
-// options are the flags.
+// options are the flags; parse says what they mean.
 type options struct {
-	// Kind of workload, as the flag names it.
-	Kind string
-	// Node is the kind of nodes in a cluster of the demo's own: simulated or real.
-	Node string
-	// Exit ends the program after the checks.
-	Exit bool
-	// Kubeconfig is the cluster to work in; empty: one of its own.
-	Kubeconfig string
-	// InstallCRDs installs what CRDs a given cluster lacks.
-	InstallCRDs bool
-	// Patience is how long a step may take.
-	Patience time.Duration
+	Kind, Node        string
+	Kubeconfig        string // empty: a cluster of the demo's own
+	Exit, InstallCRDs bool
+	Patience          time.Duration
 }
 
 // The kinds of nodes in a cluster of the demo's own.
@@ -68,7 +62,7 @@ func run(arguments []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 
-	d := &demo{options: o, kind: kindOf(o.Kind), screen: newScreen(os.Stdout)}
+	d := &demo{options: o, kind: kinds[o.Kind], screen: newScreen(os.Stdout)}
 	switch err := d.run(ctx); {
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
@@ -87,7 +81,8 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 	flags.Usage = func() {
 		fmt.Printf("Shows pods that are updated in place, on a real API server.\n\nUsage: go run ./evaluate [flags]\n\n%s", flags.FlagUsages())
 	}
-	flags.StringVar(&o.Kind, "kind", kinds[0].flag(), "kind of workload to show: "+flagsOfKinds())
+	known := slices.Sorted(maps.Keys(kinds))
+	flags.StringVar(&o.Kind, "kind", "cloneset", "kind of workload to show: "+strings.Join(known, ", "))
 	flags.StringVar(&o.Node, "node", nodeSimulated, "nodes of the cluster that is started: "+nodeSimulated+", or "+nodeReal+" ones, which run containers and need root, runc and CNI plugins")
 	flags.BoolVar(&o.Exit, "exit", false, "end after the checks; the exit code is 1 if one failed")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", kubeconfig, "work in this cluster, in a namespace that is removed in the end ($KUBECONFIG); empty starts a cluster on this machine")
@@ -100,8 +95,8 @@ func parse(arguments []string, kubeconfig string) (options, error) {
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected arguments %q: want flags only", flags.Args())
-	case kindOf(o.Kind) == nil:
-		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, flagsOfKinds())
+	case kinds[o.Kind] == nil:
+		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, strings.Join(known, ", "))
 	case o.Node != nodeSimulated && o.Node != nodeReal:
 		return o, fmt.Errorf("--node=%s: want %s or %s", o.Node, nodeSimulated, nodeReal)
 	case o.Node == nodeReal && o.Kubeconfig != "":

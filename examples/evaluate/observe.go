@@ -5,210 +5,129 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
+	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
-	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/workloads/client"
 )
 
-// observer watches the workload and what belongs to it, with caches of the
-// demo's own: it asks nothing of the controller. It looks at every state that the
-// API server reports, not at samples.
+// observer follows the workload, its pods and its revisions through every state that the API server reports, not through
+// samples. It asks nothing of the controller.
 type observer struct {
-	kind *kind
-	name string // NAMESPACE/NAME of the workload
-	// changed gets a value after changes; several may share one.
-	changed chan struct{}
-	sets    cache.Store
-	// caches of the pods and revisions of the namespace.
-	podCache, revisionCache cache.Store
-	// record judges every change by the rules of the library's simulation; nil in a cluster where others
-	// may write as well.
-	record *invariants.Record
-
-	mu   sync.Mutex
-	seen map[types.UID]string // the last version of every object that there is
-	facts
+	kind      *kind
+	changed   chan struct{} // gets a value after changes; several may share one
+	sets      *mirror.Mirror[metav1.Object]
+	pods      *mirror.Mirror[*corev1.Pod]
+	revisions *mirror.Mirror[*appsv1.ControllerRevision]
+	// record judges every change by the rules of the library's simulation, and judged is how many there were before the act that
+	// is played. Where others may write as well, as in a cluster that is not the demo's own, nobody asks it.
+	record  *invariants.Record
+	judged  int
+	history *history // of the act that is played; guarded by the lock of the pods
 }
 
-// facts are what was seen of the pods since an act began.
-type facts struct {
-	pods, before         map[types.UID]*corev1.Pod // as they are, and as they were when it began
-	states, most         int                       // how many states of all pods there were, and the most unavailable pods in one of them
-	created, lost, moved sets.Set[string]          // names of pods
-	// exchanged are the pods that got another image, and of those unshielded the ones that were Ready before the container had restarted.
-	exchanged, unshielded sets.Set[string]
-	judged                int // changes that the record had seen when it began
-}
-
-// newObserver returns when the caches are filled. They follow the API server
-// until the context is done; running counts what does so.
-func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, p *place, running *sync.WaitGroup) (*observer, error) {
-	factory := informers.NewSharedInformerFactoryWithOptions(core, 0, informers.WithNamespace(p.namespace))
-	pods, revisions := factory.Core().V1().Pods().Informer(), factory.Apps().V1().ControllerRevisions().Informer()
-	sets := k.informer(workloads, p.namespace)
-	o := &observer{
-		kind: k, name: p.namespace + "/" + setName, changed: make(chan struct{}, 1),
-		sets: sets.GetStore(), podCache: pods.GetStore(), revisionCache: revisions.GetStore(),
-		seen: map[types.UID]string{}, facts: facts{pods: map[types.UID]*corev1.Pod{}},
-	}
-	if p.own {
-		o.record = invariants.NewRecord()
-	}
-	for _, informer := range []cache.SharedIndexInformer{sets, pods, revisions} {
-		if _, err := informer.AddEventHandler(o.handler()); err != nil {
-			return nil, err
-		}
-		running.Go(func() { informer.RunWithContext(ctx) })
-	}
-	if !cache.WaitForCacheSync(ctx.Done(), sets.HasSynced, pods.HasSynced, revisions.HasSynced) {
-		return nil, fmt.Errorf("reading %ss, pods and revisions of namespace %s: %w", k.name, p.namespace, context.Cause(ctx))
-	}
-	return o, nil
-}
-
-// handler sees every change of an object.
-func (o *observer) handler() cache.ResourceEventHandler {
-	see := func(old, new any) {
-		before, _ := old.(metav1.Object)
-		after, _ := new.(metav1.Object)
-		o.see(before, after)
+// newObserver returns when all objects have been listed. It follows them until the context is done, which is that of running.
+func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, namespace string, running *errgroup.Group) (*observer, error) {
+	o := &observer{kind: k, changed: make(chan struct{}, 1), record: invariants.NewRecord(), history: newHistory(nil)}
+	changed := func() {
 		select {
 		case o.changed <- struct{}{}:
 		default: // the last one has not been seen yet
 		}
 	}
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { see(nil, object) },
-		UpdateFunc: see,
-		DeleteFunc: func(object any) {
-			if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = gone.Obj
-			}
-			see(object, nil)
-		},
+	pods, revisions := core.CoreV1().Pods(namespace), core.AppsV1().ControllerRevisions(namespace)
+	o.sets = mirror.New(k.source(workloads, namespace), invariants.Observe[metav1.Object](o.record), changed)
+	o.pods = mirror.New(mirror.From(pods.List, pods.Watch), o.see, changed)
+	o.revisions = mirror.New(mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record), changed)
+	for _, run := range []func(context.Context){o.sets.Run, o.pods.Run, o.revisions.Run} {
+		running.Go(func() error { run(ctx); return nil })
 	}
+	for _, filled := range []<-chan struct{}{o.sets.Filled(), o.pods.Filled(), o.revisions.Filled()} {
+		select {
+		case <-filled:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("reading %ss, pods and revisions of namespace %s: %w", k.name, namespace, context.Cause(ctx))
+		}
+	}
+	return o, nil
 }
 
-// see takes note of a change; old or new is nil where there is none.
-func (o *observer) see(old, new metav1.Object) {
+// see takes note of a change of a pod.
+func (o *observer) see(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, version string, gap bool) {
+	invariants.Observe[*corev1.Pod](o.record)(all, old, new, version, gap)
 	latest := new
 	if new == nil {
 		latest = old
 	}
-	if o.record != nil {
-		o.record.Add(latest.GetResourceVersion(), false, invariants.Change{Old: old, New: new})
+	if o.kind.controls(*latest) {
+		o.history.see(*latest, new == nil)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if new == nil {
-		delete(o.seen, latest.GetUID())
-	} else {
-		o.seen[latest.GetUID()] = latest.GetResourceVersion()
-	}
-	pod, ok := latest.(*corev1.Pod)
-	if owner := metav1.GetControllerOf(latest); !ok || owner == nil || owner.Kind != o.kind.name || owner.Name != setName {
-		return
-	}
-	before := o.before[pod.UID]
-	switch {
-	case new == nil || pod.DeletionTimestamp != nil:
-		o.lost.Insert(pod.Name)
-	case before == nil:
-		o.created.Insert(pod.Name)
-	default:
-		o.compare(before, pod)
-	}
-	if new == nil {
-		delete(o.pods, pod.UID)
-	} else {
-		o.pods[pod.UID] = pod
-	}
-	o.count()
 }
 
-// catchUp waits until all has been seen that the caches hold, which are ahead of what they tell, or the context is done.
-func (o *observer) catchUp(ctx context.Context) {
-	behind := func(store cache.Store) bool {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return slices.ContainsFunc(store.List(), func(item any) bool {
-			object := item.(metav1.Object)
-			return o.seen[object.GetUID()] != object.GetResourceVersion()
-		})
-	}
-	for _, store := range []cache.Store{o.sets, o.podCache, o.revisionCache} {
-		for ctx.Err() == nil && behind(store) {
-			time.Sleep(time.Millisecond)
+// begin takes the pods as they are now for what the next act has to keep. Call it before anything is changed.
+func (o *observer) begin() {
+	o.pods.Read(func(all map[types.UID]*corev1.Pod) {
+		var pods []*corev1.Pod
+		for _, pod := range all {
+			if o.kind.controls(pod) {
+				pods = append(pods, pod)
+			}
 		}
-	}
+		o.history = newHistory(pods)
+	})
+	o.review()
+	o.judged = o.record.Seen()
 }
 
-// compare compares a pod with what it was when the act began.
-func (o *observer) compare(before, pod *corev1.Pod) {
-	if !samePlace(before, pod) {
-		o.moved.Insert(pod.Name)
+// review judges what has been seen, all of which has settled, and returns what is wrong with it.
+func (o *observer) review() []string {
+	if len(o.record.Review()) == 0 {
+		o.record.Settled()
 	}
-	if pod.Spec.Containers[0].Image != before.Spec.Containers[0].Image {
-		o.exchanged.Insert(pod.Name)
-	}
-	if o.exchanged.Has(pod.Name) && restarts(pod) == restarts(before) && readiness.Ready(pod) {
-		o.unshielded.Insert(pod.Name)
-	}
+	return o.record.Review()
 }
 
-func samePlace(a, b *corev1.Pod) bool {
-	return a.Spec.NodeName == b.Spec.NodeName && a.Status.PodIP == b.Status.PodIP
+// checkRecord: no single write was one that it may not make.
+func (o *observer) checkRecord() check {
+	wrong, seen := o.review(), o.record.Seen()-o.judged
+	text := fmt.Sprintf("%d changes keep every rule of the library's simulation: order, partition, budget, revisions, status", seen)
+	return check{len(wrong) == 0 && seen > 0, strings.Join(append([]string{text}, wrong...), "; ")}
 }
 
-// count counts the pods that are unavailable now. A missing one is.
-func (o *observer) count() {
-	available := 0
-	for _, pod := range o.pods {
-		if readiness.Ready(pod) && pod.DeletionTimestamp == nil {
-			available++
-		}
-	}
-	o.states++
-	o.most = max(o.most, replicas-available)
+// check compares what was seen of an act with what it promises.
+func (o *observer) check(final []*corev1.Pod, moves int) (checks []check) {
+	o.pods.Read(func(map[types.UID]*corev1.Pod) { checks = o.history.checks(final, moves) })
+	return checks
 }
 
-// mostUnavailable returns the most pods that were unavailable at any moment since the act began.
-func (o *observer) mostUnavailable() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.most
+// most returns the most pods that were unavailable at any moment since the act began.
+func (o *observer) most() (n int) {
+	o.pods.Read(func(map[types.UID]*corev1.Pod) { n = o.history.most })
+	return n
 }
 
-// state plans from what the caches hold, as a controller does; nil while the
-// workload is not there.
+// state plans from what the mirrors hold, as a controller does; nil while the workload is not there.
 func (o *observer) state() *state {
-	cached, _, _ := o.sets.GetByKey(o.name) // a cache gives no error
-	object, ok := cached.(metav1.Object)
-	if !ok {
+	object, found := o.sets.Named(setName)
+	if !found {
 		return nil
 	}
-	return o.kind.observe(object, belongings{
-		owned[*corev1.Pod](o.podCache, object), owned[*appsv1.ControllerRevision](o.revisionCache, object), time.Now(),
-	})
+	return o.kind.observe(object, owned(o.pods.All(), object), owned(o.revisions.All(), object), time.Now())
 }
 
-// owned returns the objects of a cache that a workload controls.
-func owned[T metav1.Object](store cache.Store, owner metav1.Object) (out []T) {
-	for _, object := range store.List() {
-		if object := object.(T); metav1.IsControlledBy(object, owner) {
+// owned returns the objects that a workload controls.
+func owned[T metav1.Object](objects []T, owner metav1.Object) (out []T) {
+	for _, object := range objects {
+		if metav1.IsControlledBy(object, owner) {
 			out = append(out, object)
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"path/filepath"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/process"
 )
 
 // place is where the demo happens: a cluster and a namespace in it.
@@ -73,15 +73,11 @@ func startCluster(ctx context.Context, node string, screen *screen) (*place, err
 	return &place{config: c.Config(), kubeconfig: c.Kubeconfig(), namespace: "default", own: true, dir: c.Dir(), close: c.Stop}, nil
 }
 
-// openCluster takes a cluster that is there already, and makes a namespace in it that is removed in the end.
+// openCluster takes a cluster that is there already, in which a namespace of the demo's own is removed in the end.
 func openCluster(ctx context.Context, kubeconfig string, screen *screen) (*place, error) {
-	rules := &clientcmd.ClientConfigLoadingRules{Precedence: filepath.SplitList(kubeconfig), WarnIfAllMissing: true}
-	if len(rules.Precedence) == 1 {
-		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig} // which must exist
-	}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	config, _, err := process.Connection(nil, kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %s: %w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", kubeconfig, err)
+		return nil, fmt.Errorf("%w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", err)
 	}
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)
@@ -108,16 +104,14 @@ func runningManager(ctx context.Context, client kubernetes.Interface) (string, e
 	lease, err := client.CoordinationV1().Leases("kruise-system").Get(ctx, "kruise-manager", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return "", nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return "", fmt.Errorf("looking for a manager that runs already: %w", err)
 	}
-	spec := lease.Spec
-	if spec.HolderIdentity == nil || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil ||
-		time.Since(spec.RenewTime.Time) > time.Duration(*spec.LeaseDurationSeconds)*time.Second {
+	end := ptr.Deref(lease.Spec.RenewTime, metav1.MicroTime{}).Add(time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second)
+	if time.Now().After(end) {
 		return "", nil
 	}
-	return *spec.HolderIdentity, nil
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), nil
 }
 
 // makeNamespace creates the namespace to work in, unless there is one.
@@ -125,22 +119,13 @@ func (p *place) makeNamespace(ctx context.Context, client kubernetes.Interface, 
 	if p.namespace != "" {
 		return nil
 	}
-	return screen.step("creating a namespace", "a namespace is created; it is removed in the end", func() error {
-		namespace, err := client.CoreV1().Namespaces().Create(ctx,
-			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "podwright-demo-"}}, metav1.CreateOptions{})
-		if err != nil {
-			return fmt.Errorf("creating a namespace for the demo: %w", err)
+	return screen.step("creating a namespace", "a namespace is created; it is removed in the end", func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		if p.namespace, err = cluster.NewNamespace(ctx, client, "podwright-demo-"); err != nil && p.namespace != "" {
+			err = fmt.Errorf("%w; is the controller manager of the cluster running?", err)
 		}
-		p.namespace = namespace.Name
-		// Without this account no pod can be created.
-		err = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-			_, err := client.CoreV1().ServiceAccounts(p.namespace).Get(ctx, "default", metav1.GetOptions{})
-			return err == nil, nil
-		})
-		if err != nil {
-			return fmt.Errorf("waiting for the service account default of namespace %s: %w; is the controller manager of the cluster running?", p.namespace, err)
-		}
-		return nil
+		return err
 	})
 }
 
@@ -150,15 +135,10 @@ func removeNamespace(client kubernetes.Interface, name string) error {
 	if name == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(context.Background(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		if apierrors.IsConflict(err) { // it is about to go
-			err = nil
+		if gone := apierrors.IsNotFound(err); gone || apierrors.IsConflict(err) { // a conflict: it is about to go
+			return gone, nil
 		}
 		return false, err
 	})

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -30,11 +29,9 @@ const title, good, busy, bad = "1", "32", "33", "31"
 // screen writes to a terminal, where one table is drawn over again in place, or to
 // a file or pipe without any control codes.
 type screen struct {
-	mu    sync.Mutex
-	out   *os.File
-	live  bool // a terminal
-	color bool
-	drawn int // lines that stand at the end and may be drawn over
+	out         *os.File
+	live, color bool // a terminal, and one of colors
+	drawn       int  // lines that stand at the end and may be drawn over
 }
 
 // newScreen returns one in colors, unless the environment variable NO_COLOR is set.
@@ -45,13 +42,7 @@ func newScreen(out *os.File) *screen {
 
 // print writes lines below what stands there, which stays.
 func (s *screen) print(lines ...line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.drawn = 0
-	s.write(lines)
-}
-
-func (s *screen) write(lines []line) {
 	for _, l := range lines {
 		if s.color && l.color != "" {
 			l.text = "\x1b[" + l.color + "m" + l.text + "\x1b[0m"
@@ -60,27 +51,9 @@ func (s *screen) write(lines []line) {
 	}
 }
 
-// step announces what takes time, does it, and says how long it took unless it fails.
-func (s *screen) step(what, done string, do func() error) error {
-	begin := time.Now()
-	s.print() // what is drawn stays
-	s.draw([]line{{text: "  ...     " + what}}, false)
-	err := do()
-	s.draw(nil, false)
-	if err == nil {
-		s.print(line{text: fmt.Sprintf("%6.1f s  %s", time.Since(begin).Seconds(), done)})
-	}
-	return err
-}
-
-// draw draws lines over the last ones, where there is a terminal. Those that are kept are not drawn over.
-func (s *screen) draw(lines []line, keep bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// draw draws lines over the last ones that were drawn. It does nothing where there is no terminal.
+func (s *screen) draw(lines ...line) {
 	if !s.live {
-		if keep {
-			s.write(append([]line{{}}, lines...))
-		}
 		return
 	}
 	if s.drawn > 0 {
@@ -94,60 +67,68 @@ func (s *screen) draw(lines []line, keep bool) {
 			}
 		}
 	}
-	s.write(lines)
-	if s.drawn = len(lines); keep {
-		s.drawn = 0
-	}
+	s.print(lines...)
+	s.drawn = len(lines)
 }
 
-// keepPlain leaves lines to be read where nothing is drawn over.
-func (s *screen) keepPlain(lines []line) {
-	if !s.live {
-		s.draw(lines, true)
+// keep leaves lines to be read, in place of the last ones that were drawn.
+func (s *screen) keep(lines ...line) {
+	if s.draw(lines...); !s.live {
+		s.print(append([]line{{}}, lines...)...)
 	}
+	s.drawn = 0
+}
+
+// step announces what takes time, does it, and says how long it took unless it fails.
+func (s *screen) step(what, done string, do func() error) error {
+	begin := time.Now()
+	s.drawn = 0
+	s.draw(line{text: "  ...     " + what})
+	err := do()
+	if s.draw(); err == nil {
+		s.print(line{text: fmt.Sprintf("%6.1f s  %s", time.Since(begin).Seconds(), done)})
+	}
+	return err
 }
 
 // render shows a workload, and what its plan says of the pods that do not move.
 func render(s *state) []line {
-	waits := map[*corev1.Pod]string{}
-	var reasons []line
-	letters := map[string]string{}
+	waits, letters, reasons := map[*corev1.Pod]string{}, map[string]string{}, []line(nil)
 	for _, w := range slices.Backward(s.Waiting) { // the first reason counts
 		waits[w.Pod] = w.Reason.String()
 	}
-	var bar, text strings.Builder
-	var colors []string
+	var text strings.Builder
+	bar, colors, updated := "", []string{""}, 0
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "POD\tREVISION\tIMAGE\tSTATE\tRESTARTS\tNODE\tIP\tWHY")
-	updated := 0
 	for _, pod := range slices.SortedFunc(slices.Values(s.pods), byName) {
 		word, color := s.stateOf(pod)
-		why := ""
-		if reason := waits[pod]; reason != "" && color != busy && color != bad { // that a pod moves stands in its state
-			if why = letters[reason]; why == "" {
-				why = string(rune('a' + len(letters)))
-				letters[reason] = why
-				reasons = append(reasons, line{text: why + "  " + reason})
-			}
+		reason := waits[pod]
+		if color == busy || color == bad { // that a pod moves stands in its state
+			reason = ""
+		}
+		if reason != "" && letters[reason] == "" {
+			letters[reason] = string(rune('a' + len(letters)))
+			reasons = append(reasons, line{text: letters[reason] + "  " + reason})
 		}
 		if s.isUpdated(pod) {
 			updated++
 		}
-		bar.WriteString(map[string]string{good: "#", busy: "~", bad: "!", "": "."}[color])
+		bar += map[string]string{good: "#", busy: "~", bad: "!", "": "."}[color]
 		colors = append(colors, color)
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", pod.Name, revision.ShortHash(pod.Labels["controller-revision-hash"]),
-			path.Base(pod.Spec.Containers[0].Image), word, restarts(pod), pod.Spec.NodeName, pod.Status.PodIP, why)
+			path.Base(pod.Spec.Containers[0].Image), word, restarts(pod), pod.Spec.NodeName, pod.Status.PodIP, letters[reason])
 	}
 	_ = table.Flush() // to memory
-	out := []line{{text: fmt.Sprintf("[%s] %d of %d updated, %d ready, %d unavailable", bar.String(), updated, s.replicas, s.ready(), s.unavailable())}, {}}
+	out := []line{{text: fmt.Sprintf("[%s] %d of %d updated, %d ready, %d unavailable", bar, updated, s.replicas, available(s.pods), s.unavailable())}, {}}
 	for i, row := range strings.Split(strings.TrimRight(text.String(), "\n"), "\n") {
-		out = append(out, line{text: strings.TrimRight(row, " "), color: slices.Concat([]string{""}, colors)[i]})
+		out = append(out, line{strings.TrimRight(row, " "), colors[i]})
 	}
 	if reason := waits[nil]; reason != "" {
 		reasons = append(reasons, line{text: "pods are not created yet: " + reason})
 	}
 	for _, problem := range s.Problems {
-		reasons = append(reasons, line{text: "! " + problem.Err.Error(), color: bad})
+		reasons = append(reasons, line{"! " + problem.Err.Error(), bad})
 	}
 	if len(reasons) > 0 {
 		out = append(out, line{})
@@ -168,16 +149,16 @@ var troubles = []string{
 
 // stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
 func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
-	if pod.DeletionTimestamp != nil {
-		return "terminating", busy
-	}
 	for i := range pod.Status.ContainerStatuses {
-		if waiting := pod.Status.ContainerStatuses[i].State.Waiting; waiting != nil && slices.Contains(troubles, waiting.Reason) {
+		waiting := pod.Status.ContainerStatuses[i].State.Waiting
+		if waiting != nil && slices.Contains(troubles, waiting.Reason) && pod.DeletionTimestamp == nil {
 			return waiting.Reason, bad
 		}
 	}
 	gate := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady)
 	switch {
+	case pod.DeletionTimestamp != nil:
+		return "terminating", busy
 	case readiness.Ready(pod) && s.isUpdated(pod):
 		return "ready", good
 	case readiness.Ready(pod):
@@ -192,17 +173,8 @@ func (s *state) isUpdated(pod *corev1.Pod) bool {
 	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
 }
 
-// ready counts the pods that are available, unavailable those that are missing or not.
-func (s *state) ready() (n int) {
-	for _, pod := range s.pods {
-		if readiness.Ready(pod) && pod.DeletionTimestamp == nil {
-			n++
-		}
-	}
-	return n
-}
-
-func (s *state) unavailable() int { return max(s.replicas-s.ready(), 0) }
+// unavailable counts the pods that are missing or do not serve.
+func (s *state) unavailable() int { return max(s.replicas-available(s.pods), 0) }
 
 // quiet tells whether no pod is on its way.
 func (s *state) quiet() bool {

@@ -17,10 +17,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -34,11 +34,11 @@ type story struct {
 	record   *invariants.Record
 	managers *managers
 
-	pods         *testbed.Mirror[*corev1.Pod]
-	claims       *testbed.Mirror[*corev1.PersistentVolumeClaim]
-	revisions    *testbed.Mirror[*appsv1.ControllerRevision]
-	cloneSets    *testbed.Mirror[*v1alpha1.CloneSet]
-	statefulSets *testbed.Mirror[*v1beta1.StatefulSet]
+	pods         *mirror.Mirror[*corev1.Pod]
+	claims       *mirror.Mirror[*corev1.PersistentVolumeClaim]
+	revisions    *mirror.Mirror[*appsv1.ControllerRevision]
+	cloneSets    *mirror.Mirror[*v1alpha1.CloneSet]
+	statefulSets *mirror.Mirror[*v1beta1.StatefulSet]
 	images       map[string][]string // that users have chosen, by workload
 
 	mu    sync.Mutex
@@ -57,11 +57,11 @@ func newStory(t *testing.T, seed uint64) *story {
 	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
 	revisions := bed.Core.AppsV1().ControllerRevisions(s.Namespace)
 	cloned, stateful := workloads.CloneSets(s.Namespace), workloads.StatefulSets(s.Namespace)
-	s.cloneSets = follow[*v1alpha1.CloneSet](s.Scene, s.record, testbed.From(cloned.List, cloned.Watch))
-	s.statefulSets = follow[*v1beta1.StatefulSet](s.Scene, s.record, testbed.From(stateful.List, stateful.Watch))
-	s.revisions = follow[*appsv1.ControllerRevision](s.Scene, s.record, testbed.From(revisions.List, revisions.Watch))
-	s.pods = follow[*corev1.Pod](s.Scene, s.record, testbed.From(pods.List, pods.Watch))
-	s.claims = follow[*corev1.PersistentVolumeClaim](s.Scene, s.record, testbed.From(claims.List, claims.Watch))
+	s.cloneSets = testbed.Follow(s.Scene, mirror.From(cloned.List, cloned.Watch), invariants.Observe[*v1alpha1.CloneSet](s.record))
+	s.statefulSets = testbed.Follow(s.Scene, mirror.From(stateful.List, stateful.Watch), invariants.Observe[*v1beta1.StatefulSet](s.record))
+	s.revisions = testbed.Follow(s.Scene, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](s.record))
+	s.pods = testbed.Follow(s.Scene, mirror.From(pods.List, pods.Watch), invariants.Observe[*corev1.Pod](s.record))
+	s.claims = testbed.Follow(s.Scene, mirror.From(claims.List, claims.Watch), invariants.Observe[*corev1.PersistentVolumeClaim](s.record))
 	for _, name := range cloneSets {
 		if _, err := cloned.Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create CloneSet %s: %v", name, err)
@@ -167,29 +167,4 @@ func (s *story) observed(set metav1.Object) {
 // within is a context for one request of a user.
 func (s *story) within(limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.Context(), limit)
-}
-
-// follow mirrors the objects of a kind into the record. What comes of a list lumps together what has happened since the watch.
-func follow[T metav1.Object](s *testbed.Scene, r *invariants.Record, from testbed.Source) *testbed.Mirror[T] {
-	listing := false // lists, watches and changes have one goroutine
-	noting := testbed.Source{
-		List: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			listing = true
-			return from.List(ctx, o)
-		},
-		Watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			listing = false
-			return from.Watch(ctx, o)
-		},
-	}
-	return testbed.Follow(s, noting, func(_ map[types.UID]T, old, new *T, version string) {
-		var change invariants.Change
-		if old != nil {
-			change.Old = *old
-		}
-		if new != nil {
-			change.New = *new
-		}
-		r.Add(version, listing, change)
-	})
 }

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -164,7 +164,7 @@ func (s *story) answerHooks() {
 	})
 	go func() {
 		defer close(ended)
-		for ; ctx.Err() == nil; testbed.Pause(ctx) {
+		for ; ctx.Err() == nil; mirror.Pause(ctx) {
 			for _, pod := range s.pods.All() {
 				s.answerHook(ctx, pod)
 			}

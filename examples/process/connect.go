@@ -15,7 +15,8 @@ import (
 
 // Connection returns how to reach the API server, and where that is said: what
 // the embedding program gives, unless it is nil; a file, unless its name is empty;
-// the environment variable KUBECONFIG; or the service account of the pod.
+// the environment variable KUBECONFIG; or the service account of the pod. The file
+// and the variable may be lists of files, which are merged.
 func Connection(given *rest.Config, kubeconfig string) (config *rest.Config, source string, err error) {
 	if given != nil {
 		return given, "the embedding program", nil
@@ -26,10 +27,9 @@ func Connection(given *rest.Config, kubeconfig string) (config *rest.Config, sou
 		source = "environment variable KUBECONFIG=" + file
 	}
 	if file != "" {
-		// The variable may name several files, which are merged.
 		rules := &clientcmd.ClientConfigLoadingRules{Precedence: filepath.SplitList(file), WarnIfAllMissing: true}
-		if kubeconfig != "" {
-			rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: file}
+		if len(rules.Precedence) == 1 {
+			rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: file} // which must exist
 		}
 		config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 		if err != nil {

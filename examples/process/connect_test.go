@@ -40,8 +40,11 @@ func TestConnection(t *testing.T) {
 		"then the environment":           {nil, "", variable, "https://variable:6443", "environment variable KUBECONFIG=" + variable, ""},
 		"a list of files in the environment": {nil, "", "/nowhere" + string(os.PathListSeparator) + variable, "https://variable:6443",
 			"environment variable KUBECONFIG=/nowhere" + string(os.PathListSeparator) + variable, ""},
-		"a flag with a wrong file": {nil, "/nowhere", variable, "", "", "--kubeconfig=/nowhere"},
-		"nothing at all":           {nil, "", "", "", "", "want --kubeconfig=<file>"},
+		"a list of files in the flag": {nil, "/nowhere" + string(os.PathListSeparator) + flag, variable, "https://flag:6443",
+			"--kubeconfig=/nowhere" + string(os.PathListSeparator) + flag, ""},
+		"a flag with a wrong file":     {nil, "/nowhere", variable, "", "", "--kubeconfig=/nowhere"},
+		"a variable with a wrong file": {nil, "", "/nowhere", "", "", "KUBECONFIG=/nowhere: stat /nowhere"},
+		"nothing at all":               {nil, "", "", "", "", "want --kubeconfig=<file>"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,6 @@ package process
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -14,77 +13,71 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
 )
 
 // stopTimeout is how long a server waits for requests under way.
 const stopTimeout = 10 * time.Second
 
-// Server is an HTTP server. Its listener is open from the start, so that an
-// address in use is found before anything else happens. Listen makes one.
-type Server struct {
-	// Listener is closed by Run; who does not run the server closes it.
-	Listener net.Listener
+// Servers serve HTTP until they are stopped, or one of them fails. Serve makes them.
+type Servers struct {
+	// Context is done when they shall end.
+	Context context.Context
 
-	name    string
-	handler http.Handler
+	group *errgroup.Group
+	stop  context.CancelFunc
 }
 
-// Listen returns a server that does not serve yet. The name stands in logs and
-// errors.
-func Listen(name, address string, handler http.Handler) (*Server, error) {
+// Serve returns no servers yet, which do not end with the context.
+func Serve(ctx context.Context) *Servers {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	group, ctx := errgroup.WithContext(ctx)
+	return &Servers{ctx, group, stop}
+}
+
+// Stop lets all servers answer the requests under way, for a while. It returns when they have ended, with the error of the one
+// that has failed.
+func (s *Servers) Stop() error {
+	s.stop()
+	return s.group.Wait()
+}
+
+// Add serves on an address from now on, and returns what it listens on. No address, or "0", is none: nothing is served then.
+// The name stands in logs and errors.
+func (s *Servers) Add(name, address string, handler http.Handler) (string, error) {
+	if address == "" || address == "0" {
+		return "", nil
+	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("serving %s on %s: %w", name, address, err)
+		return "", fmt.Errorf("serving %s on %s: %w", name, address, err)
 	}
-	return &Server{listener, name, handler}, nil
-}
-
-// Address returns what the server listens on; empty for nil.
-func (s *Server) Address() string {
-	if s == nil {
-		return ""
+	address = listener.Addr().String()
+	logger := klog.FromContext(s.Context).WithName(name)
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: ErrorLog(logger),
+		BaseContext: func(net.Listener) context.Context { return klog.NewContext(context.WithoutCancel(s.Context), logger) },
 	}
-	return s.Listener.Addr().String()
-}
-
-// Run serves until the context is done, and then until the requests under way
-// are answered. With a TLS configuration it serves HTTPS.
-func (s *Server) Run(ctx context.Context, tlsConfig *tls.Config) error {
-	logger := klog.FromContext(ctx).WithName(s.name)
-	httpServer := &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		TLSConfig:         tlsConfig,
-		ErrorLog:          ErrorLog(logger),
-		BaseContext: func(net.Listener) context.Context {
-			return klog.NewContext(context.WithoutCancel(ctx), logger)
-		},
-	}
-	ended := make(chan error, 1)
-	go func() {
-		if tlsConfig != nil {
-			ended <- httpServer.ServeTLS(s.Listener, "", "")
-		} else {
-			ended <- httpServer.Serve(s.Listener)
+	s.group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving %s on %s: %w", name, address, err)
 		}
-	}()
-	logger.V(1).Info("Serving", "address", s.Address())
-	select {
-	case err := <-ended:
-		return fmt.Errorf("serving %s on %s: %w", s.name, s.Address(), err)
-	case <-ctx.Done():
-	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	err := httpServer.Shutdown(limited)
-	if errors.Is(err, context.DeadlineExceeded) {
-		logger.Info("Requests were still under way at the end", "waited", stopTimeout)
-		err = httpServer.Close()
-	}
-	<-ended
-	return err
+		return nil
+	})
+	s.group.Go(func() error {
+		<-s.Context.Done()
+		limited, cancel := context.WithTimeout(context.WithoutCancel(s.Context), stopTimeout)
+		defer cancel()
+		err := server.Shutdown(limited)
+		if errors.Is(err, context.DeadlineExceeded) {
+			logger.Info("Requests were still under way at the end", "waited", stopTimeout)
+			err = server.Close()
+		}
+		return err
+	})
+	logger.V(1).Info("Serving", "address", address)
+	return address, nil
 }
 
 // ErrorLog leads what net/http logs, which is mostly the noise of broken connections, to the log for debugging.

@@ -14,7 +14,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
 // Scene is a namespace of a test's own, and everything that happens in it.
@@ -22,9 +24,9 @@ type Scene struct {
 	*testing.T
 	Namespace string
 
-	Pods      *Mirror[*corev1.Pod]
-	Claims    *Mirror[*corev1.PersistentVolumeClaim]
-	Revisions *Mirror[*appsv1.ControllerRevision]
+	Pods      *mirror.Mirror[*corev1.Pod]
+	Claims    *mirror.Mirror[*corev1.PersistentVolumeClaim]
+	Revisions *mirror.Mirror[*appsv1.ControllerRevision]
 
 	bed     *Testbed
 	ctx     context.Context // of what follows the namespace
@@ -37,15 +39,16 @@ type Scene struct {
 }
 
 // NewScene creates a namespace in which pods can be created. observe is told every change of a pod. The namespace goes when the test ends.
-func (b *Testbed) NewScene(t *testing.T, observe Observer[*corev1.Pod]) *Scene {
+func (b *Testbed) NewScene(t *testing.T, observe mirror.Observer[*corev1.Pod]) *Scene {
 	t.Helper()
-	namespace, err := b.Core.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}, metav1.CreateOptions{})
+	within, done := context.WithTimeout(t.Context(), Patience)
+	defer done()
+	namespace, err := cluster.NewNamespace(within, b.Core, "e2e-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Scene{T: t, Namespace: namespace.Name, bed: b, ctx: ctx, changed: make(chan struct{})}
+	s := &Scene{T: t, Namespace: namespace, bed: b, ctx: ctx, changed: make(chan struct{})}
 	if log, err := os.Stat(b.Control.AuditLog()); err == nil {
 		s.auditStart = log.Size()
 	}
@@ -56,21 +59,19 @@ func (b *Testbed) NewScene(t *testing.T, observe Observer[*corev1.Pod]) *Scene {
 	})
 	pods, claims := b.Core.CoreV1().Pods(s.Namespace), b.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
 	revisions := b.Core.AppsV1().ControllerRevisions(s.Namespace)
-	s.Pods = Follow(s, From(pods.List, pods.Watch), observe)
-	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, From(claims.List, claims.Watch), nil)
-	s.Revisions = Follow[*appsv1.ControllerRevision](s, From(revisions.List, revisions.Watch), nil)
-	s.AwaitServiceAccount()
+	s.Pods = Follow(s, mirror.From(pods.List, pods.Watch), observe)
+	s.Claims = Follow[*corev1.PersistentVolumeClaim](s, mirror.From(claims.List, claims.Watch), nil)
+	s.Revisions = Follow[*appsv1.ControllerRevision](s, mirror.From(revisions.List, revisions.Watch), nil)
 	return s
 }
 
 // Follow mirrors the objects of a source until the test ends. observe may be nil.
-func Follow[T metav1.Object](s *Scene, from Source, observe Observer[T]) *Mirror[T] {
+func Follow[T metav1.Object](s *Scene, from mirror.Source, observe mirror.Observer[T]) *mirror.Mirror[T] {
 	s.Helper()
-	m := &Mirror[T]{source: from, changed: s.notify, observe: observe, objects: map[types.UID]T{}}
-	filled := make(chan struct{})
-	s.running.Go(func() { m.follow(s.ctx, filled) })
+	m := mirror.New(from, observe, s.notify)
+	s.running.Go(func() { m.Run(s.ctx) })
 	select {
-	case <-filled:
+	case <-m.Filled():
 	case <-time.After(Patience):
 		s.Fatalf("the objects of the namespace cannot be listed")
 	}
@@ -122,17 +123,6 @@ func (s *Scene) AwaitAsking(expected string, observed func() string) {
 	if err != nil {
 		s.Fatalf("%v", err)
 	}
-}
-
-// AwaitServiceAccount waits for what no pod can be created without.
-func (s *Scene) AwaitServiceAccount() {
-	s.Helper()
-	s.AwaitAsking("the default service account", func() string {
-		if _, err := s.bed.Core.CoreV1().ServiceAccounts(s.Namespace).Get(s.Context(), "default", metav1.GetOptions{}); err != nil {
-			return err.Error()
-		}
-		return ""
-	})
 }
 
 // Errorf is that of testing.T, and names the namespace.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 )
 
 // Patience is how long a test waits for something that takes a few seconds on an idle machine. It measures nothing: a machine
@@ -134,10 +135,10 @@ func (b *Testbed) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.Core, err = kubernetes.NewForConfig(b.Control.Config()); err != nil {
+	if b.Core, err = kubernetes.NewForConfig(b.Config()); err != nil {
 		return err
 	}
-	if b.Dynamic, err = dynamic.NewForConfig(b.Control.Config()); err != nil {
+	if b.Dynamic, err = dynamic.NewForConfig(b.Config()); err != nil {
 		return err
 	}
 	if err := b.identify(ctx, ManagerProgram); err != nil {
@@ -192,6 +193,6 @@ func Repeat(ctx context.Context, expected string, attempt func() error) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("waiting for %s: %w: the last answer was: %w", expected, ctx.Err(), last)
 		}
-		Pause(ctx)
+		mirror.Pause(ctx)
 	}
 }

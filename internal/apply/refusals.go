@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // After an update that the API server has refused, the next one of the workload is
@@ -39,7 +40,15 @@ type refused struct {
 	generation int64
 	delay      time.Duration
 	until      time.Time
-	pods       map[types.UID]error
+	pods       map[types.UID]refusedPod
+}
+
+// refusedPod is a pod whose update was refused at a revision, by its label. It is
+// updated where it has another one by now: the API server may have failed only after
+// the write.
+type refusedPod struct {
+	revision string
+	err      error
 }
 
 // Refused returns the refusals of a workload, whose pods are these.
@@ -59,9 +68,9 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 	all := rollout.Refusals{Until: known.until, Pods: make(map[types.UID]error, len(known.pods))}
 	var errs []error
 	for _, pod := range pods {
-		if err := known.pods[pod.UID]; err != nil {
-			all.Pods[pod.UID] = err
-			errs = append(errs, err)
+		if refused, found := known.pods[pod.UID]; found && refused.revision == pod.Labels[podplan.RevisionLabel] {
+			all.Pods[pod.UID] = refused.err
+			errs = append(errs, refused.err)
 		}
 	}
 	all.Err = summary(errors.Join(errs...))
@@ -71,13 +80,13 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 // ended takes note of how an update ended. Only an answer that refuses it counts:
 // a conflict and a lost answer are settled by the next reconcile. Updates that are
 // tried at the same time count as one.
-func (r *refusals) ended(workload types.NamespacedName, generation int64, pod types.UID, now time.Time, err error) {
+func (r *refusals) ended(workload types.NamespacedName, generation int64, pod *corev1.Pod, now time.Time, err error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	known := r.known[workload]
 	if !refuses(err) {
 		if known != nil {
-			known.served(pod, now)
+			known.served(pod.UID, now)
 		}
 		return
 	}
@@ -85,10 +94,10 @@ func (r *refusals) ended(workload types.NamespacedName, generation int64, pod ty
 		if r.known == nil {
 			r.known = map[types.NamespacedName]*refused{}
 		}
-		known = &refused{generation: generation, pods: map[types.UID]error{}}
+		known = &refused{generation: generation, pods: map[types.UID]refusedPod{}}
 		r.known[workload] = known
 	}
-	known.pods[pod] = err
+	known.pods[pod.UID] = refusedPod{revision: pod.Labels[podplan.RevisionLabel], err: err}
 	if !now.Before(known.until) {
 		known.delay = min(max(2*known.delay, firstRefusal), lastRefusal)
 		known.until = now.Add(known.delay)

@@ -98,9 +98,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 // applyPods applies the stages of the plan, and records an event where
 // scaleStrategy.maxUnavailable begins to hold pods back. (CS-16)
 func (a *applier) applyPods(ctx context.Context) error {
-	if m := a.plan.Moves; a.Begins("ScaleUpLimited", m.Create < m.ScaleUp) {
+	if d := a.plan.Diff; a.Begins("ScaleUpLimited", d.Create < d.ScaleUp) {
 		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
-			m.Create, m.ScaleUp)
+			d.Create, d.ScaleUp)
 	}
 	return a.ApplyPods(ctx)
 }

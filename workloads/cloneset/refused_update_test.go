@@ -99,6 +99,25 @@ func TestOneUpdateIsRefused(t *testing.T) {
 	})
 }
 
+// TestUpdateThatFailsAfterItIsMade: an answer that refuses an update which has been
+// made is forgotten with the update.
+func TestUpdateThatFailsAfterItIsMade(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3}}}`)
+		c.Settle()
+		c.SetImage("nginx:2")
+		c.FailAfter(fixture.Fail("patch pods", fixture.ErrInternal))
+		if _, _, err := c.ReconcileOnce(); err == nil {
+			t.Fatal("no error")
+		}
+		c.FailAfter(nil)
+		c.Settle()
+		if status := c.get().Status; status.UpdatedReadyReplicas != 3 || len(status.Conditions) != 0 {
+			t.Errorf("status %+v", status)
+		}
+	})
+}
+
 func inService(pods []corev1.Pod) bool {
 	for i := range pods {
 		if c := readiness.Condition(&pods[i], inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status != corev1.ConditionTrue {

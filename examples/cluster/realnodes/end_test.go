@@ -261,6 +261,7 @@ func TestKilledParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(errors.Join(err, c.Stop()))
 	}
+	t.Cleanup(func() { _ = c.Stop() })
 	// Another cluster that starts at the same time may be removing it.
 	eventually(t, func(context.Context) string {
 		if left := killed.left(); len(left) > 0 {

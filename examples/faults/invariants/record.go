@@ -11,8 +11,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
@@ -56,6 +58,20 @@ func (r *Record) Add(version string, gap bool, change Change) {
 		r.line(version, gap, podstate.Describe(pod, true))
 	}
 	r.entries = append(r.entries, entry{version: n, gap: gap, at: time.Now(), change: change})
+}
+
+// Observe returns what adds the changes of one kind of objects to a record: it is told them by a mirror.
+func Observe[T metav1.Object](r *Record) mirror.Observer[T] {
+	return func(_ map[types.UID]T, old, new *T, version string, gap bool) {
+		var change Change
+		if old != nil {
+			change.Old = *old
+		}
+		if new != nil {
+			change.New = *new
+		}
+		r.Add(version, gap, change)
+	}
 }
 
 func (r *Record) line(version string, gap bool, text string) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
@@ -33,10 +32,8 @@ const lookAgain = time.Minute
 
 // Agent runs the features on one node. New makes one.
 type Agent struct {
-	config  Config
-	gates   featuregate.FeatureGate
-	servers []*process.Server
-	health  string // the address that probes are answered on
+	config Config
+	gates  featuregate.FeatureGate
 	// patience is how long the runtime may take to answer, and lookAgain the time
 	// between two looks for a missing CRD.
 	patience, lookAgain time.Duration
@@ -53,8 +50,7 @@ func Run(ctx context.Context, config Config) error {
 	return a.Run(ctx)
 }
 
-// New checks the configuration and opens the listeners. An Agent that is made
-// must be run: that closes them.
+// New checks the configuration.
 func New(config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("wrong configuration:\n%w", err)
@@ -63,16 +59,32 @@ func New(config Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{config: config, gates: gates, patience: runtimePatience, lookAgain: lookAgain, ready: &readiness{}}
-	if err := a.listen(); err != nil {
-		a.close()
-		return nil, err
-	}
-	return a, nil
+	return &Agent{config: config, gates: gates, patience: runtimePatience, lookAgain: lookAgain, ready: &readiness{}}, nil
 }
 
-// listen opens all listeners.
-func (a *Agent) listen() error {
+// Run works until the context is done, and then ends in order: the features
+// first, then the servers. It returns an error when the start or a feature fails.
+// It can be called once.
+func (a *Agent) Run(ctx context.Context) error {
+	servers := process.Serve(ctx)
+	health, err := a.serve(servers)
+	if err != nil {
+		return errors.Join(err, servers.Stop())
+	}
+	if a.config.Started != nil {
+		a.config.Started(health)
+	}
+	working, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(servers.Context, cancel)() // a server has failed
+	if err = a.work(working); working.Err() != nil {
+		err = nil // told to end
+	}
+	return errors.Join(err, servers.Stop())
+}
+
+// serve serves probes, metrics and profiles, and returns the address of the former two.
+func (a *Agent) serve(servers *process.Servers) (health string, err error) {
 	probes := http.NewServeMux()
 	probes.Handle("/", process.HealthHandler([]process.Check{process.Ping()}, a.ready.checks()))
 	probes.Handle("GET /metrics", legacyregistry.Handler())
@@ -80,55 +92,9 @@ func (a *Agent) listen() error {
 	profiles.HandleFunc("/debug/pprof/", pprof.Index)
 	profiles.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	profiles.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	for _, one := range []struct {
-		name, address string
-		handler       http.Handler
-	}{{"health", a.config.HealthAddr, probes}, {"pprof", a.config.PprofAddr, profiles}} {
-		if one.address == "" || one.address == "0" {
-			continue
-		}
-		server, err := process.Listen(one.name, one.address, one.handler)
-		if err != nil {
-			return err
-		}
-		a.servers = append(a.servers, server)
-		if one.name == "health" {
-			a.health = server.Address()
-		}
-	}
-	return nil
-}
-
-// close closes the listeners that no server has closed.
-func (a *Agent) close() {
-	for _, server := range a.servers {
-		server.Listener.Close()
-	}
-}
-
-// Run works until the context is done, and then ends in order: the features
-// first, then the servers. It returns an error when the start or a feature fails.
-// It can be called once.
-func (a *Agent) Run(ctx context.Context) error {
-	defer a.close()
-	if a.config.Started != nil {
-		a.config.Started(a.health)
-	}
-	servers, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	serving, servers := errgroup.WithContext(servers)
-	for _, server := range a.servers {
-		serving.Go(func() error { return server.Run(servers, nil) })
-	}
-	working, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(servers, cancel)() // a server has failed
-	err := a.work(working)
-	if working.Err() != nil {
-		err = nil // told to end
-	}
-	stop()
-	return errors.Join(err, serving.Wait())
+	health, err1 := servers.Add("health", a.config.HealthAddr, probes)
+	_, err2 := servers.Add("pprof", a.config.PprofAddr, profiles)
+	return health, errors.Join(err1, err2)
 }
 
 // work connects to the API server and the runtime, and runs the features.

@@ -26,19 +26,17 @@ import (
 type readiness struct {
 	lock sync.Mutex
 	of   *parts
-	// starting holds the features of which it is not known whether they can run,
-	// and waiting, by feature, the CRD that one waits for.
-	starting map[string]bool
-	waiting  map[string]string
+	// waiting holds, by feature, the CRD that one waits for; empty while it is not known whether it must.
+	waiting map[string]string
 }
 
 // connected tells what the features share, and which there are.
 func (r *readiness) connected(shared parts, features []feature) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.of, r.starting, r.waiting = &shared, map[string]bool{}, map[string]string{}
+	r.of, r.waiting = &shared, map[string]string{}
 	for _, f := range features {
-		r.starting[f.name] = true
+		r.waiting[f.name] = ""
 	}
 }
 
@@ -46,7 +44,6 @@ func (r *readiness) connected(shared parts, features []feature) {
 func (r *readiness) waits(f feature) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	delete(r.starting, f.name)
 	r.waiting[f.name] = f.resource.GroupResource().String()
 }
 
@@ -54,29 +51,25 @@ func (r *readiness) waits(f feature) {
 func (r *readiness) runs(f feature) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	delete(r.starting, f.name)
 	delete(r.waiting, f.name)
-}
-
-// shared returns what the features share, nil before the agent is connected.
-func (r *readiness) shared() *parts {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.of
 }
 
 // features says which features are not there, and why.
 func (r *readiness) features() error {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if len(r.starting) > 0 {
-		return fmt.Errorf("not yet known whether the API server serves what they are about: %s", strings.Join(slices.Sorted(maps.Keys(r.starting)), ", "))
-	}
-	var waiting []string
+	var unknown, waiting []string
 	for _, name := range slices.Sorted(maps.Keys(r.waiting)) {
-		waiting = append(waiting, fmt.Sprintf("%s begins when the CRD %s is installed", name, r.waiting[name]))
+		if crd := r.waiting[name]; crd == "" {
+			unknown = append(unknown, name)
+		} else {
+			waiting = append(waiting, fmt.Sprintf("%s begins when the CRD %s is installed", name, crd))
+		}
 	}
-	if len(waiting) > 0 {
+	switch {
+	case len(unknown) > 0:
+		return fmt.Errorf("not yet known whether the API server serves what they are about: %s", strings.Join(unknown, ", "))
+	case len(waiting) > 0:
 		return process.Note(strings.Join(waiting, "; "))
 	}
 	return nil
@@ -85,7 +78,9 @@ func (r *readiness) features() error {
 func (r *readiness) checks() []process.Check {
 	check := func(name string, run func(*parts, *http.Request) error) process.Check {
 		return process.Check{Name: name, Run: func(request *http.Request) error {
-			of := r.shared()
+			r.lock.Lock()
+			of := r.of
+			r.lock.Unlock()
 			if of == nil {
 				return errors.New("the agent has not started yet")
 			}

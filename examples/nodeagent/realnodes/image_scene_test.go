@@ -14,14 +14,15 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 // puller is a scene with its jobs, and with what all nodes have to pull.
 type puller struct {
 	*scene
-	jobs       *testbed.Mirror[*v1alpha1.ImagePullJob]
-	nodeImages *testbed.Mirror[*v1alpha1.NodeImage]
+	jobs       *mirror.Mirror[*v1alpha1.ImagePullJob]
+	nodeImages *mirror.Mirror[*v1alpha1.NodeImage]
 }
 
 func newPuller(t *testing.T) *puller {
@@ -30,8 +31,8 @@ func newPuller(t *testing.T) *puller {
 	jobs, nodes := images.ImagePullJobs(s.Namespace), images.NodeImages()
 	p := &puller{
 		scene:      s,
-		jobs:       testbed.Follow[*v1alpha1.ImagePullJob](s.Scene, testbed.From(jobs.List, jobs.Watch), nil),
-		nodeImages: testbed.Follow[*v1alpha1.NodeImage](s.Scene, testbed.From(nodes.List, nodes.Watch), nil),
+		jobs:       testbed.Follow[*v1alpha1.ImagePullJob](s.Scene, mirror.From(jobs.List, jobs.Watch), nil),
+		nodeImages: testbed.Follow[*v1alpha1.NodeImage](s.Scene, mirror.From(nodes.List, nodes.Watch), nil),
 	}
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package testbed
+// Package mirror follows the objects of a namespace through every state that they are in, for tests and demos.
+package mirror
 
 import (
 	"context"
@@ -33,9 +34,10 @@ func From[L runtime.Object](list func(context.Context, metav1.ListOptions) (L, e
 	}
 }
 
-// Observer is told every change of an object in its order: old or new is nil where there is none. It may look at all objects,
-// and must not ask the mirror.
-type Observer[T metav1.Object] func(all map[types.UID]T, old, new *T, version string)
+// Observer is told every change of an object in its order: old or new is nil where there is none. Changes in a gap come of a
+// list, and each lumps together what has happened to an object since the watch that broke; the version is that of the list then.
+// It may look at all objects, and must not ask the mirror.
+type Observer[T metav1.Object] func(all map[types.UID]T, old, new *T, version string, gap bool)
 
 // Mirror follows the objects of a source through every state they are in, in the order in which the API server stored
 // them. client-go's informers would do for waiting, but they put the changes of one object together, and a budget is about
@@ -43,8 +45,9 @@ type Observer[T metav1.Object] func(all map[types.UID]T, old, new *T, version st
 // that is too long ago, the objects are listed again.
 type Mirror[T metav1.Object] struct {
 	source  Source
-	changed func()      // called after every change, outside of the lock
 	observe Observer[T] // called within the lock
+	changed func()      // called after every change, outside of the lock
+	filled  chan struct{}
 
 	mu      sync.Mutex
 	objects map[types.UID]T
@@ -52,23 +55,29 @@ type Mirror[T metav1.Object] struct {
 	lists   int
 }
 
+// New returns a mirror that is empty until it runs. observe may be nil; changed is called after every change.
+func New[T metav1.Object](source Source, observe Observer[T], changed func()) *Mirror[T] {
+	return &Mirror[T]{source: source, observe: observe, changed: changed, filled: make(chan struct{}), objects: map[types.UID]T{}}
+}
+
+// Filled is closed when the objects have been listed for the first time.
+func (m *Mirror[T]) Filled() <-chan struct{} { return m.filled }
+
 // again is how soon a request is repeated that the API server did not answer.
 const again = 50 * time.Millisecond
 
 var errTooOld = errors.New("the watch cannot be taken up")
 
-// follow fills the mirror, tells so by closing filled, and keeps it up to date until the context is done.
-func (m *Mirror[T]) follow(ctx context.Context, filled chan<- struct{}) {
+// Run fills the mirror, and keeps it up to date until the context is done. It can be called once.
+func (m *Mirror[T]) Run(ctx context.Context) {
+	filled := sync.OnceFunc(func() { close(m.filled) })
 	for ctx.Err() == nil {
 		version, err := m.relist(ctx)
 		if err != nil {
 			Pause(ctx)
 			continue
 		}
-		if filled != nil {
-			close(filled)
-			filled = nil
-		}
+		filled()
 		for ctx.Err() == nil {
 			version, err = m.watch(ctx, version)
 			if errors.Is(err, errTooOld) {
@@ -81,6 +90,7 @@ func (m *Mirror[T]) follow(ctx context.Context, filled chan<- struct{}) {
 	}
 }
 
+// Pause waits until a request may be repeated, or the context is done.
 func Pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -109,11 +119,11 @@ func (m *Mirror[T]) relist(ctx context.Context) (version string, err error) {
 	for _, item := range items {
 		object := item.(T)
 		present[object.GetUID()] = true
-		m.set(object, version)
+		m.set(object, version, true)
 	}
 	for uid := range m.objects {
 		if !present[uid] {
-			m.remove(uid, version)
+			m.remove(uid, version, true)
 		}
 	}
 	m.version = version
@@ -140,9 +150,9 @@ func (m *Mirror[T]) watch(ctx context.Context, version string) (string, error) {
 		}
 		m.mu.Lock()
 		if event.Type == watch.Deleted {
-			m.remove(object.GetUID(), version)
+			m.remove(object.GetUID(), version, false)
 		} else {
-			m.set(object, version)
+			m.set(object, version, false)
 		}
 		m.version = version
 		m.mu.Unlock()
@@ -158,7 +168,7 @@ func tooOld(err error) error {
 	return err
 }
 
-func (m *Mirror[T]) set(object T, version string) {
+func (m *Mirror[T]) set(object T, version string, gap bool) {
 	old, known := m.objects[object.GetUID()]
 	if known && old.GetResourceVersion() == object.GetResourceVersion() {
 		return
@@ -168,17 +178,17 @@ func (m *Mirror[T]) set(object T, version string) {
 		return
 	}
 	if known {
-		m.observe(m.objects, &old, &object, version)
+		m.observe(m.objects, &old, &object, version, gap)
 	} else {
-		m.observe(m.objects, nil, &object, version)
+		m.observe(m.objects, nil, &object, version, gap)
 	}
 }
 
-func (m *Mirror[T]) remove(uid types.UID, version string) {
+func (m *Mirror[T]) remove(uid types.UID, version string, gap bool) {
 	old, known := m.objects[uid]
 	delete(m.objects, uid)
 	if known && m.observe != nil {
-		m.observe(m.objects, &old, nil, version)
+		m.observe(m.objects, &old, nil, version, gap)
 	}
 }
 
