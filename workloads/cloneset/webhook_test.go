@@ -3,24 +3,19 @@
 package cloneset_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/workloads/cloneset"
 )
 
@@ -118,57 +113,22 @@ func TestWebhookValidate(t *testing.T) {
 		{"connect", cloneset.Webhook{}, other(func(r *admissionv1.AdmissionRequest) { r.Operation = admissionv1.Connect }), ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, verdict(tt.webhook.Validate(t.Context(), tt.request))); diff != "" {
+			if diff := cmp.Diff(tt.want, conformance.Verdict(tt.webhook.Validate(t.Context(), tt.request))); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// verdict is a response on one line: the code, then the fields or the message.
-func verdict(r *admissionv1.AdmissionResponse) string {
-	if r.Allowed {
-		return ""
-	}
-	text := fmt.Sprint(r.Result.Code)
-	if r.Result.Code != http.StatusUnprocessableEntity {
-		text += " " + strings.TrimPrefix(r.Result.Message, "Internal error occurred: ")
-	} else {
-		for _, cause := range r.Result.Details.Causes {
-			text += " " + cause.Field
-		}
-	}
-	return text
-}
-
-func TestWebhookHandlers(t *testing.T) {
-	handlers := (&cloneset.Webhook{}).Handlers()
-	if diff := cmp.Diff([]string{"/mutate-apps-kruise-io-v1alpha1-cloneset", "/validate-apps-kruise-io-v1alpha1-cloneset"}, slices.Sorted(maps.Keys(handlers))); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
-	}
-	for path, want := range map[string]string{cloneset.MutatePath: `"patchType":"JSONPatch"`, cloneset.ValidatePath: `"code":422`} {
-		body, err := json.Marshal(&admissionv1.AdmissionReview{
-			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-			Request:  request(admissionv1.Create, specWith(`"replicas":-1`), "null"),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		post := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-		post.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		handlers[path].ServeHTTP(answer, post)
-		if !strings.Contains(answer.Body.String(), want) || !strings.Contains(answer.Body.String(), `"uid":"r1"`) {
-			t.Errorf("%s: want %s in the answer to r1, got %s", path, want, answer.Body)
-		}
-	}
-}
-
-// checkTemplates is a TemplateChecker for tests.
-type checkTemplates func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
-
-func (f checkTemplates) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
-	return f(ctx, namespace, template)
+// TestWebhookConforms: what webhooks of all workloads do the same way.
+func TestWebhookConforms(t *testing.T) {
+	conformance.CheckWebhook(t, conformance.Webhook{
+		New: func(c conformance.CheckTemplates) conformance.AdmissionHandler {
+			return &cloneset.Webhook{Templates: c}
+		},
+		MutatePath: "/mutate-apps-kruise-io-v1alpha1-cloneset", ValidatePath: "/validate-apps-kruise-io-v1alpha1-cloneset",
+		Object: specWith, Request: request,
+	})
 }
 
 func FuzzWebhook(f *testing.F) {
@@ -178,24 +138,13 @@ func FuzzWebhook(f *testing.F) {
 	f.Add([]byte(`{"spec":{"selector":{},"template":{"spec":{"containers":[{}]}}}}`), []byte(`{"spec":null}`), uint8(1))
 	f.Add([]byte(`null`), []byte(`[]`), uint8(2))
 	f.Add([]byte(`{"spec":{"template":{"spec":{"overhead":{"cpu":"x"}}}}}`), []byte(``), uint8(0))
-	operations := []admissionv1.Operation{admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect, ""}
 	webhook := &cloneset.Webhook{
 		Pods:      demoPods,
-		Templates: checkTemplates(func(context.Context, string, *corev1.PodTemplateSpec) error { return errors.New("no verdict") }),
+		Templates: conformance.CheckTemplates(conformance.NoVerdict),
 	}
 	f.Fuzz(func(t *testing.T, object, old []byte, operation uint8) {
-		r := request(operations[int(operation)%len(operations)], string(object), string(old))
-		for name, response := range map[string]*admissionv1.AdmissionResponse{"Default": webhook.Default(t.Context(), r), "Validate": webhook.Validate(t.Context(), r)} {
-			if response == nil {
-				t.Fatalf("%s: no answer", name)
-			}
-			if !response.Allowed && (response.Result == nil || !slices.Contains([]int32{400, 403, 422, 500}, response.Result.Code)) {
-				t.Errorf("%s: refused with %v", name, response.Result)
-			}
-			if response.Patch != nil && !json.Valid(response.Patch) {
-				t.Errorf("%s: the patch is no JSON: %s", name, response.Patch)
-			}
-		}
+		r := request(conformance.Operations[int(operation)%len(conformance.Operations)], string(object), string(old))
+		conformance.CheckAnswers(t, webhook, r, 400, 403, 422, 500)
 	})
 }
 

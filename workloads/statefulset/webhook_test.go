@@ -3,24 +3,20 @@
 package statefulset_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
@@ -163,7 +159,7 @@ func TestWebhookValidate(t *testing.T) {
 	} {
 		for _, version := range versions {
 			t.Run(version+"/"+tt.name, func(t *testing.T) {
-				if diff := cmp.Diff(tt.want, verdict(tt.webhook.Validate(t.Context(), tt.request(version)))); diff != "" {
+				if diff := cmp.Diff(tt.want, conformance.Verdict(tt.webhook.Validate(t.Context(), tt.request(version)))); diff != "" {
 					t.Errorf("verdict (-want +got):\n%s", diff)
 				}
 			})
@@ -193,48 +189,28 @@ func TestWebhookValidateKeptFields(t *testing.T) {
 				operation = admissionv1.Create
 			}
 			got := (&statefulset.Webhook{}).Validate(t.Context(), request("v1alpha1", operation, tt.object, tt.old))
-			if diff := cmp.Diff(tt.want, verdict(got)); diff != "" {
+			if diff := cmp.Diff(tt.want, conformance.Verdict(got)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// verdict is a response on one line: the code, then the fields or the message.
-func verdict(r *admissionv1.AdmissionResponse) string {
-	if r.Allowed {
-		return ""
-	}
-	text := fmt.Sprint(r.Result.Code)
-	if r.Result.Code != http.StatusUnprocessableEntity {
-		return text + " " + r.Result.Message
-	}
-	for _, cause := range r.Result.Details.Causes {
-		text += " " + cause.Field
-	}
-	return text
-}
-
-func TestWebhookHandlers(t *testing.T) {
-	handlers := (&statefulset.Webhook{}).Handlers()
-	if diff := cmp.Diff([]string{"/mutate-apps-kruise-io-statefulset", "/validate-apps-kruise-io-statefulset"}, slices.Sorted(maps.Keys(handlers))); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
-	}
-	for path, want := range map[string]string{statefulset.MutatePath: `"patchType":"JSONPatch"`, statefulset.ValidatePath: `"code":422`} {
-		body, err := json.Marshal(&admissionv1.AdmissionReview{
-			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-			Request:  request("v1beta1", admissionv1.Create, specWith("v1beta1", `"replicas":-1`), "null"),
+// TestWebhookConforms: what webhooks of all workloads do the same way, in every version.
+func TestWebhookConforms(t *testing.T) {
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			conformance.CheckWebhook(t, conformance.Webhook{
+				New: func(c conformance.CheckTemplates) conformance.AdmissionHandler {
+					return &statefulset.Webhook{Templates: c}
+				},
+				MutatePath: "/mutate-apps-kruise-io-statefulset", ValidatePath: "/validate-apps-kruise-io-statefulset",
+				Object: func(fields string) string { return specWith(version, fields) },
+				Request: func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {
+					return request(version, operation, object, old)
+				},
+			})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		post := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-		post.Header.Set("Content-Type", "application/json")
-		answer := httptest.NewRecorder()
-		handlers[path].ServeHTTP(answer, post)
-		if !strings.Contains(answer.Body.String(), want) || !strings.Contains(answer.Body.String(), `"uid":"r1"`) {
-			t.Errorf("%s: want %s in the answer to r1, got %s", path, want, answer.Body)
-		}
 	}
 }
 
@@ -257,13 +233,6 @@ func TestWebhookOfExtremeQuantities(t *testing.T) {
 	}
 }
 
-// checkTemplates is a TemplateChecker for tests.
-type checkTemplates func(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error
-
-func (f checkTemplates) CheckTemplate(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) error {
-	return f(ctx, namespace, template)
-}
-
 func FuzzWebhook(f *testing.F) {
 	for _, v := range versions {
 		f.Add(v, []byte(specWith(v, "")), []byte(specWith(v, `"replicas":3`)), uint8(0))
@@ -276,23 +245,12 @@ func FuzzWebhook(f *testing.F) {
 		f.Add(v, []byte(`null`), []byte(`[]`), uint8(2))
 		f.Add(v, []byte(`{"kind":"StatefulSet","spec":{"template":{"spec":{"overhead":{"cpu":"x"}}}}}`), []byte(``), uint8(0))
 	}
-	operations := []admissionv1.Operation{admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect, ""}
 	webhook := &statefulset.Webhook{
-		Templates: checkTemplates(func(context.Context, string, *corev1.PodTemplateSpec) error { return errors.New("no verdict") }),
+		Templates: conformance.CheckTemplates(conformance.NoVerdict),
 	}
 	f.Fuzz(func(t *testing.T, version string, object, old []byte, operation uint8) {
-		r := request(version, operations[int(operation)%len(operations)], string(object), string(old))
-		for name, response := range map[string]*admissionv1.AdmissionResponse{"Default": webhook.Default(t.Context(), r), "Validate": webhook.Validate(t.Context(), r)} {
-			if response == nil {
-				t.Fatalf("%s: no answer", name)
-			}
-			if !response.Allowed && (response.Result == nil || !slices.Contains([]int32{400, 403, 422}, response.Result.Code)) {
-				t.Errorf("%s: refused with %v", name, response.Result)
-			}
-			if response.Patch != nil && !json.Valid(response.Patch) {
-				t.Errorf("%s: the patch is no JSON: %s", name, response.Patch)
-			}
-		}
+		r := request(version, conformance.Operations[int(operation)%len(conformance.Operations)], string(object), string(old))
+		conformance.CheckAnswers(t, webhook, r, 400, 403, 422)
 	})
 }
 
