@@ -66,11 +66,6 @@ func PodLabels(r *rand.Rand) map[string]string {
 	return labels
 }
 
-// Editing returns what users do who make some edits, and no others.
-func Editing(edits ...Edit) func(*User, *rand.Rand) {
-	return func(u *User, r *rand.Rand) { u.Edit(AnyEdit(r, edits)) }
-}
-
 // AnswerHook lets a pod go that waits for a hook, as the hook's owner does.
 func (u *User) AnswerHook(pod *corev1.Pod) {
 	set := func(key, value, patch string) {

@@ -35,7 +35,7 @@ func stagger(u *simulation.User, r *rand.Rand) {
 	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
 		simulation.Pick(`{"spec":{"replicas":%v,"minReadySeconds":60}}`, 3, 4, 5),
 		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5),
-		updating,
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
 	}))
 }
 
@@ -71,9 +71,13 @@ func forgetGrace(s *Snapshot) {
 	}
 }
 
-// updatingGracefully gives updates in place a grace period.
-var updatingGracefully = simulation.Pick(
-	`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5, 20)
+// updateGracefully updates pods again and again with a grace period.
+func updateGracefully(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","partition":0,"paused":false,"inPlaceUpdateStrategy":{"gracePeriodSeconds":%v}}}}`, 5, 20),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
+}
 
 // releaseUnready leaves the claims of pods that are not ready to nobody.
 func releaseUnready(s *Snapshot, p *Plan) {

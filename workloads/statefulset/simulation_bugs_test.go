@@ -45,7 +45,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"OnDelete is taken for RollingUpdate", invariants.Needless, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
-		}).amid(updating, simulation.Pick(`{"spec":{"replicas":3,"updateStrategy":{"type":"%v","rollingUpdate":null}}}`, "OnDelete"))},
+		})},
 		{"OrderedReady is taken for Parallel", invariants.Order, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PodManagementPolicy = appsv1.ParallelPodManagement
 		})},
@@ -152,8 +152,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"the lowest pod that is left over goes first", invariants.Order, inPlan(deleteLowest)},
 		{"pods that their hooks release are all deleted at once", invariants.Order, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
-		{"history forgets revisions of pods that leave", invariants.History, inPlan(forgetLeaving).amid(scaling, updating,
-			simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0))},
+		{"history forgets revisions of pods that leave", invariants.History, bug{often: leave, reconciler: inPlan(forgetLeaving).reconciler}},
 		{"revisions are deleted as they may have become", invariants.History, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
 		{"a planner panics", invariants.Calm, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			if s.Partition != nil && *s.Partition > 0 {
@@ -240,6 +239,15 @@ func forgetLeaving(s *Snapshot, p *Plan) {
 	p.Revisions.Delete = NewPlan(&misread).Revisions.Delete
 }
 
+// leave has pods leave that come from old revisions, of which none is kept.
+func leave(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		scaling,
+		simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
+}
+
 // bug spoils a controller at a point of its start; nil leaves it as it is.
 type bug struct {
 	config     func(*rest.Config)
@@ -247,15 +255,6 @@ type bug struct {
 	reconciler func(*Reconciler)
 	often      func(*simulation.User, *rand.Rand) // what users do half of the time, where the bug would seldom show
 }
-
-// amid has users make such edits half of the time.
-func (b bug) amid(edits ...simulation.Edit) bug {
-	b.often = simulation.Editing(edits...)
-	return b
-}
-
-// updating gives a set another image.
-var updating = simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3)
 
 // act is what users do in a step.
 func (b *bug) act(u *simulation.User, r *rand.Rand) {
