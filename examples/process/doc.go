@@ -2,5 +2,6 @@
 
 // Package process is what the programs of this module have in common beside their
 // work: how a process finds the API server, logs, answers probes, serves HTTP and
-// ends.
+// ends. Packages below it have what programs that run controllers share: the gates
+// (features), CRDs (crds), metrics, and RBAC rules (permissions).
 package process

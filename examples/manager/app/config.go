@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
-	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // program is the name of the program, which begins the user agent of every request.

@@ -16,7 +16,7 @@ import (
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 func distributionKinds() []kind { return []kind{imagePullJobs(), nodeImages()} }

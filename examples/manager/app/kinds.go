@@ -26,8 +26,8 @@ import (
 	"k8s.io/klog/v2"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/examples/manager/crds"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/crds"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/workloads"
 	workloadsclient "github.com/podwright/podwright/workloads/client"

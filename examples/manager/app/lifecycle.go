@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"

@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/permissions"
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/permissions"
 )
 
 // Manifest returns the RBAC objects for a manager with this configuration.

@@ -21,7 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/internal/fakecluster"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"

@@ -14,7 +14,7 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"

@@ -18,8 +18,8 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
 )
 
