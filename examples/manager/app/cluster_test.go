@@ -74,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	w.config.Webhook.CertWriter = "secret"
-	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 3*time.Second, 2*time.Second
+	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 8*time.Second, 6*time.Second
 	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
 	w.config.Kubeconfig = w.account(ctx, w.everything())
 	return w

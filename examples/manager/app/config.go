@@ -65,7 +65,7 @@ type Config struct {
 	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
 	MetricsAddr, HealthProbeAddr, PprofAddr string
 
-	kinds []kind
+	kinds []kind // with the values of their flags
 }
 
 // environment names the flags that variables of OpenKruise's Deployment stand for.
@@ -76,7 +76,7 @@ var environment = map[string]string{
 
 // NewConfig returns the defaults. The environment counts as defaults too: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) (Config, error) {
-	c := Config{CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"), kinds: kinds()}
+	c := Config{CustomResources: getenv("CUSTOM_RESOURCE_ENABLE")}
 	c.QPS, c.Burst, c.OwnNamespace, c.MetricsAddr, c.HealthProbeAddr = -1, 50, "kruise-system", ":8080", ":8000"
 	l, w := &c.LeaderElection, &c.Webhook
 	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
@@ -102,11 +102,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.CreateOwnNamespace, "create-own-namespace", c.CreateOwnNamespace, "create the own namespace when it is missing")
 	f.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
 	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
-	for _, kind := range c.kinds {
-		if kind.flags != nil {
-			kind.flags(f)
-		}
-	}
+	c.kinds = kinds(f)
 	l, w := &c.LeaderElection, &c.Webhook
 	f.BoolVar(&l.Enabled, "leader-elect", l.Enabled, "run the controllers in one replica only, chosen by a Lease")
 	f.BoolVar(&l.Enabled, "enable-leader-election", l.Enabled, "the same as --leader-elect")

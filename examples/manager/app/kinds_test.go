@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
@@ -139,7 +140,7 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 func TestGateKruiseDaemon(t *testing.T) {
 	for on, code := range map[bool]string{true: `"code":500` /* it asks for the pod */, false: `"code":403`} {
 		m := newManager(t, nowhere, fmt.Sprintf("--feature-gates=KruiseDaemon=%t", on))
-		runs := slices.ContainsFunc(m.controllers(), func(k kind) bool { return k.controller == "containerrecreaterequest-controller" })
+		runs := slices.ContainsFunc(m.controllers(nil), func(c controllers.Controller) bool { return c.Name == "containerrecreaterequest-controller" })
 		if runs != on {
 			t.Errorf("KruiseDaemon=%t: the controller runs: %t", on, runs)
 		}

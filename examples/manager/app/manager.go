@@ -21,12 +21,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
@@ -38,17 +37,16 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright/distribution"
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
-	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // registrationTimeout is how long certificates and registration may take at the start.
@@ -60,17 +58,7 @@ var (
 	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
 
-// scheme has the kinds that events are about.
-var scheme = runtime.NewScheme()
-
-func init() {
-	ctrlmetrics.Registry.MustRegister(isLeader)
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(err)
-		}
-	}
-}
+func init() { ctrlmetrics.Registry.MustRegister(isLeader) }
 
 // Manager runs the controllers and webhooks. New makes one.
 type Manager struct {
@@ -140,15 +128,16 @@ func (m *Manager) Run(ctx context.Context) error {
 	handlers := m.handlers(core)
 	registration := m.registration(handlers)
 	options := manager.Options{
-		Scheme: scheme, Logger: klog.FromContext(ctx),
+		Scheme: controllers.Scheme, Logger: klog.FromContext(ctx),
 		BaseContext:            func() context.Context { return context.WithoutCancel(ctx) },
 		Metrics:                metricsserver.Options{BindAddress: cmp.Or(m.config.MetricsAddr, "0")},
 		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
 	}
 	registration.Configure(&options)
 	writes := config // of the controllers
-	if m.config.LeaderElection.Enabled {
-		if writes, err = m.electLeader(config, &options); err != nil {
+	if l := m.config.LeaderElection; l.Enabled {
+		options.LeaderElectionID, options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = l.ID, &l.LeaseDuration, &l.RenewDeadline, &l.RetryPeriod
+		if writes, err = leader.Elect(config, m.config.leaseNamespace(), m.ready, &options); err != nil {
 			return err
 		}
 	}
@@ -222,11 +211,55 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kuberne
 	return nil
 }
 
+// lookAgain is the time between two looks for a missing CRD.
+const lookAgain = 5 * time.Second
+
+// runControllers runs the controllers until the context is done or one of them fails, and waits for all.
+func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error {
+	caches, err := m.newCaches(config)
+	if err != nil {
+		return err
+	}
+	isLeader.Set(1)
+	defer isLeader.Set(0)
+	running := controllers.Program{
+		Name: program, Config: config, Caches: caches, LookAgain: lookAgain,
+		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) },
+	}
+	return running.Run(ctx, m.controllers(caches))
+}
+
+// newCaches returns caches that are empty.
+func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
+	clients, err := controllers.NewClients(config, program+"/caches")
+	if err != nil {
+		return nil, err
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0,
+		informers.WithNamespace(m.config.Namespace), informers.WithTransform(workloads.Trim))
+	return &caches{factory, clients, m.config.Namespace}, nil
+}
+
+// controllers returns those that run, which read the caches.
+func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
+	for _, k := range m.config.kinds {
+		if k.name != "" {
+			run = append(run, controllers.Controller{
+				Name: k.name, Gate: k.gate, Resource: k.resource,
+				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
+					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.gates})
+				},
+			})
+		}
+	}
+	return controllers.Enabled(run, m.gates)
+}
+
 // definitions returns the CRDs of what the controllers manage.
 func (m *Manager) definitions() []*unstructured.Unstructured {
 	var resources []schema.GroupVersionResource
-	for _, kind := range m.controllers() {
-		resources = append(resources, kind.resource)
+	for _, controller := range m.controllers(nil) {
+		resources = append(resources, controller.Resource)
 	}
 	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs()), resources...)
 }

@@ -3,16 +3,14 @@
 package app
 
 import (
-	"context"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/permissions"
@@ -80,25 +78,18 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	return append(needed, ofKinds...), err
 }
 
-// rulesOfKinds returns what the controllers ask where everything is served.
+// rulesOfKinds returns what the controllers ask, in the cluster and in the namespace that the manager works in.
 func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
-	p := &parts{gates: m.gates, namespace: m.config.Namespace, recorder: &record.FakeRecorder{},
-		served: func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil }}
-	if p.clients, err = newClients(&rest.Config{}, ""); err != nil { // which are asked nothing
+	caches, err := m.newCaches(&rest.Config{}) // which is asked nothing
+	if err != nil {
 		return nil, err
 	}
-	if p.caches, err = m.newCaches(&rest.Config{}); err != nil {
-		return nil, err
-	}
-	for _, kind := range m.controllers() {
-		made, err := kind.compose(context.Background(), p)
-		if err != nil {
-			return nil, err
-		}
-		inCluster := permissions.Part{Name: kind.controller}
-		where := permissions.Part{Name: kind.controller, Namespace: m.config.Namespace}
-		for _, rule := range made.rules {
-			if kind.inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
+	all, err := controllers.Permissions(m.controllers(caches))
+	for _, part := range all {
+		kind := slices.IndexFunc(m.config.kinds, func(k kind) bool { return k.name == part.Name })
+		inCluster, where := permissions.Part{Name: part.Name}, permissions.Part{Name: part.Name, Namespace: m.config.Namespace}
+		for _, rule := range part.Rules {
+			if m.config.kinds[kind].inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
 				inCluster.Rules = append(inCluster.Rules, rule)
 			} else {
 				where.Rules = append(where.Rules, rule)
@@ -106,7 +97,7 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 		}
 		needed = append(needed, inCluster, where)
 	}
-	return needed, nil
+	return needed, err
 }
 
 // withoutNamespace are resources that controllers use which have no namespace.
