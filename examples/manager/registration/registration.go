@@ -4,7 +4,6 @@ package registration
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,13 +12,12 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -28,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -41,8 +40,7 @@ import (
 //
 // A definition that it may not touch, or that does not exist, keeps nothing else from working.
 type Registration struct {
-	// Cache reads and Client writes; AddTo sets those of the manager, which is made with what Configure says.
-	Cache  cache.Cache
+	// Client reads what is cached; AddTo sets that of the manager, which is made with what Configure says.
 	Client client.Client
 	// Secret names the Secret of the certificates. An empty name keeps them in Folder.
 	Secret client.ObjectKey
@@ -77,19 +75,13 @@ const (
 const withoutConversion = "requests in a version that is not stored lose fields or fail: " +
 	"let the manager list, watch and patch customresourcedefinitions, or keep spec.conversion in order yourself"
 
-// object returns an empty object of a kind.
-func object(group, kind string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + ".k8s.io/v1", "kind": kind}}
-}
-
-func mutating() *unstructured.Unstructured {
-	return object("admissionregistration", "MutatingWebhookConfiguration")
-}
-func validating() *unstructured.Unstructured {
-	return object("admissionregistration", "ValidatingWebhookConfiguration")
-}
+// definition returns that of the kind that is converted, to be read.
 func definition() *unstructured.Unstructured {
-	return object("apiextensions", "CustomResourceDefinition")
+	crd := &unstructured.Unstructured{}
+	crd.SetAPIVersion("apiextensions.k8s.io/v1")
+	crd.SetKind("CustomResourceDefinition")
+	crd.SetName(ConvertedName)
+	return crd
 }
 
 // Configure has a manager cache the objects of the registration, and no others of their kinds. They are known without
@@ -98,53 +90,51 @@ func (r *Registration) Configure(options *manager.Options) {
 	named := func(name string) fields.Selector { return fields.OneTermEqualSelector(metav1.ObjectNameField, name) }
 	options.Cache.ByObject = map[client.Object]cache.ByObject{
 		&corev1.Secret{}: {Namespaces: map[string]cache.Config{r.Secret.Namespace: {FieldSelector: named(r.Secret.Name)}}},
-		mutating():       {Field: named(MutatingName)},
-		validating():     {Field: named(ValidatingName)},
-		definition():     {Field: named(ConvertedName)},
+		&admissionv1.MutatingWebhookConfiguration{}:   {Field: named(MutatingName)},
+		&admissionv1.ValidatingWebhookConfiguration{}: {Field: named(ValidatingName)},
+		definition(): {Field: named(ConvertedName)},
 	}
+	options.Client.Cache = &client.CacheOptions{Unstructured: true}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Secret"), meta.RESTScopeNamespace)
-	for _, cluster := range []*unstructured.Unstructured{mutating(), validating(), definition()} {
-		mapper.Add(cluster.GroupVersionKind(), meta.RESTScopeRoot)
-	}
+	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"), meta.RESTScopeRoot)
+	mapper.Add(admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), meta.RESTScopeRoot)
+	mapper.Add(definition().GroupVersionKind(), meta.RESTScopeRoot)
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 }
 
-// AddTo has a manager run the registration in every replica.
+// AddTo has a manager run the registration in every replica: now, and after every change.
 func (r *Registration) AddTo(m manager.Manager) error {
-	r.Cache, r.Client = m.GetCache(), m.GetClient()
+	r.Client = m.GetClient()
 	c, err := controller.New("webhook-registration", m, controller.Options{
 		Reconciler: r, NeedLeaderElection: ptr.To(false), ReconciliationTimeout: limit, SkipNameValidation: ptr.To(true),
 	})
 	if err != nil {
 		return err
 	}
-	return c.Watch(source.Func(r.watch))
-}
-
-// watch has everything looked at now, and after every change. It does not wait for what cannot be read.
-func (r *Registration) watch(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	queue.Add(reconcile.Request{})
-	again := func() { queue.AddAfter(reconcile.Request{}, answer) }
 	var watched []client.Object
 	if r.Secret.Name != "" {
 		watched = append(watched, &corev1.Secret{})
 	}
 	if r.Register {
-		watched = append(watched, mutating(), validating(), definition())
+		watched = append(watched, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}, definition())
 	}
-	for _, object := range watched {
-		informer, err := r.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
-		if err == nil {
-			_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-				AddFunc: func(any) { again() }, UpdateFunc: func(any, any) { again() }, DeleteFunc: func(any) { again() },
-			})
+	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		queue.Add(reconcile.Request{})
+		again := func() { queue.AddAfter(reconcile.Request{}, answer) }
+		for _, object := range watched { // source.Kind would wait for what cannot be read
+			informer, err := m.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false))
+			if err == nil {
+				_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+					AddFunc: func(any) { again() }, UpdateFunc: func(any, any) { again() }, DeleteFunc: func(any) { again() },
+				})
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	}))
 }
 
 // LastError is what went wrong last; nil after everything was in order, and before the first look.
@@ -178,7 +168,7 @@ func (r *Registration) store() certificates.Store {
 	if r.Secret.Name == "" {
 		return certificates.Folder(r.Folder)
 	}
-	return &certificates.Secret{ObjectKey: r.Secret, Reader: r.Cache, Writer: r.Client}
+	return &certificates.Secret{ObjectKey: r.Secret, Reader: r.Client, Writer: r.Client}
 }
 
 // look looks at everything once, and writes what differs. What keeps the conversion webhook from being registered
@@ -201,21 +191,9 @@ func (r *Registration) look(ctx context.Context) (notConverted, err error) {
 	if r.Register {
 		target := r.Target
 		target.CABundle = bundle[certificates.CACert]
-		first, err := r.register(ctx, mutating(), MutatingName, r.Mutating, target)
-		if err != nil {
+		if written, notConverted, err = r.register(ctx, target); err != nil {
 			return nil, err
 		}
-		var own []admissionv1.MutatingWebhook // which have the same fields, and one more
-		if text, err := json.Marshal(r.Validating); err != nil || json.Unmarshal(text, &own) != nil {
-			return nil, fmt.Errorf("validating webhooks: %w", err)
-		}
-		second, err := r.register(ctx, validating(), ValidatingName, own, target)
-		if err != nil {
-			return nil, err
-		}
-		var converting bool
-		converting, notConverted = r.registerConversion(ctx, target)
-		written = first || second || converting
 	}
 	if !written {
 		err = r.use(ctx, bundle)
@@ -235,37 +213,41 @@ func (r *Registration) use(ctx context.Context, bundle certificates.Bundle) erro
 	return nil
 }
 
-// register writes a configuration where it differs. It returns whether it has written.
-func (r *Registration) register(ctx context.Context, object *unstructured.Unstructured, name string, own []admissionv1.MutatingWebhook, target Target) (bool, error) {
-	kind := object.GroupVersionKind()
-	err := r.Cache.Get(ctx, client.ObjectKey{Name: name}, object)
-	missing := apierrors.IsNotFound(err)
-	if err != nil && !missing {
-		return false, err
-	}
-	common := &admissionv1.MutatingWebhookConfiguration{}
-	if missing {
-		common.Name, common.Labels = name, map[string]string{managedByLabel: managedBy}
-	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, common); err != nil {
-		return false, err
-	}
-	changed, err := rebuild(common, own, target, kind.Kind == validating().GetKind())
-	if err != nil || !changed && !missing {
-		return false, err
-	}
-	if object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(common); err != nil {
-		return false, err
-	}
-	object.SetGroupVersionKind(kind)
-	if missing {
-		err = r.Client.Create(ctx, object)
-	} else {
-		err = r.Client.Update(ctx, object)
-	}
+// register writes the configurations and the definition where they differ. It returns whether it has written.
+func (r *Registration) register(ctx context.Context, target Target) (written bool, notConverted, err error) {
+	mutating := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: MutatingName}}
+	first, err := r.write(ctx, mutating, func() error {
+		return rebuild(&mutating.ObjectMeta, &mutating.Webhooks, r.Mutating, target)
+	})
 	if err != nil {
-		return false, fmt.Errorf("registering webhooks in %s: %w", name, err)
+		return false, nil, err
 	}
-	klog.FromContext(ctx).Info("Registered webhooks", "configuration", name, "webhooks", len(common.Webhooks))
+	validating := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: ValidatingName}}
+	second, err := r.write(ctx, validating, func() error {
+		return rebuild(&validating.ObjectMeta, &validating.Webhooks, r.Validating, target)
+	})
+	if err != nil {
+		return false, nil, err
+	}
+	converting, notConverted := r.registerConversion(ctx, target)
+	return first || second || converting, notConverted, nil
+}
+
+// write creates a configuration, or updates it where it differs. It returns whether it has written.
+func (r *Registration) write(ctx context.Context, configuration client.Object, rebuild func() error) (bool, error) {
+	done, err := controllerutil.CreateOrUpdate(ctx, r.Client, configuration, func() error {
+		if configuration.GetResourceVersion() == "" {
+			configuration.SetLabels(map[string]string{managedByLabel: managedBy})
+		}
+		return rebuild()
+	})
+	if err != nil {
+		return false, fmt.Errorf("registering webhooks in %s: %w", configuration.GetName(), err)
+	}
+	if done == controllerutil.OperationResultNone {
+		return false, nil
+	}
+	klog.FromContext(ctx).Info("Registered webhooks", "configuration", configuration.GetName(), "done", done)
 	return true, nil
 }
 
@@ -275,23 +257,15 @@ func (r *Registration) registerConversion(ctx context.Context, target Target) (b
 	crd := definition()
 	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
 	defer cancel()
-	if err := r.Cache.Get(limited, client.ObjectKey{Name: ConvertedName}, crd); err != nil {
+	if err := r.Client.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	changed, err := convert(crd, target)
-	if err != nil || !changed {
-		return false, err
-	}
-	spec, _, err := unstructured.NestedMap(crd.Object, "spec", "conversion")
-	if err != nil {
+	before := crd.DeepCopy()
+	if err := convert(crd, target); err != nil || apiequality.Semantic.DeepEqual(before, crd) {
 		return false, err
 	}
 	// Without a resourceVersion there is no conflict with those who write other parts of the definition.
-	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/spec/conversion", "value": spec}})
-	if err != nil {
-		return false, err
-	}
-	if err := r.Client.Patch(ctx, crd, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(managedBy)); err != nil {
+	if err := r.Client.Patch(ctx, crd, client.MergeFrom(before), client.FieldOwner(managedBy)); err != nil {
 		return false, fmt.Errorf("registering the conversion webhook in the CRD %s: %w", ConvertedName, err)
 	}
 	klog.FromContext(ctx).Info("Registered the conversion webhook", "crd", ConvertedName)

@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -39,26 +38,19 @@ type fixture struct {
 	refused string
 }
 
-// upToDate is a cache that is never behind.
-type upToDate struct {
-	cache.Cache
-	*fixture
-}
-
-func (c upToDate) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	if c.refused == "get" && object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
-		<-ctx.Done() // as a cache does that never syncs
-		return apierrors.NewTimeoutError("failed waiting for the informer to sync", 0)
-	}
-	return c.api.Get(ctx, key, object, options...)
-}
-
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{T: t}
 	crd := definitionOf(ConvertedName, dict{"strategy": "None"})
 	crd.SetResourceVersion("")
 	f.api = fake.NewClientBuilder().WithObjects(crd).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if f.refused == "get" && object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+				<-ctx.Done() // as a cache does that never syncs
+				return apierrors.NewTimeoutError("failed waiting for the informer to sync", 0)
+			}
+			return c.Get(ctx, key, object, options...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			f.note("create", object)
 			return c.Create(ctx, object, options...)
@@ -75,7 +67,7 @@ func newFixture(t *testing.T) *fixture {
 		},
 	}).Build()
 	f.r = &Registration{
-		Cache: upToDate{fixture: f}, Client: f.api, Secret: client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, Host: "10.0.0.1", Register: true,
+		Client: f.api, Secret: client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, Host: "10.0.0.1", Register: true,
 		Target:     Target{URL: byURL.URL, Serves: serves(mutatePath, validatePath, conversion.Path)},
 		Mutating:   []admissionv1.MutatingWebhook{{Name: "mcloneset.kb.io", ClientConfig: onPath(mutatePath)}},
 		Validating: []admissionv1.ValidatingWebhook{{Name: "vcloneset.kb.io", ClientConfig: onPath(validatePath)}},
@@ -90,10 +82,11 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (f *fixture) note(verb string, object client.Object) string {
-	kind := object.GetObjectKind().GroupVersionKind().Kind
-	if _, secret := object.(*corev1.Secret); secret {
-		kind = "Secret"
+	gvk, err := f.api.GroupVersionKindFor(object)
+	if err != nil {
+		f.Fatal(err)
 	}
+	kind := gvk.Kind
 	f.done = append(f.done, verb+" "+kind)
 	return kind
 }
@@ -147,7 +140,7 @@ func TestReconcile(t *testing.T) {
 		t.Errorf("URL %q (%v), want %q", got, err, want)
 	}
 
-	f.change(mutating(), MutatingName, `{"webhooks":null}`)
+	f.change(&admissionv1.MutatingWebhookConfiguration{}, MutatingName, `{"webhooks":null}`)
 	f.reconcile("PF-5: after a hand edit", "update "+mutatingKind)
 	f.change(definition(), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
 	f.reconcile("PF-5: somebody has removed the conversion", "patch "+crd)
@@ -174,9 +167,7 @@ func TestReconcile(t *testing.T) {
 	f.keepOnly()
 	f.reconcile("everything was removed: the server changes over at once",
 		"patch Secret", "use", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
-	crdless := definition()
-	crdless.SetName(ConvertedName)
-	if err := f.api.Delete(t.Context(), crdless); err != nil {
+	if err := f.api.Delete(t.Context(), definition()); err != nil {
 		t.Fatal(err)
 	}
 	f.reconcile("a definition that is not installed")
