@@ -169,7 +169,7 @@ func (c *cluster) expectSettled() {
 
 // busy tells whether a plan has something to do.
 func busy(plan *imagepulljob.Plan) bool {
-	return len(plan.HandOut) > 0 || plan.Status != nil || plan.Delete
+	return len(plan.Assign) > 0 || plan.Status != nil || plan.Delete
 }
 
 // run runs something until the story ends or stop is called.

@@ -35,15 +35,14 @@ func (c *components) start(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", name, err)
 	}
-	for {
+	for begin := time.Now(); ; {
 		last := c.ready(ctx, name)
 		if last == nil {
 			return nil
 		}
 		select {
 		case <-p.exited:
-			// kwok builds the environment of its stages in several goroutines without a lock. Where they meet, it dies at once.
-			if name == Kwok && strings.Contains(p.logTail(), "lifecycle.(*Stage).init") {
+			if gaveUp(name, p.logTail()) {
 				if p, err = c.spawn(name); err != nil {
 					return fmt.Errorf("start %s again: %w", name, err)
 				}
@@ -52,9 +51,24 @@ func (c *components) start(ctx context.Context, name string) error {
 			return fmt.Errorf("%s did not come up: %w; the end of %s:\n%s", name, p.outcome(), p.logFile, p.logTail())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w (%w); the end of %s:\n%s", name, last, ctx.Err(), p.logFile, p.logTail())
-		case <-time.After(pollInterval):
+		case <-time.After(max(pollInterval, time.Since(begin)/20)): // to ask costs a slow component part of its time
 		}
 	}
+}
+
+// gaveUp says, by the end of its log, whether a component ended for one of the reasons for which whoever runs it is to start it
+// again: what it was given is not at fault.
+func gaveUp(name, log string) bool {
+	switch name {
+	case APIServer:
+		// It has a minute for its first look at the addresses and ports of services. On a machine so busy that a handshake with itself
+		// takes more than ten seconds, the look fails, and it takes another one after three minutes only.
+		return strings.Contains(log, `PostStartHook "start-service-ip-repair-controllers" failed`)
+	case Kwok:
+		// It builds the environment of its stages in several goroutines without a lock. Where they meet, it dies at once.
+		return strings.Contains(log, "lifecycle.(*Stage).init")
+	}
+	return false
 }
 
 // spawn starts the process of a component and watches it.

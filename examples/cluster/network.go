@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -32,11 +33,10 @@ type network struct {
 	lock   *os.File
 }
 
-// newNetwork takes a number that is free, removes what a cluster that had it may have left behind, and makes the bridge.
+// newNetwork removes what clusters have left behind that did not end by themselves, takes a number that is free, and makes
+// the bridge.
 func newNetwork(ctx context.Context, log *lockedWriter) (*network, error) {
-	if err := os.MkdirAll(locksDir, 0o755); err != nil {
-		return nil, err
-	}
+	removeDeadNetworks(log)
 	var last error
 	for number := range mostNetworks {
 		n := &network{number: number}
@@ -57,6 +57,24 @@ func newNetwork(ctx context.Context, log *lockedWriter) (*network, error) {
 		return n, raiseInotifyLimits(log)
 	}
 	return nil, fmt.Errorf("no network is free for real nodes: all %d parts of 198.18.0.0/15 are taken, or could not be used (last: %w)", mostNetworks, last)
+}
+
+// removeDeadNetworks removes the networks whose clusters live no more. It does not wait for the number of one to be taken
+// again: as long as lower ones are free, none is.
+func removeDeadNetworks(log *lockedWriter) {
+	for number := range mostNetworks {
+		n := &network{number: number}
+		if !n.hasBridge() {
+			continue
+		}
+		ok, err := n.acquire()
+		if ok {
+			err = n.close()
+		}
+		if err != nil {
+			log.printf("%s of a cluster that lives no more is left: %v\n", n.bridge(), err)
+		}
+	}
 }
 
 // subnet returns one of the cluster's sixteen.
@@ -98,7 +116,7 @@ func (n *network) taken() bool {
 
 // acquire locks the number. The lock goes with this process, however it ends.
 func (n *network) acquire() (bool, error) {
-	file, err := os.OpenFile(n.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := n.openLock()
 	if err != nil {
 		return false, err
 	}
@@ -115,6 +133,19 @@ func (n *network) acquire() (bool, error) {
 	}
 	n.lock = file
 	return true, nil
+}
+
+// openLock opens the file to be locked. Its directory goes with the last cluster, which may end just now.
+func (n *network) openLock() (*os.File, error) {
+	for {
+		if err := os.MkdirAll(locksDir, 0o755); err != nil {
+			return nil, err
+		}
+		file, err := os.OpenFile(n.lockFile(), os.O_CREATE|os.O_RDWR, 0o600)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+	}
 }
 
 // createBridge makes the bridge, and routes to the pods of all nodes that there may be.
@@ -173,14 +204,15 @@ func ip(ctx context.Context, run func(*exec.Cmd) error, commands []string) error
 // removeLeftovers removes what a cluster of this number has left behind that did not end by itself.
 func (n *network) removeLeftovers() error {
 	err := removeCgroups(n.cgroup("*"))
-	if _, missing := net.InterfaceByName(n.bridge()); missing == nil {
-		err = errors.Join(err, n.removeBridge())
+	if n.hasBridge() {
+		err = errors.Join(err, ip(context.Background(), (*exec.Cmd).Run, []string{"link delete " + n.bridge()}))
 	}
 	return err
 }
 
-func (n *network) removeBridge() error {
-	return ip(context.Background(), (*exec.Cmd).Run, []string{"link delete " + n.bridge()})
+func (n *network) hasBridge() bool {
+	_, err := net.InterfaceByName(n.bridge())
+	return err == nil
 }
 
 // close removes the network and gives its number back.

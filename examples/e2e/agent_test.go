@@ -29,7 +29,7 @@ type agent struct {
 // startAgent runs an agent until the test ends.
 func (s *cloneSetFixture) startAgent() *agent {
 	s.Helper()
-	client, err := lifecycleclient.NewForConfig(s.Control.Config())
+	client, err := lifecycleclient.NewForConfig(s.Config())
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -4,7 +4,7 @@
 //
 // They are about what the tests of the library cannot know: what the API server makes of webhook verdicts, patches,
 // status writes, conflicts and owners; what the controller manager makes of claims and of deleted workloads; and what
-// remains true when the manager, the API server or etcd is killed in the middle of a rollout.
+// another manager makes of what the one before it has left. What remains true whatever breaks is for package faults.
 //
 // The tests run at once on one control plane, but for those of TestFaults, which break theirs and have one of their own.
 // TestGuarantees compares StatefulSets with those of Kubernetes.

@@ -94,6 +94,10 @@ func (s *fixture[T]) run(set T) T {
 
 // tryEdit changes a workload as a user does, again when somebody else was faster.
 func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
+	return s.tryUpdate(name, metav1.UpdateOptions{}, edits...)
+}
+
+func (s *fixture[T]) tryUpdate(name string, options metav1.UpdateOptions, edits ...func(T)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
@@ -102,8 +106,8 @@ func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
 		for _, edit := range edits {
 			edit(set)
 		}
-		stored, err := s.client.Update(s.Context(), set, metav1.UpdateOptions{})
-		if err == nil {
+		stored, err := s.client.Update(s.Context(), set, options)
+		if err == nil && options.DryRun == nil {
 			s.Await("the watch of workloads shows the change", func() string { return s.sets.Behind(stored.GetResourceVersion()) })
 		}
 		return err

@@ -96,7 +96,7 @@ func report(n *v1alpha1.NodeImage, phase v1alpha1.ImagePullPhase) bool {
 func TestImagePullJob(t *testing.T) {
 	t.Parallel()
 	s := &images{Scene: steady.NewScene(t, nil)}
-	distribution, err := client.NewForConfig(steady.Control.Config())
+	distribution, err := client.NewForConfig(steady.Config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 // TestFaults: the manager waits only a second meanwhile, and there is one node more.
 func testNodeWithoutAgent(t *testing.T, b *bed) {
 	s := b.cloneSetFixture(t)
-	distribution, err := client.NewForConfig(s.Control.Config())
+	distribution, err := client.NewForConfig(s.Config())
 	if err != nil {
 		t.Fatal(err)
 	}

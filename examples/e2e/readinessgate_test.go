@@ -52,7 +52,7 @@ func (s *cloneSetFixture) awaitPodInService(name string) {
 func TestReadinessGateOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	s := newCloneSetFixture(t)
-	distribution, err := client.NewForConfig(s.Control.Config())
+	distribution, err := client.NewForConfig(s.Config())
 	if err != nil {
 		t.Fatal(err)
 	}

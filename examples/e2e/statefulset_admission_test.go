@@ -94,7 +94,7 @@ func TestWrongStatefulSetsAreRefused(t *testing.T) {
 			}
 			set := &unstructured.Unstructured{Object: object}
 			set.SetGroupVersionKind(statefulSets.GroupResource().WithVersion(version).GroupVersion().WithKind("StatefulSet"))
-			_, err = s.inVersion(version).Create(s.Context(), set, metav1.CreateOptions{})
+			_, err = s.inVersion(version).Create(s.Context(), set, metav1.CreateOptions{DryRun: dryRun(test.name)})
 			s.refused("create in "+version+", "+test.name, err, test.field)
 		}
 	}

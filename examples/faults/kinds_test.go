@@ -75,14 +75,16 @@ func killOther(m *managers) func() {
 	return m.revive
 }
 
-func pauseLeader(m *managers) func() {
-	leader := m.all[m.leader()]
-	if err := leader.Pause(); err != nil {
+func pauseLeader(m *managers) func() { return m.pause(m.leader()) }
+
+func (m *managers) pause(which int) func() {
+	manager := m.all[which]
+	if err := manager.Pause(); err != nil {
 		m.note("%v", err)
 		return m.revive
 	}
-	m.note("%s stands still", leader.Name)
-	return func() { m.resume(leader) }
+	m.note("%s stands still", manager.Name)
+	return func() { m.resume(manager) }
 }
 
 // resume lets a manager go on, unless it has ended.
@@ -96,8 +98,7 @@ func (m *managers) resume(manager interface{ Resume() error }) {
 // until the first one knows.
 func replaceLeader(m *managers) func() {
 	which := m.leader()
-	heal := pauseLeader(m)
-	return m.replaced(which, heal)
+	return m.replaced(which, m.pause(which))
 }
 
 // hangLeader does the same with the network.

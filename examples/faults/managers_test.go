@@ -20,9 +20,10 @@ type managers struct {
 	front *testbed.Manager
 }
 
-// election makes a dead leader be replaced within three seconds.
+// election makes a dead leader be replaced within eight seconds. A request for the Lease may take three: a busy machine, which
+// answers none within one, would never have a leader.
 var election = []string{
-	"--leader-elect", "--leader-election-lease-duration=3s", "--leader-election-renew-deadline=2s", "--leader-election-retry-period=500ms",
+	"--leader-elect", "--leader-election-lease-duration=8s", "--leader-election-renew-deadline=6s", "--leader-election-retry-period=500ms",
 }
 
 // startManagers replaces the shared manager.

@@ -134,10 +134,10 @@ func (b *Testbed) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if b.Core, err = kubernetes.NewForConfig(b.Control.Config()); err != nil {
+	if b.Core, err = kubernetes.NewForConfig(b.Config()); err != nil {
 		return err
 	}
-	if b.Dynamic, err = dynamic.NewForConfig(b.Control.Config()); err != nil {
+	if b.Dynamic, err = dynamic.NewForConfig(b.Config()); err != nil {
 		return err
 	}
 	if err := b.identify(ctx, ManagerProgram); err != nil {

@@ -22,6 +22,8 @@ type Plan struct {
 	Stages
 	// CreateClaims lists claims that pods wait for which exist already.
 	CreateClaims []*corev1.PersistentVolumeClaim
+	// PatchClaims lists claims that get other owners, beside those of pods to delete.
+	PatchClaims []ClaimPatch
 
 	// Waiting lists the pods that should change and do not, each with the
 	// reason. A wait without a pod stands for pods not created yet.

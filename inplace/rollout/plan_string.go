@@ -21,6 +21,9 @@ func (p Plan) String() string {
 	for _, claim := range p.CreateClaims {
 		add("create claim " + claim.Name)
 	}
+	for _, claim := range p.PatchClaims {
+		add(claim.String())
+	}
 	add(p.Stages.String())
 	for _, wait := range p.Waiting {
 		add("wait " + wait.String())

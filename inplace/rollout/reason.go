@@ -36,6 +36,9 @@ const (
 	RuleInPlaceOnly Rule = "InPlaceOnly"
 	// RuleScaleFirst: pods are being created or deleted; the update goes on afterwards.
 	RuleScaleFirst Rule = "ScaleFirst"
+	// RuleRefused: the API server has refused the update of a pod; the next one is
+	// tried after a while.
+	RuleRefused Rule = "Refused"
 	// RuleRefreshFirst: the state of pods is being written; the update goes on afterwards.
 	RuleRefreshFirst Rule = "RefreshFirst"
 )

@@ -56,11 +56,25 @@ func (r Resource) Create(ctx context.Context, object Object) (resourceVersion st
 // Patch patches an object, or its subresource where that is not empty, and
 // returns the resourceVersion of the write.
 func (r Resource) Patch(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte) (resourceVersion string, err error) {
+	return send(ctx, r.patch(object, subresource, patch, data))
+}
+
+// TryPatch asks the API server whether it would accept a patch, which changes
+// nothing. One that cannot tell, since a webhook takes no dry runs, refuses nothing.
+func (r Resource) TryPatch(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte) error {
+	_, err := send(ctx, r.patch(object, subresource, patch, data).Param("dryRun", metav1.DryRunAll))
+	if apierrors.IsBadRequest(err) {
+		return nil
+	}
+	return err
+}
+
+func (r Resource) patch(object Object, subresource string, patch types.PatchType, data []byte) *rest.Request {
 	request := r.Client.Patch(patch).Namespace(object.GetNamespace()).Resource(r.Name).Name(object.GetName())
 	if subresource != "" {
 		request = request.SubResource(subresource)
 	}
-	return send(ctx, request.Body(data))
+	return request.Body(data)
 }
 
 // Delete deletes an object, if it is still the one with that UID. It returns

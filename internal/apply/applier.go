@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,8 +61,7 @@ type Applier[S any] struct {
 	stored   *S // as it was observed, or written by this reconcile
 	failures Failures
 	refusal  sync.Mutex
-	refused  bool          // AllowUpdate has refused a pod
-	again    time.Duration // how soon an update is tried again that the API server has refused; 0: none is
+	refused  bool // AllowUpdate has refused a pod
 }
 
 // Step is one step of applying a plan.
@@ -229,27 +230,28 @@ func (a *Applier[S]) patchPods(ctx context.Context, patches []rollout.PodPatch) 
 		if p.Kind != rollout.PatchUpdateInPlace {
 			return true, nil
 		}
-		if before := a.refusals.before(a.Key, a.Workload.GetGeneration(), p.Pod, a.Now); before != nil {
-			a.tryAgain(before.until.Sub(a.Now))
-			return false, before
-		}
 		return a.mayUpdate(ctx, p.Pod)
 	}
-	return a.failures.Add(a.Kind.FailedUpdate, a.PatchPods(ctx, patches, allow))
+	err := a.PatchPods(ctx, patches, allow)
+	if err != nil { // the condition goes on to name those that are not tried this time
+		_ = a.failures.Add(a.Kind.FailedUpdate, errors.Join(err, a.refusedBefore(patches)))
+	}
+	return err
+}
+
+// refusedBefore says which pods, beside those that are updated now, were refused
+// their update.
+func (a *Applier[S]) refusedBefore(patches []rollout.PodPatch) error {
+	before := maps.Clone(a.Refusals.Pods)
+	for i := range patches {
+		delete(before, patches[i].Pod.UID)
+	}
+	return errors.Join(slices.Collect(maps.Values(before))...)
 }
 
 // updated takes note of how an update in place ended.
 func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
 	a.refusals.ended(a.Key, a.Workload.GetGeneration(), pod, a.Now, err)
-}
-
-// tryAgain asks for a reconcile after a time.
-func (a *Applier[S]) tryAgain(after time.Duration) {
-	a.refusal.Lock()
-	defer a.refusal.Unlock()
-	if a.again == 0 || after < a.again {
-		a.again = after
-	}
 }
 
 // mayUpdate asks AllowUpdate, about one pod at a time, until it has refused one.
@@ -275,9 +277,6 @@ func (a *Applier[S]) requeueAfter() time.Duration {
 	soonest := a.Plan.RequeueAfter
 	if a.refused && (soonest == 0 || refusedRetry < soonest) {
 		soonest = refusedRetry
-	}
-	if a.again > 0 && (soonest == 0 || a.again < soonest) {
-		soonest = a.again
 	}
 	return soonest
 }

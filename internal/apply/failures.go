@@ -98,12 +98,11 @@ func separate(err error) []error {
 
 // WorthRetrying joins the errors of a reconcile, without those that another reconcile
 // cannot avoid: in a namespace that is being deleted nothing can be created
-// any more, and what was refused before waits for its time.
+// any more.
 func WorthRetrying(errs ...error) error {
 	var left []error
 	for _, err := range separate(errors.Join(errs...)) {
-		var before *errRefusedBefore
-		if !inEndingNamespace(err) && !errors.As(err, &before) {
+		if !inEndingNamespace(err) {
 			left = append(left, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/consistency"
@@ -137,6 +138,11 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 		return err
 	}
 	action, recorded := p.Records[patch.Kind]
+	if patch.Kind == rollout.PatchUpdateInPlace && len(writes) > 1 && p.Refusals.Any() {
+		if err := p.tryLast(ctx, pod, writes); err != nil {
+			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, err)
+		}
+	}
 	for _, w := range writes {
 		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
 		if patch.Kind.AffectsAvailability() {
@@ -157,4 +163,15 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 		p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
 	}
 	return nil
+}
+
+// tryLast has the API server judge the last of the writes of an update before the
+// first, which takes the pod out of service.
+func (p *Sync) tryLast(ctx context.Context, pod *corev1.Pod, writes []podpatch.Write) error {
+	last := writes[len(writes)-1]
+	err := p.Pods.TryPatch(ctx, pod, last.Subresource, types.StrategicMergePatchType, last.Data)
+	if gone(err) {
+		return nil // the first write finds that out
+	}
+	return err
 }

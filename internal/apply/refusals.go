@@ -4,17 +4,20 @@ package apply
 
 import (
 	"errors"
-	"maps"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
-// An update that the API server has refused is tried again after so long, and
-// after twice as long every time.
+// After an update that the API server has refused, the next one of the workload is
+// tried after so long, and after twice as long every time until one is served.
 const (
 	firstRefusal = time.Second
 	lastRefusal  = 5 * time.Minute
@@ -23,62 +26,96 @@ const (
 // refusals remembers which updates the API server has refused. An update is more
 // than one write: where a webhook refuses the last of them, the pod has been taken
 // out of service by then, and is put back by the next reconcile. Each of these
-// writes is an event that asks for a reconcile, whatever the queue's back-off. The
+// writes is an event that asks for a reconcile, whatever the queue's back-off. So
+// the API server is asked about that write first from then on, by a dry run. The
 // zero value is ready for use, by several goroutines.
 type refusals struct {
 	lock  sync.Mutex
-	known map[types.NamespacedName]map[types.UID]refusedUpdate
+	known map[types.NamespacedName]*refused
 }
 
-// refusedUpdate is that of the update of a pod. A new generation of the workload is
-// another update.
-type refusedUpdate struct {
+// refused are the refusals of one workload. A new generation of it asks for other
+// updates.
+type refused struct {
 	generation int64
 	delay      time.Duration
 	until      time.Time
-	err        error
+	pods       map[types.UID]refusedPod
 }
 
-// errRefusedBefore is why an update is not tried yet. It is reported, and no reason
-// for another reconcile: that is asked for by its time.
-type errRefusedBefore struct{ refusedUpdate }
+// refusedPod is a pod whose update was refused at a revision, by its label. It is
+// updated where it has another one by now: the API server may have failed only after
+// the write.
+type refusedPod struct {
+	revision string
+	err      error
+}
 
-func (e *errRefusedBefore) Error() string { return e.err.Error() }
-
-// before returns the refusal that an update has to wait for; nil where it may be
-// tried now.
-func (r *refusals) before(workload types.NamespacedName, generation int64, pod *corev1.Pod, now time.Time) *errRefusedBefore {
+// Refused returns the refusals of a workload, whose pods are these.
+func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Time) rollout.Refusals {
+	r := &w.refusals
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	known, found := r.known[workload][pod.UID]
-	if !found || known.generation != generation || !now.Before(known.until) {
-		return nil
+	key := types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
+	known := r.known[key]
+	if known == nil {
+		return rollout.Refusals{}
 	}
-	return &errRefusedBefore{known}
+	if known.generation != workload.GetGeneration() || now.After(known.until.Add(2*lastRefusal)) {
+		delete(r.known, key)
+		return rollout.Refusals{}
+	}
+	all := rollout.Refusals{Until: known.until, Pods: make(map[types.UID]error, len(known.pods))}
+	var errs []error
+	for _, pod := range pods {
+		if refused, found := known.pods[pod.UID]; found && refused.revision == pod.Labels[podplan.RevisionLabel] {
+			all.Pods[pod.UID] = refused.err
+			errs = append(errs, refused.err)
+		}
+	}
+	all.Err = summary(errors.Join(errs...))
+	return all
 }
 
 // ended takes note of how an update ended. Only an answer that refuses it counts:
-// a conflict and a lost answer are settled by the next reconcile.
+// a conflict and a lost answer are settled by the next reconcile. Updates that are
+// tried at the same time count as one.
 func (r *refusals) ended(workload types.NamespacedName, generation int64, pod *corev1.Pod, now time.Time, err error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || apierrors.IsConflict(err) {
-		delete(r.known[workload], pod.UID)
+	known := r.known[workload]
+	if !refuses(err) {
+		if known != nil {
+			known.served(pod.UID, now)
+		}
 		return
 	}
-	maps.DeleteFunc(r.known[workload], func(_ types.UID, old refusedUpdate) bool { return now.After(old.until.Add(2 * lastRefusal)) })
-	if r.known == nil {
-		r.known = map[types.NamespacedName]map[types.UID]refusedUpdate{}
+	if known == nil || known.generation != generation {
+		if r.known == nil {
+			r.known = map[types.NamespacedName]*refused{}
+		}
+		known = &refused{generation: generation, pods: map[types.UID]refusedPod{}}
+		r.known[workload] = known
 	}
-	if r.known[workload] == nil {
-		r.known[workload] = map[types.UID]refusedUpdate{}
+	known.pods[pod.UID] = refusedPod{revision: pod.Labels[podplan.RevisionLabel], err: err}
+	if !now.Before(known.until) {
+		known.delay = min(max(2*known.delay, firstRefusal), lastRefusal)
+		known.until = now.Add(known.delay)
 	}
-	delay := firstRefusal
-	if last, found := r.known[workload][pod.UID]; found && last.generation == generation {
-		delay = min(2*last.delay, lastRefusal)
+}
+
+// served takes note of an update that was not refused.
+func (r *refused) served(pod types.UID, now time.Time) {
+	delete(r.pods, pod)
+	if !now.Before(r.until) {
+		r.delay = 0
 	}
-	r.known[workload][pod.UID] = refusedUpdate{generation: generation, delay: delay, until: now.Add(delay), err: err}
+}
+
+// refuses tells whether an error is the answer that something must not be done.
+func refuses(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && !apierrors.IsConflict(err)
 }
 
 // forget drops what is remembered of a workload that no longer exists.

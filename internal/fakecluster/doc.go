@@ -23,6 +23,6 @@
 // finds out who changes an object of a cache.
 //
 // It leaves out admission, server-side apply, deletion of collections, paging,
-// dry runs, and what the controller manager does about deletions, unless the test
+// dry runs but of updates and patches, and what the controller manager does about deletions, unless the test
 // asks for a round of it ([Server.CollectGarbage]).
 package fakecluster

@@ -24,6 +24,8 @@ type Request struct {
 	Namespace, Name string
 	// Body is what was sent.
 	Body []byte
+	// DryRun asks what would come of an update or patch, which changes nothing.
+	DryRun bool
 
 	query       url.Values
 	contentType string
@@ -97,8 +99,9 @@ func (r *Request) findVerb(method string) error {
 	default:
 		return errMethod(r, method)
 	}
-	if r.query.Has("dryRun") {
-		return badRequest(fmt.Errorf("fakecluster makes no dry runs"))
+	r.DryRun = r.query.Has("dryRun")
+	if r.DryRun && r.Verb != "update" && r.Verb != "patch" {
+		return badRequest(fmt.Errorf("fakecluster makes no dry run of a %s", r.Verb))
 	}
 	return nil
 }

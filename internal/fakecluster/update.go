@@ -48,6 +48,9 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	if equality.Semantic.DeepEqual(current.Object, after.Object) {
 		return current, nil
 	}
+	if req.DryRun {
+		return after, nil
+	}
 	if finished(after) {
 		return s.commit(r, current, nil), nil
 	}

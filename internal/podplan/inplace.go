@@ -4,6 +4,7 @@ package podplan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -73,9 +74,33 @@ func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 	return reason
 }
 
+// PlanRefusals reports the updates that the API server has refused, before other
+// problems, as they were reported when that happened.
+func (p *Planner) PlanRefusals() {
+	if err := p.Refusals.Err; err != nil {
+		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
+	}
+}
+
+// backsOff tells whether an update has to wait since the API server has refused the
+// one before it, and says so.
+func (p *Planner) backsOff(pod *View) bool {
+	wait := p.Refusals.Until.Sub(p.At)
+	if wait <= 0 {
+		return false
+	}
+	p.RequeueAfter(wait)
+	p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleRefused,
+		Message: fmt.Sprintf("the API server has refused an update; the next one is tried at %s", p.Refusals.Until.UTC().Format(time.TimeOnly))})
+	return true
+}
+
 // UpdateInPlace starts an in-place update to a revision, or has the pod's hook
 // asked to prepare it. (LC-9)
 func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.ControllerRevision) {
+	if p.backsOff(pod) {
+		return
+	}
 	in, hooks := &p.Workload.InPlace, p.Workload.Hooks
 	patch := pod.Change(rollout.PatchPrepare)
 	if !in.KeepStateless || lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {

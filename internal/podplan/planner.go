@@ -53,12 +53,13 @@ type InPlace struct {
 }
 
 // Planner holds what the steps that all kinds share hand to one another. The
-// planner of a kind embeds it. It is made by NewPlanner; Workload, At and
-// History are set once the snapshot has turned out to be usable.
+// planner of a kind embeds it. It is made by NewPlanner; Workload, At,
+// History and Refusals are set once the snapshot has turned out to be usable.
 type Planner struct {
 	Workload Workload
 	At       time.Time // for which to plan
 	History  []*appsv1.ControllerRevision
+	Refusals rollout.Refusals
 	// Stage is the one of the plan to which the present step belongs.
 	Stage *rollout.Stage
 

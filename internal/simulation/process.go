@@ -32,6 +32,9 @@ type Process struct {
 	replicas   map[string]*replica
 	own        []write    // its writes, in order
 	known      *knowledge // of its last reconcile
+	// passedOver are the pods that it has failed to patch and may pass over until it
+	// has patched them, by name.
+	passedOver map[string]bool
 
 	dirty    bool      // something has changed since the last reconcile began
 	due      time.Time // when another reconcile is due; zero: never
@@ -52,6 +55,14 @@ type reconcileResult struct {
 // Kubernetes returns a client for the built-in kinds.
 func (p *Process) Kubernetes() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(p.Config)
+}
+
+// passOver remembers whether the last patch of a pod has failed.
+func (p *Process) passOver(pod string, failed bool) {
+	if p.passedOver == nil {
+		p.passedOver = map[string]bool{}
+	}
+	p.passedOver[pod] = failed
 }
 
 // Informer returns the informer of a resource. It never runs: what its cache

@@ -29,7 +29,11 @@ type request struct {
 
 // String says what the request is about.
 func (r *request) String() string {
-	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), r.object()), " ")
+	text := strings.TrimSuffix(fmt.Sprintf("%s: %s %s", r.process.Name, r.Request.String(), r.object()), " ")
+	if r.DryRun {
+		text += " (dry run)"
+	}
+	return text
 }
 
 // object is the name of the object that the request is about.

@@ -78,7 +78,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
-	a.Taken = a.nameTaken
+	a.Taken, a.Refusals = a.nameTaken, s.Refused
 	if r.budget != nil {
 		a.AllowUpdate = r.budget.AllowUpdate
 	}
@@ -98,9 +98,9 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 // applyPods applies the stages of the plan, and records an event where
 // scaleStrategy.maxUnavailable begins to hold pods back. (CS-16)
 func (a *applier) applyPods(ctx context.Context) error {
-	if m := a.plan.Moves; a.Begins("ScaleUpLimited", m.Create < m.ScaleUp) {
+	if d := a.plan.Diff; a.Begins("ScaleUpLimited", d.Create < d.ScaleUp) {
 		a.Event(corev1.EventTypeWarning, "ScaleUpLimited", "%d of %d missing pods are created now, scaleStrategy.maxUnavailable holds back the others",
-			m.Create, m.ScaleUp)
+			d.Create, d.ScaleUp)
 	}
 	return a.ApplyPods(ctx)
 }

@@ -19,7 +19,7 @@ import (
 
 // disownClaims gives away or deletes the claims whose pods are gone.
 func (a *applier) disownClaims(ctx context.Context) error {
-	return errors.Join(a.ChangeClaims(ctx, a.plan.HandOver), apply.Each(ctx, a.plan.DeleteClaims, a.deleteUnused))
+	return errors.Join(a.ChangeClaims(ctx, a.plan.PatchClaims), apply.Each(ctx, a.plan.DeleteClaims, a.deleteUnused))
 }
 
 // deleteUnused deletes a claim whose pod is gone. What is deleted cannot be had

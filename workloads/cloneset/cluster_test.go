@@ -101,7 +101,7 @@ func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
 	if plan == nil || err != nil {
 		return "", err
 	}
-	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.HandOver) + len(plan.Revisions.Delete); n > 0 ||
+	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.PatchClaims) + len(plan.Revisions.Delete); n > 0 ||
 		plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Status != nil || plan.PrunePodsToDelete {
 		return fmt.Sprintf("%+v", plan), nil
 	}

@@ -160,7 +160,7 @@ func describe(p *Plan) string {
 			fmt.Fprintln(&b, r.Name)
 		}
 	}
-	show([]any{p.Revisions.RaiseTo, p.Moves, p.Create, p.CreateClaims, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
+	show([]any{p.Revisions.RaiseTo, p.Diff, p.Create, p.CreateClaims, p.Status, p.PodsToDelete, p.PrunePodsToDelete, p.RequeueAfter, p.PreDownload})
 	for _, stage := range []rollout.Stage{p.Stage, p.Otherwise} {
 		for _, d := range stage.Delete {
 			fmt.Fprintln(&b, d.Pod.Name, d.For, len(d.DeleteClaims))
@@ -172,7 +172,7 @@ func describe(p *Plan) string {
 	for _, claim := range p.DeleteClaims {
 		fmt.Fprintln(&b, claim.Name)
 	}
-	for _, h := range p.HandOver {
+	for _, h := range p.PatchClaims {
 		fmt.Fprintln(&b, h.Claim.Name, len(h.Owners))
 	}
 	for _, wait := range p.Waiting {

@@ -90,6 +90,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if s.Claims, err = r.reader.Claims(key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the claims of CloneSet %s: %w", key, err)
 	}
+	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
 	selector, err := s.selector()
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it

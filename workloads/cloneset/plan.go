@@ -17,14 +17,11 @@ import (
 type Plan struct {
 	rollout.Plan
 
-	// Moves holds the numbers that the rest follows from.
-	Moves Moves
+	// Diff holds the numbers that the rest follows from.
+	Diff Diff
 
 	// DeleteClaims lists claims to delete whose pods are gone.
 	DeleteClaims []*corev1.PersistentVolumeClaim
-	// HandOver lists claims that become their pod's instead of the CloneSet's, to
-	// be removed together with it.
-	HandOver []rollout.ClaimPatch
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.CloneSetStatus
@@ -66,6 +63,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.planRefresh()
 	p.planUpdate()
 	p.planOtherwise()
+	p.PlanRefusals()
 	p.planLackingClaims()
 	p.planPreDownload()
 	p.finishPatches()

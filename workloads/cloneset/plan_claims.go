@@ -38,12 +38,12 @@ func (p *planner) planClaims() {
 		case claim.DeletionTimestamp != nil:
 			p.dying[id] = true
 		case user.release != nil:
-			p.plan.HandOver = append(p.plan.HandOver, p.handOver(claim, user.release.Pod))
-			user.release.handsOver = true
+			p.plan.PatchClaims = append(p.plan.PatchClaims, p.giveTo(claim, user.release.Pod))
+			user.release.getsClaims = true
 		case reuse || user.active:
 			p.claims[id] = append(p.claims[id], claim)
 		case user.ended != nil:
-			p.plan.HandOver = append(p.plan.HandOver, p.handOver(claim, user.ended))
+			p.plan.PatchClaims = append(p.plan.PatchClaims, p.giveTo(claim, user.ended))
 		case p.asksFor(id):
 			p.claims[id] = append(p.claims[id], claim)
 		default:
@@ -57,11 +57,11 @@ func (p *planner) planClaims() {
 // refused: no pod has used the claim. Deleted, it would only be made again, and
 // each of both would be the reason for another reconcile.
 func (p *planner) asksFor(id string) bool {
-	if p.plan.Moves.Create == 0 {
+	if p.plan.Diff.Create == 0 {
 		return false
 	}
 	if p.asked == nil {
-		n := min(int(p.plan.Moves.Create)+len(p.Snapshot.Pods), rollout.MostCreations)
+		n := min(int(p.plan.Diff.Create)+len(p.Snapshot.Pods), rollout.MostCreations)
 		p.asked = make(map[string]bool, n)
 		for sequence := range n {
 			p.asked[p.newID(sequence)] = true
@@ -142,8 +142,8 @@ func (p *planner) planLackingClaims() {
 	}
 }
 
-// handOver replaces the CloneSet as the owner of a claim by a pod.
-func (p *planner) handOver(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
+// giveTo replaces the CloneSet as the owner of a claim by a pod.
+func (p *planner) giveTo(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) rollout.ClaimPatch {
 	return releaseClaim(claim, p.Set.UID, pod)
 }
 

@@ -33,9 +33,9 @@ func (p *planner) planCreate() {
 	if blocked := p.tally.CreateBlocked(); blocked != nil {
 		p.Wait(nil, blocked)
 	}
-	m, revisions := p.plan.Moves, &p.plan.Revisions
-	ids := p.instanceIDs(min(int(m.Create), rollout.MostCreations))
-	old := min(int(m.CreateOld), len(ids))
+	d, revisions := p.plan.Diff, &p.plan.Revisions
+	ids := p.instanceIDs(min(int(d.Create), rollout.MostCreations))
+	old := min(int(d.CreateOld), len(ids))
 	updated := len(ids) - old
 	if old > 0 && !p.createOf(revisions.Current, ids[:old]) {
 		if revisions.Current == revisions.Update {
@@ -52,8 +52,8 @@ func (p *planner) planCreate() {
 func (p *planner) missingUpdated() int {
 	unlimited := p.tally
 	unlimited.ScaleMaxUnavailable = math.MaxInt32
-	m := unlimited.Moves()
-	return int(m.Create - m.CreateOld)
+	d := unlimited.Diff()
+	return int(d.Create - d.CreateOld)
 }
 
 // createOf creates pods of a revision. It returns false, and reports why, where

@@ -30,6 +30,6 @@ func (p *planner) checkInput() error {
 			p.UpdateProblem(err)
 		}
 	}
-	p.Snapshot, p.Workload, p.At, p.History = &s, p.workload(), s.Now, s.Revisions
+	p.Snapshot, p.Workload, p.At, p.History, p.Refusals = &s, p.workload(), s.Now, s.Revisions, s.Refused
 	return nil
 }

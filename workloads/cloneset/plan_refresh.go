@@ -29,6 +29,6 @@ func (p *planner) planRefresh() {
 // atTarget tells whether a pod need not be prepared for an update, or not any
 // more: it has the revision that pods are updated to, or none of them is updated.
 func (p *planner) atTarget(pod *pod) bool {
-	moves := p.plan.Moves.Update
+	moves := p.plan.Diff.Update
 	return moves == 0 || pod.Updated == (moves > 0)
 }

@@ -20,7 +20,7 @@ func (p *planner) planScale() {
 	if p.planKeep(); p.podsChanged {
 		return
 	}
-	if p.plan.Moves.ScaleUp > 0 {
+	if p.plan.Diff.ScaleUp > 0 {
 		if p.planCreate(); p.podsChanged {
 			p.waitForCreation()
 			return
@@ -77,9 +77,9 @@ func (p *planner) waitForCreation() {
 
 func (p *planner) createFirst() *rollout.Reason {
 	return &rollout.Reason{
-		Rule: rollout.RuleCreateFirst, Observed: p.plan.Moves.ScaleUp,
+		Rule: rollout.RuleCreateFirst, Observed: p.plan.Diff.ScaleUp,
 		Message: fmt.Sprintf("replicas %d: no pod is deleted before the missing ones (%d) are created",
-			p.limits.replicas, p.plan.Moves.ScaleUp),
+			p.limits.replicas, p.plan.Diff.ScaleUp),
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *planner) deleteSpecified() {
 	for _, pod := range p.pods {
 		switch {
 		case !pod.specified || pod.preparingDelete:
-		case p.plan.Moves.ScaleUp > 0 && lifecycle.Available(pod.Pod, 0, p.Now):
+		case p.plan.Diff.ScaleUp > 0 && lifecycle.Available(pod.Pod, 0, p.Now):
 			if createFirst == nil {
 				createFirst = p.createFirst()
 			}
@@ -115,8 +115,8 @@ func (p *planner) deleteSpecified() {
 
 // scaleIn deletes surplus pods, those of the old revision first. (CS-23)
 func (p *planner) scaleIn() {
-	m := p.plan.Moves
-	if m.ScaleDown == 0 {
+	d := p.plan.Diff
+	if d.ScaleDown == 0 {
 		return
 	}
 	if blocked := p.tally.ScaleDownBlocked(); blocked != nil {
@@ -136,8 +136,8 @@ func (p *planner) scaleIn() {
 		Constraints: p.Set.Spec.Template.Spec.TopologySpreadConstraints,
 		Topology:    func(node, key string) string { return p.NodeLabels[node][key] },
 	}
-	fromOld := min(int(m.ScaleDownOld), len(old))
-	fromUpdated := min(int(m.ScaleDown)-fromOld, len(updated))
+	fromOld := min(int(d.ScaleDownOld), len(old))
+	fromUpdated := min(int(d.ScaleDown)-fromOld, len(updated))
 	surplus := slices.Concat(
 		rollout.SortForDeletion(old, order)[:fromOld],
 		rollout.SortForDeletion(updated, order)[:fromUpdated])

@@ -10,9 +10,6 @@ import (
 // String lists what the plan does and what waits, one decision a line.
 func (p Plan) String() string {
 	lines := []string{p.Plan.String()}
-	for _, claim := range p.HandOver {
-		lines = append(lines, claim.String())
-	}
 	for _, claim := range p.DeleteClaims {
 		lines = append(lines, "delete claim "+claim.Name)
 	}

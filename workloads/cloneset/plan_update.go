@@ -4,6 +4,7 @@ package cloneset
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,11 +19,11 @@ import (
 // planUpdate updates pods to the update revision or, when the partition was
 // raised, back to the current one. (CS-27 to CS-34)
 func (p *planner) planUpdate() {
-	if p.plan.Moves.Update == 0 && p.tally.Old.Total == 0 {
+	if p.plan.Diff.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}
 	target := p.plan.Revisions.Update
-	if p.plan.Moves.Update < 0 {
+	if p.plan.Diff.Update < 0 {
 		target = p.plan.Revisions.Current
 	}
 	candidates := p.updateCandidates(target)
@@ -66,7 +67,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 		}
 	}
 	ordered := candidates
-	if p.plan.Moves.Update != 0 { // otherwise all wait for the same reason
+	if p.plan.Diff.Update != 0 { // otherwise all wait for the same reason
 		var err error
 		ordered, err = rollout.SortForUpdate(candidates, rollout.UpdateOptions{
 			Priority: p.Set.Spec.UpdateStrategy.PriorityStrategy,
@@ -78,6 +79,16 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 			return
 		}
 	}
+	slices.SortStableFunc(ordered, func(a, b *corev1.Pod) int {
+		switch last, other := p.Refused.Pods[a.UID] != nil, p.Refused.Pods[b.UID] != nil; {
+		case last == other:
+			return 0
+		case last:
+			return 1
+		default:
+			return -1
+		}
+	})
 	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.Revisions.Update))
 	for _, pod := range move {
 		p.update(p.byPod(pod), target)
@@ -91,7 +102,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 // takes no place in the selection from others, which a StatefulSet goes through in
 // order. (CS-23, CS-27)
 func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.Pod {
-	back := p.plan.Moves.Update < 0
+	back := p.plan.Diff.Update < 0
 	inPlaceOnly := p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	var candidates []*corev1.Pod
 	for _, pod := range p.pods {
@@ -162,7 +173,7 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 			return
 		}
 	}
-	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Moves.UpdateMaxUnavailable) {
+	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Diff.UpdateMaxUnavailable) {
 		return // nobody knows when it could be created again
 	}
 	p.recreate(pod)

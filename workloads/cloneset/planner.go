@@ -48,7 +48,7 @@ type pod struct {
 	podplan.View
 	preparingDelete bool
 	specified       bool // somebody marked it for deletion
-	handsOver       bool // it is released, and gets claims first
+	getsClaims      bool // it is released, and gets claims first
 }
 
 // The conditions that report problems, as plans name them.
@@ -137,7 +137,7 @@ func (p *planner) classify() {
 // own the claims that they use: otherwise nobody would know who uses these. (CS-1)
 func (p *planner) planRelease() {
 	for _, pod := range p.released {
-		if !pod.handsOver {
+		if !pod.getsClaims {
 			pod.Change(rollout.PatchRelease).RemoveOwner = p.Set.UID
 		}
 	}
@@ -163,7 +163,7 @@ func (p *planner) count() {
 		}
 		class.Add(pod.preparingDelete, pod.specified, pod.Available)
 	}
-	p.plan.Moves = p.tally.Moves()
+	p.plan.Diff = p.tally.Diff()
 }
 
 // byPod returns what the planner knows of an active pod.

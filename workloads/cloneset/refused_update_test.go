@@ -3,6 +3,7 @@
 package cloneset
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,8 +15,8 @@ import (
 )
 
 // TestUpdatesThatAreRefused: pods whose update the API server refuses, when their
-// status has been written already, are in service but for ever fewer moments, and
-// are updated when it can be, or when the workload changes.
+// status has been written already, leave service once, and are updated when it can
+// be, or when the workload changes.
 func TestUpdatesThatAreRefused(t *testing.T) {
 	for name, mend := range map[string]func(*cluster){
 		"it is refused no more": func(c *cluster) { c.Sleep("5m") },
@@ -44,7 +45,7 @@ func TestUpdatesThatAreRefused(t *testing.T) {
 					}
 					c.Sleep("1s")
 				}
-				if tried < 8 || tried > 16 || withdrawn > tried {
+				if tried < 8 || tried > 16 || withdrawn > 1 {
 					t.Errorf("in 20 minutes the update was tried %d times, and pods were out of service in %d reconciles", tried, withdrawn)
 				}
 				if conditions := c.get().Status.Conditions; len(conditions) != 1 || conditions[0].Type != "FailedUpdate" {
@@ -59,6 +60,62 @@ func TestUpdatesThatAreRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOneUpdateIsRefused: CS-32. The pod whose update is refused is passed over, is
+// tried again when nothing else is left to do, and is reported all the while.
+func TestOneUpdateIsRefused(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(5, `{"spec":{"updateStrategy":{"type":"InPlaceOnly","maxUnavailable":1}}}`)
+		c.Settle()
+		refused := c.Pods()[2].Name
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.String() == "patch pods" && r.Name == refused {
+				return fixture.ErrQuota
+			}
+			return nil
+		})
+		c.SetImage("nginx:2")
+		reported := false
+		for range 60 {
+			if _, _, err := c.ReconcileOnce(); err != nil {
+				reported = true
+			}
+			c.KubeletStep()
+			c.Sleep("1s")
+			if conditions := c.get().Status.Conditions; reported && (len(conditions) != 1 || !strings.Contains(conditions[0].Message, refused)) {
+				t.Fatalf("conditions %+v, want one about pod %s", conditions, refused)
+			}
+		}
+		if n := c.get().Status.UpdatedReadyReplicas; n != 4 || !reported {
+			t.Fatalf("%d pods are updated and ready, reported %t; want all but the one that is refused", n, reported)
+		}
+		c.FailBefore(nil)
+		c.Sleep("5m")
+		c.Settle()
+		if status := c.get().Status; status.UpdatedReadyReplicas != 5 || len(status.Conditions) != 0 {
+			t.Errorf("status %+v", status)
+		}
+	})
+}
+
+// TestUpdateThatFailsAfterItIsMade: an answer that refuses an update which has been
+// made is forgotten with the update.
+func TestUpdateThatFailsAfterItIsMade(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3}}}`)
+		c.Settle()
+		c.SetImage("nginx:2")
+		c.FailAfter(fixture.Fail("patch pods", fixture.ErrInternal))
+		if _, _, err := c.ReconcileOnce(); err == nil {
+			t.Fatal("no error")
+		}
+		c.FailAfter(nil)
+		c.Settle()
+		if status := c.get().Status; status.UpdatedReadyReplicas != 3 || len(status.Conditions) != 0 {
+			t.Errorf("status %+v", status)
+		}
+	})
 }
 
 func inService(pods []corev1.Pod) bool {

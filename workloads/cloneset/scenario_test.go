@@ -63,7 +63,7 @@ func (w *setScenario) apply(plan *Plan) {
 		w.DeleteClaim(claim)
 	}
 	w.CreateClaims(plan.CreateClaims)
-	for _, h := range plan.HandOver {
+	for _, h := range plan.PatchClaims {
 		w.OwnClaim(h.Claim, h.Owners)
 	}
 	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
@@ -91,7 +91,7 @@ func (w *setScenario) apply(plan *Plan) {
 // acts tells whether a plan does anything at all.
 func acts(plan *Plan) bool {
 	return plan.Revisions.Any() || plan.Status != nil || plan.PrunePodsToDelete ||
-		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.HandOver) > 0
+		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.PatchClaims) > 0
 }
 
 // Pass plans once, shows the plan and applies it.
@@ -116,7 +116,7 @@ func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	for _, claim := range plan.DeleteClaims {
 		fmt.Fprintf(out, "  delete claim %s\n", w.Unalias(claim.Name))
 	}
-	for _, h := range plan.HandOver {
+	for _, h := range plan.PatchClaims {
 		fmt.Fprintf(out, "  hand claim over to %s\n", w.Alias(h.Owners[len(h.Owners)-1].Name))
 	}
 	w.ShowDeletedRevisions(&plan.Revisions, out)

@@ -36,22 +36,22 @@ type Unavailable struct {
 
 // SelectForUpdate says which of the candidates are updated now, and why the
 // others wait. The candidates are the pods of the revision that pods leave
-// from (the old one; the update revision where Moves.Update is negative), in
+// from (the old one; the update revision where Diff.Update is negative), in
 // the order in which they are to be updated, without those that cannot be
 // updated for reasons of their own.
 //
-// At most |Moves.Update| pods are updated. So that the target revision cannot break
-// more pods than that, no more than Moves.UpdateMaxUnavailable may be
+// At most |Diff.Update| pods are updated. So that the target revision cannot break
+// more pods than that, no more than Diff.UpdateMaxUnavailable may be
 // unavailable at it, or updated; and so that service goes on, no available pod
 // is updated where so many pods of any revision are unavailable. Pods that are
 // missing narrow that limit, but not for a pod that is unavailable already: the
 // missing ones may wait for it. A prepared pod is not held back. A pod that is
 // held back is passed over, and holds back nobody. (CS-31)
 func (t Tally) SelectForUpdate(candidates []Candidate, unavailable Unavailable) (move []*corev1.Pod, wait []rollout.Wait) {
-	w := walk{Tally: t, moves: t.Moves(),
+	w := walk{Tally: t, diff: t.Diff(),
 		unavailable: Unavailable{All: max(unavailable.All, 0), AtTarget: max(unavailable.AtTarget, 0)}}
 	held := make([]hold, len(candidates))
-	most := int(max(w.moves.Update, -w.moves.Update))
+	most := int(max(w.diff.Update, -w.diff.Update))
 	move = make([]*corev1.Pod, 0, min(most, len(candidates)))
 	for i, c := range candidates {
 		if held[i] = w.step(c); held[i] == notHeld {
@@ -91,7 +91,7 @@ const (
 // walk goes from candidate to candidate.
 type walk struct {
 	Tally
-	moves       Moves
+	diff        Diff
 	unavailable Unavailable
 
 	accepted, disrupted int32 // disrupted are accepted pods that were available
@@ -101,15 +101,15 @@ type walk struct {
 func (w *walk) step(c Candidate) hold {
 	at := w.unavailable.AtTarget + w.accepted
 	switch {
-	case w.accepted >= max(w.moves.Update, -w.moves.Update):
+	case w.accepted >= max(w.diff.Update, -w.diff.Update):
 		return heldByRevision
 	case c.Prepared && !c.Available:
 	case !c.Available && at >= w.brokenMaxUnavailable():
 		return heldByBroken
 	case !c.Available:
-	case !c.Prepared && at >= w.moves.UpdateMaxUnavailable:
+	case !c.Prepared && at >= w.diff.UpdateMaxUnavailable:
 		return heldByTarget
-	case w.unavailable.All+w.disrupted >= w.moves.UpdateMaxUnavailable:
+	case w.unavailable.All+w.disrupted >= w.diff.UpdateMaxUnavailable:
 		return heldByAll
 	default:
 		w.disrupted++
@@ -128,19 +128,19 @@ func (t Tally) brokenMaxUnavailable() int32 {
 func (w *walk) reason(why hold) *rollout.Reason {
 	switch why {
 	case heldByRevision:
-		return w.revisionReason(w.moves)
+		return w.revisionReason(w.diff)
 	case heldByAll:
-		return w.allUnavailable(w.moves, w.unavailable.All, w.disrupted)
+		return w.allUnavailable(w.diff, w.unavailable.All, w.disrupted)
 	case heldByBroken:
-		return w.targetUnavailable(w.moves, w.brokenWords(), w.brokenMaxUnavailable(), w.unavailable.AtTarget, w.accepted)
+		return w.targetUnavailable(w.diff, w.brokenWords(), w.brokenMaxUnavailable(), w.unavailable.AtTarget, w.accepted)
 	default:
-		return w.targetUnavailable(w.moves, w.maxUnavailableWords(), w.moves.UpdateMaxUnavailable, w.unavailable.AtTarget, w.accepted)
+		return w.targetUnavailable(w.diff, w.maxUnavailableWords(), w.diff.UpdateMaxUnavailable, w.unavailable.AtTarget, w.accepted)
 	}
 }
 
 // SelectForDeletion says which of the pods chosen for deletion go now, and why
 // the others wait: pods that are not ready go freely, ready ones within
-// Moves.DeleteReadyBudget. Chosen are either all pods marked for deletion that
+// Diff.DeleteReadyBudget. Chosen are either all pods marked for deletion that
 // are not in the state PreparingDelete or, where there are none of both,
 // surplus pods; in the order in which they are to be deleted.
 // (CS-22, CS-23)
@@ -188,7 +188,7 @@ func notAvailable(candidates []Candidate) (n int64) {
 }
 
 // ScaleDownBlocked returns why surplus pods are not deleted although
-// Moves.ScaleDown asks for it: pods that were marked for deletion, or that are
+// Diff.ScaleDown asks for it: pods that were marked for deletion, or that are
 // in the state PreparingDelete, go first. Nil where nothing is in the way.
 // (CS-23)
 func (t Tally) ScaleDownBlocked() *rollout.Reason {
@@ -207,12 +207,12 @@ func (t Tally) ScaleDownBlocked() *rollout.Reason {
 // (CS-12, CS-16)
 func (t Tally) CreateBlocked() *rollout.Reason {
 	t = t.counts()
-	m := t.Moves()
-	if m.Create == m.ScaleUp {
+	d := t.Diff()
+	if d.Create == d.ScaleUp {
 		return nil
 	}
 	return &rollout.Reason{Rule: rollout.RuleScaleMaxUnavailable, Limit: t.ScaleMaxUnavailable, Observed: positive(t.unavailable()),
 		Message: fmt.Sprintf("scaleStrategy.maxUnavailable %d: %s unavailable already, so %d of %s%s created now",
 			t.ScaleMaxUnavailable, count(t.unavailable(), "pod is", "pods are"),
-			m.Create, count(m.ScaleUp, "missing pod", "missing pods"), verb(m.Create))}
+			d.Create, count(d.ScaleUp, "missing pod", "missing pods"), verb(d.Create))}
 }

@@ -42,7 +42,7 @@ func stagger(u *simulation.User, r *rand.Rand) {
 // deleteServing deletes, in place of the only surplus pod, one of its revision that
 // serves.
 func deleteServing(s *Snapshot, p *Plan) {
-	if len(p.Delete) != 1 || p.Delete[0].For != rollout.DeleteForScale || p.Moves.ScaleDown == 0 || lifecycle.Ready(p.Delete[0].Pod) {
+	if len(p.Delete) != 1 || p.Delete[0].For != rollout.DeleteForScale || p.Diff.ScaleDown == 0 || lifecycle.Ready(p.Delete[0].Pod) {
 		return
 	}
 	for _, pod := range s.Pods {
@@ -84,7 +84,7 @@ func releaseUnready(s *Snapshot, p *Plan) {
 	for _, claim := range s.Claims {
 		for _, pod := range s.Pods {
 			if active(pod) && mounts(pod, claim.Name) && !lifecycle.Ready(pod) {
-				p.HandOver = append(p.HandOver, releaseClaim(claim, s.Set.UID, nil))
+				p.PatchClaims = append(p.PatchClaims, releaseClaim(claim, s.Set.UID, nil))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -32,6 +33,8 @@ type Snapshot struct {
 	NodeLabels map[string]map[string]string
 	// Jobs names the image pull jobs that the CloneSet controls.
 	Jobs []string
+	// Refused are the updates in place that the API server has refused.
+	Refused rollout.Refusals
 	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.

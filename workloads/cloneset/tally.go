@@ -62,9 +62,9 @@ type Tally struct {
 	ExcludePreparingDelete bool
 }
 
-// Moves is what a [Tally] asks for: numbers of pods. The zero Moves is a
+// Diff is what a [Tally] asks for: numbers of pods. The zero Diff is a
 // workload settled.
-type Moves struct {
+type Diff struct {
 	// Surge is the number of pods wanted beyond replicas, at most maxSurge;
 	// SurgeOld of them belong at the old revision. (CS-10)
 	Surge, SurgeOld int32
@@ -95,18 +95,18 @@ type Moves struct {
 	UpdateMaxUnavailable int32
 }
 
-// Moves computes how many pods to create, to delete and to update. It never
+// Diff computes how many pods to create, to delete and to update. It never
 // asks to create and to scale down at once. Negative numbers of the tally count
 // as 0. (CS-8 to CS-14)
-func (t Tally) Moves() Moves {
+func (t Tally) Diff() Diff {
 	t = t.counts()
-	var m Moves
+	var d Diff
 	diffOld, diffNew := t.revisionDiff()
 	surge, surgeOld := t.surge(diffOld, diffNew)
-	m.Surge, m.SurgeOld = positive(surge), positive(surgeOld)
-	t.scale(&m, surge, surgeOld)
-	t.update(&m, diffOld, diffNew)
-	return m
+	d.Surge, d.SurgeOld = positive(surge), positive(surgeOld)
+	t.scale(&d, surge, surgeOld)
+	t.update(&d, diffOld, diffNew)
+	return d
 }
 
 // revisionDiff returns by how many pods each revision is over (positive) or
@@ -145,7 +145,7 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 }
 
 // scale fills in what to create and what to delete. (CS-11, CS-12)
-func (t Tally) scale(m *Moves, surge, surgeOld int64) {
+func (t Tally) scale(d *Diff, surge, surgeOld int64) {
 	total, totalOld := t.owned(), int64(t.Old.Total)
 	if t.ExcludePreparingDelete {
 		total -= t.preparingDelete()
@@ -153,29 +153,29 @@ func (t Tally) scale(m *Moves, surge, surgeOld int64) {
 	}
 	want, wantOld := int64(t.Replicas)+surge, int64(t.Partition)+surgeOld
 
-	m.ScaleUp = positive(want - total)
-	m.Create = min(m.ScaleUp, positive(int64(t.ScaleMaxUnavailable)-t.unavailable()))
-	m.CreateOld = min(m.Create, positive(wantOld-totalOld))
+	d.ScaleUp = positive(want - total)
+	d.Create = min(d.ScaleUp, positive(int64(t.ScaleMaxUnavailable)-t.unavailable()))
+	d.CreateOld = min(d.Create, positive(wantOld-totalOld))
 
-	m.ScaleDown = positive(total - t.specified() - want)
-	m.ScaleDownOld = min(m.ScaleDown, positive(totalOld-int64(t.Old.SpecifiedDelete)-wantOld))
-	if t.specified() > 0 || m.ScaleDown > 0 {
-		m.DeleteReadyBudget = positive(t.maxUnavailable() - t.unavailable())
+	d.ScaleDown = positive(total - t.specified() - want)
+	d.ScaleDownOld = min(d.ScaleDown, positive(totalOld-int64(t.Old.SpecifiedDelete)-wantOld))
+	if t.specified() > 0 || d.ScaleDown > 0 {
+		d.DeleteReadyBudget = positive(t.maxUnavailable() - t.unavailable())
 	}
 }
 
 // update fills in what to update: pods leave only a revision that has too
 // many to one that has too few. (CS-13)
-func (t Tally) update(m *Moves, diffOld, diffNew int64) {
+func (t Tally) update(d *Diff, diffOld, diffNew int64) {
 	n := exchange(diffOld, diffNew)
 	if n == 0 {
 		return
 	}
-	m.Update = positive(n)
+	d.Update = positive(n)
 	if diffOld < 0 {
-		m.Update = -m.Update
+		d.Update = -d.Update
 	}
-	m.UpdateMaxUnavailable = positive(t.maxUnavailable())
+	d.UpdateMaxUnavailable = positive(t.maxUnavailable())
 }
 
 // exchange is the number of pods that one revision has too many and the other

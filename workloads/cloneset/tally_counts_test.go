@@ -19,12 +19,12 @@ func TestNegativeTallies(t *testing.T) {
 		for _, test := range []struct {
 			name  string
 			tally Tally
-			want  Moves
+			want  Diff
 		}{
-			{"no pods", strategy, Moves{ScaleUp: 3, Create: 3}},
-			{"no replicas", negative, Moves{ScaleDown: 2, DeleteReadyBudget: 2}},
+			{"no pods", strategy, Diff{ScaleUp: 3, Create: 3}},
+			{"no replicas", negative, Diff{ScaleDown: 2, DeleteReadyBudget: 2}},
 		} {
-			if diff := cmp.Diff(test.want, test.tally.Moves()); diff != "" {
+			if diff := cmp.Diff(test.want, test.tally.Diff()); diff != "" {
 				t.Errorf("%s, %d (-want +got):\n%s", test.name, least, diff)
 			}
 			if blocked := test.tally.CreateBlocked(); blocked != nil {

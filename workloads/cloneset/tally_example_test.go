@@ -68,16 +68,16 @@ func ExampleTally_SelectForUpdate() {
 	move, wait := tally.SelectForUpdate(candidates, unavailable)
 
 	for _, p := range move {
-		fmt.Printf("%s  moves\n", p.Name)
+		fmt.Printf("%s  is updated\n", p.Name)
 	}
 	for _, w := range wait {
 		fmt.Printf("%s  waits  %s\n", w.Pod.Name, w.Reason)
 	}
 	// Output:
-	// web-g  moves
-	// web-c  moves
-	// web-h  moves
-	// web-d  moves
+	// web-g  is updated
+	// web-c  is updated
+	// web-h  is updated
+	// web-d  is updated
 	// web-f  waits  maxUnavailable 4: 1 pod is unavailable already and 3 pods are updated now
 	// web-e  waits  maxUnavailable 4: 1 pod is unavailable already and 3 pods are updated now
 	// web-b  waits  partition 2: 2 pods stay at the old revision
@@ -85,21 +85,21 @@ func ExampleTally_SelectForUpdate() {
 }
 
 // A surge pod makes room where maxUnavailable is 0.
-func ExampleTally_Moves() {
+func ExampleTally_Diff() {
 	tally := cloneset.Tally{
 		Replicas: 3, MaxUnavailable: 0, MaxSurge: 1, ScaleMaxUnavailable: 3,
 		Old: cloneset.Class{Total: 3},
 	}
-	m := tally.Moves()
-	fmt.Printf("create %d, update %d, of which %d may be unavailable\n", m.Create, m.Update, m.UpdateMaxUnavailable)
+	d := tally.Diff()
+	fmt.Printf("create %d, update %d, of which %d may be unavailable\n", d.Create, d.Update, d.UpdateMaxUnavailable)
 
 	tally.New = cloneset.Class{Total: 1}
-	m = tally.Moves()
-	fmt.Printf("create %d, update %d, of which %d may be unavailable\n", m.Create, m.Update, m.UpdateMaxUnavailable)
+	d = tally.Diff()
+	fmt.Printf("create %d, update %d, of which %d may be unavailable\n", d.Create, d.Update, d.UpdateMaxUnavailable)
 
 	tally.Old, tally.New = cloneset.Class{Total: 1}, cloneset.Class{Total: 3}
-	m = tally.Moves()
-	fmt.Printf("delete %d, of which %d from the old revision\n", m.ScaleDown, m.ScaleDownOld)
+	d = tally.Diff()
+	fmt.Printf("delete %d, of which %d from the old revision\n", d.ScaleDown, d.ScaleDownOld)
 	// Output:
 	// create 1, update 3, of which 0 may be unavailable
 	// create 0, update 2, of which 1 may be unavailable

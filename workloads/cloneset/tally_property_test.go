@@ -40,7 +40,7 @@ func TestMovesKeepTheLimits(t *testing.T) {
 		tally := drawStrategy(t)
 		tally.ExcludePreparingDelete = rapid.Bool().Draw(t, "exclude PreparingDelete")
 		tally.New, tally.Old = drawClass(t, "new"), drawClass(t, "old")
-		m := tally.Moves()
+		m := tally.Diff()
 		total := tally.owned()
 		if tally.ExcludePreparingDelete {
 			total -= tally.preparingDelete()
@@ -77,7 +77,7 @@ func TestSettledMovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tally := drawStrategy(t)
 		tally.New.Total, tally.Old.Total = tally.Replicas-tally.Partition, tally.Partition
-		if m := tally.Moves(); m != (Moves{}) {
+		if m := tally.Diff(); m != (Diff{}) {
 			t.Errorf("%+v is settled and gives %+v", tally, m)
 		}
 	})
@@ -121,7 +121,7 @@ func (f *fleet) available() int { return len(f.pods) - f.unavailable() }
 // reconcile does one scale step and, if that changed nothing, one update step.
 // It returns whether it changed anything.
 func (f *fleet) reconcile() bool {
-	m := f.tally().Moves()
+	m := f.tally().Diff()
 	if m.ScaleUp > 0 {
 		for i := range m.Create {
 			f.pods = append(f.pods, &member{isNew: i >= m.CreateOld})
@@ -171,7 +171,7 @@ func (f *fleet) remove(chosen []*member) bool {
 
 func (f *fleet) update() bool {
 	tally := f.tally()
-	toNew := tally.Moves().Update >= 0
+	toNew := tally.Diff().Update >= 0
 	list, byPod := candidates(f.pick(math.MaxInt32, func(p *member) bool { return p.isNew != toNew }))
 	unavailable := Unavailable{All: int32(f.unavailable())}
 	for _, p := range f.pods {
@@ -240,8 +240,8 @@ func TestRolloutKeepsServiceAndEnds(t *testing.T) {
 				break
 			}
 		}
-		if tally := f.tally(); tally.Moves() != (Moves{}) || len(f.pods) != int(s.Replicas) || tally.Old.Total > s.Partition {
-			t.Fatalf("it ends at %+v, which asks for %+v", tally, tally.Moves())
+		if tally := f.tally(); tally.Diff() != (Diff{}) || len(f.pods) != int(s.Replicas) || tally.Old.Total > s.Partition {
+			t.Fatalf("it ends at %+v, which asks for %+v", tally, tally.Diff())
 		}
 	})
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // targetUnavailable is why no further pod may be updated to the target revision.
-func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, accepted int32) *rollout.Reason {
+func (t Tally) targetUnavailable(d Diff, words string, limit, unavailable, accepted int32) *rollout.Reason {
 	revision := "update"
-	if m.Update < 0 {
+	if d.Update < 0 {
 		revision = "current"
 	}
 	return &rollout.Reason{
@@ -22,9 +22,9 @@ func (t Tally) targetUnavailable(m Moves, words string, limit, unavailable, acce
 }
 
 // allUnavailable is why no further available pod may be updated.
-func (t Tally) allUnavailable(m Moves, unavailable, disrupted int32) *rollout.Reason {
+func (t Tally) allUnavailable(d Diff, unavailable, disrupted int32) *rollout.Reason {
 	return &rollout.Reason{
-		Rule: rollout.RuleMaxUnavailable, Limit: m.UpdateMaxUnavailable, Observed: unavailable + disrupted,
+		Rule: rollout.RuleMaxUnavailable, Limit: d.UpdateMaxUnavailable, Observed: unavailable + disrupted,
 		Message: t.maxUnavailableWords() + ": " + taken(unavailable, "", disrupted, "updated"),
 	}
 }
@@ -38,8 +38,8 @@ func (t Tally) deleteReason(unavailable, used int32) *rollout.Reason {
 }
 
 // revisionReason is why no more pods have to be updated, whatever is available.
-func (t Tally) revisionReason(m Moves) *rollout.Reason {
-	if m.Update < 0 {
+func (t Tally) revisionReason(d Diff) *rollout.Reason {
+	if d.Update < 0 {
 		n := t.Replicas - t.Partition
 		return &rollout.Reason{Rule: rollout.RulePartition, Limit: t.Partition, Observed: n, Message: fmt.Sprintf(
 			"partition %d of %s: %s at the update revision",
@@ -50,7 +50,7 @@ func (t Tally) revisionReason(m Moves) *rollout.Reason {
 		return &rollout.Reason{Rule: rollout.RulePartition, Limit: t.Partition, Observed: t.Partition, Message: fmt.Sprintf(
 			"partition %d: %s at the old revision", t.Partition, count(t.Partition, "pod stays", "pods stay"))}
 	}
-	return &rollout.Reason{Rule: rollout.RuleReplicas, Limit: t.Replicas - t.Partition, Observed: t.New.Total + m.Update, Message: fmt.Sprintf(
+	return &rollout.Reason{Rule: rollout.RuleReplicas, Limit: t.Replicas - t.Partition, Observed: t.New.Total + d.Update, Message: fmt.Sprintf(
 		"replicas %d, partition %d: the update revision gets no more than %s",
 		t.Replicas, t.Partition, count(t.Replicas-t.Partition, "pod", "pods"))}
 }

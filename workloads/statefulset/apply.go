@@ -72,7 +72,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
-	a.Replaced = a.replaced
+	a.Replaced, a.Refusals = a.replaced, s.Refused
 	return a
 }
 

@@ -131,6 +131,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
 		return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Name == name && podplan.HasRun(pod) })
 	})
+	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
 	if s.Claims, err = r.claims(s); err != nil {
 		return nil, fmt.Errorf("read the claims of StatefulSet %s: %w", key, err)
 	}

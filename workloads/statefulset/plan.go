@@ -19,9 +19,6 @@ import (
 type Plan struct {
 	rollout.Plan
 
-	// PatchClaims lists the claims to change, beside those of pods to delete.
-	PatchClaims []rollout.ClaimPatch
-
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1beta1.StatefulSetStatus
 }
@@ -55,6 +52,7 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planScale()
 		p.planRefresh()
 		p.planUpdate()
+		p.PlanRefusals()
 	}
 	p.finishPatches()
 	p.planStatus()

@@ -36,6 +36,6 @@ func (p *planner) checkInput() error {
 			delete(s.Claims, name)
 		}
 	}
-	p.Snapshot, p.At, p.History = &s, s.Now, s.Revisions
+	p.Snapshot, p.At, p.History, p.Refusals = &s, s.Now, s.Revisions, s.Refused
 	return nil
 }

@@ -113,7 +113,7 @@ func (p *planner) unordered() reach {
 	}
 	var stuck []slot // take no place from those that can be updated
 	for _, pod := range ordered {
-		if s := byPod[pod]; p.stuck(s) {
+		if s := byPod[pod]; p.stuck(s) || p.Refused.Pods[pod.UID] != nil {
 			stuck = append(stuck, s)
 		} else {
 			updated = append(updated, s)
@@ -128,11 +128,13 @@ func (p *planner) unordered() reach {
 }
 
 // walk goes down the sequence and updates pods until maxUnavailable of those it
-// has come by are not available. (STS-18)
+// has come by are not available. Before a pod that is ready is taken out of service,
+// those that are prepared count too, wherever they are. (STS-18)
 func (p *planner) walk(sequence []slot) {
-	unavailable, updated := int32(0), false
+	unavailable, prepared, updated := int32(0), p.countPrepared(sequence), false
 	for i, s := range sequence {
-		if unavailable >= p.limits.maxUnavailable {
+		serving := mustUpdate(s) && !s.pod.preparedUpdate() && s.pod.ready()
+		if unavailable >= p.limits.maxUnavailable || serving && unavailable+prepared >= p.limits.maxUnavailable {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
 				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
 			if updated {
@@ -150,6 +152,9 @@ func (p *planner) walk(sequence []slot) {
 			}
 			continue
 		case mustUpdate(s):
+			if s.pod.preparedUpdate() {
+				prepared--
+			}
 			p.update(s.pod)
 			updated = true
 		}
@@ -157,6 +162,17 @@ func (p *planner) walk(sequence []slot) {
 			unavailable++
 		}
 	}
+}
+
+// countPrepared counts the pods that have been taken out of service for their
+// update, without those that never come to it.
+func (p *planner) countPrepared(sequence []slot) (n int32) {
+	for _, s := range sequence {
+		if mustUpdate(s) && s.pod.preparedUpdate() && !p.stuck(s) {
+			n++
+		}
+	}
+	return n
 }
 
 // mustUpdate tells whether the pod of a place has to be updated.

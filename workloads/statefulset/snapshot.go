@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -34,6 +35,8 @@ type Snapshot struct {
 	// BackOff says when pods may be replaced that ended without having run, by
 	// their names. One that is not named may be replaced at once.
 	BackOff map[string]time.Time
+	// Refused are the updates in place that the API server has refused.
+	Refused rollout.Refusals
 	// Now is the time for which to plan. Required.
 	Now time.Time
 	// Features switches behaviour.

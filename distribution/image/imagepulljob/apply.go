@@ -48,13 +48,13 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	if plan.Delete {
 		return 0, a.delete(ctx)
 	}
-	err = apply.Each(ctx, plan.HandOut, a.assign)
+	err = apply.Each(ctx, plan.Assign, a.assign)
 	return plan.RequeueAfter, errors.Join(err, a.status(ctx, s.Now))
 }
 
 // assign gives a node its task. A node that is gone needs none: the cache will
 // show it.
-func (a *applier) assign(ctx context.Context, h HandOut) error {
+func (a *applier) assign(ctx context.Context, h Assignment) error {
 	name := h.NodeImage.Name
 	data, err := h.Patch()
 	if err != nil {

@@ -64,7 +64,7 @@ func ExampleNewPlan() {
 	}
 	plan := imagepulljob.NewPlan(&imagepulljob.Snapshot{Job: job, NodeImages: nodes, Now: time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)})
 
-	for _, h := range plan.HandOut {
+	for _, h := range plan.Assign {
 		fmt.Printf("%s pulls %s:%s\n", h.NodeImage.Name, h.Name, h.Image.Tags[0].Tag)
 	}
 	for _, wait := range plan.Waiting {

@@ -107,7 +107,7 @@ func fresh(n int) (nodes []*v1alpha1.NodeImage) {
 // assigned names the nodes that get the task.
 func assigned(plan *Plan) []string {
 	names := []string{}
-	for _, h := range plan.HandOut {
+	for _, h := range plan.Assign {
 		names = append(names, h.NodeImage.Name)
 	}
 	return names

@@ -22,8 +22,8 @@ type Plan struct {
 	// Nodes are those that the image is for, in the order in which they get
 	// their tasks, as they are now.
 	Nodes []Node
-	// HandOut lists the nodes that get the task now, in order.
-	HandOut []HandOut
+	// Assign lists the nodes that get the task now, in order.
+	Assign []Assignment
 	// Waiting lists the nodes that should have the task and do not, each with
 	// the reason.
 	Waiting []Wait
@@ -61,8 +61,8 @@ type Node struct {
 	State State
 }
 
-// HandOut is the change that gives a node its task.
-type HandOut struct {
+// Assignment is the change that gives a node its task.
+type Assignment struct {
 	// NodeImage is the node's, as it was observed.
 	NodeImage *v1alpha1.NodeImage
 	// Name is the key in spec.images, and Image what will stand there.
@@ -72,7 +72,7 @@ type HandOut struct {
 
 // Patch returns the merge patch of the NodeImage. It is refused where the
 // NodeImage has changed since it was observed.
-func (h *HandOut) Patch() ([]byte, error) {
+func (h *Assignment) Patch() ([]byte, error) {
 	type part struct {
 		Spec v1alpha1.NodeImageSpec `json:"spec"`
 	}

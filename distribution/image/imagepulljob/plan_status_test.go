@@ -105,7 +105,7 @@ func TestPlanStatus(t *testing.T) {
 			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
 			}
-			if plan.Status.CompletionTime != nil && len(plan.HandOut) > 0 {
+			if plan.Status.CompletionTime != nil && len(plan.Assign) > 0 {
 				t.Errorf("a job that is over assigns: %v", assigned(plan))
 			}
 			job.Status = *plan.Status
@@ -185,7 +185,7 @@ func TestPlanProblems(t *testing.T) {
 			job := newJob(t, test.spec)
 			job.Spec.Image = test.image
 			plan := NewPlan(snapshot(job, fresh(3)...))
-			if len(plan.HandOut) > 0 || plan.Status == nil || plan.Status.CompletionTime != nil {
+			if len(plan.Assign) > 0 || plan.Status == nil || plan.Status.CompletionTime != nil {
 				t.Errorf("a job with a problem goes on: %+v", plan)
 			}
 			if diff := cmp.Diff(test.want, plan.Status.Message); diff != "" {
@@ -205,13 +205,13 @@ func FuzzPlan(f *testing.F) {
 		job.Spec.CompletionPolicy.ActiveDeadlineSeconds, job.Spec.CompletionPolicy.TTLSecondsAfterFinished = &deadline, &ttl
 		job.Status.StartTime = ptr.To(*at(-time.Duration(since%math.MaxInt32) * time.Second))
 		plan := NewPlan(snapshot(job, fresh(min(max(nodes, 0), 50))...))
-		if n := int32(len(plan.HandOut)); n > plan.Parallelism {
+		if n := int32(len(plan.Assign)); n > plan.Parallelism {
 			t.Errorf("%d nodes get the task, parallelism is %d", n, plan.Parallelism)
 		}
 		if plan.RequeueAfter < 0 || plan.Status == nil || plan.Status.Desired != plan.Status.Succeeded+plan.Status.Failed && plan.Status.CompletionTime != nil {
 			t.Errorf("plan: %+v", plan)
 		}
-		for _, h := range plan.HandOut {
+		for _, h := range plan.Assign {
 			if policy := h.Image.Tags[0].PullPolicy; *policy.TTLSecondsAfterFinished < ttlReserve {
 				t.Errorf("TTL %d", *policy.TTLSecondsAfterFinished)
 			}

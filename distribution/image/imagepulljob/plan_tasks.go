@@ -37,7 +37,7 @@ func (p *planner) planTasks() {
 			p.wait(n.Name, &rollout.Reason{Rule: RuleTooManyImages, Limit: v1alpha1.MaxNodeImageImages, Observed: int32(len(n.Spec.Images)),
 				Message: fmt.Sprintf("the node has tasks for %d images, and can have %d", len(n.Spec.Images), v1alpha1.MaxNodeImageImages)})
 		default:
-			p.plan.HandOut = append(p.plan.HandOut, p.assign(n.NodeImage))
+			p.plan.Assign = append(p.plan.Assign, p.assign(n.NodeImage))
 			n.state = Active // in the status; plan.Nodes shows what was observed
 			free--
 		}
@@ -60,7 +60,7 @@ func (p *planner) full(n *v1alpha1.NodeImage) bool {
 }
 
 // assign gives the task to a node.
-func (p *planner) assign(n *v1alpha1.NodeImage) HandOut {
+func (p *planner) assign(n *v1alpha1.NodeImage) Assignment {
 	image := n.Spec.Images[p.plan.Image]
 	image.SandboxConfig = p.Job.Spec.SandboxConfig // the last writer wins, also with none
 	image.PullSecrets = p.withSecrets(image.PullSecrets)
@@ -78,7 +78,7 @@ func (p *planner) assign(n *v1alpha1.NodeImage) HandOut {
 	task.CreatedAt = ptr.To(p.now())
 	task.OwnerReferences = append(slices.Clone(task.OwnerReferences), images.TaskOwner(p.Job))
 	slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagSpec) int { return strings.Compare(a.Tag, b.Tag) })
-	return HandOut{NodeImage: n, Name: p.plan.Image, Image: image}
+	return Assignment{NodeImage: n, Name: p.plan.Image, Image: image}
 }
 
 // withSecrets returns the references to secrets with those of the job.

@@ -97,10 +97,10 @@ func TestPlanMakesTasks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.node.DeepCopy()
 			plan := NewPlan(snapshot(newJob(t, test.spec+"\npullPolicy: "+policy), test.node))
-			if len(plan.HandOut) != 1 {
-				t.Fatalf("assigned: %+v", plan.HandOut)
+			if len(plan.Assign) != 1 {
+				t.Fatalf("assigned: %+v", plan.Assign)
 			}
-			got := plan.HandOut[0].Image.DeepCopy()
+			got := plan.Assign[0].Image.DeepCopy()
 			for i := range got.Tags {
 				got.Tags[i].PullPolicy = nil
 			}
@@ -117,15 +117,15 @@ func TestPlanMakesTasks(t *testing.T) {
 func TestPlanLeavesOwnTasksAlone(t *testing.T) {
 	n := nodeImage("n", given(""))
 	n.Spec.Images["nginx"] = v1alpha1.ImageSpec{Tags: n.Spec.Images["nginx"].Tags, SandboxConfig: &v1alpha1.SandboxConfig{}}
-	if plan := NewPlan(snapshot(newJob(t, "pullSecrets: [a]\nparallelism: 5"), n)); len(plan.HandOut) > 0 {
-		t.Errorf("IMG-1.4: the task lists the job already, and yet: %+v", plan.HandOut)
+	if plan := NewPlan(snapshot(newJob(t, "pullSecrets: [a]\nparallelism: 5"), n)); len(plan.Assign) > 0 {
+		t.Errorf("IMG-1.4: the task lists the job already, and yet: %+v", plan.Assign)
 	}
 }
 
 func TestPlanKeepsPolicyOfTask(t *testing.T) {
 	plan := NewPlan(snapshot(newJob(t, "pullPolicy: {timeoutSeconds: 10}"), nodeImage("n", task("nginx", "1"))))
 	want := &v1alpha1.ImageTagPullPolicy{TTLSecondsAfterFinished: ptr.To[int32](60)}
-	if diff := cmp.Diff(want, plan.HandOut[0].Image.Tags[0].PullPolicy); diff != "" {
+	if diff := cmp.Diff(want, plan.Assign[0].Image.Tags[0].PullPolicy); diff != "" {
 		t.Errorf("IMG-1.4: the policy of a task that exists is kept (-want +got):\n%s", diff)
 	}
 }
@@ -135,7 +135,7 @@ func TestPlanNamesDigests(t *testing.T) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	job.Spec.Image = "docker.io/library/nginx:1@" + digest
 	plan := NewPlan(snapshot(job, nodeImage("n")))
-	if plan.Image != "nginx" || plan.Tag != digest || plan.HandOut[0].Name != "nginx" || plan.HandOut[0].Image.Tags[0].Tag != digest {
+	if plan.Image != "nginx" || plan.Tag != digest || plan.Assign[0].Name != "nginx" || plan.Assign[0].Image.Tags[0].Tag != digest {
 		t.Errorf("IMG-1.2: %+v", plan)
 	}
 }
@@ -159,10 +159,10 @@ func TestPlanPullPolicy(t *testing.T) {
 			ttls := sets.New[int32]()
 			for i := range 50 {
 				plan := NewPlan(snapshot(newJob(t, test.spec), nodeImage(fmt.Sprint("n", i))))
-				if len(plan.HandOut) != 1 {
+				if len(plan.Assign) != 1 {
 					t.Fatalf("plan: %+v", plan)
 				}
-				policy := plan.HandOut[0].Image.Tags[0].PullPolicy
+				policy := plan.Assign[0].Image.Tags[0].PullPolicy
 				if *policy.TimeoutSeconds != test.wantTimeout || *policy.BackoffLimit != test.wantTry || !ptr.Equal(policy.ActiveDeadlineSeconds, test.wantDeadline) {
 					t.Errorf("timeout %d, backoffLimit %d, deadline %v", *policy.TimeoutSeconds, *policy.BackoffLimit, policy.ActiveDeadlineSeconds)
 				}
@@ -190,18 +190,18 @@ func TestPlanOnceMoreAfterAChangeOfTheImage(t *testing.T) {
 	job := newJob(t, "")
 	job.Spec.Image = "nginx:2"
 	plan := NewPlan(snapshot(job, nodeImage("n", given(v1alpha1.ImagePhaseSucceeded))))
-	if len(plan.HandOut) != 1 || len(plan.HandOut[0].Image.Tags) != 2 {
-		t.Errorf("IMG-1.1: the task for the old image stays, the one for the new is added: %+v", plan.HandOut)
+	if len(plan.Assign) != 1 || len(plan.Assign[0].Image.Tags) != 2 {
+		t.Errorf("IMG-1.1: the task for the old image stays, the one for the new is added: %+v", plan.Assign)
 	}
 }
 
-func TestHandOutPatch(t *testing.T) {
+func TestAssignmentPatch(t *testing.T) {
 	n := nodeImage("n", task("nginx", "2"), task("redis", "7"))
 	image := n.Spec.Images["nginx"]
 	image.SandboxConfig = &v1alpha1.SandboxConfig{Labels: map[string]string{"old": "1"}}
 	n.Spec.Images["nginx"] = image
 	plan := NewPlan(snapshot(newJob(t, "sandboxConfig: {labels: {new: '1'}}"), n))
-	data, err := plan.HandOut[0].Patch()
+	data, err := plan.Assign[0].Patch()
 	if err != nil {
 		t.Fatal(err)
 	}

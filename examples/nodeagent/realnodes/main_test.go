@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		RealNodes: 2, Audit: true, Unused: unused, FeatureGates: "PreDownloadImageForInPlaceUpdate=true",
 	}, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		bed = b
-		config := b.Control.Config()
+		config := b.Config()
 		if images, err = client.NewForConfig(config); err != nil {
 			return err
 		}

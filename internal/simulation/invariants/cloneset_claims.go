@@ -20,7 +20,7 @@ func (j *cloneSetJudge) checkClaim() {
 	case j.Verb == "delete":
 		j.checkClaimDeletion(before)
 	default:
-		j.checkHandOver(before, after)
+		j.checkNewOwner(before, after)
 	}
 }
 
@@ -71,9 +71,9 @@ func (j *cloneSetJudge) cameSince(pod *corev1.Pod) bool {
 	return (known == nil || known.UID != pod.UID) && j.Truth.Created[pod.UID] > max(j.Known.Version, j.Known.Asked[pod.Name])
 }
 
-// checkHandOver: of a claim that exists only the owners change, and it becomes the
+// checkNewOwner: of a claim that exists only the owners change, and it becomes the
 // pod's that uses it.
-func (j *cloneSetJudge) checkHandOver(before, after *corev1.PersistentVolumeClaim) {
+func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClaim) {
 	rest := after.DeepCopy()
 	rest.OwnerReferences, rest.ResourceVersion = before.OwnerReferences, before.ResourceVersion
 	if !equality.Semantic.DeepEqual(before, rest) {

@@ -124,6 +124,10 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
+			if unreadable(pod) && ordinal < j.partition { // no update mends it, and users are told
+				spoilt++
+				continue
+			}
 			j.add(Settled, "pod %d does not serve", ordinal)
 			continue
 		}
@@ -136,7 +140,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		if j.lacksClaims(pod, s) {
 			lacking++
 		}
-		if unreadable(pod) { // users have to repair that, and are told
+		if unreadable(pod) { // the same
 			spoilt++
 		}
 	}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefulset
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// TestRefusedUpdates: CS-32, STS-17, STS-18.
+func TestRefusedUpdates(t *testing.T) {
+	ifPossible := inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType)
+	refused := func(in time.Duration, pods ...int) edit {
+		return func(s *Snapshot) {
+			s.Refused = rollout.Refusals{Until: s.Now.Add(in), Pods: map[types.UID]error{}, Err: errors.New("no")}
+			for _, pod := range pods {
+				s.Refused.Pods[s.Pods[pod].UID] = s.Refused.Err
+			}
+		}
+	}
+	runPlanCases(t, []planCase{
+		{"no update is tried before its time", "B", "A", "0A 1A", with(ifPossible, refused(time.Second, 1)), "", "MaxUnavailable 0, Refused 1"},
+		{"none of another pod either", "B", "A", "0A 1A", with(ifPossible, unavailable("2"), refused(time.Second, 1)), "", "Refused 1 0"},
+		{"then it is tried again", "B", "A", "0A 1A", with(ifPossible, refused(0, 1)), "UpdateInPlace 1", "MaxUnavailable 0"},
+		{"where the order is open, after all others", "B", "A", "0A 1A", with(ifPossible, unordered, refused(0, 1)), "UpdateInPlace 0", "MaxUnavailable 1"},
+		{"and behind the partition", "B", "A", "0A 1A", with(ifPossible, unordered, partition(1), refused(0, 1)), "UpdateInPlace 0", "Partition 1"},
+		{"pods are recreated meanwhile", "B", "A", "0A 1A", with(refused(time.Second, 1)), "delete 1 Update", "MaxUnavailable 0"},
+	})
+	s := testSnapshot(t, "B", "A", "0A 1A", ifPossible, refused(7*time.Second, 1))
+	if got := NewPlan(s).RequeueAfter; got != 7*time.Second {
+		t.Errorf("the next reconcile is in %v, want 7s", got)
+	}
+}
