@@ -4,6 +4,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/examples/manager/webhooks"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 )
@@ -31,7 +33,16 @@ func Main(arguments []string) int {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return 1
 	}
-	return config.program().Main(arguments)
+	return process.Program{
+		Name: program, AddFlags: config.AddFlags, RBAC: func() ([]byte, error) { return Manifest(config) },
+		Run: func(ctx context.Context) error {
+			m, err := New(config)
+			if err != nil {
+				return err
+			}
+			return m.Run(ctx)
+		},
+	}.Main(arguments)
 }
 
 // Config says what a manager does. NewConfig returns one with the defaults; AddFlags says what the fields mean. An empty
@@ -53,13 +64,7 @@ type Config struct {
 		LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	}
 	// Webhook says how webhooks are served.
-	Webhook struct {
-		Enabled, Register           bool
-		BindAddress                 string
-		Port                        int
-		Host, Service               string
-		Secret, CertDir, CertWriter string
-	}
+	Webhook webhooks.Options
 	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
 	FeatureGates, CustomResources string
 	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
@@ -166,7 +171,7 @@ func (c *Config) Validate() error {
 	if !slices.Contains([]string{"", "fs", "secret"}, c.Webhook.CertWriter) {
 		check("webhook-cert-writer", c.Webhook.CertWriter, []string{`want "fs" or "secret"`})
 	}
-	if !c.certificatesInFolder() {
+	if !c.Webhook.InFolder() {
 		check("webhook-secret", c.Webhook.Secret, validation.IsDNS1123Subdomain(c.Webhook.Secret))
 	}
 	return errors.Join(errs...)
@@ -174,13 +179,3 @@ func (c *Config) Validate() error {
 
 // leaseNamespace returns the namespace of the Lease.
 func (c *Config) leaseNamespace() string { return cmp.Or(c.LeaderElection.Namespace, c.OwnNamespace) }
-
-// host returns the name that the server certificate is for.
-func (c *Config) host() string {
-	return cmp.Or(c.Webhook.Host, c.Webhook.Service+"."+c.OwnNamespace+".svc")
-}
-
-// certificatesInFolder tells where certificates are kept.
-func (c *Config) certificatesInFolder() bool {
-	return c.Webhook.CertWriter == "fs" || c.Webhook.CertWriter == "" && c.Webhook.Host != ""
-}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/podwright/podwright/examples/manager/registration"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
@@ -44,30 +43,14 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		}
 		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
 	}
-	needed := []permissions.Part{}
-	if w := config.Webhook; w.Enabled {
+	if config.Webhook.Enabled {
 		for _, webhook := range m.webhooks(kubernetes.NewForConfigOrDie(&rest.Config{})) { // which is asked nothing
 			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
 				rules = append(rules, asks.Rules()...)
 			}
 		}
-		if w.Register {
-			const group = "admissionregistration.k8s.io"
-			rules = append(rules,
-				permissions.Rule("create", group, "mutatingwebhookconfigurations"),
-				permissions.Rule("list watch update", group, "mutatingwebhookconfigurations", registration.MutatingName),
-				permissions.Rule("create", group, "validatingwebhookconfigurations"),
-				permissions.Rule("list watch update", group, "validatingwebhookconfigurations", registration.ValidatingName),
-				permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, registration.ConvertedName))
-		}
-		if !config.certificatesInFolder() {
-			needed = append(needed, permissions.Part{Namespace: config.OwnNamespace, Rules: []rbacv1.PolicyRule{
-				permissions.Rule("create", "", "secrets"),
-				permissions.Rule("list watch patch", "", "secrets", w.Secret),
-			}})
-		}
 	}
-	needed = append(needed, permissions.Part{Rules: rules})
+	needed := append(config.Webhook.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
 	if l := config.LeaderElection; l.Enabled {
 		needed = append(needed, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
 			permissions.Rule("create", "coordination.k8s.io", "leases"),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package registration
+package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -34,35 +34,6 @@ import (
 	"github.com/podwright/podwright/examples/manager/certificates"
 )
 
-// Registration keeps the certificates, the two webhook configurations and the conversion webhook in order: it watches
-// them, and looks at them once a minute. While nothing changes it sends no request. Every field is required, except
-// where it says otherwise. AddTo adds it to a manager.
-//
-// A definition that it may not touch, or that does not exist, keeps nothing else from working.
-type Registration struct {
-	// Client reads what is cached; AddTo sets that of the manager, which is made with what Configure says.
-	Client client.Client
-	// Secret names the Secret of the certificates. An empty name keeps them in Folder.
-	Secret client.ObjectKey
-	Folder string
-	// Host is the DNS name or the IP address that the server certificate is for.
-	Host string
-	// Target is where the webhooks are served; its CABundle is set here.
-	Target Target
-	// Mutating and Validating are the manager's own lists; what is not served is left out.
-	Mutating   []admissionv1.MutatingWebhook
-	Validating []admissionv1.ValidatingWebhook
-	// Register false leaves the two configurations and the definition alone: somebody else registers the webhooks.
-	Register bool
-	// Use is told of new certificates and returns once the server presents them.
-	Use func(context.Context, certificates.Bundle) error
-	// Succeeded is called whenever everything is in order, but for a definition that cannot be written.
-	Succeeded func()
-
-	used certificates.Bundle // what the server presents
-	last atomic.Pointer[error]
-}
-
 // The rhythm: a change is answered after a second, everything is looked at once a minute. Two replicas that do not agree
 // must not keep the API server busy.
 const (
@@ -84,12 +55,12 @@ func definition() *unstructured.Unstructured {
 	return crd
 }
 
-// Configure has a manager cache the objects of the registration, and no others of their kinds. They are known without
+// Configure has a manager cache the objects that the server keeps in order, and no others of their kinds. They are known without
 // asking the API server for its resources.
-func (r *Registration) Configure(options *manager.Options) {
+func (s *Server) Configure(options *manager.Options) {
 	named := func(name string) fields.Selector { return fields.OneTermEqualSelector(metav1.ObjectNameField, name) }
 	options.Cache.ByObject = map[client.Object]cache.ByObject{
-		&corev1.Secret{}: {Namespaces: map[string]cache.Config{r.Secret.Namespace: {FieldSelector: named(r.Secret.Name)}}},
+		&corev1.Secret{}: {Namespaces: map[string]cache.Config{s.Namespace: {FieldSelector: named(s.Secret)}}},
 		&admissionv1.MutatingWebhookConfiguration{}:   {Field: named(MutatingName)},
 		&admissionv1.ValidatingWebhookConfiguration{}: {Field: named(ValidatingName)},
 		definition(): {Field: named(ConvertedName)},
@@ -103,20 +74,20 @@ func (r *Registration) Configure(options *manager.Options) {
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil }
 }
 
-// AddTo has a manager run the registration in every replica: now, and after every change.
-func (r *Registration) AddTo(m manager.Manager) error {
-	r.Client = m.GetClient()
+// AddTo has a manager run the server in every replica, and keep it registered: from now on, and after every change.
+func (s *Server) AddTo(m manager.Manager) error {
+	s.client = m.GetClient()
 	c, err := controller.New("webhook-registration", m, controller.Options{
-		Reconciler: r, NeedLeaderElection: ptr.To(false), ReconciliationTimeout: limit, SkipNameValidation: ptr.To(true),
+		Reconciler: s, NeedLeaderElection: ptr.To(false), ReconciliationTimeout: limit, SkipNameValidation: ptr.To(true),
 	})
-	if err != nil {
+	if err = cmp.Or(err, m.Add(s.runnable())); err != nil {
 		return err
 	}
 	var watched []client.Object
-	if r.Secret.Name != "" {
+	if !s.InFolder() {
 		watched = append(watched, &corev1.Secret{})
 	}
-	if r.Register {
+	if s.Register {
 		watched = append(watched, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfiguration{}, definition())
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
@@ -137,19 +108,11 @@ func (r *Registration) AddTo(m manager.Manager) error {
 	}))
 }
 
-// LastError is what went wrong last; nil after everything was in order, and before the first look.
-func (r *Registration) LastError() error {
-	if last := r.last.Load(); last != nil {
-		return *last
-	}
-	return nil
-}
-
 // Reconcile implements reconcile.Reconciler. Conflicts are how replicas take turns: the next look sees what the other
 // one has written.
-func (r *Registration) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	notConverted, err := r.look(ctx)
-	r.last.Store(&err)
+func (s *Server) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	notConverted, err := s.look(ctx)
+	s.last.Store(&err)
 	switch {
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
 		klog.FromContext(ctx).V(2).Info("Another replica was faster, looking again", "reason", err.Error())
@@ -159,16 +122,16 @@ func (r *Registration) Reconcile(ctx context.Context, _ reconcile.Request) (reco
 	case notConverted != nil:
 		klog.FromContext(ctx).Error(notConverted, "The conversion webhook is not in order: "+withoutConversion)
 	}
-	r.Succeeded()
+	s.succeeded()
 	return reconcile.Result{RequeueAfter: resync}, nil
 }
 
 // store returns where the certificates are.
-func (r *Registration) store() certificates.Store {
-	if r.Secret.Name == "" {
-		return certificates.Folder(r.Folder)
+func (s *Server) store() certificates.Store {
+	if s.InFolder() {
+		return certificates.Folder(s.CertDir)
 	}
-	return &certificates.Secret{ObjectKey: r.Secret, Reader: r.Client, Writer: r.Client}
+	return &certificates.Secret{ObjectKey: client.ObjectKey{Namespace: s.Namespace, Name: s.Secret}, Reader: s.client, Writer: s.client}
 }
 
 // look looks at everything once, and writes what differs. What keeps the conversion webhook from being registered
@@ -176,66 +139,68 @@ func (r *Registration) store() certificates.Store {
 //
 // The API server is not sent to a server that has no certificate yet. But where it will accept the certificate that the
 // server has now, it hears of the new authority first, and the server changes over when everything is registered.
-func (r *Registration) look(ctx context.Context) (notConverted, err error) {
+func (s *Server) look(ctx context.Context) (notConverted, err error) {
 	now := time.Now()
-	bundle, err := certificates.Ensure(ctx, r.store(), r.Host, now)
+	bundle, err := certificates.Ensure(ctx, s.store(), s.Name(), now)
 	if err != nil {
 		return nil, err
 	}
-	if !bundle.Accepts(r.used, now) {
-		if err := r.use(ctx, bundle); err != nil {
+	if !bundle.Accepts(s.used, now) {
+		if err := s.change(ctx, bundle); err != nil {
 			return nil, err
 		}
 	}
 	written := false
-	if r.Register {
-		target := r.Target
-		target.CABundle = bundle[certificates.CACert]
-		if written, notConverted, err = r.register(ctx, target); err != nil {
+	if s.Register {
+		target := Target{
+			URL: s.url, Namespace: s.Namespace, Service: s.Service, CABundle: bundle[certificates.CACert],
+			Serves: func(path string) bool { return s.Handlers[path] != nil }, Conditions: s.Conditions,
+		}
+		if written, notConverted, err = s.register(ctx, target); err != nil {
 			return nil, err
 		}
 	}
 	if !written {
-		err = r.use(ctx, bundle)
+		err = s.change(ctx, bundle)
 	}
 	return notConverted, err
 }
 
-// use has the server present the bundle, unless it does already.
-func (r *Registration) use(ctx context.Context, bundle certificates.Bundle) error {
-	if maps.EqualFunc(bundle, r.used, func(a, b []byte) bool { return string(a) == string(b) }) {
+// change has the server present the bundle, unless it does already.
+func (s *Server) change(ctx context.Context, bundle certificates.Bundle) error {
+	if maps.EqualFunc(bundle, s.used, func(a, b []byte) bool { return string(a) == string(b) }) {
 		return nil
 	}
-	if err := r.Use(ctx, bundle); err != nil {
+	if err := s.present(ctx, bundle); err != nil {
 		return fmt.Errorf("serving with new certificates: %w", err)
 	}
-	r.used = bundle
+	s.used = bundle
 	return nil
 }
 
 // register writes the configurations and the definition where they differ. It returns whether it has written.
-func (r *Registration) register(ctx context.Context, target Target) (written bool, notConverted, err error) {
+func (s *Server) register(ctx context.Context, target Target) (written bool, notConverted, err error) {
 	mutating := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: MutatingName}}
-	first, err := r.write(ctx, mutating, func() error {
-		return rebuild(&mutating.ObjectMeta, &mutating.Webhooks, r.Mutating, target)
+	first, err := s.write(ctx, mutating, func() error {
+		return rebuild(&mutating.ObjectMeta, &mutating.Webhooks, s.Mutating, target)
 	})
 	if err != nil {
 		return false, nil, err
 	}
 	validating := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: ValidatingName}}
-	second, err := r.write(ctx, validating, func() error {
-		return rebuild(&validating.ObjectMeta, &validating.Webhooks, r.Validating, target)
+	second, err := s.write(ctx, validating, func() error {
+		return rebuild(&validating.ObjectMeta, &validating.Webhooks, s.Validating, target)
 	})
 	if err != nil {
 		return false, nil, err
 	}
-	converting, notConverted := r.registerConversion(ctx, target)
+	converting, notConverted := s.registerConversion(ctx, target)
 	return first || second || converting, notConverted, nil
 }
 
 // write creates a configuration, or updates it where it differs. It returns whether it has written.
-func (r *Registration) write(ctx context.Context, configuration client.Object, rebuild func() error) (bool, error) {
-	done, err := controllerutil.CreateOrUpdate(ctx, r.Client, configuration, func() error {
+func (s *Server) write(ctx context.Context, configuration client.Object, rebuild func() error) (bool, error) {
+	done, err := controllerutil.CreateOrUpdate(ctx, s.client, configuration, func() error {
 		if configuration.GetResourceVersion() == "" {
 			configuration.SetLabels(map[string]string{managedByLabel: managedBy})
 		}
@@ -253,11 +218,11 @@ func (r *Registration) write(ctx context.Context, configuration client.Object, r
 
 // registerConversion writes spec.conversion of the definition where it differs, and nothing else of it. It returns
 // whether it has written.
-func (r *Registration) registerConversion(ctx context.Context, target Target) (bool, error) {
+func (s *Server) registerConversion(ctx context.Context, target Target) (bool, error) {
 	crd := definition()
 	limited, cancel := context.WithTimeout(ctx, limit/5) // Get waits until the definition may be read
 	defer cancel()
-	if err := r.Client.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
+	if err := s.client.Get(limited, client.ObjectKeyFromObject(crd), crd); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	before := crd.DeepCopy()
@@ -265,7 +230,7 @@ func (r *Registration) registerConversion(ctx context.Context, target Target) (b
 		return false, err
 	}
 	// Without a resourceVersion there is no conflict with those who write other parts of the definition.
-	if err := r.Client.Patch(ctx, crd, client.MergeFrom(before), client.FieldOwner(managedBy)); err != nil {
+	if err := s.client.Patch(ctx, crd, client.MergeFrom(before), client.FieldOwner(managedBy)); err != nil {
 		return false, fmt.Errorf("registering the conversion webhook in the CRD %s: %w", ConvertedName, err)
 	}
 	klog.FromContext(ctx).Info("Registered the conversion webhook", "crd", ConvertedName)

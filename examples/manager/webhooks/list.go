@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registration tells the API server which webhooks to call: it keeps the certificates of the webhook server, the
-// two webhook configurations and the conversion webhook of a CustomResourceDefinition in order.
-//
-// A configuration that was installed with OpenKruise's manifests carries the whole list; the annotation "template" keeps
-// it as it was, and what stands in the configuration is always rebuilt from there. A configuration that this manager has
-// created is rebuilt from its own list.
-package registration
+package webhooks
 
 import (
 	"cmp"
