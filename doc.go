@@ -65,7 +65,7 @@ import "time"
 
 // Metrics receives what the controllers of podwright measure of themselves: every
 // Options has a field of this type. Implementations must be safe for use by
-// several goroutines. One for Prometheus stands in examples/manager.
+// several goroutines. One for Prometheus stands in examples/process/metrics.
 type Metrics interface {
 	// Reconciled is called after every reconcile with the name of the controller,
 	// its duration, and its error, if any.

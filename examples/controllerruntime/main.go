@@ -26,22 +26,24 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 func main() {
 	reconciler := flag.Bool("reconciler", false, "run the reconciler in a controller of controller-runtime")
 	webhook := flag.Bool("webhook", false, "serve the CloneSet webhook with the manager's others")
+	lease := flag.String("lease-namespace", "kruise-system", "namespace of the Lease kruise-manager: what else manages CloneSets waits for the same one")
 	namespaces := flag.String("namespaces", "", "watch these namespaces only, separated by commas; not with -reconciler")
 	flag.Parse()
 	ctrl.SetLogger(klog.Background())
-	if err := run(*reconciler, *webhook, strings.FieldsFunc(*namespaces, func(r rune) bool { return r == ',' })); err != nil {
+	if err := run(*reconciler, *webhook, *lease, strings.FieldsFunc(*namespaces, func(r rune) bool { return r == ',' })); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(reconciler, webhook bool, namespaces []string) error {
+func run(reconciler, webhook bool, lease string, namespaces []string) error {
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
@@ -51,8 +53,10 @@ func run(reconciler, webhook bool, namespaces []string) error {
 	if err != nil {
 		return err
 	}
-	options.LeaderElection, options.LeaderElectionID = true, "kruise-manager"
-	options.LeaderElectionReleaseOnCancel = true
+	options.LeaderElectionID = "kruise-manager"
+	if config, err = leader.Elect(config, lease, nil, &options); err != nil { // which writes as long as it leads, and no longer
+		return err
+	}
 	manager, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/manager/webhooks"
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -104,9 +104,9 @@ func testTakeOver(t *testing.T, b *bed) {
 func (s *fixture[T]) withoutWebhooks() {
 	s.Helper()
 	admission := s.Core.AdmissionregistrationV1()
-	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), registration.MutatingName, metav1.DeleteOptions{})
+	err := admission.MutatingWebhookConfigurations().Delete(s.Context(), webhooks.MutatingName, metav1.DeleteOptions{})
 	if err == nil {
-		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), registration.ValidatingName, metav1.DeleteOptions{})
+		err = admission.ValidatingWebhookConfigurations().Delete(s.Context(), webhooks.ValidatingName, metav1.DeleteOptions{})
 	}
 	if err != nil {
 		s.Fatalf("remove the webhook configurations: %v", err)

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/manager/crds"
+	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )

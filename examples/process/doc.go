@@ -2,5 +2,7 @@
 
 // Package process is what the programs of this module have in common beside their
 // work: how a process finds the API server, logs, answers probes, serves HTTP and
-// ends.
+// ends. Packages below it have what programs that run controllers share: a loop
+// that starts each when its CRD is there (controllers), the gates (features), CRDs
+// (crds), leadership (leader), metrics, and RBAC rules (permissions).
 package process

@@ -13,8 +13,8 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/manager/app"
-	"github.com/podwright/podwright/examples/manager/permissions"
 	agent "github.com/podwright/podwright/examples/nodeagent/app"
+	"github.com/podwright/podwright/examples/process/permissions"
 )
 
 // programs are what a test binary can be. The name of a program begins its user agents, and is that of its account.

@@ -28,8 +28,8 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/manager/app"
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/manager/webhooks"
+	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -74,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	w.config.Webhook.CertWriter = "secret"
-	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 3*time.Second, 2*time.Second
+	w.config.LeaderElection.LeaseDuration, w.config.LeaderElection.RenewDeadline = 8*time.Second, 6*time.Second
 	w.config.LeaderElection.RetryPeriod = 500 * time.Millisecond
 	w.config.Kubeconfig = w.account(ctx, w.everything())
 	return w
@@ -199,9 +199,9 @@ func (w *fixture) versions() map[string]string {
 	ctx, admission := w.Context(), w.kubernetes.AdmissionregistrationV1()
 	secret, err := w.kubernetes.CoreV1().Secrets("kruise-system").Get(ctx, "kruise-webhook-certs", metav1.GetOptions{})
 	note(secret, err)
-	mutating, err := admission.MutatingWebhookConfigurations().Get(ctx, registration.MutatingName, metav1.GetOptions{})
+	mutating, err := admission.MutatingWebhookConfigurations().Get(ctx, webhooks.MutatingName, metav1.GetOptions{})
 	note(mutating, err)
-	validating, err := admission.ValidatingWebhookConfigurations().Get(ctx, registration.ValidatingName, metav1.GetOptions{})
+	validating, err := admission.ValidatingWebhookConfigurations().Get(ctx, webhooks.ValidatingName, metav1.GetOptions{})
 	note(validating, err)
 	for _, definition := range workloads.CRDs() {
 		crd, err := w.dynamic.Resource(crds.Resource).Get(ctx, definition.GetName(), metav1.GetOptions{})
@@ -298,16 +298,16 @@ func (w *fixture) podsRun(name string) {
 func (w *fixture) handEditIsReverted() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().ValidatingWebhookConfigurations()
-	before, err := configurations.Get(w.Context(), registration.ValidatingName, metav1.GetOptions{})
+	before, err := configurations.Get(w.Context(), webhooks.ValidatingName, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
-	_, err = configurations.Patch(w.Context(), registration.ValidatingName, types.MergePatchType, []byte(`{"webhooks":null}`), metav1.PatchOptions{})
+	_, err = configurations.Patch(w.Context(), webhooks.ValidatingName, types.MergePatchType, []byte(`{"webhooks":null}`), metav1.PatchOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.eventually("PF-5: a hand edit is reverted", func() error {
-		configuration, err := configurations.Get(w.Context(), registration.ValidatingName, metav1.GetOptions{})
+		configuration, err := configurations.Get(w.Context(), webhooks.ValidatingName, metav1.GetOptions{})
 		if err == nil && !cmp.Equal(before.Webhooks, configuration.Webhooks) {
 			err = fmt.Errorf("%d webhooks", len(configuration.Webhooks))
 		}
@@ -341,7 +341,7 @@ func (w *fixture) leaseIsLost(m *manager) {
 func (w *fixture) adoptsAConfiguration() {
 	w.Helper()
 	configurations := w.kubernetes.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	if err := configurations.Delete(w.Context(), registration.MutatingName, metav1.DeleteOptions{}); err != nil {
+	if err := configurations.Delete(w.Context(), webhooks.MutatingName, metav1.DeleteOptions{}); err != nil {
 		w.Fatal(err)
 	}
 	entry := func(name, path, resource string) admissionregistrationv1.MutatingWebhook {
@@ -358,7 +358,7 @@ func (w *fixture) adoptsAConfiguration() {
 		}
 	}
 	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: registration.MutatingName},
+		ObjectMeta: metav1.ObjectMeta{Name: webhooks.MutatingName},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
 			entry("msidecarset.kb.io", "/mutate-apps-kruise-io-v1alpha1-sidecarset", "sidecarsets"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
@@ -369,7 +369,7 @@ func (w *fixture) adoptsAConfiguration() {
 		w.Fatal(err)
 	}
 	third := w.start(w.config)
-	stands, err := configurations.Get(w.Context(), registration.MutatingName, metav1.GetOptions{})
+	stands, err := configurations.Get(w.Context(), webhooks.MutatingName, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func (w *fixture) adoptsAConfiguration() {
 	} else if len(got[0].MatchConditions) == 0 {
 		w.Errorf("want that only pods are sent which the webhook changes: %+v", got[0])
 	}
-	if template := stands.Annotations[registration.TemplateAnnotation]; !strings.Contains(template, `"msidecarset.kb.io"`) {
+	if template := stands.Annotations[webhooks.TemplateAnnotation]; !strings.Contains(template, `"msidecarset.kb.io"`) {
 		w.Errorf("PF-5: the template lacks what was installed: %s", template)
 	}
 	if err := third.stop(); err != nil {

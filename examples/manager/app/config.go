@@ -4,6 +4,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,8 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/manager/webhooks"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // program is the name of the program, which begins the user agent of every request.
@@ -31,7 +33,16 @@ func Main(arguments []string) int {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return 1
 	}
-	return config.program().Main(arguments)
+	return process.Program{
+		Name: program, AddFlags: config.AddFlags, RBAC: func() ([]byte, error) { return Manifest(config) },
+		Run: func(ctx context.Context) error {
+			m, err := New(config)
+			if err != nil {
+				return err
+			}
+			return m.Run(ctx)
+		},
+	}.Main(arguments)
 }
 
 // Config says what a manager does. NewConfig returns one with the defaults; AddFlags says what the fields mean. An empty
@@ -53,19 +64,13 @@ type Config struct {
 		LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	}
 	// Webhook says how webhooks are served.
-	Webhook struct {
-		Enabled, Register           bool
-		BindAddress                 string
-		Port                        int
-		Host, Service               string
-		Secret, CertDir, CertWriter string
-	}
+	Webhook webhooks.Options
 	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
 	FeatureGates, CustomResources string
 	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
 	MetricsAddr, HealthProbeAddr, PprofAddr string
 
-	kinds []kind
+	kinds []kind // with the values of their flags
 }
 
 // environment names the flags that variables of OpenKruise's Deployment stand for.
@@ -76,7 +81,7 @@ var environment = map[string]string{
 
 // NewConfig returns the defaults. The environment counts as defaults too: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) (Config, error) {
-	c := Config{CustomResources: getenv("CUSTOM_RESOURCE_ENABLE"), kinds: kinds()}
+	c := Config{CustomResources: getenv("CUSTOM_RESOURCE_ENABLE")}
 	c.QPS, c.Burst, c.OwnNamespace, c.MetricsAddr, c.HealthProbeAddr = -1, 50, "kruise-system", ":8080", ":8000"
 	l, w := &c.LeaderElection, &c.Webhook
 	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
@@ -102,11 +107,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.CreateOwnNamespace, "create-own-namespace", c.CreateOwnNamespace, "create the own namespace when it is missing")
 	f.BoolVar(&c.InstallCRDs, "install-crds", c.InstallCRDs, "apply the CRDs at the start")
 	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
-	for _, kind := range c.kinds {
-		if kind.flags != nil {
-			kind.flags(f)
-		}
-	}
+	c.kinds = kinds(f)
 	l, w := &c.LeaderElection, &c.Webhook
 	f.BoolVar(&l.Enabled, "leader-elect", l.Enabled, "run the controllers in one replica only, chosen by a Lease")
 	f.BoolVar(&l.Enabled, "enable-leader-election", l.Enabled, "the same as --leader-elect")
@@ -170,7 +171,7 @@ func (c *Config) Validate() error {
 	if !slices.Contains([]string{"", "fs", "secret"}, c.Webhook.CertWriter) {
 		check("webhook-cert-writer", c.Webhook.CertWriter, []string{`want "fs" or "secret"`})
 	}
-	if !c.certificatesInFolder() {
+	if !c.Webhook.InFolder() {
 		check("webhook-secret", c.Webhook.Secret, validation.IsDNS1123Subdomain(c.Webhook.Secret))
 	}
 	return errors.Join(errs...)
@@ -178,13 +179,3 @@ func (c *Config) Validate() error {
 
 // leaseNamespace returns the namespace of the Lease.
 func (c *Config) leaseNamespace() string { return cmp.Or(c.LeaderElection.Namespace, c.OwnNamespace) }
-
-// host returns the name that the server certificate is for.
-func (c *Config) host() string {
-	return cmp.Or(c.Webhook.Host, c.Webhook.Service+"."+c.OwnNamespace+".svc")
-}
-
-// certificatesInFolder tells where certificates are kept.
-func (c *Config) certificatesInFolder() bool {
-	return c.Webhook.CertWriter == "fs" || c.Webhook.CertWriter == "" && c.Webhook.Host != ""
-}

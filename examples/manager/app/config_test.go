@@ -164,27 +164,3 @@ func TestFlagsOf14(t *testing.T) {
 		}
 	}
 }
-
-func TestCertificateHostAndFolder(t *testing.T) {
-	cases := map[string]struct {
-		arguments []string
-		host      string
-		folder    bool
-	}{
-		"PF-5: by service":              {[]string{"--own-namespace=ops"}, "kruise-webhook-service.ops.svc", false},
-		"PF-5: by host":                 {[]string{"--webhook-host=hooks.example.com"}, "hooks.example.com", true},
-		"PF-5: by host, in the Secret":  {[]string{"--webhook-host=10.0.0.1", "--webhook-cert-writer=secret"}, "10.0.0.1", false},
-		"PF-5: by service, in a folder": {[]string{"--webhook-cert-writer=fs"}, "kruise-webhook-service.kruise-system.svc", true},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			config := mustParse(t, c.arguments...)
-			if got := config.host(); got != c.host {
-				t.Errorf("host %s, want %s", got, c.host)
-			}
-			if got := config.certificatesInFolder(); got != c.folder {
-				t.Errorf("in a folder: %v, want %v", got, c.folder)
-			}
-		})
-	}
-}

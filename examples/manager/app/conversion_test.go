@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/manager/webhooks"
+	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -87,7 +87,7 @@ const keptFields = `{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDelete
 // definition returns that of StatefulSet.
 func (w *fixture) definition() *unstructured.Unstructured {
 	w.Helper()
-	definition, err := w.dynamic.Resource(crds.Resource).Get(w.Context(), registration.ConvertedName, metav1.GetOptions{})
+	definition, err := w.dynamic.Resource(crds.Resource).Get(w.Context(), webhooks.ConvertedName, metav1.GetOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func (w *fixture) definition() *unstructured.Unstructured {
 
 func (w *fixture) patchDefinition(patch string) {
 	w.Helper()
-	_, err := w.dynamic.Resource(crds.Resource).Patch(w.Context(), registration.ConvertedName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := w.dynamic.Resource(crds.Resource).Patch(w.Context(), webhooks.ConvertedName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	if err != nil {
 		w.Fatal(err)
 	}

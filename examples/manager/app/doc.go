@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package app is the manager: it shows how a program embeds podwright. What it runs stands in workloads.go,
-// distribution.go and lifecycle.go, an entry for each kind: its controller, flags, RBAC rules and webhooks; kinds.go
-// says what an entry is. The rest is what any manager needs, from controller-runtime (servers, leader election) and
-// component-base (feature gates, flags, logs), and what OpenKruise's users need beside that. Main is the whole command;
-// Manager runs in the calling process, as tests do.
+// Package app is the manager: it shows how a program embeds podwright. What it runs stands in kinds.go, an entry for each
+// kind: its controller, flags and webhooks; the RBAC rules follow from that. The rest is what any manager needs, from
+// controller-runtime (servers, leader election) and component-base (feature gates, flags, logs), and what OpenKruise's
+// users need beside that: packages webhooks and certificates do what no library does, see there. Main is the whole
+// command; Manager runs in the calling process, as tests do.
 //
 // Controllers share informers of their own, not controller-runtime's cache, and run with the library's loop: a kind is
 // watched once, and objects are not copied to be read.

@@ -4,66 +4,63 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
 	distributionclient "github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/process"
-	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/distribution/image/imagepulljob"
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/lifecycle/launchpriority"
+	"github.com/podwright/podwright/lifecycle/podreadiness"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/lifecycle/recreate"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// kinds returns all that the manager runs and serves. A new kind is one more entry in the file of its area.
-func kinds() []kind { return slices.Concat(workloadKinds(), distributionKinds(), lifecycleKinds()) }
+// kinds returns all that the manager runs and serves, and defines what a kind alone is told as flags. A new kind is one
+// more entry here.
+func kinds(f *pflag.FlagSet) []kind {
+	return []kind{
+		cloneSets(f), statefulSets(f),
+		imagePullJobs(f), nodeImages(f),
+		launchPriorities(), podReadiness(), containerRecreateRequests(f), pods(),
+	}
+}
 
-// kind is one kind of objects: the controller that manages them, and the webhook. Everything but controller and resource
-// has a useful zero value.
+// kind is one kind of objects: the controller that manages them, and the webhook.
 type kind struct {
-	// flags defines what the kind alone is told.
-	flags func(*pflag.FlagSet)
+	// name is that of the controller, in metrics, events and user agents. Empty: there is only a webhook.
+	name string
 	// gate switches the controller. Empty: it always runs.
 	gate featuregate.Feature
-	// controller is the name in metrics, events and user agents. Empty: there is only a webhook.
-	controller string
 	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
 	// inCluster says that the controller works in the cluster as a whole also where others work in one namespace.
 	inCluster bool
-	// compose returns the controller and what it asks of the API server, made of its options; see made.
-	compose func(context.Context, *parts) (made, error)
-	// webhook returns what is served, with clients and gates; nil where nothing is.
+	// compose returns the controller, made of its options.
+	compose func(context.Context, *parts) (controllers.Composed, error)
+	// webhook returns what is served, with clients and gates; nil where nothing is. Default nil: nothing.
 	webhook func(kubernetes.Interface, featuregate.FeatureGate) webhook
-}
-
-// made is a controller that is not made yet, and the rules that it needs.
-type made struct {
-	rules []rbacv1.PolicyRule
-	new   func() (runner, error)
-}
-
-// of returns the controller of options: New and Rules are those of its package.
-func of[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule) made {
-	return made{Rules(options), func() (runner, error) { return New(options) }}
 }
 
 // webhook is a Webhook of the library. Those that ask something of the API server have Rules, too.
@@ -71,59 +68,235 @@ type webhook interface {
 	Handlers() map[string]http.Handler
 }
 
-// runner is a Controller of the library.
-type runner interface {
-	Run(ctx context.Context) error
-}
-
-// parts are what a controller is composed of: clients and a recorder of its own, by their user agent, and caches.
+// parts are what a controller is composed of.
 type parts struct {
-	clients
-	gates     featuregate.FeatureGate
-	namespace string
-	recorder  record.EventRecorder
+	*controllers.Own
 	caches    *caches
-	// served tells whether the API server serves a resource now.
-	served func(context.Context, schema.GroupVersionResource) (bool, error)
-	// synced is what must be read before the controller runs, beside what it waits for itself.
-	synced []cache.InformerSynced
+	namespace string
+	gates     featuregate.FeatureGate
 }
 
-// clients are those of one part of the program.
-type clients struct {
-	kubernetes   kubernetes.Interface
-	workloads    workloadsclient.Interface
-	distribution distributionclient.Interface
-	lifecycle    lifecycleclient.Interface
+var (
+	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
+	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
+	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
+)
+
+func cloneSets(f *pflag.FlagSet) kind {
+	workers := f.Int("cloneset-workers", 3, "CloneSets reconciled at the same time")
+	excludePreparingDelete := f.Bool("cloneset-scaling-exclude-preparing-delete", false, "do not count pods that prepare for their deletion as replicas")
+	return kind{
+		name: "cloneset-controller", resource: cloneSetsResource,
+		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+			jobs, err := p.imagePullJobs(ctx)
+			return controllers.Of(cloneset.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
+				Workers: *workers, Jobs: jobs, Features: cloneset.Features{
+					ExcludePreparingDelete: *excludePreparingDelete,
+					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
+					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
+					NoEnvFromMetadata:      !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					LaunchPriority:         p.gates.Enabled(features.PodWebhook),
+					PreDownload:            jobs != nil,
+				},
+			}, cloneset.New, cloneset.Rules), err
+		},
+		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &cloneset.Webhook{
+				TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
+				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
+				Pods:                      podGetter(k),
+				Templates:                 workloads.DryRun(k.CoreV1()),
+			}
+		},
+	}
 }
 
-func newClients(config *rest.Config, part string) (c clients, err error) {
-	config = rest.CopyConfig(config)
-	config.UserAgent = program + "/" + part
-	var errs [4]error
-	c.kubernetes, errs[0] = process.KubernetesClient(config)
-	c.workloads, errs[1] = workloadsclient.NewForConfig(config)
-	c.distribution, errs[2] = distributionclient.NewForConfig(config)
-	c.lifecycle, errs[3] = lifecycleclient.NewForConfig(config)
-	return c, errors.Join(errs[:]...)
+func statefulSets(f *pflag.FlagSet) kind {
+	workers := f.Int("statefulset-workers", 3, "StatefulSets reconciled at the same time")
+	return kind{
+		name: "statefulset-controller", resource: statefulSetsResource,
+		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+			jobs, err := p.imagePullJobs(ctx)
+			return controllers.Of(statefulset.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
+				Workers: *workers, Jobs: jobs, Features: statefulset.Features{
+					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
+					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
+					PreDownload:        jobs != nil,
+				},
+			}, statefulset.New, statefulset.Rules), err
+		},
+		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &statefulset.Webhook{
+				TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
+				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
+				Templates:                 workloads.DryRun(k.CoreV1()),
+			}
+		},
+	}
+}
+
+func imagePullJobs(f *pflag.FlagSet) kind {
+	workers := f.Int("imagepulljob-workers", 3, "ImagePullJobs reconciled at the same time")
+	return kind{
+		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
+		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
+			o := imagepulljob.Options{
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,
+				ImagePullJobs: p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
+			}
+			// The workloads say in which order to pull.
+			const without = "No images are pulled in the order of these pods until the next start, because the CRD is not installed"
+			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
+				return controllers.Composed{}, err
+			}
+			o.StatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without)
+			return controllers.Of(o, imagepulljob.New, imagepulljob.Rules), err
+		},
+		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &imagepulljob.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+func nodeImages(f *pflag.FlagSet) kind {
+	workers := f.Int("nodeimage-workers", 3, "nodes reconciled with their NodeImages at the same time")
+	creationDelay := f.Duration("nodeimage-creation-delay", 30*time.Second, "time that a node must have been ready before it gets its NodeImage")
+	responseTimeout := f.Duration("nodeimage-response-timeout", time.Minute,
+		"time that an agent may be silent about an image to pull before that has failed; agents of OpenKruise 1.4 are silent while they pull")
+	return kind{
+		name: "nodeimage-controller", gate: features.KruiseDaemon, resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
+		inCluster: true, // nodes hold tasks of jobs of all namespaces
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			o := nodeimage.Options{
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				NodeImages: p.caches.nodeImages(), Nodes: p.caches.nodes(),
+				Timing: nodeimage.Timing{CreationDelay: *creationDelay, ResponseTimeout: *responseTimeout},
+			}
+			if *creationDelay == 0 {
+				o.Timing.CreationDelay = -1
+			}
+			if p.namespace == "" {
+				o.ImagePullJobs = p.caches.imagePullJobs()
+			}
+			return controllers.Of(o, nodeimage.New, nodeimage.Rules), nil
+		},
+		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &nodeimage.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+// launchPriorities also start the containers of pods that were made before the gate PodWebhook was turned off, or by hand.
+func launchPriorities() kind {
+	return kind{
+		name: "container-launch-priority-controller", resource: podsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(launchpriority.Options{
+				Kubernetes: p.Kubernetes, Namespace: p.namespace, Pods: p.caches.pods(), Recorder: p.Recorder, Metrics: reconciles,
+			}, launchpriority.New, launchpriority.Rules), nil
+		},
+	}
+}
+
+func podReadiness() kind {
+	return kind{
+		name: "pod-readiness-controller", resource: podsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(podreadiness.Options{
+				Kubernetes: p.Kubernetes, Namespace: p.namespace, Pods: p.caches.pods(), Metrics: reconciles,
+			}, podreadiness.New, podreadiness.Rules), nil
+		},
+	}
+}
+
+func containerRecreateRequests(f *pflag.FlagSet) kind {
+	workers := f.Int("crr-workers", 3, "ContainerRecreateRequests reconciled at the same time")
+	return kind{
+		name: "containerrecreaterequest-controller", gate: features.KruiseDaemon,
+		resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(recreate.Options{
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Pods: p.caches.pods(), Metrics: reconciles, Workers: *workers,
+			}, recreate.New, recreate.Rules), nil
+		},
+		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &recreate.Webhook{Pods: podGetter(k), Disabled: !gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+// pods are given what several of the kinds above need; see podConditions for which of them.
+func pods() kind {
+	return kind{webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+		if !gates.Enabled(features.PodWebhook) {
+			return nil
+		}
+		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, LaunchPriority: launchpriority.Mutate}
+		if gates.Enabled(features.KruisePodReadinessGate) {
+			pods.Readiness = podreadiness.MutateAll
+		}
+		return pods
+	}}
+}
+
+// podConditions keep pods away from the webhook that it leaves as they are. Where all pods are changed, those in the
+// manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start.
+func podConditions(gates featuregate.FeatureGate, ownNamespace string) map[string]string {
+	condition := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
+	if gates.Enabled(features.KruisePodReadinessGate) {
+		condition += " || request.namespace != '" + ownNamespace + "' && (" + podreadiness.MatchExpressionAll + ")"
+	}
+	return map[string]string{podwebhook.MutatePath: condition}
+}
+
+// podGetter asks for pods one by one: they matter only to the rare change of podsToDelete and to new
+// ContainerRecreateRequests, which need the newest state, so replicas that do not lead keep no cache of pods.
+func podGetter(k kubernetes.Interface) func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	return func(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+		return k.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	}
+}
+
+// imagePullJobs returns what pulls images ahead of an in-place update; the workloads all ask for the same methods. It
+// returns nil where the gate is off or ImagePullJobs are not served: that must not keep workloads from working.
+func (p *parts) imagePullJobs(ctx context.Context) (workloads.ImagePullJobs, error) {
+	if !p.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
+		return nil, nil
+	}
+	jobs, err := p.served(ctx, imagePullJobsResource, p.caches.imagePullJobs, "No images are pulled ahead of updates until the next start, because the CRD is not installed")
+	if err != nil || jobs == nil {
+		return nil, err
+	}
+	p.Synced = append(p.Synced, jobs.HasSynced)
+	return workloads.NewImagePullJobs(p.Distribution, jobs)
+}
+
+// served returns the informer of a resource that the controller can do without; nil, and a word to the log, where the
+// resource is not served.
+func (p *parts) served(ctx context.Context, resource schema.GroupVersionResource, informer func() cache.SharedIndexInformer, without string) (cache.SharedIndexInformer, error) {
+	served, err := p.Serves(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	if !served {
+		klog.FromContext(ctx).Info(without, "crd", resource.GroupResource())
+		return nil, nil
+	}
+	return informer(), nil
 }
 
 // caches are the informers that controllers share. Each is made when it is asked for first, and runs from the next start
 // of a controller on.
 type caches struct {
 	informers.SharedInformerFactory
-	clients
+	clients   controllers.Clients
 	namespace string
-}
-
-func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
-	c, err := newClients(config, "caches")
-	if err != nil {
-		return nil, err
-	}
-	factory := informers.NewSharedInformerFactoryWithOptions(c.kubernetes, 0,
-		informers.WithNamespace(m.config.Namespace), informers.WithTransform(workloads.Trim))
-	return &caches{factory, c, m.config.Namespace}, nil
 }
 
 func (c *caches) pods() cache.SharedIndexInformer  { return c.Core().V1().Pods().Informer() }
@@ -134,72 +307,24 @@ func (c *caches) claims() cache.SharedIndexInformer {
 func (c *caches) revisions() cache.SharedIndexInformer {
 	return c.Apps().V1().ControllerRevisions().Informer()
 }
-
-// controllers returns the kinds whose controllers run.
-func (m *Manager) controllers() []kind {
-	return slices.DeleteFunc(slices.Clone(m.config.kinds), func(k kind) bool {
-		return k.controller == "" || k.gate != "" && !m.gates.Enabled(k.gate)
+func (c *caches) cloneSets() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.CloneSet{}, c.clients.Workloads, workloadsclient.NewCloneSetInformer)
+}
+func (c *caches) statefulSets() cache.SharedIndexInformer {
+	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
+}
+func (c *caches) imagePullJobs() cache.SharedIndexInformer {
+	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
+}
+func (c *caches) nodeImages() cache.SharedIndexInformer {
+	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
 	})
 }
 
-// lookAgain is the time between two looks for a missing CRD.
-const lookAgain = 5 * time.Second
-
-// runControllers runs every controller until the context is done or one of them fails, and waits for all.
-func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error {
-	shared, err := m.newCaches(config)
-	if err != nil {
-		return err
-	}
-	defer shared.Shutdown()
-	isLeader.Set(1)
-	defer isLeader.Set(0)
-	running, ctx := errgroup.WithContext(ctx)
-	for _, kind := range m.controllers() {
-		running.Go(func() error {
-			named := klog.NewContext(ctx, klog.FromContext(ctx).WithName(kind.controller))
-			err := crds.Await(named, discovery.ToDiscoveryInterfaceWithContext(shared.kubernetes.Discovery()), kind.resource, lookAgain, nil)
-			if err == nil {
-				err = m.runController(ctx, kind, config, shared)
-			}
-			if err == nil || ctx.Err() != nil {
-				return nil
-			}
-			return fmt.Errorf("%s: %w", kind.controller, err)
-		})
-	}
-	return running.Wait()
-}
-
-// runController makes a controller and runs it until the context is done.
-func (m *Manager) runController(ctx context.Context, k kind, config *rest.Config, shared *caches) error {
-	own, err := newClients(config, k.controller)
-	if err != nil {
-		return err
-	}
-	// It outlives the controller, whose last reconcile may record an event.
-	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
-	defer broadcaster.Shutdown()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: own.kubernetes.CoreV1().Events("")})
-	p := &parts{
-		clients: own, gates: m.gates, namespace: m.config.Namespace, caches: shared,
-		recorder: broadcaster.NewRecorder(scheme, corev1.EventSource{Component: k.controller}),
-		served: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
-			return crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(own.kubernetes.Discovery()), resource)
-		},
-	}
-	made, err := k.compose(ctx, p)
-	if err != nil {
-		return err
-	}
-	controller, err := made.new()
-	if err != nil {
-		return err
-	}
-	shared.StartWithContext(ctx)
-	if !cache.WaitForCacheSync(ctx.Done(), p.synced...) {
-		return context.Cause(ctx)
-	}
-	reconciles.Started(k.controller)
-	return controller.Run(ctx)
+// shared returns the informer of a kind in the namespace of the manager.
+func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
+	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return make(client, c.namespace, 0, cache.Indexers{})
+	})
 }

@@ -3,9 +3,8 @@
 package app
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
@@ -38,15 +37,15 @@ func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { m.hooks.listener.Close() })
+	t.Cleanup(func() { m.hooks.Close() })
 	return m
 }
 
 // All webhooks that a manager registers are served, and all that it serves are registered.
 func TestWebhooks(t *testing.T) {
 	m := newManager(t, nowhere)
-	served := m.handlers(kubernetes.NewForConfigOrDie(nowhere))
-	r := m.registration(served)
+	m.serve(kubernetes.NewForConfigOrDie(nowhere))
+	r, served := m.hooks, maps.Clone(m.hooks.Handlers)
 	var got []string
 	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
 		got = append(got, fmt.Sprint(name, " ", *client.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
@@ -115,12 +114,12 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 		{"KruisePodReadinessGate=true,PodWebhook=false", false, false, false, false},
 	} {
 		m := newManager(t, nowhere, "--feature-gates="+test.gates)
-		handlers := m.handlers(kubernetes.NewForConfigOrDie(nowhere))
-		webhook, served := handlers[podwebhook.MutatePath]
+		m.serve(kubernetes.NewForConfigOrDie(nowhere))
+		webhook, served := m.hooks.Handlers[podwebhook.MutatePath]
 		if served != test.served {
 			t.Errorf("%s: served %t", test.gates, served)
 		}
-		rest, found := strings.CutPrefix(m.registration(handlers).Target.Conditions[podwebhook.MutatePath], some)
+		rest, found := strings.CutPrefix(m.hooks.Conditions[podwebhook.MutatePath], some)
 		if all := strings.HasPrefix(rest, " || request.namespace != 'kruise-system' && ("+podreadiness.MatchExpressionAll); !found || all != test.all {
 			t.Errorf("%s: asked about all pods: %t", test.gates, all)
 		}
@@ -139,11 +138,12 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 func TestGateKruiseDaemon(t *testing.T) {
 	for on, code := range map[bool]string{true: `"code":500` /* it asks for the pod */, false: `"code":403`} {
 		m := newManager(t, nowhere, fmt.Sprintf("--feature-gates=KruiseDaemon=%t", on))
-		runs := slices.ContainsFunc(m.controllers(), func(k kind) bool { return k.controller == "containerrecreaterequest-controller" })
+		runs := slices.ContainsFunc(m.controllers(nil), func(c controllers.Controller) bool { return c.Name == "containerrecreaterequest-controller" })
 		if runs != on {
 			t.Errorf("KruiseDaemon=%t: the controller runs: %t", on, runs)
 		}
-		answer := admit(t, m.handlers(kubernetes.NewForConfigOrDie(nowhere))[recreate.MutatePath],
+		m.serve(kubernetes.NewForConfigOrDie(nowhere))
+		answer := admit(t, m.hooks.Handlers[recreate.MutatePath],
 			`{"group":"apps.kruise.io","version":"v1alpha1","kind":"ContainerRecreateRequest"}`, `{"spec":{"podName":"web-0","containers":[{"name":"main"}]}}`)
 		if !strings.Contains(answer, code) {
 			t.Errorf("KruiseDaemon=%t: answered %s, want %s", on, answer, code)
@@ -177,7 +177,7 @@ func TestStartFailsWithTheReason(t *testing.T) {
 					t.Errorf("Run gives %v, want %q", err, want)
 				}
 			}
-			if _, err := net.Dial("tcp", m.hooks.listener.Addr().String()); err == nil {
+			if _, err := net.Dial("tcp", m.hooks.Address()); err == nil {
 				t.Error("the webhook server still listens after Run")
 			}
 		})
@@ -198,42 +198,6 @@ func TestNewRefuses(t *testing.T) {
 		change(&config)
 		if _, err := New(config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New gives %v, want %q", err, want)
-		}
-	}
-}
-
-// New certificates are served without a restart, and the check trusts the current authority only.
-func TestWebhookServerTakesNewCertificates(t *testing.T) {
-	for _, address := range []string{"127.0.0.1", ""} {
-		m := newManager(t, nowhere, "--webhook-bind-address="+address)
-		w, server := m.hooks, m.hooks.server(nil)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- server.Start(ctx) }()
-		if err := w.check(ctx); err == nil {
-			t.Error("PF-4: the server is ready without a certificate")
-		}
-		renew := func() certificates.Bundle {
-			bundle, err := certificates.Renew(nil, "192.0.2.1", time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return bundle
-		}
-		first := renew()
-		for _, bundle := range []certificates.Bundle{first, renew()} {
-			if err := errors.Join(w.use(ctx, bundle), w.check(ctx)); err != nil {
-				t.Errorf("PF-4: the server is not ready on %s: %v", w.listener.Addr(), err)
-			}
-		}
-		other := renew()
-		other[certificates.Key], other[certificates.Cert] = first[certificates.Key], first[certificates.Cert]
-		if err := w.use(ctx, other); err == nil {
-			t.Error("PF-4: the server is ready although the current authority has not signed its certificate")
-		}
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("the server ends with %v", err)
 		}
 	}
 }

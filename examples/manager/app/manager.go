@@ -8,11 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,16 +18,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -38,17 +33,16 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright/distribution"
-	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/metrics"
-	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/manager/webhooks"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/leader"
+	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
-	"github.com/podwright/podwright/workloads/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // registrationTimeout is how long certificates and registration may take at the start.
@@ -60,23 +54,13 @@ var (
 	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
 
-// scheme has the kinds that events are about.
-var scheme = runtime.NewScheme()
-
-func init() {
-	ctrlmetrics.Registry.MustRegister(isLeader)
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			panic(err)
-		}
-	}
-}
+func init() { ctrlmetrics.Registry.MustRegister(isLeader) }
 
 // Manager runs the controllers and webhooks. New makes one.
 type Manager struct {
 	config Config
 	gates  featuregate.FeatureGate
-	hooks  *webhookServer // nil without webhooks
+	hooks  *webhooks.Server // nil without webhooks
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -93,24 +77,9 @@ func New(config Config) (*Manager, error) {
 	}
 	m := &Manager{config: config, gates: gates, patience: registrationTimeout, ready: make(chan struct{})}
 	if config.Webhook.Enabled {
-		m.hooks = &webhookServer{}
-		m.hooks.listener, err = net.Listen("tcp", net.JoinHostPort(config.Webhook.BindAddress, strconv.Itoa(config.Webhook.Port)))
+		m.hooks, err = webhooks.Listen(config.Webhook, config.OwnNamespace)
 	}
 	return m, err
-}
-
-// program returns the command.
-func (c *Config) program() process.Program {
-	return process.Program{
-		Name: program, AddFlags: c.AddFlags, RBAC: func() ([]byte, error) { return Manifest(*c) },
-		Run: func(ctx context.Context) error {
-			m, err := New(*c)
-			if err != nil {
-				return err
-			}
-			return m.Run(ctx)
-		},
-	}
 }
 
 // Ready is closed when the webhooks are registered and answer. Then the manager leads, or waits until it does.
@@ -120,7 +89,7 @@ func (m *Manager) Ready() <-chan struct{} { return m.ready }
 // servers, and the Lease last. It returns an error when the start fails or the Lease is lost. It can be called once.
 func (m *Manager) Run(ctx context.Context) error {
 	if m.hooks != nil {
-		defer m.hooks.listener.Close()
+		defer m.hooks.Close()
 	}
 	ctrllog.SetLogger(klog.Background()) // of the process
 	if names := features.WithoutEffect(m.config.FeatureGates); len(names) > 0 {
@@ -137,18 +106,20 @@ func (m *Manager) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	handlers := m.handlers(core)
-	registration := m.registration(handlers)
 	options := manager.Options{
-		Scheme: scheme, Logger: klog.FromContext(ctx),
+		Scheme: controllers.Scheme, Logger: klog.FromContext(ctx),
 		BaseContext:            func() context.Context { return context.WithoutCancel(ctx) },
 		Metrics:                metricsserver.Options{BindAddress: cmp.Or(m.config.MetricsAddr, "0")},
 		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
 	}
-	registration.Configure(&options)
+	if m.hooks != nil {
+		m.serve(core)
+		m.hooks.Configure(&options)
+	}
 	writes := config // of the controllers
-	if m.config.LeaderElection.Enabled {
-		if writes, err = m.electLeader(config, &options); err != nil {
+	if l := m.config.LeaderElection; l.Enabled {
+		options.LeaderElectionID, options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = l.ID, &l.LeaseDuration, &l.RenewDeadline, &l.RetryPeriod
+		if writes, err = leader.Elect(config, m.config.leaseNamespace(), m.ready, &options); err != nil {
 			return err
 		}
 	}
@@ -158,13 +129,12 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	ready := healthz.Ping
 	if m.hooks != nil {
-		ready = func(request *http.Request) error { return m.hooks.check(request.Context()) }
-		err = errors.Join(runs.Add(m.hooks.server(handlers)), registration.AddTo(runs))
+		ready, err = m.hooks.Check, m.hooks.AddTo(runs)
 	}
 	err = errors.Join(err,
 		runs.AddHealthzCheck("ping", healthz.Ping),
 		runs.AddReadyzCheck("webhook-ready", ready),
-		runs.Add(everywhere(func(ctx context.Context) error { return m.prepare(ctx, config, core, registration) })),
+		runs.Add(everywhere(func(ctx context.Context) error { return m.prepare(ctx, config, core) })),
 		runs.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
@@ -187,7 +157,7 @@ func (everywhere) NeedLeaderElection() bool          { return false }
 
 // prepare finds out whether the API server answers, creates what the manager is asked to create, and waits for the
 // webhooks, which must be in order soon.
-func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kubernetes.Interface, r *registration.Registration) error {
+func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kubernetes.Interface) error {
 	version, err := discovery.ToDiscoveryInterfaceWithContext(core.Discovery()).ServerVersionWithContext(ctx)
 	if err != nil {
 		return fmt.Errorf("the API server %s does not answer: %w", config.Host, err)
@@ -209,24 +179,63 @@ func (m *Manager) prepare(ctx context.Context, config *rest.Config, core kuberne
 		}
 	}
 	if m.hooks != nil {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-m.hooks.registered:
-			klog.FromContext(ctx).Info("Webhooks are ready", "address", m.hooks.listener.Addr().String())
-		case <-time.After(m.patience):
-			return fmt.Errorf("webhook certificates and registration are not in order after %v: %w", m.patience, r.LastError())
+		if err := m.hooks.Await(ctx, m.patience); err != nil || ctx.Err() != nil {
+			return err
 		}
 	}
 	close(m.ready)
 	return nil
 }
 
+// lookAgain is the time between two looks for a missing CRD.
+const lookAgain = 5 * time.Second
+
+// runControllers runs the controllers until the context is done or one of them fails, and waits for all.
+func (m *Manager) runControllers(ctx context.Context, config *rest.Config) error {
+	caches, err := m.newCaches(config)
+	if err != nil {
+		return err
+	}
+	isLeader.Set(1)
+	defer isLeader.Set(0)
+	running := controllers.Program{
+		Name: program, Config: config, Caches: caches, LookAgain: lookAgain,
+		Runs: func(c controllers.Controller) { reconciles.Started(c.Name) },
+	}
+	return running.Run(ctx, m.controllers(caches))
+}
+
+// newCaches returns caches that are empty.
+func (m *Manager) newCaches(config *rest.Config) (*caches, error) {
+	clients, err := controllers.NewClients(config, program+"/caches")
+	if err != nil {
+		return nil, err
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(clients.Kubernetes, 0,
+		informers.WithNamespace(m.config.Namespace), informers.WithTransform(workloads.Trim))
+	return &caches{factory, clients, m.config.Namespace}, nil
+}
+
+// controllers returns those that run, which read the caches.
+func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
+	for _, k := range m.config.kinds {
+		if k.name != "" {
+			run = append(run, controllers.Controller{
+				Name: k.name, Gate: k.gate, Resource: k.resource,
+				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
+					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.gates})
+				},
+			})
+		}
+	}
+	return controllers.Enabled(run, m.gates)
+}
+
 // definitions returns the CRDs of what the controllers manage.
 func (m *Manager) definitions() []*unstructured.Unstructured {
 	var resources []schema.GroupVersionResource
-	for _, kind := range m.controllers() {
-		resources = append(resources, kind.resource)
+	for _, controller := range m.controllers(nil) {
+		resources = append(resources, controller.Resource)
 	}
 	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs()), resources...)
 }
@@ -243,38 +252,15 @@ func (m *Manager) webhooks(core kubernetes.Interface) (served []webhook) {
 	return served
 }
 
-// handlers returns what is served, by path.
-func (m *Manager) handlers(core kubernetes.Interface) map[string]http.Handler {
-	served := map[string]http.Handler{conversion.Path: conversion.Handler()}
+// serve tells the webhook server what it serves.
+func (m *Manager) serve(core kubernetes.Interface) {
+	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
 	for _, webhook := range m.webhooks(core) {
-		maps.Copy(served, webhook.Handlers())
+		maps.Copy(m.hooks.Handlers, webhook.Handlers())
 	}
-	return served
-}
-
-// registration says how the webhooks are registered.
-func (m *Manager) registration(handlers map[string]http.Handler) *registration.Registration {
-	c := &m.config
-	r := &registration.Registration{
-		Host: c.host(), Register: c.Webhook.Register, Secret: client.ObjectKey{Namespace: c.OwnNamespace, Name: c.Webhook.Secret},
-		Target: registration.Target{
-			Namespace: c.OwnNamespace, Service: c.Webhook.Service, Conditions: podConditions(m.gates, c.OwnNamespace),
-			Serves: func(path string) bool { return handlers[path] != nil },
-		},
-	}
-	if c.certificatesInFolder() {
-		r.Secret.Name, r.Folder = "", c.Webhook.CertDir
-	}
+	m.hooks.Conditions = podConditions(m.gates, m.config.OwnNamespace)
 	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){workloads.Webhooks, distribution.Webhooks, lifecycle.Webhooks} {
 		mutating, validating := area()
-		r.Mutating, r.Validating = append(r.Mutating, mutating...), append(r.Validating, validating...)
+		m.hooks.Mutating, m.hooks.Validating = append(m.hooks.Mutating, mutating...), append(m.hooks.Validating, validating...)
 	}
-	if m.hooks != nil {
-		m.hooks.registered = make(chan struct{})
-		r.Use, r.Succeeded = m.hooks.use, sync.OnceFunc(func() { close(m.hooks.registered) })
-		if _, port, _ := net.SplitHostPort(m.hooks.listener.Addr().String()); c.Webhook.Host != "" {
-			r.Target.URL = "https://" + net.JoinHostPort(c.Webhook.Host, port)
-		}
-	}
-	return r
 }

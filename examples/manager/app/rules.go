@@ -3,19 +3,16 @@
 package app
 
 import (
-	"context"
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/record"
 
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/permissions"
-	"github.com/podwright/podwright/examples/manager/registration"
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/permissions"
 )
 
 // Manifest returns the RBAC objects for a manager with this configuration.
@@ -46,30 +43,14 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		}
 		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
 	}
-	needed := []permissions.Part{}
-	if w := config.Webhook; w.Enabled {
+	if config.Webhook.Enabled {
 		for _, webhook := range m.webhooks(kubernetes.NewForConfigOrDie(&rest.Config{})) { // which is asked nothing
 			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
 				rules = append(rules, asks.Rules()...)
 			}
 		}
-		if w.Register {
-			const group = "admissionregistration.k8s.io"
-			rules = append(rules,
-				permissions.Rule("create", group, "mutatingwebhookconfigurations"),
-				permissions.Rule("list watch update", group, "mutatingwebhookconfigurations", registration.MutatingName),
-				permissions.Rule("create", group, "validatingwebhookconfigurations"),
-				permissions.Rule("list watch update", group, "validatingwebhookconfigurations", registration.ValidatingName),
-				permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, registration.ConvertedName))
-		}
-		if !config.certificatesInFolder() {
-			needed = append(needed, permissions.Part{Namespace: config.OwnNamespace, Rules: []rbacv1.PolicyRule{
-				permissions.Rule("create", "", "secrets"),
-				permissions.Rule("list watch patch", "", "secrets", w.Secret),
-			}})
-		}
 	}
-	needed = append(needed, permissions.Part{Rules: rules})
+	needed := append(config.Webhook.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
 	if l := config.LeaderElection; l.Enabled {
 		needed = append(needed, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
 			permissions.Rule("create", "coordination.k8s.io", "leases"),
@@ -80,25 +61,18 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	return append(needed, ofKinds...), err
 }
 
-// rulesOfKinds returns what the controllers ask where everything is served.
+// rulesOfKinds returns what the controllers ask, in the cluster and in the namespace that the manager works in.
 func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
-	p := &parts{gates: m.gates, namespace: m.config.Namespace, recorder: &record.FakeRecorder{},
-		served: func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil }}
-	if p.clients, err = newClients(&rest.Config{}, ""); err != nil { // which are asked nothing
+	caches, err := m.newCaches(&rest.Config{}) // which is asked nothing
+	if err != nil {
 		return nil, err
 	}
-	if p.caches, err = m.newCaches(&rest.Config{}); err != nil {
-		return nil, err
-	}
-	for _, kind := range m.controllers() {
-		made, err := kind.compose(context.Background(), p)
-		if err != nil {
-			return nil, err
-		}
-		inCluster := permissions.Part{Name: kind.controller}
-		where := permissions.Part{Name: kind.controller, Namespace: m.config.Namespace}
-		for _, rule := range made.rules {
-			if kind.inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
+	all, err := controllers.Permissions(m.controllers(caches))
+	for _, part := range all {
+		kind := slices.IndexFunc(m.config.kinds, func(k kind) bool { return k.name == part.Name })
+		inCluster, where := permissions.Part{Name: part.Name}, permissions.Part{Name: part.Name, Namespace: m.config.Namespace}
+		for _, rule := range part.Rules {
+			if m.config.kinds[kind].inCluster || slices.Contains(withoutNamespace, rule.Resources[0]) {
 				inCluster.Rules = append(inCluster.Rules, rule)
 			} else {
 				where.Rules = append(where.Rules, rule)
@@ -106,7 +80,7 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 		}
 		needed = append(needed, inCluster, where)
 	}
-	return needed, nil
+	return needed, err
 }
 
 // withoutNamespace are resources that controllers use which have no namespace.

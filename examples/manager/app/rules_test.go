@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podwright/podwright/examples/manager/permissions"
+	"github.com/podwright/podwright/examples/process/permissions"
 )
 
 // What is switched off takes its rules along.

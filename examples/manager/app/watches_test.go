@@ -21,7 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/internal/fakecluster"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -84,7 +84,7 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 		installed []string
 		want      []string
 	}{
-		"PF-4: everything": {names(kinds()), append([]string{"clonesets by caches: 1", requests, "controllerrevisions by caches: 1",
+		"PF-4: everything": {names(mustParse(t).kinds), append([]string{"clonesets by caches: 1", requests, "controllerrevisions by caches: 1",
 			"persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},
 		"PF-4: no workloads": {[]string{"imagepulljobs", "nodeimages"}, core},
 		"PF-4: StatefulSets only": {[]string{"imagepulljobs", "nodeimages", "statefulsets"},
@@ -99,7 +99,7 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 // names returns the resources of the controllers, without what is built in.
 func names(all []kind) (names []string) {
 	for _, k := range all {
-		if k.controller != "" && k.resource.Group != "" {
+		if k.name != "" && k.resource.Group != "" {
 			names = append(names, k.resource.Resource)
 		}
 	}

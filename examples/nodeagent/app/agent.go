@@ -11,14 +11,13 @@ import (
 	"os"
 	"time"
 
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
 )
 
@@ -107,7 +106,7 @@ func (a *Agent) work(ctx context.Context) error {
 	logger.Info("Connecting to the API server", "host", config.Host, "from", source, "node", a.config.NodeName)
 	config = rest.CopyConfig(config)
 	config.QPS = -1
-	own, err := newClients(config, name)
+	caches, err := newCaches(config, a.config.NodeName)
 	if err != nil {
 		return err
 	}
@@ -117,8 +116,7 @@ func (a *Agent) work(ctx context.Context) error {
 	}
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
-	shared := &caches{informers.NewSharedInformerFactory(own.kubernetes, 0), own, a.config.NodeName}
-	return a.runFeatures(ctx, config, parts{gates: a.gates, runtime: runtime, caches: shared})
+	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches})
 }
 
 // connectRuntime waits for the runtime, for a while.

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
-	"github.com/podwright/podwright/examples/manager/features"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // name is the name of the program.

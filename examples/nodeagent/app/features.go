@@ -4,34 +4,22 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
-	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
-	"github.com/podwright/podwright/examples/manager/crds"
-	"github.com/podwright/podwright/examples/manager/features"
-	"github.com/podwright/podwright/examples/manager/metrics"
-	"github.com/podwright/podwright/examples/manager/permissions"
-	"github.com/podwright/podwright/examples/process"
-	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/examples/process/metrics"
+	"github.com/podwright/podwright/examples/process/permissions"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
@@ -42,77 +30,39 @@ import (
 // reconciles measures the features. What a process measures stands in component-base's registry.
 var reconciles = metrics.New(legacyregistry.Registerer())
 
-// feature is one feature of the agent.
-type feature struct {
-	// name is the component that its events come from, and ends its user agent.
-	name string
-	// gate switches it.
-	gate featuregate.Feature
-	// resource must be served before the feature runs.
-	resource schema.GroupVersionResource
-	// new makes the feature.
-	new func(*Config, parts) (runner, error)
-	// rules are what it asks of the API server.
-	rules []rbacv1.PolicyRule
+// shared is what the features share.
+type shared struct {
+	config  *Config
+	gates   featuregate.FeatureGate
+	runtime *nodeagent.Runtime
+	caches  *caches
 }
 
-// runner is a Controller of the library.
-type runner interface {
-	Run(ctx context.Context) error
-}
-
-// parts are what a feature is composed of: clients and a recorder of its own, and what it shares with the others.
-type parts struct {
-	clients
-	recorder record.EventRecorder
-	gates    featuregate.FeatureGate
-	runtime  *nodeagent.Runtime
-	caches   *caches
-}
-
-// allFeatures returns all that the agent runs. A new feature is one more entry here.
-func allFeatures() []feature {
-	const kruise = lifecyclev1alpha1.GroupName
-	return []feature{{
-		name: containermeta.EventSource, gate: features.DaemonWatchingPod, resource: corev1.SchemeGroupVersion.WithResource("pods"),
-		new: func(c *Config, p parts) (runner, error) {
-			return containermeta.New(containermeta.Options{
-				Kubernetes: p.kubernetes, Runtime: p.runtime, Node: c.NodeName, Pods: p.caches.pods(), Recorder: p.recorder, Metrics: reconciles,
-				Workers: c.Concurrency, RestartWorkers: c.RestartConcurrency,
-				Features: containermeta.Features{NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)},
-			})
-		},
-		rules: []rbacv1.PolicyRule{
-			permissions.Rule("list watch", "", "pods"),
-			permissions.Rule("patch", "", "pods/status"),
-			permissions.Rule("create patch", "", "events"),
+// features returns all that the agent runs. A new feature is one more entry here.
+func (s *shared) features() []controllers.Controller {
+	return []controllers.Controller{{
+		Name: containermeta.EventSource, Gate: features.DaemonWatchingPod, Resource: corev1.SchemeGroupVersion.WithResource("pods"),
+		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+			return controllers.Of(containermeta.Options{
+				Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, Pods: s.caches.pods(), Recorder: own.Recorder, Metrics: reconciles,
+				Workers: s.config.Concurrency, RestartWorkers: s.config.RestartConcurrency,
+				Features: containermeta.Features{NoEnvFromMetadata: !s.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)},
+			}, containermeta.New, containermeta.Rules), nil
 		},
 	}, {
-		name: recreate.EventSource, gate: features.KruiseDaemon, resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
-		new: func(c *Config, p parts) (runner, error) {
-			return recreate.New(recreate.Options{
-				Lifecycle: p.lifecycle, Runtime: p.runtime, Node: c.NodeName, Requests: p.caches.requests(), Recorder: p.recorder, Metrics: reconciles,
-			})
-		},
-		rules: []rbacv1.PolicyRule{
-			permissions.Rule("list watch patch", kruise, "containerrecreaterequests"),
-			permissions.Rule("patch", kruise, "containerrecreaterequests/status"),
-			permissions.Rule("list watch", "", "pods"),
-			permissions.Rule("create patch", "", "events"),
+		Name: recreate.EventSource, Gate: features.KruiseDaemon, Resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
+		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+			return controllers.Of(recreate.Options{
+				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), Recorder: own.Recorder, Metrics: reconciles,
+			}, recreate.New, recreate.Rules), nil
 		},
 	}, {
-		name: image.EventSource, gate: features.KruiseDaemon, resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
-		new: func(c *Config, p parts) (runner, error) {
-			return image.New(image.Options{
-				Distribution: p.distribution, Kubernetes: p.kubernetes, Runtime: p.runtime, Node: c.NodeName, NodeImages: p.caches.nodeImages(),
-				Concurrency: c.Concurrency, Recorder: p.recorder, Metrics: reconciles,
-			})
-		},
-		rules: []rbacv1.PolicyRule{
-			permissions.Rule("list watch", kruise, "nodeimages"),
-			permissions.Rule("patch", kruise, "nodeimages/status"),
-			permissions.Rule("get", "", "secrets"), // those that a task names
-			permissions.Rule("create patch", "", "events"),
+		Name: image.EventSource, Gate: features.KruiseDaemon, Resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
+		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
+			return controllers.Of(image.Options{
+				Distribution: own.Distribution, Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, NodeImages: s.caches.nodeImages(),
+				Concurrency: s.config.Concurrency, Recorder: own.Recorder, Metrics: reconciles,
+			}, image.New, image.Rules), nil
 		},
 	}}
 }
@@ -122,17 +72,17 @@ const Namespace = "kruise-system"
 
 // Permissions returns what an agent with this configuration asks of the API server, by its features. Rules to read stand
 // with the features that read; the requests come from the cache that they share.
-func Permissions(config Config) (needed []permissions.Part, err error) {
+func Permissions(config Config) ([]permissions.Part, error) {
 	gates, err := features.Parse(config.FeatureGates, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range allFeatures() {
-		if gates.Enabled(f.gate) {
-			needed = append(needed, permissions.Part{Name: f.name, Rules: f.rules})
-		}
+	caches, err := newCaches(&rest.Config{}, config.NodeName) // which is asked nothing
+	if err != nil {
+		return nil, err
 	}
-	return needed, nil
+	all := &shared{config: &config, gates: gates, caches: caches}
+	return controllers.Permissions(controllers.Enabled(all.features(), gates))
 }
 
 // Manifest returns the RBAC objects for the agents of all nodes with this configuration. RBAC knows no nodes, so each may
@@ -145,28 +95,19 @@ func Manifest(config Config) ([]byte, error) {
 	return permissions.Manifest(name, Namespace, needed)
 }
 
-// clients are those of the agent, or of one of its features.
-type clients struct {
-	kubernetes   kubernetes.Interface
-	distribution distributionclient.Interface
-	lifecycle    lifecycleclient.Interface
-}
-
-func newClients(config *rest.Config, agent string) (c clients, err error) {
-	config = rest.CopyConfig(config)
-	config.UserAgent = agent
-	var errs [3]error
-	c.kubernetes, errs[0] = process.KubernetesClient(config)
-	c.distribution, errs[1] = distributionclient.NewForConfig(config)
-	c.lifecycle, errs[2] = lifecycleclient.NewForConfig(config)
-	return c, errors.Join(errs[:]...)
-}
-
 // caches hold objects of the node, if a feature asks for them.
 type caches struct {
 	informers.SharedInformerFactory
-	clients
-	node string
+	clients controllers.Clients
+	node    string
+}
+
+func newCaches(config *rest.Config, node string) (*caches, error) {
+	clients, err := controllers.NewClients(config, name)
+	if err != nil {
+		return nil, err
+	}
+	return &caches{informers.NewSharedInformerFactory(clients.Kubernetes, 0), clients, node}, nil
 }
 
 func (c *caches) pods() cache.SharedIndexInformer {
@@ -177,67 +118,29 @@ func (c *caches) pods() cache.SharedIndexInformer {
 
 func (c *caches) nodeImages() cache.SharedIndexInformer {
 	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return image.NewInformer(c.distribution, c.node)
+		return image.NewInformer(c.clients.Distribution, c.node)
 	})
 }
 
 func (c *caches) requests() cache.SharedIndexInformer {
 	return c.InformerFor(&lifecyclev1alpha1.ContainerRecreateRequest{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return recreate.NewRequestInformer(c.lifecycle, c.node)
+		return recreate.NewRequestInformer(c.clients.Lifecycle, c.node)
 	})
 }
 
 // runFeatures runs every feature whose gate is open until the context is done or one of them fails, and waits for all.
 // Each begins when the API server serves what it is about.
-func (a *Agent) runFeatures(ctx context.Context, config *rest.Config, shared parts) error {
-	running, ctx := errgroup.WithContext(ctx)
-	var open []feature
-	for _, one := range allFeatures() {
-		if !a.gates.Enabled(one.gate) {
-			klog.FromContext(ctx).Info("Not started, because its feature gate is closed", "feature", one.name, "gate", one.gate)
-			continue
+func (a *Agent) runFeatures(ctx context.Context, config *rest.Config, s *shared) error {
+	for _, one := range s.features() {
+		if !a.gates.Enabled(one.Gate) {
+			klog.FromContext(ctx).Info("Not started, because its feature gate is closed", "feature", one.Name, "gate", one.Gate)
 		}
-		open = append(open, one)
 	}
-	defer shared.caches.Shutdown()
-	a.ready.connected(shared, open)
-	for _, one := range open {
-		running.Go(func() error {
-			if err := a.runFeature(ctx, one, config, shared); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("%s: %w", one.name, err)
-			}
-			return nil
-		})
+	open := controllers.Enabled(s.features(), a.gates)
+	a.ready.connected(s, open)
+	running := controllers.Program{
+		Name: name, Config: config, Caches: s.caches, LookAgain: a.lookAgain, Host: a.config.NodeName,
+		Waits: a.ready.waits, Runs: a.ready.runs,
 	}
-	running.Go(func() error { <-ctx.Done(); return nil }) // also without features
-	return running.Wait()
-}
-
-// runFeature waits for the CRD of a feature, and runs the feature and the caches that it shares.
-func (a *Agent) runFeature(ctx context.Context, f feature, config *rest.Config, p parts) error {
-	waiting := klog.NewContext(ctx, klog.FromContext(ctx).WithName(f.name))
-	client := discovery.ToDiscoveryInterfaceWithContext(p.caches.kubernetes.Discovery())
-	err := crds.Await(waiting, client, f.resource, a.lookAgain, func() { a.ready.waits(f) })
-	if err != nil {
-		return err
-	}
-	if p.clients, err = newClients(config, name+"/"+f.name); err != nil {
-		return err
-	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), distributionv1alpha1.AddToScheme(scheme)); err != nil {
-		return err
-	}
-	// It outlives the feature, whose last reconcile may record an event.
-	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
-	defer broadcaster.Shutdown()
-	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: p.kubernetes.CoreV1().Events("")})
-	p.recorder = broadcaster.NewRecorder(scheme, corev1.EventSource{Component: f.name, Host: a.config.NodeName})
-	made, err := f.new(&a.config, p)
-	if err != nil {
-		return err
-	}
-	p.caches.StartWithContext(ctx)
-	a.ready.runs(f)
-	return made.Run(ctx)
+	return running.Run(ctx, open)
 }

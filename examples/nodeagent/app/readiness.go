@@ -18,6 +18,7 @@ import (
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/controllers"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -25,33 +26,33 @@ import (
 // features are.
 type readiness struct {
 	lock sync.Mutex
-	of   *parts
+	of   *shared
 	// waiting holds, by feature, the CRD that one waits for; empty while it is not known whether it must.
 	waiting map[string]string
 }
 
 // connected tells what the features share, and which there are.
-func (r *readiness) connected(shared parts, features []feature) {
+func (r *readiness) connected(s *shared, features []controllers.Controller) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.of, r.waiting = &shared, map[string]string{}
+	r.of, r.waiting = s, map[string]string{}
 	for _, f := range features {
-		r.waiting[f.name] = ""
+		r.waiting[f.Name] = ""
 	}
 }
 
 // waits tells that a feature waits for its CRD. The agent is ready without it.
-func (r *readiness) waits(f feature) {
+func (r *readiness) waits(f controllers.Controller) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.waiting[f.name] = f.resource.GroupResource().String()
+	r.waiting[f.Name] = f.Resource.GroupResource().String()
 }
 
 // runs tells that a feature runs.
-func (r *readiness) runs(f feature) {
+func (r *readiness) runs(f controllers.Controller) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	delete(r.waiting, f.name)
+	delete(r.waiting, f.Name)
 }
 
 // features says which features are not there, and why.
@@ -76,7 +77,7 @@ func (r *readiness) features() error {
 }
 
 func (r *readiness) checks() []process.Check {
-	check := func(name string, run func(*parts, *http.Request) error) process.Check {
+	check := func(name string, run func(*shared, *http.Request) error) process.Check {
 		return process.Check{Name: name, Run: func(request *http.Request) error {
 			r.lock.Lock()
 			of := r.of
@@ -88,20 +89,20 @@ func (r *readiness) checks() []process.Check {
 		}}
 	}
 	synced := func(name, objects string, object runtime.Object) process.Check {
-		return check(name, func(p *parts, _ *http.Request) error {
+		return check(name, func(s *shared, _ *http.Request) error {
 			now, cancel := context.WithCancel(context.Background())
 			cancel()
-			if synced, started := p.caches.WaitForCacheSyncWithContext(now).Synced[reflect.TypeOf(object)]; started && !synced {
+			if synced, started := s.caches.WaitForCacheSyncWithContext(now).Synced[reflect.TypeOf(object)]; started && !synced {
 				return fmt.Errorf("the %s of the node have not been listed yet", objects)
 			}
 			return nil
 		})
 	}
 	return []process.Check{
-		check("features", func(*parts, *http.Request) error { return r.features() }),
+		check("features", func(*shared, *http.Request) error { return r.features() }),
 		synced("podInformerSynced", "pods", &corev1.Pod{}),
 		synced("crrInformerSynced", "ContainerRecreateRequests", &lifecyclev1alpha1.ContainerRecreateRequest{}),
 		synced("nodeImageInformerSynced", "tasks to pull images", &distributionv1alpha1.NodeImage{}),
-		check("runtime", func(p *parts, request *http.Request) error { return p.runtime.Check(request.Context()) }),
+		check("runtime", func(s *shared, request *http.Request) error { return s.runtime.Check(request.Context()) }),
 	}
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package registration tells the API server which webhooks to call: it keeps the certificates of the webhook server, the
-// two webhook configurations and the conversion webhook of a CustomResourceDefinition in order.
-//
-// A configuration that was installed with OpenKruise's manifests carries the whole list; the annotation "template" keeps
-// it as it was, and what stands in the configuration is always rebuilt from there. A configuration that this manager has
-// created is rebuilt from its own list.
-package registration
+package webhooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -16,7 +11,6 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -50,16 +44,18 @@ type Target struct {
 	Conditions map[string]string
 }
 
-// rebuild makes the list of a configuration what it should be, and tells whether that changes anything. A new
-// configuration has no name yet. Validating webhooks are given as mutating ones, without ReinvocationPolicy.
-func rebuild(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.MutatingWebhook, target Target, validating bool) (changed bool, err error) {
-	before := c.DeepCopy()
-	list, err := template(c, own)
+// rebuild makes the list of a configuration what it should be. Mutating and validating webhooks have the same fields, but
+// for one, so the list is built of the former.
+func rebuild[W any](meta *metav1.ObjectMeta, list *[]W, own []W, target Target) error {
+	text, err := template(meta, *list, own)
 	if err != nil {
-		return false, err
+		return err
 	}
-	c.Webhooks = nil
-	for _, webhook := range list {
+	var all, served []admissionv1.MutatingWebhook
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("annotation %q: want a list of webhooks in JSON: %w; correct it, or delete it to start from the standing list", TemplateAnnotation, err)
+	}
+	for _, webhook := range all {
 		path := pathOf(webhook.ClientConfig)
 		if !target.Serves(path) {
 			continue
@@ -69,34 +65,27 @@ func rebuild(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.Muta
 			webhook.MatchConditions = []admissionv1.MatchCondition{{Name: "would-be-changed", Expression: condition}}
 		}
 		complete(&webhook)
-		if validating {
-			webhook.ReinvocationPolicy = nil
-		}
-		c.Webhooks = append(c.Webhooks, webhook)
+		served = append(served, webhook)
 	}
-	return !apiequality.Semantic.DeepEqual(before, c), nil
+	if text, err = json.Marshal(served); err != nil {
+		return err
+	}
+	*list = nil
+	return json.Unmarshal(text, list)
 }
 
-// template returns the list to build from, which is nobody else's: the template; where there is none, the own list for a
-// configuration of our own, and otherwise the standing list, which becomes the template.
-func template(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.MutatingWebhook) (list []admissionv1.MutatingWebhook, err error) {
-	text, found := c.Annotations[TemplateAnnotation]
-	switch {
-	case found:
-	case c.Labels[managedByLabel] == managedBy:
-		return (&admissionv1.MutatingWebhookConfiguration{Webhooks: own}).DeepCopy().Webhooks, nil
-	default:
-		encoded, err := json.Marshal(c.Webhooks)
-		if err != nil {
-			return nil, err
-		}
-		text = string(encoded)
-		metav1.SetMetaDataAnnotation(&c.ObjectMeta, TemplateAnnotation, text)
+// template returns the list to build from as JSON: the template; where there is none, the own list for a configuration of
+// our own, and otherwise the standing list, which becomes the template.
+func template[W any](meta *metav1.ObjectMeta, standing, own []W) ([]byte, error) {
+	if text, found := meta.Annotations[TemplateAnnotation]; found {
+		return []byte(text), nil
 	}
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("annotation %q: want a list of webhooks in JSON: %w; correct it, or delete it to start from the standing list", TemplateAnnotation, err)
+	if meta.Labels[managedByLabel] == managedBy {
+		return json.Marshal(own)
 	}
-	return list, nil
+	text, err := json.Marshal(standing)
+	metav1.SetMetaDataAnnotation(meta, TemplateAnnotation, string(text))
+	return text, err
 }
 
 // complete fills in what the API server would, so that a list which stands compares equal to what it was made of.
@@ -150,23 +139,20 @@ func pathOf(c admissionv1.WebhookClientConfig) string {
 	return path
 }
 
-// convert makes the target the conversion webhook of a definition, and tells whether that changes anything.
-func convert(definition *unstructured.Unstructured, target Target) (changed bool, err error) {
+// convert makes the target the conversion webhook of a definition.
+func convert(definition *unstructured.Unstructured, target Target) error {
 	if !target.Serves(conversion.Path) {
-		return false, nil
-	}
-	before := definition.DeepCopy()
-	if err := conversion.SetWebhook(definition, target.clientConfig(onPath(conversion.Path))); err != nil {
-		return false, err
+		return nil
 	}
 	// OpenKruise's manager names more review versions. While both run, the two must not undo each other's work.
 	path := []string{"spec", "conversion", "webhook", "conversionReviewVersions"}
-	versions, _, err := unstructured.NestedStringSlice(before.Object, path...)
+	versions, _, err := unstructured.NestedStringSlice(definition.Object, path...)
+	err = cmp.Or(err, conversion.SetWebhook(definition, target.clientConfig(onPath(conversion.Path))))
 	if err == nil && slices.Contains(versions, "v1") {
 		err = unstructured.SetNestedStringSlice(definition.Object, versions, path...)
 	}
 	if err != nil {
-		return false, fmt.Errorf("CRD %s: %w", definition.GetName(), err)
+		return fmt.Errorf("CRD %s: %w", definition.GetName(), err)
 	}
-	return !apiequality.Semantic.DeepEqual(before, definition), nil
+	return nil
 }

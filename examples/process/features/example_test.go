@@ -5,7 +5,7 @@ package features_test
 import (
 	"fmt"
 
-	"github.com/podwright/podwright/examples/manager/features"
+	"github.com/podwright/podwright/examples/process/features"
 )
 
 // A gate that another one needs cannot be on without it.

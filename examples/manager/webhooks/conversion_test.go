@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package registration
+package webhooks
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/podwright/podwright/workloads/conversion"
@@ -63,24 +64,24 @@ func TestConversion(t *testing.T) {
 				c.name = ConvertedName
 			}
 			got := definitionOf(c.name, c.standing)
-			changed, err := convert(got, c.target)
-			if err != nil {
+			if err := convert(got, c.target); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(definitionOf(c.name, c.want), got); diff != "" {
 				t.Errorf("definition (-want +got):\n%s", diff)
 			}
-			if changed == c.unchanged {
+			if changed := !apiequality.Semantic.DeepEqual(got, definitionOf(c.name, c.standing)); changed == c.unchanged {
 				t.Errorf("changed: %v, want %v", changed, !c.unchanged)
 			}
-			if again, err := convert(got, c.target); err != nil || again {
+			before := got.DeepCopy()
+			if err := convert(got, c.target); err != nil || !apiequality.Semantic.DeepEqual(before, got) {
 				t.Errorf("a second look wants another change (%v)", err)
 			}
 		})
 	}
 	broken := definitionOf(ConvertedName, nil)
 	broken.Object["spec"] = "x"
-	if _, err := convert(broken, url); err == nil {
+	if err := convert(broken, url); err == nil {
 		t.Error("no error for a definition whose spec is no object")
 	}
 }

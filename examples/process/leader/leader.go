@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package app
+// Package leader has one of several replicas of a program work, and none of the others: a leader that stood still for
+// longer than its Lease writes nothing when it goes on, until it has renewed the Lease.
+package leader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,36 +17,40 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/podwright/podwright/examples/process"
 )
 
 // errLeaseOver refuses a write.
 var errLeaseOver = errors.New("the leader election Lease has run out: another manager may lead; nothing is written until it is renewed")
 
-// electLeader has one of several replicas run the controllers. It returns the connection that does not write when the
-// Lease has run out.
-func (m *Manager) electLeader(config *rest.Config, options *manager.Options) (*rest.Config, error) {
+// Elect has a manager with these options run its controllers in one of several replicas: in that which holds the Lease
+// options.LeaderElectionID of the namespace. It does not lead before ready is closed; nil: it may at once. Elect returns
+// the connection for what a leader alone may write.
+func Elect(config *rest.Config, namespace string, ready <-chan struct{}, options *manager.Options) (*rest.Config, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("leader election: the name of this host: %w", err)
 	}
-	l := &m.config.LeaderElection
-	identity := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}
+	options.LeaseDuration = cmp.Or(options.LeaseDuration, ptr.To(15*time.Second))
+	options.RenewDeadline = cmp.Or(options.RenewDeadline, ptr.To(10*time.Second))
 	impatient := rest.CopyConfig(config)
-	impatient.Timeout = max(l.RenewDeadline/2, time.Second)
-	own, err := newClients(impatient, "leader-election") // resourcelock's own client would not say whose it is
+	impatient.Timeout = max(*options.RenewDeadline/2, time.Second)
+	// resourcelock's own client would not say whose it is.
+	impatient.UserAgent = cmp.Or(config.UserAgent, rest.DefaultKubernetesUserAgent()) + "/leader-election"
+	client, err := process.KubernetesClient(impatient)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, m.config.leaseNamespace(), l.ID,
-		own.kubernetes.CoreV1(), own.kubernetes.CoordinationV1(), identity)
+	identity := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, options.LeaderElectionID, client.CoreV1(), client.CoordinationV1(), identity)
 	if err != nil {
 		return nil, err
 	}
-	fence := &fence{Interface: lock, duration: l.LeaseDuration.Truncate(time.Second), ready: m.ready} // as the Lease says it
-	options.LeaderElection, options.LeaderElectionResourceLockInterface, options.LeaderElectionID = true, fence, l.ID
-	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &l.LeaseDuration, &l.RenewDeadline, &l.RetryPeriod
-	options.LeaderElectionReleaseOnCancel = true
+	fence := &fence{Interface: lock, duration: options.LeaseDuration.Truncate(time.Second), ready: ready} // as the Lease says it
+	options.LeaderElection, options.LeaderElectionResourceLockInterface, options.LeaderElectionReleaseOnCancel = true, fence, true
 	fenced := rest.CopyConfig(config)
 	fenced.Wrap(fence.transport)
 	return fenced, nil
@@ -53,21 +60,23 @@ func (m *Manager) electLeader(config *rest.Config, options *manager.Options) (*r
 // longer goes on in the middle of what it did, and the election notices only after that.
 type fence struct {
 	resourcelock.Interface
-	duration time.Duration // of the Lease
-	ready    <-chan struct{}
+	duration time.Duration   // of the Lease
+	ready    <-chan struct{} // nil: from the beginning
 
 	mu      sync.Mutex
 	renewed time.Time // when the last renewal was asked for
 }
 
-// Get waits for the webhooks: who does not serve does not lead.
+// Get waits until the replica is ready: who does not serve does not lead.
 func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	select {
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	case <-f.ready:
-		return f.Interface.Get(ctx)
+	if f.ready != nil {
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-f.ready:
+		}
 	}
+	return f.Interface.Get(ctx)
 }
 
 // Create takes the Lease for the first time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package registration
+package webhooks
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
@@ -92,6 +93,13 @@ func asJSON(t *testing.T, list ...admissionv1.MutatingWebhook) string {
 	return string(text)
 }
 
+// rebuilt rebuilds a configuration, and tells whether that changes anything.
+func rebuilt(c *admissionv1.MutatingWebhookConfiguration, own []admissionv1.MutatingWebhook, target Target) (changed bool, err error) {
+	before := c.DeepCopy()
+	err = rebuild(&c.ObjectMeta, &c.Webhooks, own, target)
+	return !apiequality.Semantic.DeepEqual(before, c), err
+}
+
 func TestRebuild(t *testing.T) {
 	cloneSet, pod := webhook("mcloneset.kb.io", mutatePath), webhook("mpod.kb.io", "/mutate-pod")
 	type hooks = []admissionv1.MutatingWebhook
@@ -157,7 +165,7 @@ func TestRebuild(t *testing.T) {
 				wantTemplate = c.template
 				current.Annotations = map[string]string{TemplateAnnotation: c.template}
 			}
-			changed, err := rebuild(current, nil, c.target, false)
+			changed, err := rebuilt(current, nil, c.target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +178,7 @@ func TestRebuild(t *testing.T) {
 			if changed == c.unchanged {
 				t.Errorf("changed: %v, want %v", changed, !c.unchanged)
 			}
-			if again, err := rebuild(current, nil, c.target, false); err != nil || again {
+			if again, err := rebuilt(current, nil, c.target); err != nil || again {
 				t.Errorf("a second look wants another change (%v)", err)
 			}
 		})
@@ -181,19 +189,28 @@ func TestRebuild(t *testing.T) {
 func TestOwnList(t *testing.T) {
 	rules := []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{admissionv1.Create}}}
 	own := []admissionv1.MutatingWebhook{{Name: "a", ClientConfig: onPath(mutatePath), Rules: rules}, {Name: "b", ClientConfig: onPath("/not-served")}}
-	for _, validating := range []bool{false, true} {
-		c := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{managedByLabel: managedBy}}}
-		if changed, err := rebuild(c, own, byURL, validating); err != nil || !changed {
-			t.Fatalf("changed %t, error %v", changed, err)
+	c := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{managedByLabel: managedBy}}}
+	if changed, err := rebuilt(c, own, byURL); err != nil || !changed {
+		t.Fatalf("changed %t, error %v", changed, err)
+	}
+	if len(c.Webhooks) != 1 || c.Webhooks[0].Name != "a" || *c.Webhooks[0].ClientConfig.URL != byURL.URL+mutatePath || c.Webhooks[0].ReinvocationPolicy == nil {
+		t.Errorf("PF-5.1: webhooks %+v", c.Webhooks)
+	}
+	if _, found := c.Annotations[TemplateAnnotation]; found {
+		t.Error("a configuration of our own has a template")
+	}
+	if again, err := rebuilt(c, own, byURL); err != nil || again {
+		t.Errorf("a second look wants another change (%v)", err)
+	}
+	v := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: c.ObjectMeta}
+	ownValidating := []admissionv1.ValidatingWebhook{{Name: "a", ClientConfig: onPath(mutatePath), Rules: rules}, {Name: "b", ClientConfig: onPath("/not-served")}}
+	for _, changes := range []bool{true, false} {
+		before := v.DeepCopy()
+		if err := rebuild(&v.ObjectMeta, &v.Webhooks, ownValidating, byURL); err != nil || apiequality.Semantic.DeepEqual(before, v) == changes {
+			t.Errorf("want that validating webhooks change: %t (%v)", changes, err)
 		}
-		if len(c.Webhooks) != 1 || c.Webhooks[0].Name != "a" || *c.Webhooks[0].ClientConfig.URL != byURL.URL+mutatePath || (c.Webhooks[0].ReinvocationPolicy == nil) != validating {
-			t.Errorf("PF-5.1: validating %t: webhooks %+v", validating, c.Webhooks)
-		}
-		if _, found := c.Annotations[TemplateAnnotation]; found {
-			t.Error("a configuration of our own has a template")
-		}
-		if again, err := rebuild(c, own, byURL, validating); err != nil || again {
-			t.Errorf("a second look wants another change (%v)", err)
+		if len(v.Webhooks) != 1 || v.Webhooks[0].Name != "a" || *v.Webhooks[0].ClientConfig.URL != byURL.URL+mutatePath {
+			t.Errorf("PF-5.1: validating webhooks %+v", v.Webhooks)
 		}
 	}
 	if own[0].ClientConfig.URL != nil || own[0].Rules[0].Scope != nil {
@@ -203,7 +220,7 @@ func TestOwnList(t *testing.T) {
 
 func TestBrokenTemplate(t *testing.T) {
 	broken := metav1.ObjectMeta{Annotations: map[string]string{TemplateAnnotation: "{"}}
-	_, err := rebuild(&admissionv1.MutatingWebhookConfiguration{ObjectMeta: broken}, nil, byURL, false)
+	_, err := rebuilt(&admissionv1.MutatingWebhookConfiguration{ObjectMeta: broken}, nil, byURL)
 	if err == nil || !strings.Contains(err.Error(), `annotation "template"`) {
 		t.Errorf("the error does not name the annotation: %v", err)
 	}
@@ -218,11 +235,11 @@ func FuzzRebuild(f *testing.F) {
 		current := &admissionv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{
 			Annotations: map[string]string{TemplateAnnotation: template},
 		}}
-		if _, err := rebuild(current, nil, byService, false); err != nil {
+		if _, err := rebuilt(current, nil, byService); err != nil {
 			return
 		}
 		once := current.DeepCopy()
-		if changed, err := rebuild(current, nil, byService, false); err != nil || changed {
+		if changed, err := rebuilt(current, nil, byService); err != nil || changed {
 			t.Errorf("template %q does not settle (%v):\n%s", template, err, cmp.Diff(once, current))
 		}
 	})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package app
+package leader
 
 import (
 	"context"
@@ -118,16 +118,18 @@ func TestFencedRequests(t *testing.T) {
 }
 
 // Who does not serve does not lead.
-func TestLeadershipWaitsForTheWebhooks(t *testing.T) {
+func TestLeadershipWaitsUntilReady(t *testing.T) {
 	ready := make(chan struct{})
 	f := &fence{Interface: &lease{}, ready: ready}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := f.Get(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("before the webhooks are ready: %v", err)
+		t.Errorf("before it is ready: %v", err)
 	}
 	close(ready)
-	if _, _, err := f.Get(t.Context()); err != nil {
-		t.Errorf("when they are ready: %v", err)
+	for _, f := range []*fence{f, {Interface: &lease{}}} {
+		if _, _, err := f.Get(t.Context()); err != nil {
+			t.Errorf("when it is ready: %v", err)
+		}
 	}
 }

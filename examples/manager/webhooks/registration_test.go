@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package registration
+package webhooks
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -27,30 +27,16 @@ import (
 	"github.com/podwright/podwright/workloads/conversion"
 )
 
-// fixture is an API server with the definition of StatefulSet, and a Registration whose cache is never behind.
+// fixture is an API server with the definition of StatefulSet, and a Server whose cache is never behind.
 type fixture struct {
 	*testing.T
 	api  client.WithWatch
-	r    *Registration
+	s    *Server
 	used certificates.Bundle
-	// done lists what the registration did, in its order: writes, and "use" and "succeeded".
+	// done lists what the server did, in its order: writes, and "use" and "succeeded".
 	done []string
 	// refused are the writes and reads of definitions that are forbidden.
 	refused string
-}
-
-// upToDate is a cache that is never behind.
-type upToDate struct {
-	cache.Cache
-	*fixture
-}
-
-func (c upToDate) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	if c.refused == "get" && object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
-		<-ctx.Done() // as a cache does that never syncs
-		return apierrors.NewTimeoutError("failed waiting for the informer to sync", 0)
-	}
-	return c.api.Get(ctx, key, object, options...)
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -59,6 +45,13 @@ func newFixture(t *testing.T) *fixture {
 	crd := definitionOf(ConvertedName, dict{"strategy": "None"})
 	crd.SetResourceVersion("")
 	f.api = fake.NewClientBuilder().WithObjects(crd).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if f.refused == "get" && object.GetObjectKind().GroupVersionKind().Kind == "CustomResourceDefinition" {
+				<-ctx.Done() // as a cache does that never syncs
+				return apierrors.NewTimeoutError("failed waiting for the informer to sync", 0)
+			}
+			return c.Get(ctx, key, object, options...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			f.note("create", object)
 			return c.Create(ctx, object, options...)
@@ -74,26 +67,30 @@ func newFixture(t *testing.T) *fixture {
 			return c.Patch(ctx, object, patch, options...)
 		},
 	}).Build()
-	f.r = &Registration{
-		Cache: upToDate{fixture: f}, Client: f.api, Secret: client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, Host: "10.0.0.1", Register: true,
-		Target:     Target{URL: byURL.URL, Serves: serves(mutatePath, validatePath, conversion.Path)},
+	f.s = &Server{
+		Options:   Options{Register: true, Host: "10.0.0.1", Secret: "certs", CertWriter: "secret"},
+		Namespace: "kruise-system", client: f.api, url: byURL.URL, Handlers: map[string]http.Handler{},
 		Mutating:   []admissionv1.MutatingWebhook{{Name: "mcloneset.kb.io", ClientConfig: onPath(mutatePath)}},
 		Validating: []admissionv1.ValidatingWebhook{{Name: "vcloneset.kb.io", ClientConfig: onPath(validatePath)}},
-		Use: func(_ context.Context, bundle certificates.Bundle) error {
+		present: func(_ context.Context, bundle certificates.Bundle) error {
 			f.used = bundle
 			f.done = append(f.done, "use")
 			return nil
 		},
-		Succeeded: func() { f.done = append(f.done, "succeeded") },
+		succeeded: func() { f.done = append(f.done, "succeeded") },
+	}
+	for _, path := range []string{mutatePath, validatePath, conversion.Path} {
+		f.s.Handlers[path] = http.NotFoundHandler()
 	}
 	return f
 }
 
 func (f *fixture) note(verb string, object client.Object) string {
-	kind := object.GetObjectKind().GroupVersionKind().Kind
-	if _, secret := object.(*corev1.Secret); secret {
-		kind = "Secret"
+	gvk, err := f.api.GroupVersionKindFor(object)
+	if err != nil {
+		f.Fatal(err)
 	}
+	kind := gvk.Kind
 	f.done = append(f.done, verb+" "+kind)
 	return kind
 }
@@ -102,7 +99,7 @@ func (f *fixture) note(verb string, object client.Object) string {
 func (f *fixture) reconcile(step string, want ...string) {
 	f.Helper()
 	f.done = nil
-	if _, err := f.r.Reconcile(f.Context(), reconcile.Request{}); err != nil {
+	if _, err := f.s.Reconcile(f.Context(), reconcile.Request{}); err != nil {
 		f.Fatalf("%s: %v", step, err)
 	}
 	if diff := cmp.Diff(append(want, "succeeded"), f.done); diff != "" {
@@ -123,7 +120,7 @@ func (f *fixture) change(object client.Object, name, patch string) {
 func (f *fixture) keepOnly(entries ...string) {
 	f.Helper()
 	secret := &corev1.Secret{}
-	if err := f.api.Get(f.Context(), f.r.Secret, secret); err != nil {
+	if err := f.api.Get(f.Context(), client.ObjectKey{Namespace: "kruise-system", Name: "certs"}, secret); err != nil {
 		f.Fatal(err)
 	}
 	maps.DeleteFunc(secret.Data, func(entry string, _ []byte) bool { return !slices.Contains(entries, entry) })
@@ -147,7 +144,7 @@ func TestReconcile(t *testing.T) {
 		t.Errorf("URL %q (%v), want %q", got, err, want)
 	}
 
-	f.change(mutating(), MutatingName, `{"webhooks":null}`)
+	f.change(&admissionv1.MutatingWebhookConfiguration{}, MutatingName, `{"webhooks":null}`)
 	f.reconcile("PF-5: after a hand edit", "update "+mutatingKind)
 	f.change(definition(), ConvertedName, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
 	f.reconcile("PF-5: somebody has removed the conversion", "patch "+crd)
@@ -169,14 +166,12 @@ func TestReconcile(t *testing.T) {
 	}
 	f.reconcile("then everything stands")
 
-	f.r.used = nil
+	f.s.used = nil
 	f.reconcile("by a replica that begins", "use")
 	f.keepOnly()
 	f.reconcile("everything was removed: the server changes over at once",
 		"patch Secret", "use", "update "+mutatingKind, "update "+validatingKind, "patch "+crd)
-	crdless := definition()
-	crdless.SetName(ConvertedName)
-	if err := f.api.Delete(t.Context(), crdless); err != nil {
+	if err := f.api.Delete(t.Context(), definition()); err != nil {
 		t.Fatal(err)
 	}
 	f.reconcile("a definition that is not installed")
@@ -184,7 +179,7 @@ func TestReconcile(t *testing.T) {
 
 func TestReconcileWithoutRegistration(t *testing.T) {
 	f := newFixture(t)
-	f.r.Register = false
+	f.s.Register = false
 	f.reconcile("PF-5: somebody else registers", "create Secret", "use")
 }
 
@@ -203,15 +198,15 @@ func TestReconcileWithoutConversion(t *testing.T) {
 // What fails is reported, and a conflict is how replicas take turns.
 func TestReconcileFails(t *testing.T) {
 	f := newFixture(t)
-	f.r.Use = func(context.Context, certificates.Bundle) error { return errors.New("no such port") }
-	_, err := f.r.Reconcile(t.Context(), reconcile.Request{})
-	if err == nil || !strings.Contains(err.Error(), "no such port") || !strings.Contains(f.r.LastError().Error(), "no such port") || len(f.done) != 1 {
-		t.Errorf("error %v, last error %v, after %v", err, f.r.LastError(), f.done)
+	f.s.present = func(context.Context, certificates.Bundle) error { return errors.New("no such port") }
+	_, err := f.s.Reconcile(t.Context(), reconcile.Request{})
+	if err == nil || !strings.Contains(err.Error(), "no such port") || !strings.Contains((*f.s.last.Load()).Error(), "no such port") || len(f.done) != 1 {
+		t.Errorf("error %v, last error %v, after %v", err, (*f.s.last.Load()), f.done)
 	}
-	f.r.Use = func(context.Context, certificates.Bundle) error {
+	f.s.present = func(context.Context, certificates.Bundle) error {
 		return apierrors.NewConflict(corev1.Resource("secrets"), "certs", nil)
 	}
-	if result, err := f.r.Reconcile(t.Context(), reconcile.Request{}); err != nil || result.RequeueAfter != answer {
+	if result, err := f.s.Reconcile(t.Context(), reconcile.Request{}); err != nil || result.RequeueAfter != answer {
 		t.Errorf("after a conflict: %v, error %v", result, err)
 	}
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package webhooks serves admission and conversion webhooks, and tells the API server to call them: it keeps the
+// certificates of the server, the two webhook configurations and the conversion webhook of a CustomResourceDefinition in
+// order.
+//
+// A configuration that was installed with OpenKruise's manifests carries the whole list; the annotation "template" keeps
+// it as it was, and what stands in the configuration is always rebuilt from there. A configuration that this server has
+// created is rebuilt from its own list.
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/permissions"
+)
+
+// Options says how webhooks are served; the flags of the manager say what the fields mean.
+type Options struct {
+	Enabled, Register           bool
+	BindAddress                 string
+	Port                        int
+	Host, Service               string
+	Secret, CertDir, CertWriter string
+}
+
+// InFolder tells whether the certificates are kept in a folder, and not in the Secret.
+func (o *Options) InFolder() bool {
+	return o.CertWriter == "fs" || o.CertWriter == "" && o.Host != ""
+}
+
+// Permissions returns what a server asks of the API server for itself; the namespace is that of its Secret.
+func (o *Options) Permissions(namespace string) (needed []permissions.Part) {
+	if o.Enabled && o.Register {
+		const group = "admissionregistration.k8s.io"
+		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{
+			permissions.Rule("create", group, "mutatingwebhookconfigurations"),
+			permissions.Rule("list watch update", group, "mutatingwebhookconfigurations", MutatingName),
+			permissions.Rule("create", group, "validatingwebhookconfigurations"),
+			permissions.Rule("list watch update", group, "validatingwebhookconfigurations", ValidatingName),
+			permissions.Rule("list watch patch", crds.Resource.Group, crds.Resource.Resource, ConvertedName),
+		}})
+	}
+	if o.Enabled && !o.InFolder() {
+		needed = append(needed, permissions.Part{Namespace: namespace, Rules: []rbacv1.PolicyRule{
+			permissions.Rule("create", "", "secrets"),
+			permissions.Rule("list watch patch", "", "secrets", o.Secret),
+		}})
+	}
+	return needed
+}
+
+// Server serves webhooks with certificates that may change meanwhile. It watches the certificates and what is registered,
+// and looks at them once a minute. While nothing changes it sends no request. Listen makes one; before AddTo it is told
+// what to serve.
+//
+// A definition that it may not touch, or that does not exist, keeps nothing else from working.
+type Server struct {
+	Options
+	// Namespace is that of the Service and of the Secret.
+	Namespace string
+	// Handlers are what is served, by path.
+	Handlers map[string]http.Handler
+	// Mutating and Validating are the server's own lists; what has no handler is left out.
+	Mutating   []admissionv1.MutatingWebhook
+	Validating []admissionv1.ValidatingWebhook
+	// Conditions are those of Target.
+	Conditions map[string]string
+
+	listener net.Listener
+	url      string // where the API server reaches it without a Service; empty: by the Service
+	client   client.Client
+	// current is what is presented, and used what the server is known to answer with.
+	current atomic.Pointer[certificates.Bundle]
+	used    certificates.Bundle
+	present func(context.Context, certificates.Bundle) error
+	last    atomic.Pointer[error] // of the registration
+	// succeeded closes registered.
+	registered chan struct{}
+	succeeded  func()
+}
+
+// Listen opens the port. Who does not run the server closes it.
+func Listen(o Options, namespace string) (*Server, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(o.BindAddress, strconv.Itoa(o.Port)))
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Options: o, Namespace: namespace, listener: listener, registered: make(chan struct{})}
+	s.present, s.succeeded = s.use, sync.OnceFunc(func() { close(s.registered) })
+	if _, port, _ := net.SplitHostPort(s.Address()); o.Host != "" {
+		s.url = "https://" + net.JoinHostPort(o.Host, port)
+	}
+	return s, nil
+}
+
+// Address returns what the server listens on.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// Close closes the port.
+func (s *Server) Close() error { return s.listener.Close() }
+
+// Name is what the server certificate is for: a DNS name or an IP address.
+func (s *Server) Name() string { return cmp.Or(s.Host, s.Service+"."+s.Namespace+".svc") }
+
+// Await returns once the webhooks are registered and answer, or the context is done. It returns an error when that
+// takes longer than it may.
+func (s *Server) Await(ctx context.Context, patience time.Duration) error {
+	select {
+	case <-ctx.Done():
+	case <-s.registered:
+		klog.FromContext(ctx).Info("Webhooks are ready", "address", s.Address())
+	case <-time.After(patience):
+		last := errors.New("nothing has been looked at yet")
+		if err := s.last.Load(); err != nil {
+			last = *err
+		}
+		return fmt.Errorf("webhook certificates and registration are not in order after %v: %w", patience, last)
+	}
+	return nil
+}
+
+// runnable serves the handlers, and counts and times them.
+func (s *Server) runnable() *manager.Server {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	measured := ctrlwebhook.NewServer(ctrlwebhook.Options{WebhookMux: mux})
+	for path, handler := range s.Handlers {
+		measured.Register(path, handler)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		current := s.current.Load()
+		if current == nil {
+			return nil, errors.New("the webhook server has no certificate yet")
+		}
+		pair, err := current.KeyPair()
+		return &pair, err
+	}}
+	return &manager.Server{
+		Name: "webhooks", Listener: tls.NewListener(s.listener, config),
+		Server: &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: process.ErrorLog(klog.Background())},
+	}
+}
+
+// use takes the certificates for new connections, and returns once they are presented.
+func (s *Server) use(ctx context.Context, bundle certificates.Bundle) error {
+	s.current.Store(&bundle)
+	return s.check(ctx)
+}
+
+// Check makes a request to the server as the API server would, trusting the current authority only.
+func (s *Server) Check(request *http.Request) error { return s.check(request.Context()) }
+
+func (s *Server) check(ctx context.Context) error {
+	current := s.current.Load()
+	if current == nil {
+		return errors.New("there is no certificate yet")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	client := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: current.Roots(), ServerName: "localhost"},
+	}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.Address()+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the webhook server answers %s", response.Status)
+	}
+	return nil
+}

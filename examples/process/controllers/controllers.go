@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controllers runs controllers of the library in a program. Each has a name of its own, in the log, in its events
+// and in the user agent of its requests, and starts as soon as the API server serves what it is about.
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/permissions"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// Scheme has the kinds that events are about.
+var Scheme = runtime.NewScheme()
+
+func init() {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
+		if err := add(Scheme); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// Controller is one controller of a program.
+type Controller struct {
+	// Name ends the user agent of its requests, and is the component that its events come from.
+	Name string
+	// Gate switches it. Empty: it always runs.
+	Gate featuregate.Feature
+	// Resource must be served before it runs.
+	Resource schema.GroupVersionResource
+	// Compose returns what runs; see Of.
+	Compose func(context.Context, *Own) (Composed, error)
+}
+
+// Enabled returns the controllers whose gates are open.
+func Enabled(all []Controller, gates featuregate.FeatureGate) []Controller {
+	return slices.DeleteFunc(all, func(c Controller) bool { return c.Gate != "" && !gates.Enabled(c.Gate) })
+}
+
+// Own is what a controller is composed of and does not share with others.
+type Own struct {
+	Clients
+	Recorder record.EventRecorder
+	// Serves tells whether the API server serves a resource now.
+	Serves func(context.Context, schema.GroupVersionResource) (bool, error)
+	// Synced is what must be read before the controller runs, beside what it waits for itself.
+	Synced []cache.InformerSynced
+}
+
+// Composed is a controller that is not made yet, and the RBAC rules that it needs.
+type Composed struct {
+	rules []rbacv1.PolicyRule
+	make  func() (runner, error)
+}
+
+// runner is a Controller of the library.
+type runner interface {
+	Run(ctx context.Context) error
+}
+
+// Of returns the controller of options: New and Rules are those of its package.
+func Of[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule) Composed {
+	return Composed{Rules(options), func() (runner, error) { return New(options) }}
+}
+
+// Clients are those of one part of a program, which its user agent names.
+type Clients struct {
+	Kubernetes   kubernetes.Interface
+	Workloads    workloadsclient.Interface
+	Distribution distributionclient.Interface
+	Lifecycle    lifecycleclient.Interface
+}
+
+// NewClients returns the clients of a part. Nothing is asked of the API server.
+func NewClients(config *rest.Config, agent string) (c Clients, err error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = agent
+	var errs [4]error
+	c.Kubernetes, errs[0] = process.KubernetesClient(config)
+	c.Workloads, errs[1] = workloadsclient.NewForConfig(config)
+	c.Distribution, errs[2] = distributionclient.NewForConfig(config)
+	c.Lifecycle, errs[3] = lifecycleclient.NewForConfig(config)
+	return c, errors.Join(errs[:]...)
+}
+
+// Program is what runs the controllers. Every field is required, except where it says otherwise.
+type Program struct {
+	// Name begins the user agents.
+	Name string
+	// Config is how the API server is reached.
+	Config *rest.Config
+	// Caches are the informers that controllers share. One that a controller asks for while it is composed runs from then on.
+	Caches informers.SharedInformerFactory
+	// LookAgain is the time between two looks for a missing CRD.
+	LookAgain time.Duration
+	// Host is the node that events come from. Default: none.
+	Host string
+	// Waits is told of a controller whose CRD is missing, and Runs of one that begins. Default nil: nobody is told.
+	Waits, Runs func(Controller)
+}
+
+// Run runs every controller until the context is done or one of them fails, and waits for all.
+func (p *Program) Run(ctx context.Context, all []Controller) error {
+	defer p.Caches.Shutdown()
+	running, ctx := errgroup.WithContext(ctx)
+	for _, one := range all {
+		running.Go(func() error {
+			if err := p.run(ctx, one); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", one.Name, err)
+			}
+			return nil
+		})
+	}
+	running.Go(func() error { <-ctx.Done(); return nil }) // also without controllers
+	return running.Wait()
+}
+
+// run makes a controller when what it is about is served, and runs it until the context is done.
+func (p *Program) run(ctx context.Context, c Controller) error {
+	clients, err := NewClients(p.Config, p.Name+"/"+c.Name)
+	if err != nil {
+		return err
+	}
+	named := klog.NewContext(ctx, klog.FromContext(ctx).WithName(c.Name))
+	resources := discovery.ToDiscoveryInterfaceWithContext(clients.Kubernetes.Discovery())
+	if err := crds.Await(named, resources, c.Resource, p.LookAgain, func() { tell(p.Waits, c) }); err != nil {
+		return err
+	}
+	// It outlives the controller, whose last reconcile may record an event.
+	broadcaster := record.NewBroadcaster(record.WithContext(context.WithoutCancel(ctx)))
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.Kubernetes.CoreV1().Events("")})
+	own := &Own{
+		Clients: clients, Recorder: broadcaster.NewRecorder(Scheme, corev1.EventSource{Component: c.Name, Host: p.Host}),
+		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
+			return crds.Served(ctx, resources, resource)
+		},
+	}
+	composed, err := c.Compose(named, own)
+	if err != nil {
+		return err
+	}
+	made, err := composed.make()
+	if err != nil {
+		return err
+	}
+	p.Caches.StartWithContext(ctx)
+	if !cache.WaitForCacheSync(ctx.Done(), own.Synced...) {
+		return context.Cause(ctx)
+	}
+	tell(p.Runs, c)
+	return made.Run(ctx)
+}
+
+func tell(who func(Controller), c Controller) {
+	if who != nil {
+		who(c)
+	}
+}
+
+// Permissions returns what the controllers ask of an API server that serves everything, by their names. Rules to read
+// stand with the controllers that read, though they share caches. Nothing is asked of anybody.
+func Permissions(all []Controller) (needed []permissions.Part, err error) {
+	own := &Own{
+		Recorder: &record.FakeRecorder{},
+		Serves:   func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil },
+	}
+	if own.Clients, err = NewClients(&rest.Config{}, ""); err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		composed, err := one.Compose(context.Background(), own)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", one.Name, err)
+		}
+		needed = append(needed, permissions.Part{Name: one.Name, Rules: composed.rules})
+	}
+	return needed, nil
+}
