@@ -315,10 +315,11 @@ func (w *fixture) handEditIsReverted() {
 	})
 }
 
-// A manager whose Lease another one holds ends with an error.
+// A manager whose Lease another one holds ends with an error: it may have it again when the other one's time is over, which is
+// after its own to renew it.
 func (w *fixture) leaseIsLost(m *manager) {
 	w.Helper()
-	thief := []byte(`{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":5}}`)
+	thief := []byte(`{"spec":{"holderIdentity":"somebody-else","leaseDurationSeconds":10}}`)
 	_, err := w.kubernetes.CoordinationV1().Leases("kruise-system").Patch(w.Context(), "kruise-manager", types.MergePatchType, thief, metav1.PatchOptions{})
 	if err != nil {
 		w.Fatal(err)
