@@ -251,7 +251,7 @@ func (a *Applier[S]) refusedBefore(patches []rollout.PodPatch) error {
 
 // updated takes note of how an update in place ended.
 func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
-	a.refusals.ended(a.Key, a.Workload.GetGeneration(), pod, a.Now, err)
+	a.refusals.ended(a.Workload, pod, a.Now, err)
 }
 
 // mayUpdate asks AllowUpdate, about one pod at a time, until it has refused one.

@@ -37,6 +37,7 @@ type refusals struct {
 // refused are the refusals of one workload. A new generation of it asks for other
 // updates.
 type refused struct {
+	workload   types.UID
 	generation int64
 	delay      time.Duration
 	until      time.Time
@@ -56,12 +57,12 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 	r := &w.refusals
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	key := types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
+	key := keyOf(workload)
 	known := r.known[key]
 	if known == nil {
 		return rollout.Refusals{}
 	}
-	if known.generation != workload.GetGeneration() || now.After(known.until.Add(2*lastRefusal)) {
+	if known.workload != workload.GetUID() || known.generation != workload.GetGeneration() {
 		delete(r.known, key)
 		return rollout.Refusals{}
 	}
@@ -73,6 +74,10 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 			errs = append(errs, refused.err)
 		}
 	}
+	if len(errs) == 0 && !now.Before(known.until) {
+		delete(r.known, key)
+		return rollout.Refusals{}
+	}
 	all.Err = summary(errors.Join(errs...))
 	return all
 }
@@ -80,28 +85,33 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 // ended takes note of how an update ended. Only an answer that refuses it counts:
 // a conflict and a lost answer are settled by the next reconcile. Updates that are
 // tried at the same time count as one.
-func (r *refusals) ended(workload types.NamespacedName, generation int64, pod *corev1.Pod, now time.Time, err error) {
+func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, now time.Time, err error) {
+	key := keyOf(workload)
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	known := r.known[workload]
+	known := r.known[key]
 	if !refuses(err) {
 		if known != nil {
 			known.served(pod.UID, now)
 		}
 		return
 	}
-	if known == nil || known.generation != generation {
+	if known == nil || known.workload != workload.GetUID() || known.generation != workload.GetGeneration() {
 		if r.known == nil {
 			r.known = map[types.NamespacedName]*refused{}
 		}
-		known = &refused{generation: generation, pods: map[types.UID]refusedPod{}}
-		r.known[workload] = known
+		known = &refused{workload: workload.GetUID(), generation: workload.GetGeneration(), pods: map[types.UID]refusedPod{}}
+		r.known[key] = known
 	}
 	known.pods[pod.UID] = refusedPod{revision: pod.Labels[podplan.RevisionLabel], err: err}
 	if !now.Before(known.until) {
 		known.delay = min(max(2*known.delay, firstRefusal), lastRefusal)
 		known.until = now.Add(known.delay)
 	}
+}
+
+func keyOf(workload metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
 }
 
 // served takes note of an update that was not refused.

@@ -44,12 +44,14 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 		return
 	}
 	allowed := map[string]bool{}
-	for _, t := range templatesOf(w.Truth.Revisions) {
-		for key := range t.Labels {
-			allowed[key] = true
-		}
-		for key := range t.Annotations {
-			allowed[key] = true
+	for _, s := range []*State{w.Truth, w.Known} { // what its author knew may be gone together with the workload
+		for _, t := range templatesOf(s.Revisions) {
+			for key := range t.Labels {
+				allowed[key] = true
+			}
+			for key := range t.Annotations {
+				allowed[key] = true
+			}
 		}
 	}
 	if l != nil && l.InPlaceUpdate != nil {

@@ -124,8 +124,12 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
-			if unreadable(pod) && ordinal < j.partition { // no update mends it, and users are told
+			switch { // what no update mends, and users are told
+			case unreadable(pod) && ordinal < j.partition:
 				spoilt++
+				continue
+			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
+				lacking++
 				continue
 			}
 			j.add(Settled, "pod %d does not serve", ordinal)
@@ -175,4 +179,11 @@ func (j *statefulSetJudge) lacksClaims(pod *corev1.Pod, s *State) (lacks bool) {
 		}
 	}
 	return lacks
+}
+
+// waitsForClaim tells whether a pod is not scheduled since a claim that it mounts is gone.
+func waitsForClaim(pod *corev1.Pod, s *State) bool {
+	return pod.Spec.NodeName == "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && s.Claims[v.PersistentVolumeClaim.ClaimName] == nil
+	})
 }
