@@ -125,7 +125,7 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
 			switch { // what no update mends, and users are told
-			case unreadable(pod) && ordinal < j.partition:
+			case pod != nil && unreadable(pod) && ordinal < j.partition:
 				spoilt++
 				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
