@@ -6,10 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -190,25 +187,4 @@ func wantOK(client *http.Client, request *http.Request) error {
 		return fmt.Errorf("GET %s answers %s", request.URL, response.Status)
 	}
 	return nil
-}
-
-// freePorts picks a loopback port for every name. The ports lie below those that the kernel gives to outgoing connections
-// (Linux begins at 32768, macOS at 49152), so that none is lost while its component is down.
-func freePorts(names ...string) (map[string]int, error) {
-	ports := map[string]int{}
-	for _, name := range names {
-		for try := 0; ports[name] == 0; try++ {
-			if try == 100 {
-				return nil, errors.New("no free port found on 127.0.0.1 between 20000 and 32000")
-			}
-			listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000)))
-			if err != nil {
-				continue
-			}
-			// Held until all are picked, so that no two names get the same.
-			defer listener.Close()
-			ports[name] = listener.Addr().(*net.TCPAddr).Port
-		}
-	}
-	return ports, nil
 }

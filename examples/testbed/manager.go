@@ -5,10 +5,11 @@ package testbed
 import (
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/podwright/podwright/examples/cluster"
 )
 
 // Manager is a manager that can be killed and started again.
@@ -53,23 +54,15 @@ func (b *Testbed) KubeconfigVia(name, address string) (string, error) {
 	return file, clientcmd.WriteToFile(*config, file)
 }
 
-// nextPort is where the search for a free port goes on, so that none is given twice while its manager is down. It lies below
-// the range from which the kernel takes ports by itself.
-var nextPort = 32000 - os.Getpid()%5000
-
-// freePorts returns addresses that nobody listens on.
+// freePorts returns addresses that nobody else gets.
 func freePorts(n int) ([]string, error) {
 	var free []string
-	for ; len(free) < n && nextPort > 20000; nextPort-- {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", nextPort))
+	for range n {
+		port, err := cluster.FreePort()
 		if err != nil {
-			continue
+			return nil, err
 		}
-		free = append(free, listener.Addr().String())
-		listener.Close()
-	}
-	if len(free) < n {
-		return nil, fmt.Errorf("no %d free ports on 127.0.0.1 above 20000", n)
+		free = append(free, fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	return free, nil
 }
