@@ -5,6 +5,7 @@ package rollout
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -21,5 +22,22 @@ type Refusals struct {
 	Err error
 }
 
-// Any tells whether an update has been refused since the last one was served.
+// Any tells whether a refusal is remembered.
 func (r *Refusals) Any() bool { return !r.Until.IsZero() }
+
+// Last returns the pods with those whose updates were refused behind the others,
+// otherwise in the given order. The given slice is not changed.
+func (r *Refusals) Last(pods []*corev1.Pod) []*corev1.Pod {
+	if len(r.Pods) == 0 {
+		return pods
+	}
+	ordered := make([]*corev1.Pod, 0, len(pods))
+	for _, refused := range []bool{false, true} {
+		for _, pod := range pods {
+			if (r.Pods[pod.UID] != nil) == refused {
+				ordered = append(ordered, pod)
+			}
+		}
+	}
+	return ordered
+}

@@ -244,7 +244,9 @@ func (a *Applier[S]) patchPods(ctx context.Context, patches []rollout.PodPatch) 
 func (a *Applier[S]) refusedBefore(patches []rollout.PodPatch) error {
 	before := maps.Clone(a.Refusals.Pods)
 	for i := range patches {
-		delete(before, patches[i].Pod.UID)
+		if patches[i].Kind == rollout.PatchUpdateInPlace {
+			delete(before, patches[i].Pod.UID)
+		}
 	}
 	return errors.Join(slices.Collect(maps.Values(before))...)
 }

@@ -44,7 +44,7 @@ type refusal struct {
 
 // Create calls create on behalf of an object, unless that is known to be in vain.
 func (c *Creations) Create(of metav1.Object, create func() error) error {
-	key := types.NamespacedName{Namespace: of.GetNamespace(), Name: of.GetName()}
+	key := keyOf(of)
 	now := refusal{refused: true, uid: of.GetUID(), generation: of.GetGeneration()}
 	if c.refused.Get(key) == now {
 		return namespaceEnding(of.GetNamespace())

@@ -110,10 +110,6 @@ func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, now time.Time,
 	}
 }
 
-func keyOf(workload metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
-}
-
 // served takes note of an update that was not refused.
 func (r *refused) served(pod types.UID, now time.Time) {
 	delete(r.pods, pod)

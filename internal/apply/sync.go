@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -50,8 +51,12 @@ type Sync struct {
 func (w *Writer) Begin(workload apiwriter.Object) *Sync {
 	return &Sync{
 		Writer: w, Workload: workload, Version: workload.GetResourceVersion(),
-		Key: types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()},
+		Key: keyOf(workload),
 	}
+}
+
+func keyOf(workload metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
 }
 
 // Each does something with all of the items, several at a time. One failure

@@ -4,7 +4,6 @@ package cloneset
 
 import (
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -79,16 +78,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 			return
 		}
 	}
-	slices.SortStableFunc(ordered, func(a, b *corev1.Pod) int {
-		switch last, other := p.Refused.Pods[a.UID] != nil, p.Refused.Pods[b.UID] != nil; {
-		case last == other:
-			return 0
-		case last:
-			return 1
-		default:
-			return -1
-		}
-	})
+	ordered = p.Refused.Last(ordered)
 	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.Revisions.Update))
 	for _, pod := range move {
 		p.update(p.byPod(pod), target)

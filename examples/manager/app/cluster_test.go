@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -140,24 +137,15 @@ func (m *manager) expect(address, page, text string) error {
 	return nil
 }
 
-// freeAddress returns one that nobody listens on, below the range from which the kernel takes ports by itself.
+// freeAddress returns one that nobody else gets.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	for port := 15000 + os.Getpid()%5000; port < 32000; port++ {
-		if _, taken := given.LoadOrStore(port, true); taken {
-			continue
-		}
-		if listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			listener.Close()
-			return listener.Addr().String()
-		}
+	port, err := cluster.FreePort()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free")
-	return ""
+	return fmt.Sprintf("127.0.0.1:%d", port)
 }
-
-// given are the ports that freeAddress has returned.
-var given sync.Map
 
 // patience is how long a test waits for what takes seconds where nothing else runs.
 const patience = 10 * time.Minute
