@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
 
@@ -76,13 +79,24 @@ func (r *Reconciler) pull(ctx context.Context, s *Start) (imageID string, err er
 		if err == nil {
 			return r.imageID(ctx, s), nil
 		}
-		if nodeagent.Unavailable(err) || ctx.Err() != nil {
+		if nodeagent.Unavailable(err) || r.timeIsUp(ctx, err) {
 			return "", err
 		}
 		errs = append(errs, err)
 	}
 	r.credentials.forget(s.Secrets) // they may have been changed meanwhile
 	return "", errors.Join(append(errs, notes...)...)
+}
+
+// timeIsUp tells whether the time of an attempt that has failed is up. The runtime
+// is told of the deadline, and may notice it a moment before this process does:
+// then the moment is waited for.
+func (r *Reconciler) timeIsUp(ctx context.Context, err error) bool {
+	deadline, _ := ctx.Deadline()
+	if status.Code(err) == codes.DeadlineExceeded && deadline.Sub(r.clock.Now()) < time.Second {
+		<-ctx.Done()
+	}
+	return ctx.Err() != nil
 }
 
 // request is what the runtime is asked for.

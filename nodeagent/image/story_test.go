@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -169,6 +171,20 @@ func TestStoryTimeoutAndDeadline(t *testing.T) {
 		want := []string{"Warning PullImageFailed: Image a:1, pulling image a:1 is canceled: it has taken longer than 20s", "Warning PullImageFailed: Image b:1, pulling exceeds the activeDeadlineSeconds"}
 		n.want("events", want, sorted(n.events.All()))
 	}, wants("a", "1", timeout(20), backoffLimit(1)), wants("b", "1", deadline(90)))
+}
+
+// A runtime is told of the deadline, and may notice it before the agent does.
+func TestStoryTimeoutThatTheRuntimeNoticesFirst(t *testing.T) {
+	play(t, func(n *node) {
+		n.runtime.Pull = func(ctx context.Context, _ *criv1.PullImageRequest) error {
+			deadline, _ := ctx.Deadline()
+			time.Sleep(time.Until(deadline) - time.Millisecond)
+			return status.Error(codes.DeadlineExceeded, "canceled")
+		}
+		n.start()
+		n.sleep(time.Minute)
+		n.expect("IMG-3.3: results", "a:1 v1 Failed 0% (pulling image a:1 is canceled: it has taken longer than 20s)")
+	}, wants("a", "1", timeout(20), backoffLimit(0)))
 }
 
 func TestStoryManyAtOnce(t *testing.T) {
