@@ -68,7 +68,7 @@ func each(ctx context.Context, start, end, limit int, do func(i int) error) (suc
 	for range min(limit, end-start) {
 		wg.Go(func() {
 			for i, more := take(); more; i, more = take() {
-				err := safely(ctx, do, i)
+				err := Safely(ctx, func() error { return do(i) })
 				lock.Lock()
 				if err != nil {
 					errs = append(errs, err)
@@ -83,15 +83,15 @@ func each(ctx context.Context, start, end, limit int, do func(i int) error) (suc
 	return succeeded, errors.Join(errs...)
 }
 
-// safely turns a panic into an error. It would end the process here, since
-// nobody who could recover from it has called this goroutine. The stack goes to
-// the log alone: errors end up in conditions, where they must not change each time.
-func safely(ctx context.Context, do func(i int) error, i int) (err error) {
+// Safely returns what do returns, and a panic as an error. One would end the process
+// in a goroutine of Each, which nobody who could recover from it has called. The stack
+// goes to the log alone: errors end up in conditions, where they must not change each time.
+func Safely(ctx context.Context, do func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 			klog.FromContext(ctx).Error(err, "A write panicked", "stack", string(debug.Stack()))
 		}
 	}()
-	return do(i)
+	return do()
 }

@@ -123,7 +123,7 @@ func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow 
 				return err
 			}
 		}
-		err := p.patchPod(ctx, &patches[i])
+		err := apiwriter.Safely(ctx, func() error { return p.patchPod(ctx, &patches[i]) })
 		if p.Updated != nil && patches[i].Kind == rollout.PatchUpdateInPlace {
 			p.Updated(patches[i].Pod, err)
 		}

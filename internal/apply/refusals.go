@@ -23,12 +23,12 @@ const (
 	lastRefusal  = 5 * time.Minute
 )
 
-// refusals remembers which updates the API server has refused. An update is more
-// than one write: where a webhook refuses the last of them, the pod has been taken
-// out of service by then, and is put back by the next reconcile. Each of these
-// writes is an event that asks for a reconcile, whatever the queue's back-off. So
-// the API server is asked about that write first from then on, by a dry run. The
-// zero value is ready for use, by several goroutines.
+// refusals remembers which updates failed: the API server refused them, or gave no
+// answer. An update is more than one write: where a webhook refuses the last of them,
+// the pod has been taken out of service by then, and is put back by the next reconcile.
+// Each of these writes is an event that asks for a reconcile, whatever the queue's
+// back-off. So the API server is asked about that write first from then on, by a dry
+// run. The zero value is ready for use, by several goroutines.
 type refusals struct {
 	lock  sync.Mutex
 	known map[types.NamespacedName]*refused
@@ -45,8 +45,8 @@ type refused struct {
 }
 
 // refusedPod is a pod whose update was refused at a revision, by its label. It is
-// updated where it has another one by now: the API server may have failed only after
-// the write.
+// updated where it has another one by now: its update may have failed only after the
+// write.
 type refusedPod struct {
 	revision string
 	err      error
@@ -82,15 +82,15 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 	return all
 }
 
-// ended takes note of how an update ended. Only an answer that refuses it counts:
-// a conflict and a lost answer are settled by the next reconcile. Updates that are
-// tried at the same time count as one.
+// ended takes note of how an update ended. A conflict does not count as a refusal: the
+// next reconcile sees the pod as it is. Updates that are tried at the same time count
+// as one.
 func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, now time.Time, err error) {
 	key := keyOf(workload)
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	known := r.known[key]
-	if !refuses(err) {
+	if err == nil || apierrors.IsConflict(err) {
 		if known != nil {
 			known.served(pod.UID, now)
 		}
@@ -116,12 +116,6 @@ func (r *refused) served(pod types.UID, now time.Time) {
 	if !now.Before(r.until) {
 		r.delay = 0
 	}
-}
-
-// refuses tells whether an error is the answer that something must not be done.
-func refuses(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && !apierrors.IsConflict(err)
 }
 
 // forget drops what is remembered of a workload that no longer exists.

@@ -5,9 +5,11 @@ package cloneset
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -259,7 +261,7 @@ func refused(plan *Plan) scenario.PodChanges {
 func (w *setScenario) converge(rt *rapid.T) {
 	w.set.Spec.Lifecycle, w.set.Spec.UpdateStrategy.Paused = nil, false
 	w.Quota, w.Refused = 0, nil
-	if slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == missing }) || w.set.Spec.Template.Spec.Containers[0].Image == missing {
+	if w.broken() {
 		w.Spec("image=nginx:9", "partition=0")
 	}
 	for _, pod := range w.Pods {
@@ -277,6 +279,16 @@ func (w *setScenario) converge(rt *rapid.T) {
 		w.apply(plan)
 	}
 	rt.Fatalf("does not settle")
+}
+
+// broken tells whether the template is, or what pods are at, or are created at
+// behind the partition.
+func (w *setScenario) broken() bool {
+	return w.set.Spec.Template.Spec.Containers[0].Image == missing ||
+		slices.ContainsFunc(w.Pods, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == missing }) ||
+		slices.ContainsFunc(w.Revisions, func(r *appsv1.ControllerRevision) bool {
+			return r.Name == w.set.Status.CurrentRevision && strings.Contains(string(r.Data.Raw), missing)
+		})
 }
 
 func (w *setScenario) checkSettled(rt *rapid.T, plan *Plan) {
