@@ -99,7 +99,7 @@ func (s *fixture[T]) tryEdit(name string, edits ...func(T)) error {
 }
 
 func (s *fixture[T]) tryUpdate(name string, options metav1.UpdateOptions, edits ...func(T)) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	return retry.RetryOnConflict(testbed.Conflicts, func() error {
 		set, err := s.client.Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/podwright/podwright/examples/testbed"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -48,7 +49,7 @@ func (p *play) release(pods ...string) {
 func (p *play) setReady(name string, yes bool) {
 	p.Helper()
 	pods := steady.Core.CoreV1().Pods(p.Namespace)
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.RetryOnConflict(testbed.Conflicts, func() error {
 		pod, err := pods.Get(p.Context(), name, metav1.GetOptions{})
 		if err == nil {
 			pod.Status.ContainerStatuses[0].Ready = yes

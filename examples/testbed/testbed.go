@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
@@ -24,6 +25,9 @@ import (
 // Patience is how long a test waits for something that takes a few seconds on an idle machine. It measures nothing: a machine
 // that is busy with other things takes many times as long.
 const Patience = 10 * time.Minute
+
+// Conflicts is for retry.RetryOnConflict: a change that somebody else was ahead of is tried again until Patience is over.
+var Conflicts = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 1, Steps: int(Patience / (100 * time.Millisecond))}
 
 // Options says what the tests of a package need.
 type Options struct {

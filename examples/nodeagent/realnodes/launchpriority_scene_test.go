@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -170,7 +171,7 @@ func (s *scene) keys(pod string) (keys []string) {
 func (s *scene) setImages() {
 	s.Helper()
 	image, _ := s.image("v2", registry.Image{})
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.RetryOnConflict(testbed.Conflicts, func() error {
 		set, err := workloads.CloneSets(s.Namespace).Get(s.Context(), "web", metav1.GetOptions{})
 		if err != nil {
 			return err

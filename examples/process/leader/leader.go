@@ -65,6 +65,7 @@ type fence struct {
 
 	mu      sync.Mutex
 	renewed time.Time // when the last renewal was asked for
+	holder  string    // who had it when it was last read
 }
 
 // Get waits until the replica is ready: who does not serve does not lead.
@@ -76,7 +77,13 @@ func (f *fence) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []
 		case <-f.ready:
 		}
 	}
-	return f.Interface.Get(ctx)
+	record, raw, err := f.Interface.Get(ctx)
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.holder = record.HolderIdentity
+	}
+	return record, raw, err
 }
 
 // Create takes the Lease for the first time.
@@ -84,8 +91,13 @@ func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRe
 	return f.note(record, func() error { return f.Interface.Create(ctx, record) })
 }
 
-// Update takes, renews or releases the Lease.
+// Update takes, renews or releases the Lease. A leader that has lost it does not release it: the election goes by what
+// it remembers there, and would take the Lease from the one that leads now.
 func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if holder := f.lastHolder(); record.HolderIdentity == "" && holder != f.Identity() {
+		f.set(time.Time{})
+		return fmt.Errorf("the Lease is not released: %q has it", holder)
+	}
 	return f.note(record, func() error { return f.Interface.Update(ctx, record) })
 }
 
@@ -106,6 +118,12 @@ func (f *fence) set(renewed time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.renewed = renewed
+}
+
+func (f *fence) lastHolder() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.holder
 }
 
 // check returns errLeaseOver when the Lease has run out. The others count from when they see a renewal, which is later

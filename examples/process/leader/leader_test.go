@@ -4,13 +4,16 @@ package leader
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
@@ -18,14 +21,40 @@ import (
 type lease struct {
 	resourcelock.Interface
 	answer error
+	record resourcelock.LeaderElectionRecord
+	cut    bool // nothing is answered to the next request
 }
 
-func (l *lease) Create(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
-func (l *lease) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	return nil, nil, l.answer
-}
+func (l *lease) Describe() string                                                { return "the Lease" }
 func (l *lease) Identity() string                                                { return "me" }
-func (l *lease) Update(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
+func (l *lease) RecordEvent(string)                                              {}
+func (l *lease) Create(context.Context, resourcelock.LeaderElectionRecord) error { return l.answer }
+
+func (l *lease) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	if err := l.connect(ctx); err != nil {
+		return nil, nil, err
+	}
+	raw, err := json.Marshal(l.record)
+	return &l.record, raw, errors.Join(err, l.answer)
+}
+
+func (l *lease) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := l.connect(ctx); err != nil {
+		return err
+	}
+	if l.answer == nil {
+		l.record = record
+	}
+	return l.answer
+}
+
+func (l *lease) connect(ctx context.Context) error {
+	if l.cut {
+		<-ctx.Done()
+		l.cut = false
+	}
+	return ctx.Err()
+}
 
 // mine is what a renewal writes.
 var mine = resourcelock.LeaderElectionRecord{HolderIdentity: "me"}
@@ -45,10 +74,12 @@ func TestFence(t *testing.T) {
 		"renewed too long ago": {func(f *fence, _ *lease) { _ = f.Update(t.Context(), mine) }, duration, true},
 		"released": {func(f *fence, _ *lease) {
 			_ = f.Update(t.Context(), mine)
+			_, _, _ = f.Get(t.Context())
 			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
 		}, 0, true},
 		"releasing it has failed": {func(f *fence, l *lease) {
 			_ = f.Update(t.Context(), mine)
+			_, _, _ = f.Get(t.Context())
 			l.answer = refused
 			_ = f.Update(t.Context(), resourcelock.LeaderElectionRecord{})
 		}, 0, true},
@@ -131,5 +162,39 @@ func TestLeadershipWaitsUntilReady(t *testing.T) {
 		if _, _, err := f.Get(t.Context()); err != nil {
 			t.Errorf("when it is ready: %v", err)
 		}
+	}
+}
+
+// A leader whose connection came back after somebody else took the Lease leaves it alone. One that ends releases it.
+func TestRelease(t *testing.T) {
+	for holder, replaced := range map[string]bool{"": false, "other": true} {
+		synctest.Test(t, func(t *testing.T) {
+			inner := &lease{}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+				Lock: &fence{Interface: inner, duration: 8 * time.Second}, ReleaseOnCancel: true,
+				LeaseDuration: 8 * time.Second, RenewDeadline: 6 * time.Second, RetryPeriod: 2 * time.Second,
+				Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() { elector.Run(ctx); close(ended) }()
+			time.Sleep(10 * time.Second)
+			if inner.record.HolderIdentity != "me" {
+				t.Fatalf("nobody leads: %+v", inner.record)
+			}
+			if replaced {
+				inner.cut, inner.record = true, resourcelock.LeaderElectionRecord{HolderIdentity: "other"}
+			} else {
+				cancel()
+			}
+			<-ended
+			if got := inner.record.HolderIdentity; got != holder {
+				t.Errorf("replaced %v: expected the holder %q, observed %q", replaced, holder, got)
+			}
+		})
 	}
 }
