@@ -141,7 +141,7 @@ func (s *fixture[T]) set(name string) T {
 }
 
 // awaitStatus waits until a workload that the manager has seen in its present form satisfies wrong, which returns what is
-// wrong with it.
+// wrong with it. The pods are those that the status is about, or later ones.
 func (s *fixture[T]) awaitStatus(name, expected string, wrong func(T) string) {
 	s.Helper()
 	generation := s.set(name).GetGeneration()
@@ -155,18 +155,24 @@ func (s *fixture[T]) awaitStatus(name, expected string, wrong func(T) string) {
 		}
 		return wrong(set)
 	})
+	s.CatchUp()
 }
 
 // awaitSettled waits until all replicas are in service, as many of them updated as the partition lets, and the status says so.
 func (s *fixture[T]) awaitSettled(name string) {
 	s.Helper()
-	s.awaitStatus(name, fmt.Sprintf("%s %s is settled", s.kind.name, name), func(set T) string {
+	wrong := func(set T) string {
 		state := s.kind.state(set)
 		if pods, n := len(s.owned(name)), s.inService(name); int32(pods) != state.replicas || n != pods {
 			return fmt.Sprintf("replicas %d, %d pods of which %d are in service, status %+v", state.replicas, pods, n, state.status)
 		}
 		return s.unsettled(set)
-	})
+	}
+	for settled := false; !settled; {
+		s.awaitStatus(name, fmt.Sprintf("%s %s is settled", s.kind.name, name), wrong)
+		set, found := s.sets.Named(name)
+		settled = found && wrong(set) == ""
+	}
 }
 
 // unsettled says what the status tells of a workload that is not settled.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
@@ -33,6 +34,29 @@ func (s *Scene) PatchPod(name string, patch map[string]any, subresources ...stri
 func (s *Scene) Seen(version string) {
 	s.Helper()
 	s.Await("the watch of pods shows resourceVersion "+version, func() string { return s.Pods.Behind(version) })
+}
+
+// CatchUp waits until the watch of pods shows everything that has been stored by now. Watches of different kinds are not
+// equally far: what a workload's status tells of its pods may be news to the watch of pods.
+func (s *Scene) CatchUp() {
+	s.Helper()
+	list, err := s.bed.Core.CoreV1().Pods(s.Namespace).List(s.Context(), metav1.ListOptions{})
+	if err != nil {
+		s.Fatalf("list pods: %v", err)
+	}
+	stored := map[types.UID]bool{}
+	for i := range list.Items {
+		stored[list.Items[i].UID] = true
+		s.Seen(list.Items[i].ResourceVersion)
+	}
+	s.Await("the watch of pods shows what is gone", func() string {
+		for _, pod := range s.Pods.All() {
+			if order, err := resourceversion.CompareResourceVersion(pod.ResourceVersion, list.ResourceVersion); err != nil || order < 0 && !stored[pod.UID] {
+				return fmt.Sprintf("pod %s (%v)", pod.Name, err)
+			}
+		}
+		return ""
+	})
 }
 
 // Label sets a label of a pod; nil removes it.
