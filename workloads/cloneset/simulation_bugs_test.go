@@ -32,36 +32,37 @@ func TestSimulationFindsBugs(t *testing.T) {
 	for _, b := range []struct {
 		name   string
 		breaks invariants.Invariant
+		seed   uint64
 		bug    bug
 	}{
-		{"maxUnavailable is misread", invariants.Availability, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"maxUnavailable is misread", invariants.Availability, 0, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			spec.UpdateStrategy.MaxUnavailable = ptr.To(intstr.FromInt32(2))
 			spec.UpdateStrategy.MaxSurge = nil
 		})},
-		{"one pod too many", invariants.Surge, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"one pod too many", invariants.Surge, 0, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			spec.Replicas = ptr.To(ptr.Deref(spec.Replicas, 1) + 1)
 		})},
-		{"minReadySeconds is forgotten", invariants.Availability, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.MinReadySeconds = 0 })},
-		{"the partition is ignored", invariants.Partition, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.UpdateStrategy.Partition = nil })},
-		{"paused is ignored", invariants.Paused, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.UpdateStrategy.Paused = false })},
-		{"InPlaceOnly recreates", invariants.Needless, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"minReadySeconds is forgotten", invariants.Availability, 17, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.MinReadySeconds = 0 })},
+		{"the partition is ignored", invariants.Partition, 4, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.UpdateStrategy.Partition = nil })},
+		{"paused is ignored", invariants.Paused, 37, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.UpdateStrategy.Paused = false })},
+		{"InPlaceOnly recreates", invariants.Needless, 6, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			spec.UpdateStrategy.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
 		})},
-		{"the preDelete hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
-		{"the inPlaceUpdate hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
-		{"the preNormal hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreNormal = nil })},
-		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.ScaleStrategy.MaxUnavailable = nil })},
-		{"podsToDelete is pruned too early", invariants.Spec, inPlan(func(s *Snapshot, p *Plan) {
+		{"the preDelete hook is skipped", invariants.Hooks, 5, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
+		{"the inPlaceUpdate hook is skipped", invariants.Hooks, 2, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
+		{"the preNormal hook is skipped", invariants.Hooks, 2, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreNormal = nil })},
+		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, 2, inSpec(func(spec *v1alpha1.CloneSetSpec) { spec.ScaleStrategy.MaxUnavailable = nil })},
+		{"podsToDelete is pruned too early", invariants.Spec, 2, inPlan(func(s *Snapshot, p *Plan) {
 			if len(s.Set.Spec.ScaleStrategy.PodsToDelete) > 0 {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
-		{"pods of others are taken for its own", invariants.Ownership, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
-		{"deletions do not name the UID", invariants.Ownership, bug{
+		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, 1, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
+		{"pods of others are taken for its own", invariants.Ownership, 3, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
+		{"deletions do not name the UID", invariants.Ownership, 0, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
 		}},
-		{"a pod is created twice", invariants.Surge, inPlan(func(s *Snapshot, p *Plan) {
+		{"a pod is created twice", invariants.Surge, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if len(p.Create) > 0 {
 				again := p.Create[0]
 				again.Pod = again.Pod.DeepCopy()
@@ -70,48 +71,48 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Create = append(p.Create, again)
 			}
 		})},
-		{"two pods have one instance id", invariants.Identity, inPlan(func(s *Snapshot, p *Plan) {
+		{"two pods have one instance id", invariants.Identity, 0, inPlan(func(s *Snapshot, p *Plan) {
 			for i := range p.Create {
 				p.Create[i].Pod.Labels[v1alpha1.CloneSetInstanceIDLabel] = "same"
 			}
 		})},
-		{"an update in place changes a label more", invariants.InPlace, inPatches(func(p *rollout.PodPatch) {
+		{"an update in place changes a label more", invariants.InPlace, 2, inPatches(func(p *rollout.PodPatch) {
 			p.Patch.Labels["touched"] = ptr.To("true")
 		})},
-		{"an update in place makes pods ready", invariants.InPlace, inPatches(func(p *rollout.PodPatch) {
+		{"an update in place makes pods ready", invariants.InPlace, 10, inPatches(func(p *rollout.PodPatch) {
 			p.Patch.SetCondition(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 		})},
-		{"claims are deleted while their pods are there", invariants.Claims, inPlan(func(s *Snapshot, p *Plan) {
+		{"claims are deleted while their pods are there", invariants.Claims, 1, inPlan(func(s *Snapshot, p *Plan) {
 			for _, claim := range s.Claims { // without the id, nobody finds the pod that uses it
 				claim = claim.DeepCopy()
 				delete(claim.Labels, v1alpha1.CloneSetInstanceIDLabel)
 				p.DeleteClaims = append(p.DeleteClaims, claim)
 			}
 		})},
-		{"the status counts one too many", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"the status counts one too many", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.ReadyReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Settled, bug{reconciler: func(r *Reconciler) {
+		{"the status is not written", invariants.Settled, 1, bug{reconciler: func(r *Reconciler) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
-		{"the partition is one less", invariants.Partition, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"the partition is one less", invariants.Partition, 7, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			if p := spec.UpdateStrategy.Partition; p != nil && p.Type == intstr.Int && p.IntVal > 0 {
 				spec.UpdateStrategy.Partition = ptr.To(intstr.FromInt32(p.IntVal - 1))
 			}
 		})},
-		{"maxSurge is one more", invariants.Surge, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"maxSurge is one more", invariants.Surge, 5, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			if s := spec.UpdateStrategy.MaxSurge; s != nil && s.Type == intstr.Int && s.IntVal > 0 {
 				spec.UpdateStrategy.MaxSurge = ptr.To(intstr.FromInt32(s.IntVal + 1))
 			}
 		})},
-		{"the latest of two timers is kept", invariants.Settled, bug{reconciler: inPlan(keepLatestTimer).reconciler, often: stagger}},
-		{"scaling in begins with the pods that serve", invariants.Order, inPlan(deleteServing)},
-		{"currentRevision advances while held-back pods are missing", invariants.Status, inPlan(advanceEarly)},
-		{"another update begins within the grace period", invariants.InPlace, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},
-		{"pods are released without their claims", invariants.Claims, bug{reconciler: misreading(forgetClaimsOfReleased)}},
-		{"the claim of a pod that is not ready is deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
+		{"the latest of two timers is kept", invariants.Settled, 15, bug{reconciler: inPlan(keepLatestTimer).reconciler, often: stagger}},
+		{"scaling in begins with the pods that serve", invariants.Order, 28, inPlan(deleteServing)},
+		{"currentRevision advances while held-back pods are missing", invariants.Status, 21, inPlan(advanceEarly)},
+		{"another update begins within the grace period", invariants.InPlace, 1, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},
+		{"pods are released without their claims", invariants.Claims, 1, bug{reconciler: misreading(forgetClaimsOfReleased)}},
+		{"the claim of a pod that is not ready is deleted", invariants.Claims, 1, bug{reconciler: func(r *Reconciler) {
 			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, claim := range s.Claims {
 					for _, pod := range s.Pods {
@@ -123,24 +124,24 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return r.apply(ctx, s, p)
 			}
 		}}},
-		{"the claim of a pod that is not ready is released", invariants.Claims, inPlan(releaseUnready)},
-		{"changes of claims do not name the UID", invariants.Ownership, bug{config: func(c *rest.Config) {
+		{"the claim of a pod that is not ready is released", invariants.Claims, 1, inPlan(releaseUnready)},
+		{"changes of claims do not name the UID", invariants.Ownership, 1, bug{config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "persistentvolumeclaims", simulation.Forget("metadata", "uid")))
 		}}},
-		{"revisions are deleted whatever has become of them", invariants.History, bug{config: func(c *rest.Config) {
+		{"revisions are deleted whatever has become of them", invariants.History, 8, bug{config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodDelete, "controllerrevisions", simulation.Forget("preconditions", "resourceVersion")))
 		}}},
-		{"one revision too many is deleted", invariants.History, inSpec(func(spec *v1alpha1.CloneSetSpec) {
+		{"one revision too many is deleted", invariants.History, 8, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			spec.RevisionHistoryLimit = ptr.To(max(ptr.Deref(spec.RevisionHistoryLimit, 10)-1, 0))
 		})},
-		{"a CloneSet in deletion goes on", invariants.Needless, inSet(func(set *v1alpha1.CloneSet) { set.DeletionTimestamp = nil })},
-		{"a status counts pods that are still to be updated as expected", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"a CloneSet in deletion goes on", invariants.Needless, 3, inSet(func(set *v1alpha1.CloneSet) { set.DeletionTimestamp = nil })},
+		{"a status counts pods that are still to be updated as expected", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil && p.Status.UpdatedReplicas < p.Status.Replicas {
 				p.Status.ExpectedUpdatedReplicas = p.Status.Replicas
 			}
 		})},
 	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
 }

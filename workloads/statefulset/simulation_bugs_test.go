@@ -32,34 +32,35 @@ func TestSimulationFindsBugs(t *testing.T) {
 	for _, b := range []struct {
 		name   string
 		breaks invariants.Invariant
+		seed   uint64
 		bug    bug
 	}{
-		{"maxUnavailable is one too many", invariants.Availability, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		{"maxUnavailable is one too many", invariants.Availability, 0, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.MaxUnavailable = ptr.To(intstr.FromInt32(3))
 		})},
-		{"minReadySeconds is forgotten", invariants.Order, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.MinReadySeconds = nil })},
-		{"the partition is ignored", invariants.Partition, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Partition = nil })},
-		{"paused is ignored", invariants.Paused, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Paused = false })},
-		{"InPlaceOnly recreates", invariants.Needless, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		{"minReadySeconds is forgotten", invariants.Order, 5, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.MinReadySeconds = nil })},
+		{"the partition is ignored", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Partition = nil })},
+		{"paused is ignored", invariants.Paused, 26, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) { s.Paused = false })},
+		{"InPlaceOnly recreates", invariants.Needless, 9, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.PodUpdatePolicy = v1beta1.RecreatePodUpdateStrategyType
 		})},
-		{"OnDelete is taken for RollingUpdate", invariants.Needless, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.UpdateStrategy.Type = appsv1.RollingUpdateStatefulSetStrategyType
 		})},
-		{"OrderedReady is taken for Parallel", invariants.Order, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"OrderedReady is taken for Parallel", invariants.Order, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PodManagementPolicy = appsv1.ParallelPodManagement
 		})},
-		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ScaleStrategy = nil })},
-		{"reserved ordinals are ignored", invariants.Identity, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals = nil })},
-		{"the preDelete hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
-		{"the inPlaceUpdate hook is skipped", invariants.Hooks, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
-		{"claims go with the set against the policy", invariants.Claims, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"scaleStrategy.maxUnavailable is ignored", invariants.ScaleRate, 4, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ScaleStrategy = nil })},
+		{"reserved ordinals are ignored", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) { s.ReserveOrdinals = nil })},
+		{"the preDelete hook is skipped", invariants.Hooks, 3, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.PreDelete = nil })},
+		{"the inPlaceUpdate hook is skipped", invariants.Hooks, 8, inHooks(func(l *lifecyclev1alpha1.Lifecycle) { l.InPlaceUpdate = nil })},
+		{"claims go with the set against the policy", invariants.Claims, 1, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenDeleted: "Delete"}
 		})},
-		{"claims go with pods against the policy", invariants.Claims, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"claims go with pods against the policy", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
 		})},
-		{"claims of pods that are scaled in are deleted", invariants.Claims, bug{reconciler: func(r *Reconciler) {
+		{"claims of pods that are scaled in are deleted", invariants.Claims, 2, bug{reconciler: func(r *Reconciler) {
 			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, d := range p.Delete {
 					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
@@ -69,25 +70,25 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return r.apply(ctx, s, p)
 			}
 		}}},
-		{"a claim that is about to go is used again", invariants.Claims, bug{often: scaleOften, reconciler: misreading(func(s *Snapshot) {
+		{"a claim that is about to go is used again", invariants.Claims, 9, bug{often: scaleOften, reconciler: misreading(func(s *Snapshot) {
 			for name, claim := range s.Claims {
 				fresh := claim.DeepCopy()
 				fresh.OwnerReferences, fresh.DeletionTimestamp = nil, nil
 				s.Claims[name] = fresh
 			}
 		})}},
-		{"pods of others are taken for its own", invariants.Ownership, bug{reconciler: misreading(func(s *Snapshot) {
+		{"pods of others are taken for its own", invariants.Ownership, 3, bug{reconciler: misreading(func(s *Snapshot) {
 			for i, pod := range s.Pods {
 				mine := pod.DeepCopy()
 				mine.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
 				s.Pods[i] = mine
 			}
 		})}},
-		{"deletions do not name the UID", invariants.Ownership, bug{
+		{"deletions do not name the UID", invariants.Ownership, 0, bug{
 			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
 		}},
-		{"pods are deleted at once", invariants.Identity, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
-		{"a pod mounts the claim of another", invariants.Identity, inPlan(func(_ *Snapshot, p *Plan) {
+		{"pods are deleted at once", invariants.Identity, 1, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
+		{"a pod mounts the claim of another", invariants.Identity, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for _, c := range p.Create {
 				for _, volume := range c.Pod.Spec.Volumes {
 					if volume.PersistentVolumeClaim != nil {
@@ -96,71 +97,71 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
-		{"an update in place changes a label more", invariants.InPlace, inPlan(func(_ *Snapshot, p *Plan) {
+		{"an update in place changes a label more", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.Patch {
 				if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
 					p.Patch[i].Patch.SetLabel("touched", "true")
 				}
 			}
 		})},
-		{"an update in place gives the wrong image", invariants.InPlace, inPlan(func(_ *Snapshot, p *Plan) {
+		{"an update in place gives the wrong image", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.Patch {
 				for container := range p.Patch[i].Patch.Images {
 					p.Patch[i].Patch.Images[container] = "nginx:latest"
 				}
 			}
 		})},
-		{"the status counts one too many", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"the status counts one too many", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.AvailableReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Settled, bug{reconciler: func(r *Reconciler) {
+		{"the status is not written", invariants.Settled, 0, bug{reconciler: func(r *Reconciler) {
 			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
 		}}},
-		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
-		{"the partition is one too small", invariants.Partition, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 5, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"the partition is one too small", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.Partition = ptr.To(max(ptr.Deref(s.Partition, 0)-1, 0))
 		})},
-		{"minReadySeconds is one too small", invariants.Order, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		{"minReadySeconds is one too small", invariants.Order, 5, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			s.MinReadySeconds = ptr.To(max(ptr.Deref(s.MinReadySeconds, 0)-1, 0))
 		})},
-		{"a reserved ordinal is one too high", invariants.Identity, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"a reserved ordinal is one too high", invariants.Identity, 9, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			for i := range s.ReserveOrdinals {
 				s.ReserveOrdinals[i]++
 			}
 		})},
-		{"the current revision moves when the first pod is updated", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"the current revision moves when the first pod is updated", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil && p.Status.UpdatedReplicas > 0 {
 				p.Status.CurrentRevision, p.Status.CurrentReplicas = p.Status.UpdateRevision, p.Status.UpdatedReplicas
 			}
 		})},
-		{"the current revision moves while held-back pods are missing", invariants.Status, inPlan(func(_ *Snapshot, p *Plan) {
+		{"the current revision moves while held-back pods are missing", invariants.Status, 13, inPlan(func(_ *Snapshot, p *Plan) {
 			if s := p.Status; s != nil && s.UpdatedReplicas == s.Replicas && s.ReadyReplicas == s.Replicas {
 				s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
 			}
 		})},
-		{"of two timers the later one is kept", invariants.Settled, bug{often: waitLong, reconciler: inPlan(keepLater).reconciler}},
-		{"a claim loses the owner that the policy names", invariants.Claims, inSpec(func(s *v1beta1.StatefulSetSpec) {
+		{"of two timers the later one is kept", invariants.Settled, 5, bug{often: waitLong, reconciler: inPlan(keepLater).reconciler}},
+		{"a claim loses the owner that the policy names", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = nil
 		})},
-		{"a pod that is scaled in leaves its claim", invariants.Claims, inPlan(func(_ *Snapshot, p *Plan) {
+		{"a pod that is scaled in leaves its claim", invariants.Claims, 6, inPlan(func(_ *Snapshot, p *Plan) {
 			p.PatchClaims = nil
 			for i := range p.Delete {
 				p.Delete[i].ChangeClaims = nil
 			}
 		})},
-		{"the lowest pod that is left over goes first", invariants.Order, inPlan(deleteLowest)},
-		{"pods that their hooks release are all deleted at once", invariants.Order, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
-		{"history forgets revisions of pods that leave", invariants.History, bug{often: leave, reconciler: inPlan(forgetLeaving).reconciler}},
-		{"revisions are deleted as they may have become", invariants.History, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
-		{"a planner panics", invariants.Calm, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
+		{"the lowest pod that is left over goes first", invariants.Order, 1, inPlan(deleteLowest)},
+		{"pods that their hooks release are all deleted at once", invariants.Order, 28, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
+		{"history forgets revisions of pods that leave", invariants.History, 2, bug{often: leave, reconciler: inPlan(forgetLeaving).reconciler}},
+		{"revisions are deleted as they may have become", invariants.History, 13, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
+		{"a planner panics", invariants.Calm, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			if s.Partition != nil && *s.Partition > 0 {
 				panic("planted")
 			}
 		})},
 	} {
-		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, Workload: simulated(b.bug)})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
 	}
 	simulation.FindBugs(t, bugs)
 }
