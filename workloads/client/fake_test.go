@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fake_test
+package client_test
 
 import (
 	"context"
@@ -18,19 +18,19 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-func cloneSet(namespace, name string) *v1alpha1.CloneSet {
+func cloneSetIn(namespace, name string) *v1alpha1.CloneSet {
 	return &v1alpha1.CloneSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
 func TestObjectsAreKept(t *testing.T) {
 	ctx := context.Background()
-	c := fake.NewClient(cloneSet("shop", "web"))
+	c := fake.NewClient(cloneSetIn("shop", "web"))
 	shop := c.CloneSets("shop")
 
-	if _, err := shop.Create(ctx, cloneSet("shop", "db"), metav1.CreateOptions{}); err != nil {
+	if _, err := shop.Create(ctx, cloneSetIn("shop", "db"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shop.Create(ctx, cloneSet("shop", "db"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := shop.Create(ctx, cloneSetIn("shop", "db"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("second creation: error %v, want already exists", err)
 	}
 	patched, err := shop.Patch(ctx, "db", types.MergePatchType, []byte(`{"spec":{"minReadySeconds":7}}`), metav1.PatchOptions{})
@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Stop()
-	if err := c.Tracker().Add(cloneSet("shop", "web")); err != nil {
+	if err := c.Tracker().Add(cloneSetIn("shop", "web")); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := (<-w.ResultChan()).Object.(*v1alpha1.CloneSet); !ok || got.Name != "web" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fake_test
+package client_test
 
 import (
 	"context"
@@ -17,19 +17,19 @@ import (
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
-func restart(namespace, name string) *v1alpha1.ContainerRecreateRequest {
+func restartIn(namespace, name string) *v1alpha1.ContainerRecreateRequest {
 	return &v1alpha1.ContainerRecreateRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
 func TestObjectsAreKept(t *testing.T) {
 	ctx := context.Background()
-	c := fake.NewClient(restart("shop", "web"))
+	c := fake.NewClient(restartIn("shop", "web"))
 	shop := c.ContainerRecreateRequests("shop")
 
-	if _, err := shop.Create(ctx, restart("shop", "db"), metav1.CreateOptions{}); err != nil {
+	if _, err := shop.Create(ctx, restartIn("shop", "db"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shop.Create(ctx, restart("shop", "db"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := shop.Create(ctx, restartIn("shop", "db"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("second creation: error %v, want already exists", err)
 	}
 	all, err := c.ContainerRecreateRequests("").List(ctx, metav1.ListOptions{})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fake_test
+package client_test
 
 import (
 	"context"
@@ -17,19 +17,19 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
-func job(namespace, name string) *v1alpha1.ImagePullJob {
+func jobIn(namespace, name string) *v1alpha1.ImagePullJob {
 	return &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
 func TestObjectsAreKept(t *testing.T) {
 	ctx := context.Background()
-	c := fake.NewClient(job("shop", "web"))
+	c := fake.NewClient(jobIn("shop", "web"))
 	shop := c.ImagePullJobs("shop")
 
-	if _, err := shop.Create(ctx, job("shop", "db"), metav1.CreateOptions{}); err != nil {
+	if _, err := shop.Create(ctx, jobIn("shop", "db"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shop.Create(ctx, job("shop", "db"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err := shop.Create(ctx, jobIn("shop", "db"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("second creation: error %v, want already exists", err)
 	}
 	all, err := c.ImagePullJobs("").List(ctx, metav1.ListOptions{})
