@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
@@ -51,15 +50,8 @@ var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
 		return failedScale
 	},
 	Recreates: true,
-	DeepCopy:  (*v1alpha1.CloneSetStatus).DeepCopy,
-	Same:      sameStatus,
-	Report: func(status, observed *v1alpha1.CloneSetStatus, problems []rollout.Problem, now time.Time) {
-		status.Conditions = conditionsOf(observed.Conditions, problems, now)
-	},
-	Collided: func(status *v1alpha1.CloneSetStatus) {
-		status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)
-	},
-	Shrinks: func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
+	Status:    &statuses,
+	Shrinks:   func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
 }
 
 // applier applies one plan. Every write goes through it.

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apply"
@@ -44,14 +43,7 @@ var statusKind = apply.Kind[v1beta1.StatefulSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
 	FailedDelete: func(rollout.DeletionReason) string { return failedUpdate },
-	DeepCopy:     (*v1beta1.StatefulSetStatus).DeepCopy,
-	Same:         sameStatus,
-	Report: func(status, observed *v1beta1.StatefulSetStatus, problems []rollout.Problem, now time.Time) {
-		status.Conditions = conditionsOf(observed.Conditions, problems, now)
-	},
-	Collided: func(status *v1beta1.StatefulSetStatus) {
-		status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)
-	},
+	Status:       &statuses,
 	// A pod that comes back under the name of one that is gone is not ready yet.
 	Shrinks: func(before, after *v1beta1.StatefulSetStatus) bool {
 		return after.Replicas < before.Replicas || after.ReadyReplicas < before.ReadyReplicas
