@@ -11,9 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
@@ -28,13 +28,7 @@ func newWriter(o *Options) *apply.Writer {
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
 	}
-	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-		set, err := o.Workloads.StatefulSets(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-		if err != nil {
-			return "", err
-		}
-		return set.ResourceVersion, nil
-	}
+	w.Merge = apiwriter.TypedMerge(o.Workloads.StatefulSets)
 	return w
 }
 
