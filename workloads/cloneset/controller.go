@@ -50,7 +50,7 @@ type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
 	jobs      workloads.ImagePullJobs
-	budget    Budget
+	budget    workloads.Budget
 	features  Features
 	writer    *apply.Writer
 	shell     *controller.Reconciler[Snapshot, Plan]
