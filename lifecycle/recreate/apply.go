@@ -29,7 +29,7 @@ func newWriter(o *Options) *apply.Writer {
 	return w
 }
 
-// apply carries the plan out, step by step, as far as the steps succeed.
+// apply applies the plan, step by step, as far as the steps succeed.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Confirm {
 		if s, err = r.confirm(ctx, s); err != nil {
@@ -44,7 +44,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	for i := range plan.Steps {
 		step := &plan.Steps[i]
 		klog.FromContext(ctx).V(2).Info("Step", "reason", step.Why)
-		goOn, err := a.carryOut(ctx, step)
+		goOn, err := a.write(ctx, step)
 		if err != nil {
 			return 0, err
 		}
@@ -78,9 +78,9 @@ type applier struct {
 	requests client.ContainerRecreateRequestInterface
 }
 
-// carryOut makes one write. It returns false where no further step must be
+// write makes one write. It returns false where no further step must be
 // made, since the request is gone.
-func (a *applier) carryOut(ctx context.Context, step *Step) (goOn bool, err error) {
+func (a *applier) write(ctx context.Context, step *Step) (goOn bool, err error) {
 	switch {
 	case step.Status != nil:
 		return true, a.WriteStatus(ctx, &a.snapshot.Request.Status, step.Status)

@@ -48,7 +48,7 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 type Reconciler struct {
 	reader   Reader
 	jobs     workloads.ImagePullJobs
-	budget   Budget
+	budget   workloads.Budget
 	features Features
 	writer   *apply.Writer
 	shell    *controller.Reconciler[Snapshot, Plan]

@@ -54,9 +54,10 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 }
 
 // progress is how far the pods have come to the update revision. Those that are
-// about to leave are not among the wanted ones.
+// about to leave are not among the wanted ones; those that go back to the current
+// revision, since the partition was raised, are behind.
 func (p *planner) progress() revision.Progress {
-	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition}
+	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition, Behind: max(-p.plan.Diff.Update, 0)}
 	for _, pod := range p.pods {
 		switch {
 		case !pod.Updated:

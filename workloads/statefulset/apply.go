@@ -59,6 +59,9 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
 	a.Replaced, a.Refusals = a.replaced, s.Refused
+	if r.budget != nil {
+		a.AllowUpdate = r.budget.AllowUpdate
+	}
 	return a
 }
 
