@@ -102,11 +102,6 @@ func (w *Cluster) ShowWaits(waits []rollout.Wait, out *strings.Builder) {
 	}
 }
 
-// ShowProblem writes an error that a plan reports in a condition.
-func (w *Cluster) ShowProblem(condition string, err error, out *strings.Builder) {
-	fmt.Fprintf(out, "  %s: %s\n", condition, w.Unalias(err.Error()))
-}
-
 // ShowPods writes a line for every pod: by age where names mean nothing,
 // otherwise by name.
 func (w *Cluster) ShowPods(minReadySeconds int32, out *strings.Builder) {

@@ -98,14 +98,10 @@ func (c *cluster) unfinished() string {
 // unfinished shows what the next reconcile of a reconciler would do.
 func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
 	plan, err := r.Plan(key)
-	if plan == nil || err != nil {
+	if plan == nil || err != nil || !acts(plan) {
 		return "", err
 	}
-	if n := len(plan.Create) + len(plan.Delete) + len(plan.Patch) + len(plan.DeleteClaims) + len(plan.PatchClaims) + len(plan.Revisions.Delete); n > 0 ||
-		plan.Revisions.Create != nil || plan.Revisions.Raise != nil || plan.Status != nil || plan.PrunePodsToDelete {
-		return fmt.Sprintf("%+v", plan), nil
-	}
-	return "", nil
+	return fmt.Sprintf("%+v", plan), nil
 }
 
 // create makes the CloneSet web of one container, changed by a merge patch.

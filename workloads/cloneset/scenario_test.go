@@ -27,10 +27,10 @@ type setScenario struct {
 func newScenario(t scenario.TB) *setScenario {
 	one := int32(1)
 	w := &setScenario{set: &v1alpha1.CloneSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
+		ObjectMeta: scenario.Meta(),
 		Spec: v1alpha1.CloneSetSpec{
 			Replicas: &one,
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Selector: scenario.Selector(),
 			Template: scenario.Template(),
 		},
 	}}
@@ -58,26 +58,10 @@ func owned[T metav1.Object](w *setScenario, objects []T) (owned []T) {
 
 // apply does to the cluster what a plan says.
 func (w *setScenario) apply(plan *Plan) {
-	w.WriteRevisions(&plan.Revisions)
 	for _, claim := range plan.DeleteClaims {
 		w.DeleteClaim(claim)
 	}
-	w.CreateClaims(plan.CreateClaims)
-	for _, h := range plan.PatchClaims {
-		w.OwnClaim(h.Claim, h.Owners)
-	}
-	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
-		for _, d := range stage.Delete {
-			if w.DeletePod(d.Pod) {
-				for _, claim := range d.DeleteClaims {
-					w.DeleteClaim(claim)
-				}
-			}
-		}
-		w.PatchPods(stage.Patch)
-		w.CreatePods(stage.Create)
-	})
-	w.DeleteRevisions(&plan.Revisions)
+	w.ApplyPlan(&plan.Plan)
 	if plan.PrunePodsToDelete {
 		w.set.Spec.ScaleStrategy.PodsToDelete = plan.PodsToDelete
 		w.set.Generation++
@@ -90,19 +74,14 @@ func (w *setScenario) apply(plan *Plan) {
 
 // acts tells whether a plan does anything at all.
 func acts(plan *Plan) bool {
-	return plan.Revisions.Any() || plan.Status != nil || plan.PrunePodsToDelete ||
-		len(plan.Create)+len(plan.Delete)+len(plan.Patch)+len(plan.CreateClaims)+len(plan.DeleteClaims)+len(plan.PatchClaims) > 0
+	return scenario.Acts(&plan.Plan) || plan.Status != nil || plan.PrunePodsToDelete || len(plan.DeleteClaims) > 0
 }
 
-// Pass plans once, shows the plan and applies it.
+// Reconcile plans once, shows the plan and applies it.
 func (w *setScenario) Reconcile(out *strings.Builder) bool {
 	plan := NewPlan(w.snapshot())
-	var b strings.Builder
-	w.show(plan, &b)
+	scenario.ShowReconcile(func(out *strings.Builder) { w.show(plan, out) }, out)
 	w.apply(plan)
-	if b.Len() > 0 {
-		fmt.Fprintf(out, "reconcile\n%s", b.String())
-	}
 	return acts(plan)
 }
 
@@ -120,15 +99,8 @@ func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 		fmt.Fprintf(out, "  hand claim over to %s\n", w.Alias(h.Owners[len(h.Owners)-1].Name))
 	}
 	w.ShowDeletedRevisions(&plan.Revisions, out)
-	if w.Quota > 0 || len(w.Refused) > 0 {
-		var otherwise strings.Builder
-		w.showStage(&plan.Otherwise, &otherwise)
-		out.WriteString(strings.ReplaceAll(otherwise.String(), "  ", "  otherwise "))
-	}
-	w.ShowWaits(plan.Waiting, out)
-	for _, problem := range plan.Problems {
-		w.ShowProblem(string(problem.Condition), problem.Err, out)
-	}
+	w.ShowOtherwise(func(out *strings.Builder) { w.showStage(&plan.Otherwise, out) }, out)
+	w.ShowReasons(&plan.Plan, out)
 }
 
 func (w *setScenario) showStage(stage *rollout.Stage, out *strings.Builder) {
@@ -169,26 +141,11 @@ func (w *setScenario) Command(d *datadriven.TestData, _ *strings.Builder) bool {
 }
 
 // Feature switches a feature on.
-func (w *setScenario) Feature(name string) {
-	switch name {
-	case "PartitionRollback":
-		w.features.PartitionRollback = true
-	case "ExcludePreparingDelete":
-		w.features.ExcludePreparingDelete = true
-	case "ShortHash":
-		w.features.ShortHash = true
-	default:
-		w.T.Fatalf("unknown feature %s", name)
-	}
-}
+func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
 
 // Spec changes fields of the spec, each given as key=value.
 func (w *setScenario) Spec(changes ...string) {
-	for _, change := range changes {
-		key, value, _ := strings.Cut(change, "=")
-		w.change(key, value)
-	}
-	w.set.Generation++
+	scenario.ChangeSpec(w.set, changes, w.change)
 }
 
 func (w *setScenario) change(key, value string) {

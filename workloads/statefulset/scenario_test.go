@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -28,10 +27,10 @@ type setScenario struct {
 func newScenario(t scenario.TB) *setScenario {
 	one := int32(1)
 	w := &setScenario{set: &v1beta1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"},
+		ObjectMeta: scenario.Meta(),
 		Spec: v1beta1.StatefulSetSpec{
 			Replicas: &one,
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Selector: scenario.Selector(),
 			Template: scenario.Template(),
 		},
 	}}
@@ -57,22 +56,7 @@ func (w *setScenario) snapshot() *Snapshot {
 // apply does to the cluster what a plan says.
 func (w *setScenario) apply(plan *Plan) {
 	w.judge().checkPromises(plan)
-	w.WriteRevisions(&plan.Revisions)
-	w.CreateClaims(plan.CreateClaims)
-	for _, claim := range plan.PatchClaims {
-		w.OwnClaim(claim.Claim, claim.Owners)
-	}
-	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
-		for _, d := range stage.Delete {
-			for _, claim := range d.ChangeClaims {
-				w.OwnClaim(claim.Claim, claim.Owners)
-			}
-			w.DeletePod(d.Pod)
-		}
-		w.PatchPods(stage.Patch)
-		w.CreatePods(stage.Create)
-	})
-	w.DeleteRevisions(&plan.Revisions)
+	w.ApplyPlan(&plan.Plan)
 	if plan.Status != nil {
 		w.set.Status = *plan.Status.DeepCopy()
 	}
@@ -81,22 +65,17 @@ func (w *setScenario) apply(plan *Plan) {
 
 // acts tells whether a plan does anything at all.
 func acts(plan *Plan) bool {
-	return plan.Revisions.Any() || plan.Status != nil ||
-		len(plan.Create)+len(plan.CreateClaims)+len(plan.Delete)+len(plan.Patch)+len(plan.PatchClaims) > 0
+	return scenario.Acts(&plan.Plan) || plan.Status != nil
 }
 
-// Pass plans once, shows the plan and applies it.
+// Reconcile plans once, shows the plan and applies it.
 func (w *setScenario) Reconcile(out *strings.Builder) bool {
 	if w.OwnerGone() {
 		return false
 	}
 	plan := NewPlan(w.snapshot())
-	var b strings.Builder
-	w.show(plan, &b)
+	scenario.ShowReconcile(func(out *strings.Builder) { w.show(plan, out) }, out)
 	w.apply(plan)
-	if b.Len() > 0 {
-		fmt.Fprintf(out, "reconcile\n%s", b.String())
-	}
 	return acts(plan)
 }
 
@@ -114,22 +93,17 @@ func (w *setScenario) show(plan *Plan, out *strings.Builder) {
 	}
 	w.ShowPatches(plan.Patch, out)
 	w.ShowCreations(plan.Create, out)
-	if w.Quota > 0 || len(w.Refused) > 0 {
+	w.ShowOtherwise(func(out *strings.Builder) {
 		for _, d := range plan.Otherwise.Delete {
-			fmt.Fprintf(out, "  otherwise delete %s (%s)\n", d.Pod.Name, d.For)
+			fmt.Fprintf(out, "  delete %s (%s)\n", d.Pod.Name, d.For)
 		}
-		var otherwise strings.Builder
-		w.ShowPatches(plan.Otherwise.Patch, &otherwise)
-		out.WriteString(strings.ReplaceAll(otherwise.String(), "  ", "  otherwise "))
-	}
+		w.ShowPatches(plan.Otherwise.Patch, out)
+	}, out)
 	w.ShowDeletedRevisions(&plan.Revisions, out)
 	for _, job := range plan.PreDownload.Create {
 		fmt.Fprintf(out, "  pull %s ahead\n", job.Spec.Image)
 	}
-	w.ShowWaits(plan.Waiting, out)
-	for _, problem := range plan.Problems {
-		w.ShowProblem(string(problem.Condition), problem.Err, out)
-	}
+	w.ShowReasons(&plan.Plan, out)
 }
 
 // Status shows the status in a line, and every condition in one more.
@@ -167,18 +141,7 @@ func disinherit(pod *corev1.Pod) {
 }
 
 // Feature switches a feature on.
-func (w *setScenario) Feature(name string) {
-	switch name {
-	case "NoAutoDeleteClaims":
-		w.features.NoAutoDeleteClaims = true
-	case "NoEnvFromMetadata":
-		w.features.NoEnvFromMetadata = true
-	case "PreDownload":
-		w.features.PreDownload = true
-	default:
-		w.T.Fatalf("unknown feature %s", name)
-	}
-}
+func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
 
 // reserved reads a list of ordinals, which commas separate.
 func (w *setScenario) reserved(list string) (ordinals []int) {

@@ -37,11 +37,7 @@ func TestScripts(t *testing.T) {
 
 // Spec changes fields of the spec, each given as key=value.
 func (w *setScenario) Spec(changes ...string) {
-	for _, change := range changes {
-		key, value, _ := strings.Cut(change, "=")
-		w.change(key, value)
-	}
-	w.set.Generation++
+	scenario.ChangeSpec(w.set, changes, w.change)
 }
 
 func (w *setScenario) change(key, value string) {

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// Meta is the metadata of the workload of a scenario, which is new.
+func Meta() metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web", Generation: 1, ResourceVersion: "1"}
+}
+
+// Selector selects the pods of Template.
+func Selector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+}
+
+// ChangeSpec changes fields of a spec, each given as key=value, in one write.
+func ChangeSpec(workload metav1.Object, changes []string, change func(key, value string)) {
+	for _, each := range changes {
+		key, value, _ := strings.Cut(each, "=")
+		change(key, value)
+	}
+	workload.SetGeneration(workload.GetGeneration() + 1)
+}
+
+// SwitchOn sets a field of the features of a kind, which features points to.
+func (w *Cluster) SwitchOn(features any, name string) {
+	field := reflect.ValueOf(features).Elem().FieldByName(name)
+	if !field.IsValid() || field.Kind() != reflect.Bool {
+		w.T.Fatalf("unknown feature %s", name)
+	}
+	field.SetBool(true)
+}
+
+// ApplyPlan does to the cluster what the plans of all kinds say.
+func (w *Cluster) ApplyPlan(plan *rollout.Plan) {
+	w.WriteRevisions(&plan.Revisions)
+	w.CreateClaims(plan.CreateClaims)
+	w.ownClaims(plan.PatchClaims)
+	w.Apply(&plan.Stages, func(stage *rollout.Stage) {
+		for _, d := range stage.Delete {
+			w.ownClaims(d.ChangeClaims)
+			if w.DeletePod(d.Pod) {
+				for _, claim := range d.DeleteClaims {
+					w.DeleteClaim(claim)
+				}
+			}
+		}
+		w.PatchPods(stage.Patch)
+		w.CreatePods(stage.Create)
+	})
+	w.DeleteRevisions(&plan.Revisions)
+}
+
+func (w *Cluster) ownClaims(patches []rollout.ClaimPatch) {
+	for _, claim := range patches {
+		w.OwnClaim(claim.Claim, claim.Owners)
+	}
+}
+
+// Acts tells whether a plan does anything of what ApplyPlan applies, in its first stage.
+func Acts(plan *rollout.Plan) bool {
+	return plan.Revisions.Any() || !plan.Stage.Empty() || len(plan.CreateClaims)+len(plan.PatchClaims) > 0
+}
+
+// ShowReconcile writes what show writes about a reconcile, below a line that says so;
+// nothing where that is nothing.
+func ShowReconcile(show func(out *strings.Builder), out *strings.Builder) {
+	var shown strings.Builder
+	if show(&shown); shown.Len() > 0 {
+		fmt.Fprintf(out, "reconcile\n%s", shown.String())
+	}
+}
+
+// ShowOtherwise writes what show writes about the second stage of a plan, where the
+// first one may be refused.
+func (w *Cluster) ShowOtherwise(show func(out *strings.Builder), out *strings.Builder) {
+	if w.Quota == 0 && len(w.Refused) == 0 {
+		return
+	}
+	var otherwise strings.Builder
+	show(&otherwise)
+	out.WriteString(strings.ReplaceAll(otherwise.String(), "  ", "  otherwise "))
+}
+
+// ShowReasons writes which pods wait for what, and the problems of a plan.
+func (w *Cluster) ShowReasons(plan *rollout.Plan, out *strings.Builder) {
+	w.ShowWaits(plan.Waiting, out)
+	for _, problem := range plan.Problems {
+		fmt.Fprintf(out, "  %s: %s\n", problem.Condition, w.Unalias(problem.Err.Error()))
+	}
+}
