@@ -57,10 +57,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.PodsToDelete, p.PrunePodsToDelete = nil, true
 			}
 		})},
-		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, 1, bug{options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
-		{"pods of others are taken for its own", invariants.Ownership, 3, bug{options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
+		{"reconciles do not wait for the synced resourceVersion", invariants.Surge, 1, bug{Options: func(o *Options) { o.Reader, o.AllowStaleReads = blind{o.Reader}, true }}},
+		{"pods of others are taken for its own", invariants.Ownership, 3, bug{Options: func(o *Options) { o.Reader = greedy{o.Reader, o.Pods.GetIndexer()} }}},
 		{"deletions do not name the UID", invariants.Ownership, 0, bug{
-			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
+			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
 		}},
 		{"a pod is created twice", invariants.Surge, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if len(p.Create) > 0 {
@@ -94,7 +94,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.ReadyReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Settled, 1, bug{reconciler: func(r *Reconciler) {
+		{"the status is not written", invariants.Settled, 1, bug{Reconciler: func(r *Reconciler) {
 			merge := r.writer.Merge
 			r.writer.Merge = func(ctx context.Context, key types.NamespacedName, data []byte, subresources ...string) (string, error) {
 				if len(subresources) > 0 {
@@ -113,12 +113,12 @@ func TestSimulationFindsBugs(t *testing.T) {
 				spec.UpdateStrategy.MaxSurge = ptr.To(intstr.FromInt32(s.IntVal + 1))
 			}
 		})},
-		{"the latest of two timers is kept", invariants.Settled, 15, bug{reconciler: inPlan(keepLatestTimer).reconciler, often: stagger}},
+		{"the latest of two timers is kept", invariants.Settled, 15, bug{Reconciler: inPlan(keepLatestTimer).Reconciler, Often: stagger}},
 		{"scaling in begins with the pods that serve", invariants.Order, 28, inPlan(deleteServing)},
 		{"currentRevision advances while held-back pods are missing", invariants.Status, 21, inPlan(advanceEarly)},
-		{"another update begins within the grace period", invariants.InPlace, 1, bug{reconciler: misreading(forgetGrace), often: updateGracefully}},
-		{"pods are released without their claims", invariants.Claims, 1, bug{reconciler: misreading(forgetClaimsOfReleased)}},
-		{"the claim of a pod that is not ready is deleted", invariants.Claims, 1, bug{reconciler: func(r *Reconciler) {
+		{"another update begins within the grace period", invariants.InPlace, 1, bug{Reconciler: misreading(forgetGrace), Often: updateGracefully}},
+		{"pods are released without their claims", invariants.Claims, 1, bug{Reconciler: misreading(forgetClaimsOfReleased)}},
+		{"the claim of a pod that is not ready is deleted", invariants.Claims, 1, bug{Reconciler: func(r *Reconciler) {
 			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, claim := range s.Claims {
 					for _, pod := range s.Pods {
@@ -131,10 +131,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		}}},
 		{"the claim of a pod that is not ready is released", invariants.Claims, 1, inPlan(releaseUnready)},
-		{"changes of claims do not name the UID", invariants.Ownership, 1, bug{config: func(c *rest.Config) {
+		{"changes of claims do not name the UID", invariants.Ownership, 1, bug{Config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "persistentvolumeclaims", simulation.Forget("metadata", "uid")))
 		}}},
-		{"revisions are deleted whatever has become of them", invariants.History, 8, bug{config: func(c *rest.Config) {
+		{"revisions are deleted whatever has become of them", invariants.History, 8, bug{Config: func(c *rest.Config) {
 			c.Wrap(simulation.SpoilBodies(http.MethodDelete, "controllerrevisions", simulation.Forget("preconditions", "resourceVersion")))
 		}}},
 		{"one revision too many is deleted", invariants.History, 8, inSpec(func(spec *v1alpha1.CloneSetSpec) {
@@ -152,22 +152,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 	simulation.FindBugs(t, bugs)
 }
 
-// bug spoils a controller at a point of its start; nil leaves it as it is.
-type bug struct {
-	config     func(*rest.Config)
-	options    func(*Options)
-	reconciler func(*Reconciler)
-	often      func(*simulation.User, *rand.Rand) // what users do half of the time, where the bug would seldom show
-}
-
-// act is what users do in a step.
-func (b *bug) act(u *simulation.User, r *rand.Rand) {
-	if b.often != nil && r.IntN(2) == 0 {
-		b.often(u, r)
-		return
-	}
-	act(u, r)
-}
+// bug is planted into a controller.
+type bug = simulation.Spoil[Options, Reconciler]
 
 // takeNames marks pods, and puts strangers in the places of those that are to go.
 func takeNames(u *simulation.User, r *rand.Rand) {
@@ -180,12 +166,8 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 
 // inPlan plants a bug into plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
-			p := NewPlan(s)
-			spoil(s, p)
-			return p
-		}
+	return bug{Reconciler: func(r *Reconciler) {
+		r.shell.Plan = simulation.Spoiled(NewPlan, spoil)
 	}}
 }
 
@@ -206,7 +188,7 @@ func misreading(spoil func(*Snapshot)) func(*Reconciler) {
 
 // inSet plants a bug into how planners read the CloneSet.
 func inSet(spoil func(*v1alpha1.CloneSet)) bug {
-	return bug{reconciler: misreading(func(s *Snapshot) { spoil(s.Set) })}
+	return bug{Reconciler: misreading(func(s *Snapshot) { spoil(s.Set) })}
 }
 
 // inSpec plants a bug into how planners read the spec.

@@ -14,13 +14,13 @@ import (
 func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
 		{Found: "requests without end about a selector that matches no pod", Seed: 3, Workload: simulated(bug{})},
-		{Found: "an available pod deleted beside a marked one that was ready for a moment", Seed: 25, Workload: simulated(bug{often: markYoungPods})},
-		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: simulated(bug{often: raisePartition})},
+		{Found: "an available pod deleted beside a marked one that was ready for a moment", Seed: 25, Workload: simulated(bug{Often: markYoungPods})},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 103, Workload: simulated(bug{Often: raisePartition})},
 		{Found: "no pod created since those that the partition wants cannot be", Seed: 1882545954226233, Workload: simulated(bug{})},
 		{Found: "a pod that waits for its claim, which a user has deleted", Seed: 1882545954226276, Workload: simulated(bug{})},
 		{Found: "a claim deleted and made again in turns, while its pod is refused", Seed: 1882547051036796, Workload: simulated(bug{})},
 		{Found: "held-back pods at the update revision, where the cache of revisions was behind", Seed: 1882548472906583, Workload: simulated(bug{})},
-		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: simulated(bug{often: raisePartition})},
+		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: simulated(bug{Often: raisePartition})},
 	})
 }
 

@@ -45,7 +45,7 @@ func simulated(bug bug) *simulation.Workload {
 		Empty:    func() simulation.Object { return &v1alpha1.CloneSet{} },
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      bug.act,
+		Act:      bug.Act(act),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
 		Judge: func(seed uint64) simulation.Judge {
@@ -98,38 +98,33 @@ func (o observer) CloneSet(namespace, name string) (*v1alpha1.CloneSet, error) {
 	return o.Reader.CloneSet(namespace, name)
 }
 
-func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, err error) {
-	if bug.config != nil {
-		bug.config(p.Config)
+func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
+	r, err := bug.Start(p, simulatedOptions, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
 	}
-	o := Options{
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
+}
+
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o = Options{
 		NoNodes: true, Features: featuresOf(p.Seed),
 		CloneSets: p.Informer("clonesets"), Pods: p.Informer("pods"),
 		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {
-		return c, err
+		return o, err
 	}
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
-		return c, err
+		return o, err
 	}
 	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Claims, o.Revisions} {
 		if err := caches.AddOwnerIndex(informer); err != nil {
-			return c, err
+			return o, err
 		}
 	}
 	o.Reader = observer{newInformerReader(&o), p}
-	if bug.options != nil {
-		bug.options(&o)
-	}
-	r, err := NewReconciler(o)
-	if err != nil {
-		return c, err
-	}
-	if bug.reconciler != nil {
-		bug.reconciler(r)
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
+	return o, nil
 }
 
 // anySet is a CloneSet of a seed.

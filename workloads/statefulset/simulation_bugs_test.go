@@ -60,7 +60,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"claims go with pods against the policy", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = &v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy{WhenScaled: "Delete"}
 		})},
-		{"claims of pods that are scaled in are deleted", invariants.Claims, 2, bug{reconciler: func(r *Reconciler) {
+		{"claims of pods that are scaled in are deleted", invariants.Claims, 2, bug{Reconciler: func(r *Reconciler) {
 			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				for _, d := range p.Delete {
 					if claim := s.Claims["data-"+d.Pod.Name]; claim != nil && d.For == rollout.DeleteForScale {
@@ -70,14 +70,14 @@ func TestSimulationFindsBugs(t *testing.T) {
 				return r.apply(ctx, s, p)
 			}
 		}}},
-		{"a claim that is about to go is used again", invariants.Claims, 9, bug{often: scaleOften, reconciler: misreading(func(s *Snapshot) {
+		{"a claim that is about to go is used again", invariants.Claims, 9, bug{Often: scaleOften, Reconciler: misreading(func(s *Snapshot) {
 			for name, claim := range s.Claims {
 				fresh := claim.DeepCopy()
 				fresh.OwnerReferences, fresh.DeletionTimestamp = nil, nil
 				s.Claims[name] = fresh
 			}
 		})}},
-		{"pods of others are taken for its own", invariants.Ownership, 3, bug{reconciler: misreading(func(s *Snapshot) {
+		{"pods of others are taken for its own", invariants.Ownership, 3, bug{Reconciler: misreading(func(s *Snapshot) {
 			for i, pod := range s.Pods {
 				mine := pod.DeepCopy()
 				mine.OwnerReferences = []metav1.OwnerReference{ownerReference(s.Set)}
@@ -85,9 +85,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})}},
 		{"deletions do not name the UID", invariants.Ownership, 0, bug{
-			config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, often: takeNames,
+			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
 		}},
-		{"pods are deleted at once", invariants.Identity, 1, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
+		{"pods are deleted at once", invariants.Identity, 1, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
 		{"a pod mounts the claim of another", invariants.Identity, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for _, c := range p.Create {
 				for _, volume := range c.Pod.Spec.Volumes {
@@ -116,7 +116,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				p.Status.AvailableReplicas++
 			}
 		})},
-		{"the status is not written", invariants.Settled, 0, bug{reconciler: func(r *Reconciler) {
+		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r *Reconciler) {
 			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
 		}}},
 		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 5, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
@@ -141,7 +141,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 				s.CurrentRevision, s.CurrentReplicas = s.UpdateRevision, s.UpdatedReplicas
 			}
 		})},
-		{"of two timers the later one is kept", invariants.Settled, 5, bug{often: waitLong, reconciler: inPlan(keepLater).reconciler}},
+		{"of two timers the later one is kept", invariants.Settled, 5, bug{Often: waitLong, Reconciler: inPlan(keepLater).Reconciler}},
 		{"a claim loses the owner that the policy names", invariants.Claims, 0, inSpec(func(s *v1beta1.StatefulSetSpec) {
 			s.PersistentVolumeClaimRetentionPolicy = nil
 		})},
@@ -152,9 +152,9 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"the lowest pod that is left over goes first", invariants.Order, 1, inPlan(deleteLowest)},
-		{"pods that their hooks release are all deleted at once", invariants.Order, 28, bug{often: holdDeletions, reconciler: inPlan(deleteReleased).reconciler}},
-		{"history forgets revisions of pods that leave", invariants.History, 2, bug{often: leave, reconciler: inPlan(forgetLeaving).reconciler}},
-		{"revisions are deleted as they may have become", invariants.History, 13, bug{config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
+		{"pods that their hooks release are all deleted at once", invariants.Order, 28, bug{Often: holdDeletions, Reconciler: inPlan(deleteReleased).Reconciler}},
+		{"history forgets revisions of pods that leave", invariants.History, 2, bug{Often: leave, Reconciler: inPlan(forgetLeaving).Reconciler}},
+		{"revisions are deleted as they may have become", invariants.History, 13, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
 		{"a planner panics", invariants.Calm, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {
 			if s.Partition != nil && *s.Partition > 0 {
 				panic("planted")
@@ -249,22 +249,8 @@ func leave(u *simulation.User, r *rand.Rand) {
 	}))
 }
 
-// bug spoils a controller at a point of its start; nil leaves it as it is.
-type bug struct {
-	config     func(*rest.Config)
-	options    func(*Options)
-	reconciler func(*Reconciler)
-	often      func(*simulation.User, *rand.Rand) // what users do half of the time, where the bug would seldom show
-}
-
-// act is what users do in a step.
-func (b *bug) act(u *simulation.User, r *rand.Rand) {
-	if b.often != nil && r.IntN(2) == 0 {
-		b.often(u, r)
-		return
-	}
-	act(u, r)
-}
+// bug is planted into a controller.
+type bug = simulation.Spoil[Options, Reconciler]
 
 // scaling is what gives pods up, and wants them again.
 var scaling = simulation.Pick(`{"spec":{"replicas":%v}}`, 1, 4)
@@ -282,12 +268,8 @@ func takeNames(u *simulation.User, r *rand.Rand) {
 
 // inPlan plants a bug into plans.
 func inPlan(spoil func(*Snapshot, *Plan)) bug {
-	return bug{reconciler: func(r *Reconciler) {
-		r.shell.Plan = func(s *Snapshot) *Plan {
-			p := NewPlan(s)
-			spoil(s, p)
-			return p
-		}
+	return bug{Reconciler: func(r *Reconciler) {
+		r.shell.Plan = simulation.Spoiled(NewPlan, spoil)
 	}}
 }
 
@@ -308,7 +290,7 @@ func misreading(spoil func(*Snapshot)) func(*Reconciler) {
 
 // inSpec plants a bug into how planners read the spec.
 func inSpec(spoil func(*v1beta1.StatefulSetSpec)) bug {
-	return bug{reconciler: misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })}
+	return bug{Reconciler: misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })}
 }
 
 func inRolling(spoil func(*v1beta1.RollingUpdateStatefulSetStrategy)) bug {

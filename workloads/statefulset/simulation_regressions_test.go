@@ -14,7 +14,7 @@ import (
 func TestSimulationRegressions(t *testing.T) {
 	simulation.Replay(t, []simulation.Regression{
 		{Found: "a claim that goes with a former set of the same name is used", Seed: 59, Workload: simulated(bug{})},
-		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{often: holdUpdates})},
+		{Found: "a pod prepared for its update and taken back in turns, without end", Seed: 12, Workload: simulated(bug{Often: holdUpdates})},
 	})
 }
 

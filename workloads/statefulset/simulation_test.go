@@ -36,7 +36,7 @@ func simulated(bug bug) *simulation.Workload {
 		Empty:    func() simulation.Object { return &v1beta1.StatefulSet{} },
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
-		Act:      bug.act,
+		Act:      bug.Act(act),
 		Release:  (*simulation.User).AnswerHooks,
 		Push:     push,
 		Judge: func(uint64) simulation.Judge {
@@ -57,33 +57,28 @@ func (o observer) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, err
 	return o.Reader.StatefulSet(namespace, name)
 }
 
-func startSimulated(p *simulation.Process, bug bug) (c simulation.Controller, err error) {
-	if bug.config != nil {
-		bug.config(p.Config)
+func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
+	r, err := bug.Start(p, simulatedOptions, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
 	}
-	o := Options{
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
+}
+
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o = Options{
 		StatefulSets: p.Informer("statefulsets"), Pods: p.Informer("pods"),
 		Claims: p.Informer("persistentvolumeclaims"), Revisions: p.Informer("controllerrevisions"),
 	}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {
-		return c, err
+		return o, err
 	}
 	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
-		return c, err
+		return o, err
 	}
 	if err := errors.Join(caches.AddMemberIndex(o.Pods), caches.AddOwnerIndex(o.Claims), caches.AddOwnerIndex(o.Revisions)); err != nil {
-		return c, err
+		return o, err
 	}
 	o.Reader = observer{newInformerReader(&o), p}
-	if bug.options != nil {
-		bug.options(&o)
-	}
-	r, err := NewReconciler(o)
-	if err != nil {
-		return c, err
-	}
-	if bug.reconciler != nil {
-		bug.reconciler(r)
-	}
-	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
+	return o, nil
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"math/rand/v2"
+
+	"k8s.io/client-go/rest"
+)
+
+// Spoil plants a bug into a controller at points of its start; nil leaves it as it is.
+// O are the options of the kind, and R is its Reconciler.
+type Spoil[O, R any] struct {
+	Config     func(*rest.Config)
+	Options    func(*O)
+	Reconciler func(*R)
+	// Often is what users do half of the time, where the bug would seldom show.
+	Often func(*User, *rand.Rand)
+}
+
+// Act returns what users do in a step, who do act without the bug.
+func (s *Spoil[O, R]) Act(act func(*User, *rand.Rand)) func(*User, *rand.Rand) {
+	if s.Often == nil {
+		return act
+	}
+	return func(u *User, r *rand.Rand) {
+		if r.IntN(2) == 0 {
+			s.Often(u, r)
+			return
+		}
+		act(u, r)
+	}
+}
+
+// Start makes the Reconciler of a process.
+func (s *Spoil[O, R]) Start(p *Process, options func(*Process) (O, error), newReconciler func(O) (*R, error)) (*R, error) {
+	if s.Config != nil {
+		s.Config(p.Config)
+	}
+	o, err := options(p)
+	if err != nil {
+		return nil, err
+	}
+	if s.Options != nil {
+		s.Options(&o)
+	}
+	r, err := newReconciler(o)
+	if err == nil && s.Reconciler != nil {
+		s.Reconciler(r)
+	}
+	return r, err
+}
+
+// Spoiled returns a planner whose plans are spoilt.
+func Spoiled[S, P any](plan func(*S) *P, spoil func(*S, *P)) func(*S) *P {
+	return func(s *S) *P {
+		p := plan(s)
+		spoil(s, p)
+		return p
+	}
+}
