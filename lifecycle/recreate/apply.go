@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/client"
 )
@@ -24,13 +25,7 @@ const patchReadiness rollout.PatchKind = "Readiness"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads = ResourceRequests
-	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-		request, err := o.Lifecycle.ContainerRecreateRequests(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-		if err != nil {
-			return "", err
-		}
-		return request.ResourceVersion, nil
-	}
+	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w
 }
 
