@@ -211,11 +211,15 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 	if d.Unchanged {
 		remove = a.DeletePodUnchanged
 	}
-	if err := remove(ctx, d.Pod, action); err != nil {
+	deleted, err := remove(ctx, d.Pod, action)
+	if err != nil {
 		return err
 	}
 	if d.For == rollout.DeleteFailed && a.Replaced != nil {
 		a.Replaced(d.Pod)
+	}
+	if !deleted { // a new pod of its name may mount the claims
+		return nil
 	}
 	var errs []error
 	for _, claim := range d.DeleteClaims {
