@@ -12,12 +12,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -189,16 +187,7 @@ func describe(p *Plan) string {
 
 // changeable are the fields of a pod that its API lets anybody change. Changes
 // of owners are always declared.
-var changeable = regexp.MustCompile(`^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)` +
-	`|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
-	`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
-
-// declared tells whether a change is one of declared fields.
-func declared[T any](fields controller.Fields) func(before, after *T) bool {
-	return func(before, after *T) bool {
-		return controller.Changed(any(before).(metav1.Object), any(after).(metav1.Object), fields) != 0
-	}
-}
+var changeable = regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
@@ -207,7 +196,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 		s.NodeLabels = map[string]map[string]string{"node-1": {"zone": "a"}, "node-2": {"zone": "a"}, "node-3": {"zone": "b"}}
 		for _, i := range []int{0, len(s.Pods) - 1} {
 			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
-				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: changeable, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
 					with := *s
 					with.Pods = append([]*corev1.Pod{}, s.Pods...)
 					with.Pods[i] = p
@@ -226,13 +215,12 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 }
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
-	metadata := `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`
 	reads := mutation.Reads{}
 	for _, w := range situations(t) {
 		s := w.snapshot()
 		for i, claim := range s.Claims {
 			mutation.Plan[corev1.PersistentVolumeClaim]{What: "claim", Copy: (*corev1.PersistentVolumeClaim).DeepCopy,
-				Can: regexp.MustCompile(metadata + `|^\.(Spec|Status)`), Matters: declared[corev1.PersistentVolumeClaim](claimFields),
+				Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`), Matters: mutation.Declared[corev1.PersistentVolumeClaim](claimFields),
 				Of: func(c *corev1.PersistentVolumeClaim) string {
 					with := *s
 					with.Claims = append([]*corev1.PersistentVolumeClaim{}, s.Claims...)
@@ -242,7 +230,7 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 		}
 		for i, revision := range s.Revisions {
 			mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
-				Can: regexp.MustCompile(metadata + `|^\.Revision`), Matters: declared[appsv1.ControllerRevision](revisionFields),
+				Can: regexp.MustCompile(mutation.Metadata + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields),
 				Of: func(r *appsv1.ControllerRevision) string {
 					with := *s
 					with.Revisions = append([]*appsv1.ControllerRevision{}, s.Revisions...)
@@ -257,24 +245,10 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 func TestCloneSetChanges(t *testing.T) {
 	for _, w := range situations(t) {
 		s := w.snapshot()
-		mutation.Plan[v1alpha1.CloneSet]{Copy: (*v1alpha1.CloneSet).DeepCopy,
-			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
-			Matters: declared[v1alpha1.CloneSet](controller.Workload &^ controller.Status),
-			Of: func(set *v1alpha1.CloneSet) string {
-				with := *s
-				with.Set = set
-				return describe(NewPlan(&with))
-			}}.Check(t, mutation.Reads{}, s.Set)
-		for _, m := range mutation.Of(s.Set) {
-			if !strings.HasPrefix(m.Path, ".Status") {
-				continue
-			}
-			after := s.Set.DeepCopy()
-			m.Apply(after)
-			after.ResourceVersion += "0"
-			if controller.Changed(s.Set, after, controller.Workload) != controller.Status {
-				t.Errorf("a change of %s alone is taken for more than one of the status", m.Path)
-			}
-		}
+		mutation.CheckWorkload(t, s.Set, (*v1alpha1.CloneSet).DeepCopy, func(set *v1alpha1.CloneSet) string {
+			with := *s
+			with.Set = set
+			return describe(NewPlan(&with))
+		})
 	}
 }

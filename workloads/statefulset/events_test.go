@@ -157,21 +157,13 @@ func describe(p *Plan) string {
 	return b.String()
 }
 
-// declared tells whether a change is one of declared fields.
-func declared[T any](fields controller.Fields) func(before, after *T) bool {
-	return func(before, after *T) bool {
-		return controller.Changed(any(before).(metav1.Object), any(after).(metav1.Object), fields) != 0
-	}
-}
-
 // changeable are the fields of metadata that the API lets anybody change.
-const changeable = `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields|OwnerReferences)`
+const changeable = mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences`
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	can := regexp.MustCompile(changeable + `|^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
-		`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`)
-	matters := declared[corev1.Pod](podFields)
+	can := regexp.MustCompile(changeable + "|" + mutation.OfPods)
+	matters := mutation.Declared[corev1.Pod](podFields)
 	for name, w := range situations(t) {
 		s := w.snapshot()
 		for _, i := range []int{0, 1, len(s.Pods) - 1} {
@@ -196,8 +188,8 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
 	reads := mutation.Reads{}
-	claimMatters := declared[corev1.PersistentVolumeClaim](claimFields)
-	revisionMatters := declared[appsv1.ControllerRevision](revisionFields | controller.Owners)
+	claimMatters := mutation.Declared[corev1.PersistentVolumeClaim](claimFields)
+	revisionMatters := mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners)
 	for name, w := range situations(t) {
 		s := w.snapshot()
 		for key, claim := range s.Claims {
@@ -232,25 +224,11 @@ func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) 
 func TestStatefulSetChanges(t *testing.T) {
 	for _, w := range situations(t) {
 		s := w.snapshot()
-		mutation.Plan[v1beta1.StatefulSet]{Copy: (*v1beta1.StatefulSet).DeepCopy,
-			Can:     regexp.MustCompile(`^\.ObjectMeta\.(Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`),
-			Matters: declared[v1beta1.StatefulSet](controller.Workload &^ controller.Status),
-			Of: func(set *v1beta1.StatefulSet) string {
-				with := *s
-				with.Set = set
-				return describe(NewPlan(&with))
-			}}.Check(t, mutation.Reads{}, s.Set)
-		for _, m := range mutation.Of(s.Set) {
-			if !strings.HasPrefix(m.Path, ".Status") {
-				continue
-			}
-			after := s.Set.DeepCopy()
-			m.Apply(after)
-			after.ResourceVersion += "0"
-			if controller.Changed(s.Set, after, controller.Workload) != controller.Status {
-				t.Errorf("a change of %s alone is taken for more than one of the status", m.Path)
-			}
-		}
+		mutation.CheckWorkload(t, s.Set, (*v1beta1.StatefulSet).DeepCopy, func(set *v1beta1.StatefulSet) string {
+			with := *s
+			with.Set = set
+			return describe(NewPlan(&with))
+		})
 	}
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutation
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/controller"
+)
+
+// What the API lets anybody change: of the metadata of any object, beside its
+// owners, and of pods, beside their metadata.
+const (
+	Metadata = `^\.ObjectMeta\.(ResourceVersion|Generation|Deletion|Labels|Annotations|Finalizers|ManagedFields)`
+	OfPods   = `^\.Spec\.(NodeName|ActiveDeadlineSeconds|Tolerations|TerminationGracePeriodSeconds|SchedulingGates)` +
+		`|^\.Spec\.(Init)?Containers\[\]\.(Image$|Resources)|^\.Status`
+)
+
+// Declared tells whether a change is one of declared fields.
+func Declared[T any](fields controller.Fields) func(before, after *T) bool {
+	return func(before, after *T) bool { return controller.Changed(object(before), object(after), fields) != 0 }
+}
+
+func object[T any](o *T) metav1.Object { return any(o).(metav1.Object) }
+
+// CheckWorkload checks that every change of a workload that changes its plan, which of
+// describes, matters, and that a change of its status alone is known as one.
+func CheckWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of func(*T) string) {
+	t.Helper()
+	Plan[T]{
+		Copy: deepCopy, Of: of, Can: regexp.MustCompile(strings.Replace(Metadata, "ResourceVersion|", "", 1)),
+		Matters: Declared[T](controller.Workload &^ controller.Status),
+	}.Check(t, Reads{}, workload)
+	for _, m := range Of(workload) {
+		if !strings.HasPrefix(m.Path, ".Status") {
+			continue
+		}
+		after := deepCopy(workload)
+		m.Apply(after)
+		object(after).SetResourceVersion(object(workload).GetResourceVersion() + "0")
+		if controller.Changed(object(workload), object(after), controller.Workload) != controller.Status {
+			t.Errorf("a change of %s alone is taken for more than one of the status", m.Path)
+		}
+	}
+}
