@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -33,8 +32,6 @@ type kind struct {
 	manifest []byte
 	// acts are what happens to the workload.
 	acts []act
-	// more are changes to try at the end that only this kind knows.
-	more []hint
 
 	// controller makes the controller of such objects in a namespace.
 	controller func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error)
@@ -58,16 +55,12 @@ var kinds = map[string]*kind{
 	"cloneset": {
 		name: "CloneSet", kubectl: "cloneset", manifest: cloneSetManifest,
 		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
-		acts: []act{
-			create("10 pods"),
-			halves("/spec/updateStrategy/partition", "50%", "half of the pods move", "the other half moves"),
-		},
+		acts:     []act{creation, update("/spec/updateStrategy/partition", `"50%"`)},
 		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
 			return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
 		},
 		source: func(workloads client.Interface, namespace string) mirror.Source {
-			sets := workloads.CloneSets(namespace)
-			return mirror.From(sets.List, sets.Watch)
+			return mirror.From(workloads.CloneSets(namespace).List, workloads.CloneSets(namespace).Watch)
 		},
 		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
 			return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
@@ -76,21 +69,12 @@ var kinds = map[string]*kind{
 	"statefulset": {
 		name: "StatefulSet", kubectl: "statefulset.apps.kruise.io", manifest: statefulSetManifest, // without the group it is that of Kubernetes
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
-		acts: []act{
-			create("10 pods, all at once"),
-			halves("/spec/updateStrategy/rollingUpdate/partition", replicas/2, "web-9 down to web-5", "web-4 down to web-0"),
-			mistake(),
-		},
-		more: []hint{{
-			"Reserve an ordinal: web-3 goes for good, and a pod with the next free ordinal comes.",
-			change{"add", "/spec/reserveOrdinals", []int{3}},
-		}},
+		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
 		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
 			return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
 		},
 		source: func(workloads client.Interface, namespace string) mirror.Source {
-			sets := workloads.StatefulSets(namespace)
-			return mirror.From(sets.List, sets.Watch)
+			return mirror.From(workloads.StatefulSets(namespace).List, workloads.StatefulSets(namespace).Watch)
 		},
 		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
 			return statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: pods, Revisions: revisions, Now: now}).Plan
@@ -98,18 +82,12 @@ var kinds = map[string]*kind{
 	},
 }
 
-// controls tells whether the workload of this kind controls a pod.
-func (k *kind) controls(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && owner.Kind == k.name && owner.Name == setName
-}
-
 // state is a workload at one moment, and what the plan that follows from it says.
 type state struct {
-	object   metav1.Object
-	pods     []*corev1.Pod
-	replicas int
-	status   status
+	generation int64
+	replicas   int
+	status     status
+	pods       []*corev1.Pod
 	rollout.Plan
 }
 
@@ -121,16 +99,16 @@ type status struct {
 // observe returns the state of an object of this kind.
 func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) *state {
 	var fields struct {
-		Spec   struct{ Replicas *int }
+		Spec   struct{ Replicas int }
 		Status status
 	}
 	data, _ := json.Marshal(object) // what the API server has sent as JSON
 	_ = json.Unmarshal(data, &fields)
-	return &state{object, pods, ptr.Deref(fields.Spec.Replicas, 1), fields.Status, k.plan(object, pods, revisions, now)}
+	return &state{object.GetGeneration(), fields.Spec.Replicas, fields.Status, pods, k.plan(object, pods, revisions, now)}
 }
 
 // settled tells whether a workload has settled at this status since the generation of a change.
 func (s *state) settled(generation int64, want status) bool {
-	want.ObservedGeneration = s.object.GetGeneration()
-	return want.ObservedGeneration >= generation && s.status == want && len(s.Create)+len(s.Delete)+len(s.Patch) == 0
+	want.ObservedGeneration = s.generation
+	return s.generation >= generation && s.status == want && s.Empty()
 }

@@ -64,7 +64,7 @@ func run(arguments []string) int {
 
 	d := &demo{options: o, kind: kinds[o.Kind], screen: newScreen(os.Stdout)}
 	switch err := d.run(ctx); {
-	case errors.Is(err, errInterrupted):
+	case err == errInterrupted:
 		return exitInterrupted
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
