@@ -105,16 +105,6 @@ func service(set string, all map[types.UID]*corev1.Pod) (available, total int, o
 	return available, total, out
 }
 
-// addressesOf returns every IP that the pod has ever had.
-func (h *history) addressesOf(pod *corev1.Pod) (addresses []string) {
-	for _, state := range podhistory.Tracks(h.Changes(), 0)[pod.UID].States {
-		if ip := state.Status.PodIP; ip != "" && !slices.Contains(addresses, ip) {
-			addresses = append(addresses, ip)
-		}
-	}
-	return addresses
-}
-
 // deleted returns the names of the pods that are gone or about to go.
 func (h *history) deleted() (names []string) {
 	for _, t := range podhistory.Tracks(h.Changes(), 0) {

@@ -94,11 +94,7 @@ func available(pods iter.Seq[*corev1.Pod]) (n int) {
 
 // stayed: it was in the same place at every moment.
 func stayed(t *podhistory.Track) (holds, wrong bool) {
-	first := t.States[0]
-	moved := slices.ContainsFunc(t.States, func(pod *corev1.Pod) bool {
-		return pod.Spec.NodeName != first.Spec.NodeName || pod.Status.PodIP != first.Status.PodIP
-	})
-	holds = !t.Gone && !moved && first.Spec.NodeName != "" && first.Status.PodIP != "" // else there was nothing to keep
+	holds = !t.Gone && len(t.Places()) == 1
 	return holds, !holds
 }
 

@@ -269,7 +269,7 @@ func TestRecordIsChecked(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	h := newStory()
-	s := &state{replicas: 4}
+	s := &state{}
 	for _, name := range h.all()[:4] {
 		s.pods = append(s.pods, h.pods[name])
 	}
@@ -283,7 +283,7 @@ func TestRender(t *testing.T) {
 		got = append(got, l.color+"|"+l.text)
 	}
 	want := []string{
-		"|[!~..] 0 of 4 updated, 2 ready, 2 unavailable",
+		"|[!~..] 4 pods, 0 updated, 2 ready",
 		"|POD    REVISION  IMAGE         STATE         RESTARTS  NODE    IP",
 		"31|web-0            busybox:1.36  ErrImagePull  0         node-0  10.0.0.0",
 		"33|web-1            busybox:1.36  updating      0         node-0  10.0.0.1",

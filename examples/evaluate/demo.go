@@ -24,7 +24,6 @@ var (
 	// errInterrupted says that the user has ended the demo before its checks.
 	errInterrupted = errors.New("interrupted")
 	errChecks      = errors.New("not every check holds, see above")
-	errEnded       = errors.New("the controller has ended, though nobody told it to")
 )
 
 // demo is one run of the demo.
@@ -58,7 +57,9 @@ func (d *demo) run(ctx context.Context) (err error) {
 	err = ofSignal(ctx, err)
 	failure := d.screen.step("cleaning up: nothing is left behind", func() error {
 		end()
-		_ = running.Wait() // what failed has ended the work
+		if ended := running.Wait(); ended != nil { // which has ended the work
+			err = ended
+		}
 		if err != nil && err != errInterrupted {
 			err = d.place.withLogs(err)
 		}
@@ -103,10 +104,7 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 		return err
 	}
 	d.screen.print(line{text: suggestions(d.kind, &d.place)})
-	_, ended := d.watch(ctx, "now  "+d.kind.name+" "+d.place.namespace+"/"+setName, func(*state) bool { return false })
-	if errors.Is(ended, errEnded) {
-		err = errors.Join(err, ended)
-	}
+	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+d.place.namespace+"/"+setName, func(*state) bool { return false })
 	return err
 }
 
@@ -126,7 +124,7 @@ func (d *demo) installCRD(ctx context.Context, client dynamic.Interface) error {
 }
 
 // control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
-// When it ends before that, the context ends with errEnded as its cause.
+// When it ends before that, running fails.
 func (d *demo) control(ctx context.Context, workloads client.Interface, running *errgroup.Group) error {
 	log, err := os.OpenFile(filepath.Join(d.place.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -141,7 +139,7 @@ func (d *demo) control(ctx context.Context, workloads client.Interface, running 
 	running.Go(func() error {
 		defer klog.Flush()
 		if err := controller.Run(ctx); ctx.Err() == nil {
-			return fmt.Errorf("%w: %v", errEnded, err)
+			return fmt.Errorf("the controller has ended, though nobody told it to: %v", err)
 		}
 		return nil
 	})

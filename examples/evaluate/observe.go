@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +20,11 @@ import (
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podhistory"
+	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -42,7 +49,7 @@ func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, worklo
 	o.sets = follow(ctx, running, k.source(workloads, namespace), invariants.Observe[metav1.Object](o.record))
 	o.pods = follow(ctx, running, mirror.From(pods.List, pods.Watch), o.see)
 	o.revisions = follow(ctx, running, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record))
-	return o, context.Cause(ctx)
+	return o, ctx.Err()
 }
 
 // follow returns when all objects have been listed, or when the context is done.
@@ -95,4 +102,61 @@ func owned[T metav1.Object](objects []T, owner metav1.Object) (out []T) {
 		}
 	}
 	return out
+}
+
+// state is a workload at one moment, and what the plan that follows from it says.
+type state struct {
+	generation int64
+	status     status
+	pods       []*corev1.Pod
+	rollout.Plan
+}
+
+// status is what the status of every kind has.
+type status struct {
+	ObservedGeneration, Replicas, AvailableReplicas, UpdatedReplicas, UpdatedReadyReplicas int64
+}
+
+// observe returns the state of an object of this kind.
+func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) *state {
+	var fields struct{ Status status }
+	data, _ := json.Marshal(object) // what the API server has sent as JSON
+	_ = json.Unmarshal(data, &fields)
+	return &state{object.GetGeneration(), fields.Status, pods, k.plan(object, pods, revisions, now)}
+}
+
+// settled tells whether a workload has settled at this status since the generation of a change.
+func (s *state) settled(generation int64, want status) bool {
+	want.ObservedGeneration = s.generation
+	return s.generation >= generation && s.status == want && s.Empty()
+}
+
+// stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
+func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
+	waiting := podstate.ContainerStatus(pod, pod.Spec.Containers[0].Name).State.Waiting
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return "terminating", busy
+	case waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason):
+		return waiting.Reason, bad // which does not pass by itself
+	case readiness.Ready(pod) && s.isUpdated(pod):
+		return "ready", good
+	case readiness.Ready(pod):
+		return "ready", ""
+	case podstate.Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status == corev1.ConditionFalse:
+		return "updating", busy
+	}
+	return "starting", busy
+}
+
+func (s *state) isUpdated(pod *corev1.Pod) bool {
+	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
+}
+
+// quiet tells whether no pod is on its way.
+func (s *state) quiet() bool {
+	return !slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool {
+		_, color := s.stateOf(pod)
+		return color == busy
+	})
 }

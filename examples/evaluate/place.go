@@ -73,7 +73,7 @@ func (p *place) openCluster(ctx context.Context, kubeconfig string, screen *scre
 		return err
 	}
 	p.config, p.kubeconfig = config, kubeconfig
-	p.close = func() error { return errors.Join(removeNamespace(client, p.namespace), os.RemoveAll(p.dir)) }
+	p.close = func() error { return errors.Join(p.removeNamespace(client), os.RemoveAll(p.dir)) }
 	return screen.step("making a namespace in the cluster at "+config.Host, func() (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
@@ -83,9 +83,7 @@ func (p *place) openCluster(ctx context.Context, kubeconfig string, screen *scre
 		if err != nil {
 			return fmt.Errorf("cluster at %s: %w", config.Host, err)
 		}
-		if p.namespace, err = cluster.NewNamespace(ctx, client, "podwright-demo-"); err != nil && p.namespace != "" {
-			err = fmt.Errorf("%w; is the controller manager of the cluster running?", err)
-		}
+		p.namespace, err = cluster.NewNamespace(ctx, client, "podwright-demo-")
 		return err
 	})
 }
@@ -105,21 +103,20 @@ func runningManager(ctx context.Context, client kubernetes.Interface) (string, e
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), nil
 }
 
-// removeNamespace removes the namespace with all that is in it, and waits until
-// it is gone. No name means that there is none yet.
-func removeNamespace(client kubernetes.Interface, name string) error {
-	if name == "" {
-		return nil
-	}
+// removeNamespace removes the namespace, where there is one yet, and waits until it is gone with all that is in it.
+func (p *place) removeNamespace(client kubernetes.Interface) error {
 	err := wait.PollUntilContextTimeout(context.Background(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+		if p.namespace == "" {
+			return true, nil
+		}
+		err := client.CoreV1().Namespaces().Delete(ctx, p.namespace, metav1.DeleteOptions{})
 		if gone := apierrors.IsNotFound(err); gone || apierrors.IsConflict(err) { // a conflict: it is about to go
 			return gone, nil
 		}
 		return false, err
 	})
 	if err != nil {
-		return fmt.Errorf("removing namespace %s: %w; remove it with: kubectl delete namespace %s", name, err, name)
+		return fmt.Errorf("%w; remove it with: kubectl delete namespace %s", err, p.namespace)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/yaml"
 )
 
@@ -94,19 +95,13 @@ func (d *demo) show(ctx context.Context, s step) error {
 
 // watch draws the workload below a heading until it is done, or the context. It returns what it has drawn last.
 func (d *demo) watch(ctx context.Context, heading string, done func(*state) bool) (last []line, err error) {
-	for {
+	err = wait.PollUntilContextCancel(ctx, redraw, true, func(context.Context) (bool, error) {
 		now := d.observer.state()
 		last = render(now)
 		d.screen.draw(append([]line{{heading, title}}, last...)...)
-		if done(now) {
-			return last, nil
-		}
-		select {
-		case <-ctx.Done():
-			return last, context.Cause(ctx)
-		case <-time.After(redraw):
-		}
-	}
+		return done(now), nil
+	})
+	return last, err
 }
 
 // change changes the workload in one request, or creates it where there are no changes, as a person with kubectl would. It

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -15,10 +14,7 @@ import (
 	"golang.org/x/term"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/inplace/revision"
-	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // line is a line of text; color is a number of the terminal's.
@@ -86,7 +82,7 @@ func render(s *state) []line {
 	bar, colors, updated, ready := "", []string{""}, 0, available(slices.Values(s.pods))
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "POD\tREVISION\tIMAGE\tSTATE\tRESTARTS\tNODE\tIP")
-	for _, pod := range slices.SortedFunc(slices.Values(s.pods), byName) {
+	for _, pod := range slices.SortedFunc(slices.Values(s.pods), func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) }) {
 		word, color := s.stateOf(pod)
 		if s.isUpdated(pod) {
 			updated++
@@ -97,7 +93,7 @@ func render(s *state) []line {
 			path.Base(pod.Spec.Containers[0].Image), word, restarts(pod), pod.Spec.NodeName, pod.Status.PodIP)
 	}
 	_ = table.Flush() // to memory
-	out := []line{{text: fmt.Sprintf("[%s] %d of %d updated, %d ready, %d unavailable", bar, updated, s.replicas, ready, max(s.replicas-ready, 0))}}
+	out := []line{{text: fmt.Sprintf("[%s] %d pods, %d updated, %d ready", bar, len(s.pods), updated, ready)}}
 	for i, row := range strings.Split(strings.TrimSpace(text.String()), "\n") {
 		out = append(out, line{row, colors[i]})
 	}
@@ -105,39 +101,4 @@ func render(s *state) []line {
 		out = append(out, line{text: strings.TrimSpace(row)})
 	}
 	return out
-}
-
-// byName puts web-9 before web-10. Other names of one workload are equally long.
-func byName(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
-}
-
-// stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
-func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
-	waiting := podstate.ContainerStatus(pod, pod.Spec.Containers[0].Name).State.Waiting
-	switch {
-	case pod.DeletionTimestamp != nil:
-		return "terminating", busy
-	case waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason):
-		return waiting.Reason, bad // which does not pass by itself
-	case readiness.Ready(pod) && s.isUpdated(pod):
-		return "ready", good
-	case readiness.Ready(pod):
-		return "ready", ""
-	case podstate.Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status == corev1.ConditionFalse:
-		return "updating", busy
-	}
-	return "starting", busy
-}
-
-func (s *state) isUpdated(pod *corev1.Pod) bool {
-	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
-}
-
-// quiet tells whether no pod is on its way.
-func (s *state) quiet() bool {
-	return !slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool {
-		_, color := s.stateOf(pod)
-		return color == busy
-	})
 }

@@ -108,3 +108,14 @@ func Tracks(changes []Change, since int) map[types.UID]*Track {
 	}
 	return tracks
 }
+
+// Places returns the nodes and IPs that the pod has been at, without repetition, from when it had both.
+func (t *Track) Places() (places []string) {
+	for _, pod := range t.States {
+		known := len(places) > 0 || pod.Spec.NodeName != "" && pod.Status.PodIP != ""
+		if place := pod.Spec.NodeName + " " + pod.Status.PodIP; known && !slices.Contains(places, place) {
+			places = append(places, place)
+		}
+	}
+	return places
+}

@@ -88,3 +88,23 @@ func TestChangeInOneLine(t *testing.T) {
 		t.Errorf("the zero change: got %q", got)
 	}
 }
+
+func TestPlaces(t *testing.T) {
+	for want, states := range map[string][]string{
+		"[]":                  {"", "node-0"},
+		"[node-0 1]":          {"", "node-0", "node-0 1", "node-0 1"},
+		"[node-0 1 node-0 2]": {"node-0 1", "node-0 2", "node-0 1"},
+		"[node-0 1 node-0 ]":  {"node-0 1", "node-0", "node-0 1"},
+		"[node-0 1 node-1 1]": {"node-0 1", "node-1 1"},
+	} {
+		track := &Track{}
+		for _, state := range states {
+			pod := &corev1.Pod{}
+			pod.Spec.NodeName, pod.Status.PodIP, _ = strings.Cut(state, " ")
+			track.States = append(track.States, pod)
+		}
+		if got := fmt.Sprint(track.Places()); got != want {
+			t.Errorf("%q: got %s, want %s", states, got, want)
+		}
+	}
+}

@@ -5,7 +5,10 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -82,33 +85,82 @@ var kinds = map[string]*kind{
 	},
 }
 
-// state is a workload at one moment, and what the plan that follows from it says.
-type state struct {
-	generation int64
-	replicas   int
-	status     status
-	pods       []*corev1.Pod
-	rollout.Plan
+// What every manifest says, and what the demo makes of it.
+const (
+	setName        = "web"
+	replicas       = 10
+	maxUnavailable = 2
+	oldImage       = "busybox:1.36"
+	newImage       = "busybox:1.37"
+	badImage       = "busybox:bad"
+)
+
+// act is a part of the demo that keeps one promise.
+type act struct {
+	// name says what is checked in the end, such as "The update"; empty: nothing is.
+	name string
+	// updates is how many pods get another image on the way, each of which restarts one container once.
+	updates int
+	steps   []step
 }
 
-// status is what the status of every kind has.
-type status struct {
-	ObservedGeneration, Replicas, AvailableReplicas, UpdatedReplicas, UpdatedReadyReplicas int64
+// step is one change to the workload, and what follows from it.
+type step struct {
+	title   string
+	changes []string // operations of a JSON patch; nil creates the workload
+	want    status   // at which it settles
 }
 
-// observe returns the state of an object of this kind.
-func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) *state {
-	var fields struct {
-		Spec   struct{ Replicas int }
-		Status status
+// set is the operation of a JSON patch that sets a field to a value in JSON.
+func set(field, value string) string {
+	return fmt.Sprintf(`{"op":"add","path":"%s","value":%s}`, field, value)
+}
+
+func setImage(image string) string {
+	return set("/spec/template/spec/containers/0/image", `"`+image+`"`)
+}
+
+// updated is the status of a workload that serves, with so many pods at the update revision.
+func updated(n int64) status { return status{0, replicas, replicas, n, n} }
+
+var creation = act{steps: []step{{"create " + setName + ": 10 pods, all at once", nil, updated(replicas)}}}
+
+// update updates half of the pods, and then the others, that a partition holds: a field whose name and value differ between kinds.
+func update(partition, half string) act {
+	return act{"The update", replicas, []step{{
+		newImage + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
+		[]string{setImage(newImage), set(partition, half)}, updated(replicas / 2),
+	}, {
+		"partition 0: the other half is updated", []string{set(partition, "0")}, updated(replicas),
+	}}}
+}
+
+// mistake rolls an image out that cannot be pulled, and rolls it back.
+var mistake = act{"The bad image and its roll-back", maxUnavailable, []step{{
+	badImage + ": 2 pods break, maxUnavailable keeps the others safe",
+	[]string{setImage(badImage)}, status{0, replicas, replicas - maxUnavailable, maxUnavailable, 0},
+}, {
+	"roll back to " + newImage + ": only the broken pods are updated", []string{setImage(newImage)}, updated(replicas),
+}}}
+
+// suggestions says what to try when all has been shown.
+func suggestions(kind *kind, p *place) string {
+	kubectl, remark := "kubectl", ""
+	if _, err := exec.LookPath(kubectl); err != nil {
+		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
 	}
-	data, _ := json.Marshal(object) // what the API server has sent as JSON
-	_ = json.Unmarshal(data, &fields)
-	return &state{object.GetGeneration(), fields.Spec.Replicas, fields.Status, pods, k.plan(object, pods, revisions, now)}
-}
+	patch := fmt.Sprintf("%s -n %s patch %s %s --type=json -p ", kubectl, p.namespace, kind.kubectl, setName)
+	return fmt.Sprintf(`
+Everything stays up until Ctrl-C. The logs are %s
+Commands to try in another terminal%s; what they do is shown here:
 
-// settled tells whether a workload has settled at this status since the generation of a change.
-func (s *state) settled(generation int64, want status) bool {
-	want.ObservedGeneration = s.generation
-	return s.generation >= generation && s.status == want && s.Empty()
+  export KUBECONFIG='%s'
+1. Roll out an image that does not exist: two pods break, the others are safe.
+  %s'[%s]'
+2. Roll back: only the two broken pods are changed.
+  %s'[%s]'
+3. Scale out.
+  %s -n %s scale %s %s --replicas=12
+`, filepath.Join(p.dir, "*.log"), remark, strings.ReplaceAll(p.kubeconfig, "'", `'\''`),
+		patch, setImage(badImage), patch, setImage(newImage), kubectl, p.namespace, kind.kubectl, setName)
 }
