@@ -81,8 +81,8 @@ func (o *observer) review() check {
 		o.record.Settled()
 	}
 	wrong := o.record.Review()
-	text := fmt.Sprintf("%d changes keep every invariant of the library's simulation: order, partition, budget, revisions, status", o.record.Seen())
-	return check{len(wrong) == 0, strings.Join(append([]string{text}, wrong...), "; ")}
+	text := fmt.Sprintf("%d changes keep all invariants of the library's simulation", o.record.Seen())
+	return check{len(wrong) == 0 && o.record.Seen() > 0, strings.Join(append([]string{text}, wrong...), "; ")}
 }
 
 // state plans from what the mirrors hold, as a controller does. It is the zero state while the workload is not there.
@@ -125,10 +125,13 @@ func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*ap
 	return &state{object.GetGeneration(), fields.Status, pods, k.plan(object, pods, revisions, now)}
 }
 
-// settled tells whether a workload has settled at this status since the generation of a change.
+// settled tells whether a workload has settled at this status since the generation of a change, and no pod is on its way.
 func (s *state) settled(generation int64, want status) bool {
 	want.ObservedGeneration = s.generation
-	return s.generation >= generation && s.status == want && s.Empty()
+	return s.generation >= generation && s.status == want && s.Empty() && !slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool {
+		_, color := s.stateOf(pod)
+		return color == busy
+	})
 }
 
 // stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
@@ -151,12 +154,4 @@ func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
 
 func (s *state) isUpdated(pod *corev1.Pod) bool {
 	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
-}
-
-// quiet tells whether no pod is on its way.
-func (s *state) quiet() bool {
-	return !slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool {
-		_, color := s.stateOf(pod)
-		return color == busy
-	})
 }

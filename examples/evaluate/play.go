@@ -26,6 +26,7 @@ const (
 // play shows all acts, and says in the end what was checked of them.
 func (d *demo) play(ctx context.Context) (failed error) {
 	var report []line
+	defer func() { d.screen.print(report...) }() // also where a later act fails
 	for _, act := range d.kind.acts {
 		d.observer.begin()
 		for _, s := range act.steps {
@@ -47,7 +48,6 @@ func (d *demo) play(ctx context.Context) (failed error) {
 		lines, err := verdict(act.name, all)
 		report, failed = append(report, lines...), errors.Join(failed, err)
 	}
-	d.screen.print(report...)
 	return failed
 }
 
@@ -74,7 +74,7 @@ func (d *demo) show(ctx context.Context, s step) error {
 		if err != nil {
 			return err
 		}
-		last, err = d.watch(patience, "  ...     "+s.title, func(now *state) bool { return now.settled(generation, s.want) && now.quiet() })
+		last, err = d.watch(patience, "  ...     "+s.title, func(now *state) bool { return now.settled(generation, s.want) })
 		return err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -28,9 +28,8 @@ import (
 
 // kind is a kind of workload, and the demo of it.
 type kind struct {
-	// name stands in manifests, such as "CloneSet"; kubectl is how kubectl calls it.
-	name, kubectl string
-	resource      schema.GroupVersionResource
+	name     string // in manifests, such as "CloneSet"
+	resource schema.GroupVersionResource
 	// manifest is the object to create, in YAML.
 	manifest []byte
 	// acts are what happens to the workload.
@@ -56,7 +55,7 @@ var (
 // kinds are the kinds of workloads that there is a demo of, as the command line calls them. A new kind is one more entry here.
 var kinds = map[string]*kind{
 	"cloneset": {
-		name: "CloneSet", kubectl: "cloneset", manifest: cloneSetManifest,
+		name: "CloneSet", manifest: cloneSetManifest,
 		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
 		acts:     []act{creation, update("/spec/updateStrategy/partition", `"50%"`)},
 		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
@@ -70,7 +69,7 @@ var kinds = map[string]*kind{
 		},
 	},
 	"statefulset": {
-		name: "StatefulSet", kubectl: "statefulset.apps.kruise.io", manifest: statefulSetManifest, // without the group it is that of Kubernetes
+		name: "StatefulSet", manifest: statefulSetManifest,
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
 		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
 		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
@@ -149,18 +148,19 @@ func suggestions(kind *kind, p *place) string {
 	if _, err := exec.LookPath(kubectl); err != nil {
 		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
 	}
-	patch := fmt.Sprintf("%s -n %s patch %s %s --type=json -p ", kubectl, p.namespace, kind.kubectl, setName)
+	kubectl += " -n " + p.namespace
+	object := kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
 	return fmt.Sprintf(`
 Everything stays up until Ctrl-C. The logs are %s
 Commands to try in another terminal%s; what they do is shown here:
 
   export KUBECONFIG='%s'
 1. Roll out an image that does not exist: two pods break, the others are safe.
-  %s'[%s]'
+  %s patch %s --type=json -p '[%s]'
 2. Roll back: only the two broken pods are changed.
-  %s'[%s]'
+  %s patch %s --type=json -p '[%s]'
 3. Scale out.
-  %s -n %s scale %s %s --replicas=12
+  %s scale %s --replicas=12
 `, filepath.Join(p.dir, "*.log"), remark, strings.ReplaceAll(p.kubeconfig, "'", `'\''`),
-		patch, setImage(badImage), patch, setImage(newImage), kubectl, p.namespace, kind.kubectl, setName)
+		kubectl, object, setImage(badImage), kubectl, object, setImage(newImage), kubectl, object)
 }

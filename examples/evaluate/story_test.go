@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -115,7 +116,10 @@ status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedRepli
 			"the cache has not seen the change":      {4, status{0, 10, 9, 5, 4}, func(*state) {}, false},
 			"the controller has not seen the change": {3, status{0, 10, 9, 5, 4}, func(s *state) { s.status.ObservedGeneration = 2 }, false},
 			"another count":                          {3, status{0, 10, 10, 5, 4}, func(*state) {}, false},
-			"the plan goes on":                       {3, status{0, 10, 9, 5, 4}, func(s *state) { s.Patch = make([]rollout.PodPatch, 1) }, false},
+			"a pod is on its way": {3, status{0, 10, 9, 5, 4}, func(s *state) {
+				s.pods = []*corev1.Pod{{Spec: corev1.PodSpec{Containers: []corev1.Container{{}}}}}
+			}, false},
+			"the plan goes on": {3, status{0, 10, 9, 5, 4}, func(s *state) { s.Patch = make([]rollout.PodPatch, 1) }, false},
 		} {
 			now := *s
 			c.edit(&now)
@@ -131,8 +135,8 @@ func TestSuggestions(t *testing.T) {
 	text := suggestions(kinds["statefulset"], &place{kubeconfig: "/it's/a:/b", namespace: "demo-1", dir: "/tmp/c"})
 	for _, want := range []string{
 		"export KUBECONFIG='/it'\\''s/a:/b'\n", " /tmp/c/*.log\n",
-		`go tool kubectl -n demo-1 patch statefulset.apps.kruise.io web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/image","value":"busybox:bad"}]'`,
-		`go tool kubectl -n demo-1 scale statefulset.apps.kruise.io web --replicas=12`,
+		`go tool kubectl -n demo-1 patch statefulsets.apps.kruise.io web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/image","value":"busybox:bad"}]'`,
+		`go tool kubectl -n demo-1 scale statefulsets.apps.kruise.io web --replicas=12`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in:\n%s", want, text)
