@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/examples/manager/webhooks"
+	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/examples/testbed"
 )
 

@@ -4,5 +4,6 @@
 // work: how a process finds the API server, logs, answers probes, serves HTTP and
 // ends. Packages below it have what programs that run controllers share: a loop
 // that starts each when its CRD is there (controllers), the gates (features), CRDs
-// (crds), leadership (leader), metrics, and RBAC rules (permissions).
+// (crds), leadership (leader), metrics, RBAC rules (permissions), and webhooks with
+// their certificates and registration (webhooks).
 package process

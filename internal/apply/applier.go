@@ -28,15 +28,18 @@ type Kind[S any] struct {
 	// Recreates says that an event is recorded the deletions for updates apart.
 	Recreates bool
 
-	// DeepCopy copies a status, Same tells whether one need not be written after
-	// the other, and Report returns its conditions set for problems.
-	DeepCopy func(*S) *S
-	Same     func(a, b *S) bool
-	Report   func(status *S, observed *S, problems []rollout.Problem, now time.Time)
-	// Collided counts one collision of revision names more. (CS-CR5)
-	Collided func(*S)
+	// Status is the podplan.Status of the kind.
+	Status Status[S]
 	// Shrinks tells whether pods that the first status counts are gone in the second.
 	Shrinks func(before, after *S) bool
+}
+
+// Status is what an Applier asks of a podplan.Status, whatever the conditions of the
+// kind are.
+type Status[S any] interface {
+	Same(a, b *S) bool
+	Report(status, observed *S, problems []rollout.Problem, now time.Time) *S
+	Collided(observed *S) *S
 }
 
 // Applier applies one plan for a workload whose status is an S. All of its writes
@@ -121,9 +124,7 @@ func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
 
 // collided counts one collision of revision names more. (CS-CR5)
 func (a *Applier[S]) collided(ctx context.Context) error {
-	status := a.Kind.DeepCopy(a.Observed)
-	a.Kind.Collided(status)
-	return a.WriteStatus(ctx, a.Observed, status)
+	return a.WriteStatus(ctx, a.Observed, a.Kind.Status.Collided(a.Observed))
 }
 
 // writeStatus writes the planned status, nil where the present one stands, and
@@ -133,9 +134,8 @@ func (a *Applier[S]) writeStatus(ctx context.Context, status *S) error {
 		if status == nil {
 			status = a.stored
 		}
-		status = a.Kind.DeepCopy(status)
-		a.Kind.Report(status, a.Observed, append(a.failures, a.Plan.Problems...), a.Now)
-		if a.Kind.Same(a.stored, status) {
+		status = a.Kind.Status.Report(status, a.Observed, append(a.failures, a.Plan.Problems...), a.Now)
+		if a.Kind.Status.Same(a.stored, status) {
 			status = nil
 		}
 	}
@@ -211,11 +211,15 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 	if d.Unchanged {
 		remove = a.DeletePodUnchanged
 	}
-	if err := remove(ctx, d.Pod, action); err != nil {
+	deleted, err := remove(ctx, d.Pod, action)
+	if err != nil {
 		return err
 	}
 	if d.For == rollout.DeleteFailed && a.Replaced != nil {
 		a.Replaced(d.Pod)
+	}
+	if !deleted { // a new pod of its name may mount the claims
+		return nil
 	}
 	var errs []error
 	for _, claim := range d.DeleteClaims {

@@ -54,9 +54,10 @@ func newFixture(t *testing.T) *fixture {
 	client := s.client("controller")
 	writer := NewWriter(client)
 	writer.Workloads, writer.Recorder = "statefulsets", &s.events
-	writer.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
+	writer.Merge = func(ctx context.Context, key types.NamespacedName, data []byte, subresources ...string) (string, error) {
 		var set v1beta1.StatefulSet
-		err := client.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(setPath + "/" + key.Name + "/status").Body(data).Do(ctx).Into(&set)
+		path := setPath + "/" + key.Name + "/" + strings.Join(subresources, "/")
+		err := client.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path).Body(data).Do(ctx).Into(&set)
 		return set.ResourceVersion, err
 	}
 	s.Sync = writer.Begin(s.set)

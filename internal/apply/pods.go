@@ -82,9 +82,9 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	return nil
 }
 
-// DeletePod deletes a pod. One that is gone already is no error. The action is
-// Delete or Recreate.
-func (p *Sync) DeletePod(ctx context.Context, pod *corev1.Pod, action Action) error {
+// DeletePod deletes a pod, and tells whether it has: one that is gone already is no
+// error, and perhaps another one has its name by now. The action is Delete or Recreate.
+func (p *Sync) DeletePod(ctx context.Context, pod *corev1.Pod, action Action) (deleted bool, err error) {
 	version, err := p.Pods.Delete(ctx, pod)
 	return p.deletedPod(pod, action, version, err)
 }
@@ -92,24 +92,25 @@ func (p *Sync) DeletePod(ctx context.Context, pod *corev1.Pod, action Action) er
 // DeletePodUnchanged is DeletePod for a pod that is deleted because of the state
 // in which it was observed, not ready for example. It is a conflict, of which no
 // event is recorded, where the pod has changed since: it may be ready by now.
-func (p *Sync) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, action Action) error {
+func (p *Sync) DeletePodUnchanged(ctx context.Context, pod *corev1.Pod, action Action) (deleted bool, err error) {
 	version, err := p.Pods.DeleteUnchanged(ctx, pod)
 	return p.deletedPod(pod, action, version, err)
 }
 
-func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err error) error {
+func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err error) (deleted bool, _ error) {
 	p.podWrites.ended(pod, err)
 	if err != nil {
 		if !apierrors.IsConflict(err) {
 			p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 		}
-		return fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(consistency.Pods, pod.Name, err))
+		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(consistency.Pods, pod.Name, err))
 	}
-	if version != "" { // otherwise somebody else has deleted it
-		p.Wrote(consistency.Pods, version)
-		p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
+	if version == "" { // somebody else has deleted it
+		return false, nil
 	}
-	return nil
+	p.Wrote(consistency.Pods, version)
+	p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
+	return true, nil
 }
 
 // Allow tells whether a pod may be patched now. One that may not is passed over.

@@ -29,6 +29,9 @@ type outcome struct {
 	Lost             []string
 }
 
+// second is the error of two results.
+func second(_ bool, err error) error { return err }
+
 func (s *fixture) outcome(err error) outcome {
 	o := outcome{Requests: s.requests(), Events: s.events.events, Waits: s.waitsFor() != "", Lost: s.lost()}
 	if err != nil {
@@ -112,7 +115,7 @@ func TestLostAnswers(t *testing.T) {
 		{"create persistentvolumeclaims", func(s *fixture) error {
 			return s.CreatePods(s.t.Context(), []rollout.PodCreation{{Pod: pod("web-0"), Claims: []*corev1.PersistentVolumeClaim{claim("data")}}})
 		}, []string{"persistentvolumeclaims data"}},
-		{"delete pods", func(s *fixture) error { return s.DeletePod(s.t.Context(), pod("web-0"), Delete) }, []string{"pods web-0"}},
+		{"delete pods", func(s *fixture) error { return second(s.DeletePod(s.t.Context(), pod("web-0"), Delete)) }, []string{"pods web-0"}},
 		{"delete persistentvolumeclaims", func(s *fixture) error { return s.DeleteClaim(s.t.Context(), claim("data")) },
 			[]string{"persistentvolumeclaims data"}},
 		{"patch persistentvolumeclaims", func(s *fixture) error { return s.PatchClaim(s.t.Context(), claim("data"), []byte("{}")) },
@@ -192,7 +195,7 @@ func TestDeletePod(t *testing.T) {
 				test.set(s)
 			}
 			test.want.Requests = []string{"delete pods web-0"}
-			if diff := cmp.Diff(test.want, s.outcome(s.DeletePod(t.Context(), pods[0], test.action))); diff != "" {
+			if diff := cmp.Diff(test.want, s.outcome(second(s.DeletePod(t.Context(), pods[0], test.action)))); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
 			}
 		})
@@ -260,7 +263,7 @@ func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	s := newFixture(t)
 	pods := s.existing("web-0", "web-1", "web-2", "web-3", "web-4")
 	s.fail("delete pods web-2", errQuota)
-	err := Each(t.Context(), pods, func(ctx context.Context, pod *corev1.Pod) error { return s.DeletePod(ctx, pod, Delete) })
+	err := Each(t.Context(), pods, func(ctx context.Context, pod *corev1.Pod) error { return second(s.DeletePod(ctx, pod, Delete)) })
 	if len(s.requests()) != 5 || len(separate(err)) != 1 || !strings.Contains(err.Error(), "web-2") {
 		t.Errorf("requests %q, error %v", s.requests(), err)
 	}

@@ -21,7 +21,7 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 		return err
 	}
 	p.intended.Set(p.Key, after)
-	version, err := p.PatchStatus(ctx, p.Key, data)
+	version, err := p.Merge(ctx, p.Key, data, "status")
 	if apierrors.IsNotFound(err) {
 		p.Gone = true
 		return nil

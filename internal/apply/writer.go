@@ -3,7 +3,6 @@
 package apply
 
 import (
-	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,9 +24,8 @@ type Writer struct {
 	Pods, Claims apiwriter.Resource
 	// Workloads names the cache of the workloads. Required.
 	Workloads consistency.Resource
-	// PatchStatus sends a merge patch of the status of a workload, and returns
-	// the resourceVersion of the write. Required.
-	PatchStatus func(ctx context.Context, key types.NamespacedName, data []byte) (resourceVersion string, err error)
+	// Merge patches workloads and their status. Required.
+	Merge apiwriter.Merge
 
 	// Recorder receives events about workloads. Default nil: no events.
 	Recorder record.EventRecorder

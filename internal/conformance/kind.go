@@ -22,6 +22,9 @@ type Kind struct {
 	// Watches names the resources that it watches, Writes the requests that it
 	// makes in the scenario, other than reads. It makes no others.
 	Watches, Writes []string
+	// Repeats names those of the writes that are made again after a lost answer
+	// without a look at the object: made twice they change nothing.
+	Repeats []string
 
 	// New makes a controller, a new one for every start. Its clients are those
 	// of fixture.ControllerUser.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -104,9 +105,16 @@ func lostAnswers(t *testing.T, k *Kind, want calm) {
 		t.Run(write, func(t *testing.T) {
 			k.play(t, func(c *Cluster) {
 				lose, happened := failing(write, fixture.ErrLost)
-				c.fail(nil, func(r fakecluster.Request) error {
+				var lost lostAnswer
+				c.fail(func(r fakecluster.Request) error {
+					if lost.repeated(&r) && !slices.Contains(k.Repeats, write) {
+						t.Errorf("%s %s again, and nobody has looked whether it was made", r.String(), fixture.NameIn(r))
+					}
+					return nil
+				}, func(r fakecluster.Request) error {
 					err := lose(r)
 					if err != nil {
+						lost.set(&r)
 						c.Hold(r.Resource)
 						time.AfterFunc(30*time.Second, func() { c.Release(r.Resource) })
 					}
@@ -124,6 +132,33 @@ func lostAnswers(t *testing.T, k *Kind, want calm) {
 			})
 		})
 	}
+}
+
+// lostAnswer is a write whose answer was lost, until somebody looks what has become of it.
+type lostAnswer struct {
+	lock sync.Mutex
+	of   *fakecluster.Request
+}
+
+func (l *lostAnswer) set(r *fakecluster.Request) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.of = r
+}
+
+// repeated tells whether a request of the controller is the same write once more. One
+// that says of which version it is made is a conflict then, and does no harm.
+func (l *lostAnswer) repeated(r *fakecluster.Request) bool {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	switch {
+	case l.of == nil || r.User != fixture.ControllerUser || r.Resource != l.of.Resource || fixture.NameIn(*r) != fixture.NameIn(*l.of):
+		return false
+	case reads(r):
+		l.of = nil
+		return false
+	}
+	return r.String() == l.of.String() && !strings.Contains(string(r.Body), `"resourceVersion":`)
 }
 
 // failures: a write that was not made is made later.

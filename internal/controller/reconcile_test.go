@@ -209,7 +209,7 @@ func TestSettleTime(t *testing.T) {
 func TestForgetsWhatIsGone(t *testing.T) {
 	s := newFixture(t)
 	s.writer.Workloads = "workloads"
-	s.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "9", nil }
+	s.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "9", nil }
 	workload := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	if err := s.writer.Begin(workload).WriteStatus(t.Context(), workload.Status, workload.Status); err != nil {
 		t.Fatal(err)

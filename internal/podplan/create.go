@@ -28,12 +28,12 @@ func (p *Planner) NewPod(name string, template *corev1.PodTemplateSpec) *corev1.
 
 // NewClaim makes a claim of a template, with the labels that the selector of the
 // workload asks for and without an owner. Its labels are not nil.
-func (p *Planner) NewClaim(name string, template *corev1.PersistentVolumeClaim, selector *metav1.LabelSelector) *corev1.PersistentVolumeClaim {
+func (p *Planner) NewClaim(name string, template *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   p.Workload.Object.GetNamespace(),
 			Name:        name,
-			Labels:      cloned(selector.MatchLabels),
+			Labels:      cloned(p.Workload.Selector.MatchLabels),
 			Annotations: maps.Clone(template.Annotations),
 			Finalizers:  slices.Clone(template.Finalizers),
 		},

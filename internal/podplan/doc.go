@@ -7,6 +7,6 @@
 // waits and problems. It fills in a rollout.Plan; a kind decides which pods, and when.
 // It sends no requests and reads no clock.
 //
-// Beside it stand checks of what planners are given, conditions for what is wrong,
+// Beside it stand checks of what planners are given, statuses with conditions for what is wrong,
 // names with ordinals, and how long a pod that never runs waits to be replaced.
 package podplan

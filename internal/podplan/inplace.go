@@ -31,8 +31,11 @@ func (p *Planner) RefreshFirst(pod *View) bool {
 
 // InPlace returns the in-place update of a pod to a revision, the same one for
 // all pods of a plan; nil where there is none, and the error where it cannot
-// begin on this pod. (IP-1)
+// begin on this pod. Where the workload allows none there is neither. (IP-1)
 func (p *Planner) InPlace(pod *View, to *appsv1.ControllerRevision) (*inplace.Update, error) {
+	if !p.Workload.InPlace.Allowed {
+		return nil, nil
+	}
 	if p.calculator == nil {
 		p.calculator = &inplace.Calculator{History: p.History, To: to,
 			Options: inplace.CalculateOptions{NoEnvFromMetadata: p.Workload.InPlace.NoEnvFromMetadata}}

@@ -33,16 +33,17 @@ type Object interface {
 // shownObjects is how many objects an error names.
 const shownObjects = 3
 
-// Usable returns the objects of a namespace that belong to the workload. The
-// others, and nil ones, are left out, and the error says so; field names where
+// Usable returns the objects that are of the namespace of the workload and belong to
+// it. The others, and nil ones, are left out, which is reported; field names where
 // they stand, and wanted says what they should be like. The given slice is not changed.
-func Usable[T Object](objects []T, namespace, field, wanted string, belongs func(T) bool) ([]T, error) {
+func Usable[T Object](p *Planner, objects []T, field, wanted string, belongs func(T) bool) []T {
+	namespace := p.Workload.Object.GetNamespace()
 	useless := func(object T) bool {
 		var none T
 		return object == none || object.GetNamespace() != namespace || !belongs(object)
 	}
 	if !slices.ContainsFunc(objects, useless) {
-		return objects, nil
+		return objects
 	}
 	var usable []T
 	var names []string
@@ -62,7 +63,8 @@ func Usable[T Object](objects []T, namespace, field, wanted string, belongs func
 	if more := len(names) - shownObjects; more > 0 {
 		names = append(names[:shownObjects], fmt.Sprintf("and %d more", more))
 	}
-	return usable, fmt.Errorf("%s: %s left out; want objects of namespace %s %s", field, strings.Join(names, ", "), namespace, wanted)
+	p.UpdateProblem(fmt.Errorf("%s: %s left out; want objects of namespace %s %s", field, strings.Join(names, ", "), namespace, wanted))
+	return usable
 }
 
 // OwnedBy tells whether an object names the UID as an owner.
@@ -85,13 +87,19 @@ func Selector(selector *metav1.LabelSelector) (labels.Selector, error) {
 	return read, nil
 }
 
-// UsableRevisions is Usable for the history of a workload: revisions that it owns,
-// which wanted says, and those that nobody controls. Those that cannot be used are
-// left out without an error.
-func UsableRevisions(revisions []*appsv1.ControllerRevision, of metav1.Object, wanted string) ([]*appsv1.ControllerRevision, error) {
-	usable, err := Usable(revisions, of.GetNamespace(), "Snapshot.Revisions", wanted+", or that nobody controls",
-		func(r *appsv1.ControllerRevision) bool {
-			return OwnedBy(r, of.GetUID()) || metav1.GetControllerOfNoCopy(r) == nil
-		})
-	return revision.Usable(usable), err
+// ReadSelector reads the selector of the workload. The error says what is wrong with it.
+func (p *Planner) ReadSelector() (err error) {
+	p.Selector, err = Selector(p.Workload.Selector)
+	return err
+}
+
+// UseHistory plans with the usable revisions of a history, which it returns: those that
+// the workload owns, which wanted says, and those that nobody controls. Others of these
+// that cannot be used are left out without a report.
+func (p *Planner) UseHistory(revisions []*appsv1.ControllerRevision, wanted string) []*appsv1.ControllerRevision {
+	uid := p.Workload.Object.GetUID()
+	p.History = revision.Usable(Usable(p, revisions, "Snapshot.Revisions", wanted+", or that nobody controls", func(r *appsv1.ControllerRevision) bool {
+		return OwnedBy(r, uid) || metav1.GetControllerOfNoCopy(r) == nil
+	}))
+	return p.History
 }

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 func pod(namespace, name string, owner types.UID) *corev1.Pod {
@@ -24,17 +26,20 @@ func TestUsable(t *testing.T) {
 	}{
 		{"none", nil, 0, ""},
 		{"all belong", []*corev1.Pod{own, own}, 2, ""},
-		{"a nil one", []*corev1.Pod{nil, own}, 1, "Pods: nil left out; want objects of namespace shop that are owned"},
-		{"of another namespace", []*corev1.Pod{own, pod("x", "a", "1")}, 1, "Pods: x/a left out; want objects of namespace shop that are owned"},
+		{"a nil one", []*corev1.Pod{nil, own}, 1, "Failed: Pods: nil left out; want objects of namespace shop that are owned"},
+		{"of another namespace", []*corev1.Pod{own, pod("x", "a", "1")}, 1, "Failed: Pods: x/a left out; want objects of namespace shop that are owned"},
 		{"many of others", []*corev1.Pod{pod("shop", "c", "2"), own, pod("shop", "b", "2"), pod("shop", "d", "2"), pod("shop", "a", "2")}, 1,
-			"Pods: shop/a, shop/b, shop/c, and 1 more left out; want objects of namespace shop that are owned"},
+			"Failed: Pods: shop/a, shop/b, shop/c, and 1 more left out; want objects of namespace shop that are owned"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := len(test.pods)
-			got, err := Usable(test.pods, "shop", "Pods", "that are owned", func(p *corev1.Pod) bool { return OwnedBy(p, "1") })
+			plan := &rollout.Plan{}
+			p := NewPlanner(plan, "Failed")
+			p.Workload.Object = pod("shop", "web", "")
+			got := Usable(&p, test.pods, "Pods", "that are owned", func(p *corev1.Pod) bool { return OwnedBy(p, "1") })
 			message := ""
-			if err != nil {
-				message = err.Error()
+			for _, problem := range plan.Problems {
+				message += problem.Condition + ": " + problem.Err.Error()
 			}
 			if len(got) != test.left || message != test.want || len(test.pods) != before {
 				t.Errorf("%d are left, error %q; want %d, %q", len(got), message, test.left, test.want)

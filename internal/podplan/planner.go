@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/podwright/podwright/inplace"
@@ -22,6 +23,8 @@ type Workload struct {
 	// Object is the workload, and Kind its kind. It controls what is created.
 	Object metav1.Object
 	Kind   schema.GroupVersionKind
+	// Selector is that of the spec, by which pods belong to the workload.
+	Selector *metav1.LabelSelector
 	// Template is what new pods are made of.
 	Template *corev1.PodTemplateSpec
 	// CurrentRevision and CollisionCount are those of the status.
@@ -40,6 +43,9 @@ type Workload struct {
 
 // InPlace is how the pods of a workload are updated in place.
 type InPlace struct {
+	// Allowed says that pods are updated in place where that is possible, and Only
+	// that they are never recreated for an update, which implies Allowed.
+	Allowed, Only bool
 	// GraceSeconds is how long a pod is not ready before its containers change.
 	GraceSeconds int32
 	// NoEnvFromMetadata is as in inplace.CalculateOptions.
@@ -57,7 +63,8 @@ type InPlace struct {
 // History and Refusals are set once the snapshot has turned out to be usable.
 type Planner struct {
 	Workload Workload
-	At       time.Time // for which to plan
+	Selector labels.Selector // Workload.Selector as ReadSelector reads it; nil before
+	At       time.Time       // for which to plan
 	History  []*appsv1.ControllerRevision
 	Refusals rollout.Refusals
 	// Stage is the one of the plan to which the present step belongs.
@@ -77,9 +84,11 @@ func NewPlanner(plan *rollout.Plan, failedUpdate string) Planner {
 	return Planner{plan: plan, Stage: &plan.Stage, failedUpdate: failedUpdate}
 }
 
-// Problem reports an error that the plan works around.
+// Problem reports an error that the plan works around; nil reports nothing.
 func (p *Planner) Problem(condition string, err error) {
-	p.plan.Problems = append(p.plan.Problems, rollout.Problem{Condition: condition, Err: err})
+	if err != nil {
+		p.plan.Problems = append(p.plan.Problems, rollout.Problem{Condition: condition, Err: err})
+	}
 }
 
 // UpdateProblem reports an error by the condition for updates.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
 )
 
 // View is a pod with what the steps that all kinds share know of it. The view of
@@ -41,3 +42,6 @@ func (v *View) dropEmpty() {
 		v.Patch = nil
 	}
 }
+
+// UpdatedReady tells whether a pod is ready at the update revision.
+func (v *View) UpdatedReady() bool { return v.Updated && lifecycle.Ready(v.Pod) }

@@ -96,6 +96,35 @@ func TestOwned(t *testing.T) {
 	}
 }
 
+// unread is a Jobs that cannot be read.
+type unread struct{ Jobs }
+
+func (unread) Owned(string, types.UID) ([]string, error) { return nil, errors.New("not indexed") }
+
+func TestJobsOf(t *testing.T) {
+	readable, _ := store(t, job("web-1"))
+	for _, test := range []struct {
+		name    string
+		jobs    Jobs
+		enabled bool
+		want    string
+	}{
+		{"no jobs", nil, true, ""},
+		{"not enabled", unread{}, false, ""},
+		{"jobs", readable, true, "web-1"},
+		{"an error", unread{}, true, "find the image pull jobs of CloneSet shop/web: not indexed"},
+	} {
+		names, err := JobsOf(test.jobs, test.enabled, &metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "uid-web"}, "CloneSet")
+		got := strings.Join(names, " ")
+		if err != nil {
+			got += err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestDelete(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -4,6 +4,7 @@ package predownload
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // Input is what the decision about a workload depends on. Nothing in it is
@@ -25,10 +27,8 @@ type Input struct {
 	// Selector selects the workload's pods.
 	Selector *metav1.LabelSelector
 
-	// Updating tells whether pods are to be updated from one revision to another.
-	Updating bool
-	// To is the revision that they are updated to, From those that they come from:
-	// one, or with PodPerNode any number.
+	// To is the revision that pods are updated to, From those that they come from:
+	// one, or with PodPerNode any number. Where none is another, there is no update.
 	To   *appsv1.ControllerRevision
 	From []*appsv1.ControllerRevision
 
@@ -40,8 +40,11 @@ type Input struct {
 	PodPerNode bool
 
 	// Replicas is the number of pods wanted, Partition how many of them stay at
-	// their revision, UpdatedReady how many are ready at the revision To.
-	Replicas, Partition, UpdatedReady int32
+	// their revision.
+	Replicas, Partition int32
+	// UpdatedReady counts the pods that are ready at the revision To. It is called
+	// where the workload asks for some of them first; nil counts none.
+	UpdatedReady func() int32
 	// MaxUnavailable is how many pods may be unavailable at a time: a number,
 	// or a percentage of the replicas, rounded down here.
 	MaxUnavailable intstr.IntOrString
@@ -53,9 +56,26 @@ type Input struct {
 // minReplicas is the largest number of replicas for which it is not worth while.
 const minReplicas = 3
 
+// Plan decides about a workload, whose pods these are, to the update revision of the
+// plan. The Input has From, PodPerNode, the numbers and Jobs; what all kinds say in
+// the same way is filled in. (IP-29 to IP-32)
+func Plan[P interface{ UpdatedReady() bool }](plan *rollout.Plan, w *podplan.Workload, pods []P, in Input) {
+	in.Workload, in.Kind, in.Selector = w.Object, w.Kind, w.Selector
+	in.To, in.InPlace = plan.Revisions.Update, w.InPlace.Allowed
+	in.UpdatedReady = func() (n int32) {
+		for _, pod := range pods {
+			if pod.UpdatedReady() {
+				n++
+			}
+		}
+		return n
+	}
+	plan.PreDownload = Decide(&in)
+}
+
 // Decide decides about a workload. (IP-29 to IP-32)
 func Decide(in *Input) rollout.PreDownload {
-	if !in.Updating {
+	if !in.updating() {
 		return rollout.PreDownload{Delete: in.Jobs}
 	}
 	if decided(in.To) {
@@ -74,6 +94,11 @@ func Decide(in *Input) rollout.PreDownload {
 	return rollout.PreDownload{Create: jobs, Label: inplacev1alpha1.PreDownloadCreatedLabel}
 }
 
+// updating tells whether pods are to be updated from one revision to another.
+func (in *Input) updating() bool {
+	return slices.ContainsFunc(in.From, func(from *appsv1.ControllerRevision) bool { return from.Name != in.To.Name })
+}
+
 // decided tells whether a revision carries the outcome already. (IP-29)
 func decided(r *appsv1.ControllerRevision) bool {
 	_, created := r.Labels[inplacev1alpha1.PreDownloadCreatedLabel]
@@ -90,11 +115,18 @@ func (in *Input) wait() string {
 		return ""
 	}
 	need, err := rollout.Count(key, intstr.Parse(value), in.Replicas, rollout.RoundUp)
-	if err != nil || in.UpdatedReady >= need {
+	if err != nil {
+		return ""
+	}
+	ready := int32(0)
+	if in.UpdatedReady != nil {
+		ready = in.UpdatedReady()
+	}
+	if ready >= need {
 		return ""
 	}
 	return fmt.Sprintf("annotation %s: images are pulled ahead once %d pods (%s) are updated and ready; there are %d",
-		key, need, value, in.UpdatedReady)
+		key, need, value, ready)
 }
 
 // needless says why pulling images ahead would not help. (IP-29)

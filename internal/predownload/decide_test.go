@@ -52,7 +52,7 @@ func TestDecide(t *testing.T) {
 			}
 		}
 	}
-	updated := func(n int32) func(*Input) { return func(in *Input) { in.UpdatedReady = n } }
+	updated := func(n int32) func(*Input) { return func(in *Input) { in.UpdatedReady = func() int32 { return n } } }
 	from := func(templates ...*corev1.PodTemplateSpec) func(*Input) {
 		return func(in *Input) {
 			in.From = nil
@@ -65,6 +65,7 @@ func TestDecide(t *testing.T) {
 	added.Spec.Containers = added.Spec.Containers[:1]
 	init := template("nginx:2", "log:1")
 	init.Spec.InitContainers[0].Image = "init:0"
+	none := func(in *Input) { in.From = nil }
 	daemon := func(in *Input) { in.PodPerNode, in.InPlace = true, false }
 
 	for _, test := range []struct {
@@ -127,8 +128,9 @@ func TestDecide(t *testing.T) {
 			waits("1 pods (1) are updated and ready; there are 0")},
 		{"IP-31: no effect on a DaemonSet", with(daemon, annotate("3")), pulls},
 
-		{"IP-32: no update, no jobs", func(in *Input) { in.Updating = false }, outcome{}},
-		{"IP-32: no update, all jobs are deleted", func(in *Input) { in.Updating, in.Jobs = false, []string{"a", "b"} },
+		{"IP-32: no update, no jobs", arrived, outcome{}},
+		{"IP-32: no update of a DaemonSet without pods, no jobs", with(daemon, none), outcome{}},
+		{"IP-32: no update, all jobs are deleted", func(in *Input) { arrived(in); in.Jobs = []string{"a", "b"} },
 			outcome{Delete: []string{"a", "b"}}},
 		{"IP-32: jobs stay during an update", func(in *Input) { in.To.Labels[created] = "true"; in.Jobs = []string{"a"} }, outcome{}},
 	} {
@@ -143,6 +145,9 @@ func TestDecide(t *testing.T) {
 		})
 	}
 }
+
+// arrived has no pod come from another revision.
+func arrived(in *Input) { in.From = []*appsv1.ControllerRevision{in.To} }
 
 // checkDecidedOnce decides again after a decision was applied. (IP-29)
 func checkDecidedOnce(t *testing.T, in *Input, d rollout.PreDownload) {
@@ -169,7 +174,7 @@ func TestTheInputIsNotChanged(t *testing.T) {
 func BenchmarkDecide(b *testing.B) {
 	undecided, decidedInput, settled := input(b), input(b), input(b)
 	decidedInput.To.Labels[created] = "true"
-	settled.Updating = false
+	arrived(settled)
 	for _, bench := range []struct {
 		name string
 		in   *Input

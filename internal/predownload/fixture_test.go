@@ -56,7 +56,7 @@ func input(t testing.TB) *Input {
 	return &Input{
 		Workload: workload(nil), Kind: cloneSet,
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
-		Updating: true, InPlace: true,
+		InPlace:  true,
 		From:     []*appsv1.ControllerRevision{rev(t, "old", template("nginx:1", "log:1"))},
 		To:       rev(t, "new", template("nginx:2", "log:1")),
 		Replicas: 10, MaxUnavailable: intstr.FromString("20%"),

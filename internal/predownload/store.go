@@ -46,6 +46,19 @@ func NewStore(c client.Interface, informer cache.SharedIndexInformer) (*Store, e
 	return &Store{client: c, jobs: informer.GetIndexer()}, nil
 }
 
+// JobsOf names the jobs of a workload of a kind, where there are jobs and it is
+// enabled to pull images ahead.
+func JobsOf(jobs Jobs, enabled bool, workload metav1.Object, kind string) ([]string, error) {
+	if jobs == nil || !enabled {
+		return nil, nil
+	}
+	names, err := jobs.Owned(workload.GetNamespace(), workload.GetUID())
+	if err != nil {
+		return nil, fmt.Errorf("find the image pull jobs of %s %s/%s: %w", kind, workload.GetNamespace(), workload.GetName(), err)
+	}
+	return names, nil
+}
+
 // Owned names the jobs of the namespace that the owner with that UID controls
 // and that are not being deleted, sorted. It sends no request.
 func (s *Store) Owned(namespace string, owner types.UID) ([]string, error) {

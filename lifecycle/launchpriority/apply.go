@@ -18,7 +18,7 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 )
 
-// apply carries the plan out: at most one write. A ConfigMap that came or went
+// apply applies the plan: at most one write. A ConfigMap that came or went
 // since it was read is looked at again.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	r.report(ctx, s.Pod, plan.Problem)

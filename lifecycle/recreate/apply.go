@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/lifecycle/client"
 )
@@ -24,17 +25,11 @@ const patchReadiness rollout.PatchKind = "Readiness"
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads = ResourceRequests
-	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-		request, err := o.Lifecycle.ContainerRecreateRequests(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-		if err != nil {
-			return "", err
-		}
-		return request.ResourceVersion, nil
-	}
+	w.Merge = apiwriter.TypedMerge(o.Lifecycle.ContainerRecreateRequests)
 	return w
 }
 
-// apply carries the plan out, step by step, as far as the steps succeed.
+// apply applies the plan, step by step, as far as the steps succeed.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if plan.Confirm {
 		if s, err = r.confirm(ctx, s); err != nil {
@@ -49,7 +44,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	for i := range plan.Steps {
 		step := &plan.Steps[i]
 		klog.FromContext(ctx).V(2).Info("Step", "reason", step.Why)
-		goOn, err := a.carryOut(ctx, step)
+		goOn, err := a.write(ctx, step)
 		if err != nil {
 			return 0, err
 		}
@@ -83,9 +78,9 @@ type applier struct {
 	requests client.ContainerRecreateRequestInterface
 }
 
-// carryOut makes one write. It returns false where no further step must be
+// write makes one write. It returns false where no further step must be
 // made, since the request is gone.
-func (a *applier) carryOut(ctx context.Context, step *Step) (goOn bool, err error) {
+func (a *applier) write(ctx context.Context, step *Step) (goOn bool, err error) {
 	switch {
 	case step.Status != nil:
 		return true, a.WriteStatus(ctx, &a.snapshot.Request.Status, step.Status)

@@ -40,6 +40,7 @@ func TestConformance(t *testing.T) {
 		Resource: requestResource,
 		Watches:  []string{"containerrecreaterequests", "pods"},
 		Writes:   []string{"patch containerrecreaterequests", "patch pods/status", "delete containerrecreaterequests"},
+		Repeats:  []string{"patch containerrecreaterequests"}, // labels and annotations of its own
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
 			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles,

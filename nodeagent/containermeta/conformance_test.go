@@ -32,6 +32,7 @@ func TestConformance(t *testing.T) {
 		Resource: fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
 		Watches:  []string{"pods"},
 		Writes:   []string{"patch pods/status"},
+		Repeats:  []string{"patch pods/status"}, // an annotation that nobody else writes
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			runtime, err := nodeagent.NewRuntime(c.T.Context(), nodeOf(c).runtime.Conn(), "unix:///run/test.sock")

@@ -21,7 +21,7 @@ import (
 // meanwhile goes into one. (IMG-3.4)
 const writePause = 2 * time.Second
 
-// apply carries the plan out. Pulls go on whatever becomes of the report.
+// apply applies the plan. Pulls go on whatever becomes of the report.
 func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, cancel := range plan.Cancel {
 		klog.FromContext(ctx).Info("Stopped a pull", "image", cancel.Image, "tag", cancel.Tag, "reason", cancel.Reason)

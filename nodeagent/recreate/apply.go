@@ -21,7 +21,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/internal/stop"
 )
 
-// apply carries the plan out, but for its answers: the write, and only when that
+// apply applies the plan, but for its answers: the write, and only when that
 // is made, the stop.
 func (r *Reconciler) apply(ctx context.Context, key types.NamespacedName, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	for _, w := range plan.Waiting {

@@ -9,14 +9,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -25,19 +22,8 @@ func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.GeneratedNames = ResourceCloneSets, o.Recorder, true
 	w.Records = map[rollout.PatchKind]apply.Action{rollout.PatchUpdateInPlace: apply.UpdateInPlace}
-	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-		return patchSet(ctx, o.Workloads, key, data, "status")
-	}
+	w.Merge = apiwriter.TypedMerge(o.Workloads.CloneSets)
 	return w
-}
-
-// patchSet sends a merge patch of a CloneSet, and returns the version of the write.
-func patchSet(ctx context.Context, c client.Interface, key types.NamespacedName, data []byte, subresources ...string) (string, error) {
-	set, err := c.CloneSets(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, subresources...)
-	if err != nil {
-		return "", err
-	}
-	return set.ResourceVersion, nil
 }
 
 // statusKind says how the status of a CloneSet reports what came of a plan.
@@ -51,15 +37,8 @@ var statusKind = apply.Kind[v1alpha1.CloneSetStatus]{
 		return failedScale
 	},
 	Recreates: true,
-	DeepCopy:  (*v1alpha1.CloneSetStatus).DeepCopy,
-	Same:      sameStatus,
-	Report: func(status, observed *v1alpha1.CloneSetStatus, problems []rollout.Problem, now time.Time) {
-		status.Conditions = conditionsOf(observed.Conditions, problems, now)
-	},
-	Collided: func(status *v1alpha1.CloneSetStatus) {
-		status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)
-	},
-	Shrinks: func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
+	Status:    &statuses,
+	Shrinks:   func(before, after *v1alpha1.CloneSetStatus) bool { return after.Replicas < before.Replicas },
 }
 
 // applier applies one plan. Every write goes through it.
@@ -117,7 +96,7 @@ func (a *applier) prune(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	version, err := patchSet(ctx, a.workloads, a.Key, data)
+	version, err := a.Merge(ctx, a.Key, data)
 	if err != nil {
 		return fmt.Errorf("prune spec.scaleStrategy.podsToDelete: %w", err)
 	}

@@ -56,6 +56,30 @@ func TestClaimsOfPodsThatTheCacheLacks(t *testing.T) {
 	})
 }
 
+// TestClaimsOfPodsThatCameBack: a pod is to be deleted with its claims, and has been replaced
+// since the cache saw it: the new one of its name mounts them. (CS-36)
+func TestClaimsOfPodsThatCameBack(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(1, withClaims)
+		c.Settle()
+		before := c.claims()
+		c.Hold("pods")
+		again := c.Pods()[0].DeepCopy() // as another manager creates it
+		c.RemovePod(again.Name)
+		again.UID, again.ResourceVersion = "", ""
+		c.CreatePod(again)
+		c.SetImage("nginx:2")
+		if requests := c.MustReconcile(); !slices.Contains(requests, "1 delete pods") {
+			t.Fatalf("no pod is deleted: %v", requests)
+		}
+		if diff := cmp.Diff(before, c.claims()); diff != "" {
+			t.Errorf("claims (-before +after):\n%s", diff)
+		}
+		c.Release("pods")
+		c.Settle()
+	})
+}
+
 // TestNamesOfOthers: the name of a pod to come is somebody else's, for good.
 func TestNamesOfOthers(t *testing.T) {
 	for _, test := range []struct {

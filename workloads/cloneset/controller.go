@@ -11,7 +11,6 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 // Controller manages CloneSets. New makes one.
@@ -47,13 +46,12 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one CloneSet is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	workloads client.Interface
-	reader    Reader
-	jobs      workloads.ImagePullJobs
-	budget    Budget
-	features  Features
-	writer    *apply.Writer
-	shell     *controller.Reconciler[Snapshot, Plan]
+	reader   Reader
+	jobs     workloads.ImagePullJobs
+	budget   workloads.Budget
+	features Features
+	writer   *apply.Writer
+	shell    *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -63,7 +61,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("cloneset", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs, budget: o.Budget, features: o.Features, writer: newWriter(&o)}
+	r := &Reconciler{reader: o.Reader, jobs: o.Jobs, budget: o.Budget, features: o.Features, writer: newWriter(&o)}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil
 }

@@ -49,7 +49,7 @@ type Options struct {
 	Jobs workloads.ImagePullJobs
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
-	Budget Budget
+	Budget workloads.Budget
 
 	// Workers is the number of CloneSets reconciled at the same time. Default 3.
 	Workers int

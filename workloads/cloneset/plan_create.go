@@ -74,11 +74,11 @@ func (p *planner) createOf(from *appsv1.ControllerRevision, ids []string) bool {
 			p.Problem(failedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
 			return false
 		}
-		if !p.selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be released at once
+		if !p.Selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be released at once
 			// The labels of the pod itself are others in every reconcile, and so would be the status.
 			p.Problem(failedScale, fmt.Errorf(
 				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-				from.Name, p.selector, labels.Set(template.Labels)))
+				from.Name, p.Selector, labels.Set(template.Labels)))
 			return false
 		}
 	}
@@ -127,7 +127,7 @@ func (p *planner) addClaims(pod *corev1.Pod, id string) (missing []*corev1.Persi
 // newClaim makes a claim, which goes with the CloneSet. It also has the labels of
 // its template.
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, id string) *corev1.PersistentVolumeClaim {
-	claim := p.NewClaim(p.claimName(template, id), template, p.Set.Spec.Selector)
+	claim := p.NewClaim(p.claimName(template, id), template)
 	for key, value := range template.Labels {
 		if _, selected := claim.Labels[key]; !selected {
 			claim.Labels[key] = value

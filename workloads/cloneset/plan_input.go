@@ -18,18 +18,12 @@ func (p *planner) checkInput() error {
 		return podplan.ErrNoTime
 	}
 	s, uid := *p.Snapshot, p.Set.UID
+	p.Snapshot, p.Workload, p.At, p.Refusals = &s, p.workload(), s.Now, s.Refused
 	const owned = "that name the CloneSet as an owner"
-	var errs [3]error
-	s.Pods, errs[0] = podplan.Usable(s.Pods, s.Set.Namespace, "Snapshot.Pods", owned,
+	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", owned,
 		func(pod *corev1.Pod) bool { return podplan.OwnedBy(pod, uid) })
-	s.Claims, errs[1] = podplan.Usable(s.Claims, s.Set.Namespace, "Snapshot.Claims", owned,
+	s.Claims = podplan.Usable(&p.Planner, s.Claims, "Snapshot.Claims", owned,
 		func(claim *corev1.PersistentVolumeClaim) bool { return podplan.OwnedBy(claim, uid) })
-	s.Revisions, errs[2] = podplan.UsableRevisions(s.Revisions, s.Set, owned)
-	for _, err := range errs {
-		if err != nil {
-			p.UpdateProblem(err)
-		}
-	}
-	p.Snapshot, p.Workload, p.At, p.History, p.Refusals = &s, p.workload(), s.Now, s.Revisions, s.Refused
+	s.Revisions = p.UseHistory(s.Revisions, owned)
 	return nil
 }

@@ -73,7 +73,7 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 			}
 			if plan.Status != nil {
 				plan.Status.Conditions = nil
-				if !sameStatus(&s.Set.Status, plan.Status) {
+				if !statuses.Same(&s.Set.Status, plan.Status) {
 					t.Errorf("the status changes to %+v", plan.Status)
 				}
 				plan.Status = nil

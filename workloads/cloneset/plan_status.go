@@ -3,31 +3,27 @@
 package cloneset
 
 import (
-	"time"
-
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// statuses says where a CloneSet has what all statuses have.
+var statuses = podplan.Status[v1alpha1.CloneSetStatus, v1alpha1.CloneSetCondition, v1alpha1.CloneSetConditionType]{
+	DeepCopy: (*v1alpha1.CloneSetStatus).DeepCopy,
+	Fields: func(s *v1alpha1.CloneSetStatus) podplan.StatusFields[v1alpha1.CloneSetCondition] {
+		return podplan.StatusFields[v1alpha1.CloneSetCondition]{ObservedGeneration: &s.ObservedGeneration,
+			CollisionCount: &s.CollisionCount, Conditions: &s.Conditions, LabelSelector: &s.LabelSelector}
+	},
+	Condition: func(c *v1alpha1.CloneSetCondition) *podplan.Condition[v1alpha1.CloneSetConditionType] {
+		return (*podplan.Condition[v1alpha1.CloneSetConditionType])(c)
+	},
+}
+
 // planStatus computes the status from the pods as they were observed.
 func (p *planner) planStatus() {
-	status := p.Set.Status.DeepCopy()
-	status.ObservedGeneration = p.Set.Generation
-	if p.selector != nil {
-		status.LabelSelector = p.selector.String()
-	}
-	if p.plan.Revisions.Update != nil {
-		p.countStatus(status)
-	}
-	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.Now)
-	if !sameStatus(&p.Set.Status, status) {
-		p.plan.Status = status
-	}
+	p.plan.Status = statuses.Plan(&p.Planner, &p.Set.Status, p.countStatus)
 }
 
 func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
@@ -58,9 +54,10 @@ func (p *planner) countStatus(status *v1alpha1.CloneSetStatus) {
 }
 
 // progress is how far the pods have come to the update revision. Those that are
-// about to leave are not among the wanted ones.
+// about to leave are not among the wanted ones; those that go back to the current
+// revision, since the partition was raised, are behind.
 func (p *planner) progress() revision.Progress {
-	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition}
+	progress := revision.Progress{Wanted: p.limits.replicas, HeldBack: p.limits.partition, Behind: max(-p.plan.Diff.Update, 0)}
 	for _, pod := range p.pods {
 		switch {
 		case !pod.Updated:
@@ -70,23 +67,6 @@ func (p *planner) progress() revision.Progress {
 		}
 	}
 	return progress
-}
-
-// sameStatus tells whether a status need not be written.
-func sameStatus(a, b *v1alpha1.CloneSetStatus) bool {
-	x, y := *a, *b
-	x.Conditions, y.Conditions = nil, nil
-	return equality.Semantic.DeepEqual(&x, &y) && podplan.SameConditions(a.Conditions, b.Conditions, readCondition)
-}
-
-type condition = podplan.Condition[v1alpha1.CloneSetConditionType]
-
-func readCondition(c v1alpha1.CloneSetCondition) condition { return condition(c) }
-
-// conditionsOf says what is wrong. Conditions that stand keep their time.
-func conditionsOf(old []v1alpha1.CloneSetCondition, problems []rollout.Problem, now time.Time) []v1alpha1.CloneSetCondition {
-	return podplan.Conditions(old, problems, now, readCondition,
-		func(c condition) v1alpha1.CloneSetCondition { return v1alpha1.CloneSetCondition(c) })
 }
 
 // planPruning drops from podsToDelete the names of pods that are gone. (CS-3(g))

@@ -12,7 +12,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // planUpdate updates pods to the update revision or, when the partition was
@@ -93,13 +92,12 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 // order. (CS-23, CS-27)
 func (p *planner) updateCandidates(target *appsv1.ControllerRevision) []*corev1.Pod {
 	back := p.plan.Diff.Update < 0
-	inPlaceOnly := p.Set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
 	var candidates []*corev1.Pod
 	for _, pod := range p.pods {
 		if pod.Updated != back || pod.preparingDelete || pod.Deleted || pod.InGrace() {
 			continue
 		}
-		if inPlaceOnly {
+		if p.Workload.InPlace.Only {
 			if update, err := p.InPlace(&pod.View, target); update == nil {
 				p.Wait(pod.Pod, p.Forbidden(&pod.View, err))
 				continue
@@ -156,12 +154,9 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 		return
 	}
 	pod.Otherwise = p.InOtherwise()
-	switch p.Set.Spec.UpdateStrategy.Type {
-	case v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType:
-		if update, _ := p.InPlace(&pod.View, target); update != nil {
-			p.UpdateInPlace(&pod.View, update, target)
-			return
-		}
+	if update, _ := p.InPlace(&pod.View, target); update != nil {
+		p.UpdateInPlace(&pod.View, update, target)
+		return
 	}
 	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Diff.UpdateMaxUnavailable) {
 		return // nobody knows when it could be created again

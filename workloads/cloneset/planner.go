@@ -24,7 +24,6 @@ type planner struct {
 	*Snapshot
 	plan *Plan
 
-	selector labels.Selector
 	limits   limits
 	pods     []*pod // owned and active, by name
 	released []*pod // owned, but the selector no longer matches
@@ -60,11 +59,13 @@ const (
 // workload says what the shared steps know of the CloneSet.
 func (p *planner) workload() podplan.Workload {
 	set, in := p.Set, podplan.InPlace{Field: "updateStrategy.type", What: "type", NoEnvFromMetadata: p.Features.NoEnvFromMetadata}
+	in.Only = set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceOnlyCloneSetUpdateStrategyType
+	in.Allowed = in.Only || set.Spec.UpdateStrategy.Type == v1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType
 	if s := set.Spec.UpdateStrategy.InPlaceUpdateStrategy; s != nil {
 		in.GraceSeconds = s.GracePeriodSeconds
 	}
 	return podplan.Workload{
-		Object: set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Template: &set.Spec.Template,
+		Object: set, Kind: v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), Selector: set.Spec.Selector, Template: &set.Spec.Template,
 		CurrentRevision: set.Status.CurrentRevision, CollisionCount: set.Status.CollisionCount,
 		Hooks: set.Spec.Lifecycle, InPlace: in,
 		ShortHash: p.Features.ShortHash, TemplateHash: true,
@@ -73,7 +74,7 @@ func (p *planner) workload() podplan.Workload {
 
 // read checks and computes what the spec says.
 func (p *planner) read() (err error) {
-	if p.selector, err = p.Snapshot.selector(); err != nil {
+	if err = p.ReadSelector(); err != nil {
 		return err
 	}
 	strategy, l := &p.Set.Spec.UpdateStrategy, &p.limits
@@ -113,7 +114,7 @@ func (p *planner) classify() {
 		}
 		pod := &all[i]
 		pod.Pod = shared
-		if !p.selector.Matches(labels.Set(shared.Labels)) {
+		if !p.Selector.Matches(labels.Set(shared.Labels)) {
 			p.released = append(p.released, pod)
 			continue
 		}

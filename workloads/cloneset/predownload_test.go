@@ -22,6 +22,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads"
+	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -184,7 +185,7 @@ func TestApplyPreDownload(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	jobs := &jobsOf{}
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
-	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kubernetes, Recorder: recorder})}
+	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kubernetes, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
 
 	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)

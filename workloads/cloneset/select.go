@@ -198,7 +198,7 @@ func (t Tally) ScaleDownBlocked() *rollout.Reason {
 		return nil
 	}
 	return &rollout.Reason{Rule: rollout.RuleDeleteFirst, Observed: positive(n), Message: fmt.Sprintf(
-		"replicas %d: %s picked for deletion or being prepared for it, which goes before scaling in",
+		"replicas %d: %s marked for deletion or being prepared for it, which goes before scaling in",
 		t.Replicas, count(n, "pod is", "pods are"))}
 }
 

@@ -190,12 +190,12 @@ func TestBlocked(t *testing.T) {
 		reason *rollout.Reason
 		want   string
 	}{
-		{"CS-23, CS-E20: picked pods go before scaling in",
+		{"CS-23, CS-E20: pods marked for deletion go before scaling in",
 			Tally{Replicas: 4, New: Class{Total: 8, SpecifiedDelete: 1}}.ScaleDownBlocked(),
-			"replicas 4: 1 pod is picked for deletion or being prepared for it, which goes before scaling in"},
+			"replicas 4: 1 pod is marked for deletion or being prepared for it, which goes before scaling in"},
 		{"CS-23, CS-E20: so do pods in PreparingDelete",
 			Tally{Replicas: 4, New: Class{Total: 8, PreparingDelete: 1}, Old: Class{Total: 1, PreparingDelete: 1}}.ScaleDownBlocked(),
-			"replicas 4: 2 pods are picked for deletion or being prepared for it, which goes before scaling in"},
+			"replicas 4: 2 pods are marked for deletion or being prepared for it, which goes before scaling in"},
 		{"CS-23: nothing in the way",
 			Tally{Replicas: 4, New: Class{Total: 8, Unavailable: 3}}.ScaleDownBlocked(), ""},
 		{"CS-16, example n",

@@ -95,7 +95,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"the status is not written", invariants.Settled, 1, bug{reconciler: func(r *Reconciler) {
-			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
+			merge := r.writer.Merge
+			r.writer.Merge = func(ctx context.Context, key types.NamespacedName, data []byte, subresources ...string) (string, error) {
+				if len(subresources) > 0 {
+					return "", nil
+				}
+				return merge(ctx, key, data)
+			}
 		}}},
 		{"the partition is one less", invariants.Partition, 7, inSpec(func(spec *v1alpha1.CloneSetSpec) {
 			if p := spec.UpdateStrategy.Partition; p != nil && p.Type == intstr.Int && p.IntVal > 0 {

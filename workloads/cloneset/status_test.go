@@ -3,6 +3,7 @@
 package cloneset
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -32,4 +33,31 @@ func TestStatusOverwritten(t *testing.T) {
 			t.Errorf("%d reconciles to put one status right", reconciles)
 		}
 	})
+}
+
+// The update revision does not become the current one while the partition, which was
+// raised, sends pods back, though all that are wanted are there and at it.
+func TestCurrentRevisionWhilePodsGoBack(t *testing.T) {
+	w := newScenario(t)
+	w.Feature("PartitionRollback")
+	w.Spec("replicas=3")
+	w.settle()
+	w.Spec("image=nginx:2", "partition=1")
+	w.settle()
+	current := w.set.Status.CurrentRevision
+	for _, pod := range slices.Clone(w.Pods) {
+		if pod.Spec.Containers[0].Image != "nginx:2" {
+			w.Remove(pod.Name)
+		}
+	}
+	w.Spec("replicas=2", "partition=2")
+	if plan := NewPlan(w.snapshot()); plan.Status.CurrentRevision != current || plan.Diff.Update != -2 {
+		t.Errorf("current revision %s, %d pods to update; want %s, and two to go back", plan.Status.CurrentRevision, plan.Diff.Update, current)
+	}
+	w.settle()
+	for _, pod := range w.Pods {
+		if image := pod.Spec.Containers[0].Image; image == "nginx:2" {
+			t.Errorf("pod %s stays at %s", pod.Name, image)
+		}
+	}
 }

@@ -11,10 +11,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
@@ -29,13 +28,7 @@ func newWriter(o *Options) *apply.Writer {
 		rollout.PatchUpdateInPlace: apply.UpdateInPlace,
 		rollout.PatchIdentify:      apply.Update,
 	}
-	w.PatchStatus = func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-		set, err := o.Workloads.StatefulSets(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-		if err != nil {
-			return "", err
-		}
-		return set.ResourceVersion, nil
-	}
+	w.Merge = apiwriter.TypedMerge(o.Workloads.StatefulSets)
 	return w
 }
 
@@ -44,14 +37,7 @@ var statusKind = apply.Kind[v1beta1.StatefulSetStatus]{
 	FailedCreate: failedCreate,
 	FailedUpdate: failedUpdate,
 	FailedDelete: func(rollout.DeletionReason) string { return failedUpdate },
-	DeepCopy:     (*v1beta1.StatefulSetStatus).DeepCopy,
-	Same:         sameStatus,
-	Report: func(status, observed *v1beta1.StatefulSetStatus, problems []rollout.Problem, now time.Time) {
-		status.Conditions = conditionsOf(observed.Conditions, problems, now)
-	},
-	Collided: func(status *v1beta1.StatefulSetStatus) {
-		status.CollisionCount = ptr.To(ptr.Deref(status.CollisionCount, 0) + 1)
-	},
+	Status:       &statuses,
 	// A pod that comes back under the name of one that is gone is not ready yet.
 	Shrinks: func(before, after *v1beta1.StatefulSetStatus) bool {
 		return after.Replicas < before.Replicas || after.ReadyReplicas < before.ReadyReplicas
@@ -73,6 +59,9 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
 	a.Replaced, a.Refusals = a.replaced, s.Refused
+	if r.budget != nil {
+		a.AllowUpdate = r.budget.AllowUpdate
+	}
 	return a
 }
 

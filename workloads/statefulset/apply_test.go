@@ -3,6 +3,7 @@
 package statefulset
 
 import (
+	"context"
 	"errors"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,4 +221,46 @@ func TestBackOff(t *testing.T) {
 			t.Error("a pod that ran is not replaced at once")
 		}
 	})
+}
+
+// budget allows so many updates.
+type budget struct {
+	left  int
+	asked []string
+}
+
+func (b *budget) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
+	b.asked = append(b.asked, pod.Name)
+	b.left--
+	return b.left >= 0, nil
+}
+
+// A budget is asked as for CloneSets: a pod that it refuses stays as it is, and is asked
+// about again after a second.
+func TestBudget(t *testing.T) {
+	for policy, update := range map[string][]string{
+		"ReCreate":          {"1 create controllerrevisions", "1 delete pods", "1 patch statefulsets/status"},
+		"InPlaceIfPossible": {"1 create controllerrevisions", "1 patch pods", "1 patch pods/status", "1 patch statefulsets/status"},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				b := &budget{left: 1}
+				c.options.Budget = b
+				c.restart()
+				c.create(3, `{"spec":{"podManagementPolicy":"Parallel","updateStrategy":{"rollingUpdate":{"maxUnavailable":3,"podUpdatePolicy":"`+policy+`"}}}}`)
+				c.Settle()
+				c.SetImage("nginx:2")
+				requests, after, err := c.ReconcileOnce()
+				c.Must(err)
+				if diff := cmp.Diff(update, requests); diff != "" || len(b.asked) != 2 || after != time.Second {
+					t.Errorf("asked about %v, again after %v, requests (-want +got):\n%s", b.asked, after, diff)
+				}
+				b.left = 1000
+				c.Settle()
+				if status := c.get().Status; status.UpdatedReadyReplicas != 3 || len(status.Conditions) > 0 {
+					t.Errorf("status %+v", status)
+				}
+			})
+		})
+	}
 }

@@ -212,7 +212,7 @@ func (c *cluster) whole() {
 		CurrentReplicas: n, UpdatedReplicas: n, UpdatedReadyReplicas: n,
 		CurrentRevision: set.Status.UpdateRevision, UpdateRevision: set.Status.UpdateRevision,
 		LabelSelector: "app=web", CollisionCount: set.Status.CollisionCount}
-	if !sameStatus(&want, &set.Status) || len(c.Pods()) != int(n) {
+	if !statuses.Same(&want, &set.Status) || len(c.Pods()) != int(n) {
 		c.T.Errorf("%d pods, status %+v", len(c.Pods()), set.Status)
 	}
 }

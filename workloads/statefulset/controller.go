@@ -51,6 +51,7 @@ type Reconciler struct {
 	workloads client.Interface
 	reader    Reader
 	jobs      workloads.ImagePullJobs
+	budget    workloads.Budget
 	features  Features
 	writer    *apply.Writer
 	places    podplan.BackOff
@@ -64,7 +65,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("statefulset", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs, features: o.Features, writer: newWriter(&o)}
+	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs, budget: o.Budget, features: o.Features, writer: newWriter(&o)}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil
 }

@@ -134,7 +134,7 @@ func testPod(t testing.TB, s *Snapshot, word string) *corev1.Pod {
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	p.plan.Revisions.Update = s.Revisions[letter[0]-'A']
 	p.Planner.Workload = p.workload()
-	if p.selector, err = s.selector(); err != nil {
+	if err := p.ReadSelector(); err != nil {
 		t.Fatal(err)
 	}
 	template := testTemplate(letter)

@@ -44,6 +44,9 @@ type Options struct {
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
 	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs workloads.ImagePullJobs
+	// Budget is asked before an update takes a pod out of service. Default nil:
+	// every update is allowed.
+	Budget workloads.Budget
 
 	// Workers is the number of StatefulSets reconciled at the same time. Default 3.
 	Workers int

@@ -39,7 +39,6 @@ func NewPlan(s *Snapshot) *Plan {
 		p.planStatus()
 		return p.plan
 	}
-	p.Workload = p.workload()
 	if !p.PlanRevisions(p.Snapshot.Pods) {
 		p.planStatus()
 		return p.plan

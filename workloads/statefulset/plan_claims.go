@@ -261,7 +261,7 @@ func (p *planner) goesWithFormerSet(claim *corev1.PersistentVolumeClaim) bool {
 // newClaim makes a claim. Its labels are those that the selector matches; who
 // owns it is written down at once where the whole set does. (STS-23)
 func (p *planner) newClaim(template *corev1.PersistentVolumeClaim, ordinal int) *corev1.PersistentVolumeClaim {
-	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template, p.Set.Spec.Selector)
+	claim := p.NewClaim(claimName(template.Name, p.Set.Name, ordinal), template)
 	if p.setOwnsClaims() {
 		claim.OwnerReferences = []metav1.OwnerReference{claimOwner(p.Owner())}
 	}

@@ -225,9 +225,9 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 		return nil, err
 	}
 	pod := c.NewPod(name, template)
-	if !c.selector.Matches(labels.Set(pod.Labels)) {
+	if !c.Selector.Matches(labels.Set(pod.Labels)) {
 		return nil, fmt.Errorf("revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-			from.Name, c.selector, labels.FormatLabels(pod.Labels))
+			from.Name, c.Selector, labels.FormatLabels(pod.Labels))
 	}
 	c.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name

@@ -8,14 +8,13 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // stuck tells whether the pod of a place has to be updated and never can be, unless
 // somebody changes the pod or the spec: InPlaceOnly forbids to recreate it. Such
 // a pod takes no place from another.
 func (p *planner) stuck(s slot) bool {
-	if p.rolling.PodUpdatePolicy != v1beta1.InPlaceOnlyPodUpdateStrategyType || !mustUpdate(s) {
+	if !p.Workload.InPlace.Only || !mustUpdate(s) {
 		return false
 	}
 	update, _ := p.inPlace(s.pod)
@@ -23,15 +22,9 @@ func (p *planner) stuck(s slot) bool {
 }
 
 // inPlace returns the in-place update of a pod, nil where there is none, and what
-// keeps it from beginning on this pod: with any policy but the two that update in
-// place there is neither. Unlike those of a CloneSet, where a pod in an unknown state
-// only waits, the pods of a StatefulSet wait for one another. (IP-1)
+// keeps it from beginning on this pod. Unlike those of a CloneSet, where a pod in an
+// unknown state only waits, the pods of a StatefulSet wait for one another. (IP-1)
 func (p *planner) inPlace(pod *pod) (*inplace.Update, error) {
-	switch p.rolling.PodUpdatePolicy {
-	case v1beta1.InPlaceIfPossiblePodUpdateStrategyType, v1beta1.InPlaceOnlyPodUpdateStrategyType:
-	default:
-		return nil, nil
-	}
 	update, obstacle := p.InPlace(&pod.View, p.plan.Revisions.Update)
 	if update != nil || obstacle != nil {
 		if unknown := unknownState(pod); unknown != nil {

@@ -21,21 +21,16 @@ func (p *planner) checkInput() error {
 		return podplan.ErrNoTime
 	}
 	s := *p.Snapshot
-	var errs [2]error
-	s.Pods, errs[0] = podplan.Usable(s.Pods, s.Set.Namespace, "Snapshot.Pods", "named after the StatefulSet and an ordinal",
+	p.Snapshot, p.rolling, p.At, p.Refusals = &s, rollingUpdate(s.Set), s.Now, s.Refused
+	p.Workload = p.workload()
+	s.Pods = podplan.Usable(&p.Planner, s.Pods, "Snapshot.Pods", "named after the StatefulSet and an ordinal",
 		func(pod *corev1.Pod) bool { _, ok := ordinalOf(s.Set.Name, pod.Name); return ok })
-	s.Revisions, errs[1] = podplan.UsableRevisions(s.Revisions, s.Set, "that name the StatefulSet as an owner")
-	for _, err := range errs {
-		if err != nil {
-			p.UpdateProblem(err)
-		}
-	}
+	s.Revisions = p.UseHistory(s.Revisions, "that name the StatefulSet as an owner")
 	for name, claim := range s.Claims {
 		if claim == nil {
 			s.Claims = maps.Clone(s.Claims)
 			delete(s.Claims, name)
 		}
 	}
-	p.Snapshot, p.At, p.History, p.Refusals = &s, s.Now, s.Revisions, s.Refused
 	return nil
 }

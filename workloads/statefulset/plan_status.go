@@ -3,33 +3,30 @@
 package statefulset
 
 import (
-	"time"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/podwright/podwright/inplace/revision"
-	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
+// statuses says where a StatefulSet has what all statuses have.
+var statuses = podplan.Status[v1beta1.StatefulSetStatus, appsv1.StatefulSetCondition, appsv1.StatefulSetConditionType]{
+	DeepCopy: (*v1beta1.StatefulSetStatus).DeepCopy,
+	Fields: func(s *v1beta1.StatefulSetStatus) podplan.StatusFields[appsv1.StatefulSetCondition] {
+		return podplan.StatusFields[appsv1.StatefulSetCondition]{ObservedGeneration: &s.ObservedGeneration,
+			CollisionCount: &s.CollisionCount, Conditions: &s.Conditions, LabelSelector: &s.LabelSelector}
+	},
+	Condition: func(c *appsv1.StatefulSetCondition) *podplan.Condition[appsv1.StatefulSetConditionType] {
+		return (*podplan.Condition[appsv1.StatefulSetConditionType])(c)
+	},
+}
+
 // planStatus computes the status from the pods as they were observed.
 func (p *planner) planStatus() {
-	status := p.Set.Status.DeepCopy()
-	status.ObservedGeneration = p.Set.Generation
-	if p.selector != nil {
-		status.LabelSelector = p.selector.String()
-	}
-	if p.plan.Revisions.Update != nil {
-		p.countStatus(status)
-	}
-	status.Conditions = conditionsOf(p.Set.Status.Conditions, p.plan.Problems, p.Now)
-	if !sameStatus(&p.Set.Status, status) {
-		p.plan.Status = status
-	}
+	p.plan.Status = statuses.Plan(&p.Planner, &p.Set.Status, p.countStatus)
 }
 
 func (p *planner) countStatus(status *v1beta1.StatefulSetStatus) {
@@ -74,21 +71,4 @@ func count(n *int32, counts bool) {
 	if counts {
 		*n++
 	}
-}
-
-// sameStatus tells whether a status need not be written.
-func sameStatus(a, b *v1beta1.StatefulSetStatus) bool {
-	x, y := *a, *b
-	x.Conditions, y.Conditions = nil, nil
-	return equality.Semantic.DeepEqual(&x, &y) && podplan.SameConditions(a.Conditions, b.Conditions, readCondition)
-}
-
-type condition = podplan.Condition[appsv1.StatefulSetConditionType]
-
-func readCondition(c appsv1.StatefulSetCondition) condition { return condition(c) }
-
-// conditionsOf says what is wrong. Conditions that stand keep their time.
-func conditionsOf(old []appsv1.StatefulSetCondition, problems []rollout.Problem, now time.Time) []appsv1.StatefulSetCondition {
-	return podplan.Conditions(old, problems, now, readCondition,
-		func(c condition) appsv1.StatefulSetCondition { return appsv1.StatefulSetCondition(c) })
 }

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // planUpdate updates pods to the update revision. (STS-14 to STS-22)
@@ -210,7 +209,7 @@ func (p *planner) update(pod *pod) {
 	switch {
 	case update != nil:
 		p.UpdateInPlace(&pod.View, update, p.plan.Revisions.Update)
-	case p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType:
+	case p.Workload.InPlace.Only:
 		p.Wait(pod.Pod, p.Forbidden(&pod.View, obstacle))
 	default:
 		p.delete(pod, rollout.DeleteForUpdate)
@@ -219,7 +218,7 @@ func (p *planner) update(pod *pod) {
 
 // recreates tells whether the update deletes a pod, now or later.
 func (p *planner) recreates(pod *pod) bool {
-	if p.rolling == nil || p.rolling.Paused || pod.Updated || pod.held || p.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType {
+	if p.rolling == nil || p.rolling.Paused || pod.Updated || pod.held || p.Workload.InPlace.Only {
 		return false
 	}
 	update, _ := p.inPlace(pod)

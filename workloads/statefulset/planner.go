@@ -28,11 +28,10 @@ type planner struct {
 	*Snapshot
 	plan *Plan
 
-	selector labels.Selector
-	limits   limits
-	rolling  *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
-	ordered  bool                                      // podManagementPolicy OrderedReady
-	window   window
+	limits  limits
+	rolling *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
+	ordered bool                                      // podManagementPolicy OrderedReady
+	window  window
 
 	pods      []*pod // the StatefulSet's, by ordinal
 	others    []*pod // those that have a name of its pods and are not its own
@@ -79,11 +78,15 @@ const (
 // workload says what the shared steps know of the StatefulSet.
 func (p *planner) workload() podplan.Workload {
 	in := podplan.InPlace{Field: "podUpdatePolicy", What: "policy", NoEnvFromMetadata: p.Features.NoEnvFromMetadata, KeepStateless: true}
-	if p.rolling != nil && p.rolling.InPlaceUpdateStrategy != nil {
-		in.GraceSeconds = p.rolling.InPlaceUpdateStrategy.GracePeriodSeconds
+	if r := p.rolling; r != nil {
+		in.Only = r.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType
+		in.Allowed = in.Only || r.PodUpdatePolicy == v1beta1.InPlaceIfPossiblePodUpdateStrategyType
+		if r.InPlaceUpdateStrategy != nil {
+			in.GraceSeconds = r.InPlaceUpdateStrategy.GracePeriodSeconds
+		}
 	}
 	return podplan.Workload{
-		Object: p.Set, Kind: v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), Template: &p.Set.Spec.Template,
+		Object: p.Set, Kind: v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), Selector: p.Set.Spec.Selector, Template: &p.Set.Spec.Template,
 		CurrentRevision: p.Set.Status.CurrentRevision, CollisionCount: p.Set.Status.CollisionCount,
 		Hooks: p.hooks(), InPlace: in,
 	}
@@ -108,7 +111,7 @@ const mostReplicas = 1_000_000
 
 // read checks and computes what the spec says.
 func (p *planner) read() (err error) {
-	if p.selector, err = p.Snapshot.selector(); err != nil {
+	if err = p.ReadSelector(); err != nil {
 		return err
 	}
 	l := &p.limits
@@ -129,12 +132,20 @@ func (p *planner) read() (err error) {
 	return p.readUpdateStrategy()
 }
 
-func (p *planner) readUpdateStrategy() (err error) {
-	if p.Set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+// rollingUpdate is how the pods of a StatefulSet are updated, nil with OnDelete.
+func rollingUpdate(set *v1beta1.StatefulSet) *v1beta1.RollingUpdateStatefulSetStrategy {
+	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return nil
 	}
-	if p.rolling = p.Set.Spec.UpdateStrategy.RollingUpdate; p.rolling == nil {
-		p.rolling = &v1beta1.RollingUpdateStatefulSetStrategy{}
+	if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil {
+		return r
+	}
+	return &v1beta1.RollingUpdateStatefulSetStrategy{}
+}
+
+func (p *planner) readUpdateStrategy() (err error) {
+	if p.rolling == nil {
+		return nil
 	}
 	const at = "spec.updateStrategy.rollingUpdate."
 	l := &p.limits
@@ -195,7 +206,7 @@ func (p *planner) classify() {
 // released; either is left alone until that is done.
 func (p *planner) settleOwner(pod *pod) {
 	controller := metav1.GetControllerOfNoCopy(pod.Pod)
-	matches := p.selector.Matches(labels.Set(pod.Labels))
+	matches := p.Selector.Matches(labels.Set(pod.Labels))
 	idle := p.Set.DeletionTimestamp != nil || pod.terminating
 	switch {
 	case controller != nil && controller.UID != p.Set.UID:

@@ -117,7 +117,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 		})},
 		{"the status is not written", invariants.Settled, 0, bug{reconciler: func(r *Reconciler) {
-			r.writer.PatchStatus = func(context.Context, types.NamespacedName, []byte) (string, error) { return "", nil }
+			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
 		}}},
 		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 5, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
 		{"the partition is one too small", invariants.Partition, 13, inRolling(func(s *v1beta1.RollingUpdateStatefulSetStrategy) {

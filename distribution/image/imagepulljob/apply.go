@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 )
 
@@ -21,13 +22,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
 		Workloads: ResourceImagePullJobs,
-		PatchStatus: func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-			job, err := o.Distribution.ImagePullJobs(key.Namespace).Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-			if err != nil {
-				return "", err
-			}
-			return job.ResourceVersion, nil
-		},
+		Merge:     apiwriter.TypedMerge(o.Distribution.ImagePullJobs),
 	}
 }
 

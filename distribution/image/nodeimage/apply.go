@@ -12,7 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
@@ -22,13 +24,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	return &apply.Writer{
 		Workloads: ResourceNodeImages, Recorder: o.Recorder,
-		PatchStatus: func(ctx context.Context, key types.NamespacedName, data []byte) (string, error) {
-			n, err := o.Distribution.NodeImages().Patch(ctx, key.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
-			if err != nil {
-				return "", err
-			}
-			return n.ResourceVersion, nil
-		},
+		Merge: apiwriter.TypedMerge(func(string) client.NodeImageInterface { return o.Distribution.NodeImages() }),
 	}
 }
 
@@ -112,14 +108,14 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 	if err != nil {
 		return 0, fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
 	}
-	changed, err := a.distribution.NodeImages().Patch(ctx, a.Key.Name, types.MergePatchType, data, metav1.PatchOptions{})
+	version, err := a.Merge(ctx, a.Key, data)
 	if apierrors.IsNotFound(err) {
 		return 0, nil // the cache will show it
 	}
 	if err != nil {
 		return 0, fmt.Errorf("change NodeImage %s: %w", a.Key.Name, err)
 	}
-	a.Wrote(ResourceNodeImages, changed.ResourceVersion)
+	a.Wrote(ResourceNodeImages, version)
 	if a.plan.Status != nil {
 		return controller.StaleRetry, nil
 	}

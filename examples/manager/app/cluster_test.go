@@ -25,8 +25,8 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/manager/app"
-	"github.com/podwright/podwright/examples/manager/webhooks"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"

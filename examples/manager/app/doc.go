@@ -3,8 +3,8 @@
 // Package app is the manager: it shows how a program embeds podwright. What it runs stands in kinds.go, an entry for each
 // kind: its controller, flags and webhooks; the RBAC rules follow from that. The rest is what any manager needs, from
 // controller-runtime (servers, leader election) and component-base (feature gates, flags, logs), and what OpenKruise's
-// users need beside that: packages webhooks and certificates do what no library does, see there. Main is the whole
-// command; Manager runs in the calling process, as tests do.
+// users need beside that, from packages below examples/process: webhooks does what no library does, see there. Main is
+// the whole command; Manager runs in the calling process, as tests do.
 //
 // Controllers share informers of their own, not controller-runtime's cache, and run with the library's loop: a kind is
 // watched once, and objects are not copied to be read.

@@ -135,8 +135,10 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 }
 
 // checkConverged: as many pods as wanted, as many of them updated as the partition
-// lets, and all available, unless their image is bad and the partition holds them
-// back: then those are missing that scaleStrategy.maxUnavailable has wait for them. What InPlaceOnly cannot update excuses what waits for it.
+// lets, and all available, unless the partition holds them back and their image is bad,
+// so that those are missing that scaleStrategy.maxUnavailable has wait for them, or
+// their record of updates cannot be read, as a condition says. What InPlaceOnly cannot
+// update excuses what waits for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
 	l, c := &j.limits, &j.counts
 	for _, pod := range s.Pods {
@@ -149,13 +151,17 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	if few && !(j.heldBackBad(s) && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas {
 		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
+	spoilt, told := false, false
+	for _, pod := range s.Pods {
+		spoilt = spoilt || j.owned(pod) && active(pod) && j.old(pod) && unreadable(pod)
+	}
 	for _, pod := range s.Pods {
 		switch {
 		case !j.owned(pod) || !active(pod):
 		case j.isSpecified(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (CS-17)
 		case j.isSpecified(pod) || preparingDelete(pod):
 			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
-		case !j.available(pod) && !(j.old(pod) && badImage(pod)):
+		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod))):
 			j.add(Settled, "pod %s is not available", pod.Name)
 		}
 	}
@@ -163,7 +169,14 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		if wanted < l.replicas && condition.Type == v1alpha1.CloneSetConditionFailedScale {
 			continue // it says why some are missing
 		}
+		if spoilt && condition.Type == v1alpha1.CloneSetConditionFailedUpdate {
+			told = true
+			continue
+		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
+	}
+	if spoilt && !told {
+		j.add(Status, "the record of a pod that the partition holds back cannot be read, and no condition says so")
 	}
 }
 

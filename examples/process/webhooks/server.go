@@ -29,10 +29,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/podwright/podwright/examples/manager/certificates"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/examples/process/webhooks/certificates"
 )
 
 // Options says how webhooks are served; the flags of the manager say what the fields mean.

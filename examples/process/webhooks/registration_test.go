@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/examples/process/webhooks/certificates"
 	"github.com/podwright/podwright/workloads/conversion"
 )
 

@@ -31,7 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/podwright/podwright/examples/manager/certificates"
+	"github.com/podwright/podwright/examples/process/webhooks/certificates"
 )
 
 // The rhythm: a change is answered after a second, everything is looked at once a minute. Two replicas that do not agree

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// Status says where a kind, whose status is an S with conditions of type C, has what
+// the statuses of all kinds have. Every kind has a type T of its own for the types
+// of conditions. All fields are required. No method changes a status that it is given.
+type Status[S, C any, T ~string] struct {
+	DeepCopy func(*S) *S
+	// Fields returns pointers into a status.
+	Fields func(*S) StatusFields[C]
+	// Condition returns a pointer to a condition as one to what all kinds have of
+	// it. Go converts the one to the other.
+	Condition func(*C) *Condition[T]
+}
+
+// StatusFields points to the fields of a status that all kinds have.
+type StatusFields[C any] struct {
+	ObservedGeneration *int64
+	CollisionCount     **int32
+	Conditions         *[]C
+	// LabelSelector is nil where the kind has none.
+	LabelSelector *string
+}
+
+// Condition has the fields that the conditions of all workloads have.
+type Condition[T ~string] struct {
+	Type               T
+	Status             corev1.ConditionStatus
+	LastTransitionTime metav1.Time
+	Reason             string
+	Message            string
+}
+
+// Plan returns the status to write after the observed one, nil where that stands.
+// count fills in what the kind counts; it is called where there is an update
+// revision.
+func (k *Status[S, C, T]) Plan(p *Planner, observed *S, count func(*S)) *S {
+	status := k.DeepCopy(observed)
+	fields := k.Fields(status)
+	*fields.ObservedGeneration = p.Workload.Object.GetGeneration()
+	if fields.LabelSelector != nil && p.Selector != nil {
+		*fields.LabelSelector = p.Selector.String()
+	}
+	if p.plan.Revisions.Update != nil {
+		count(status)
+	}
+	*fields.Conditions = k.conditions(observed, p.plan.Problems, p.At)
+	if k.Same(observed, status) {
+		return nil
+	}
+	return status
+}
+
+// Same tells whether a status need not be written after another one: when a
+// condition began is not worth a write of its own.
+func (k *Status[S, C, T]) Same(a, b *S) bool {
+	x, y := *a, *b
+	atX, atY := k.Fields(&x).Conditions, k.Fields(&y).Conditions
+	of, wanted := *atX, *atY
+	*atX, *atY = nil, nil
+	if len(of) != len(wanted) || !equality.Semantic.DeepEqual(&x, &y) {
+		return false
+	}
+	for i := range of {
+		c, w := k.Condition(&of[i]), k.Condition(&wanted[i])
+		if c.Type != w.Type || c.Status != w.Status || c.Message != w.Message {
+			return false
+		}
+	}
+	return true
+}
+
+// Report returns a status with conditions for problems, in the place of those that
+// it has. Conditions that stand in the observed status keep their time.
+func (k *Status[S, C, T]) Report(status, observed *S, problems []rollout.Problem, now time.Time) *S {
+	status = k.DeepCopy(status)
+	*k.Fields(status).Conditions = k.conditions(observed, problems, now)
+	return status
+}
+
+// Collided returns a status that counts one collision of revision names more. (CS-CR5)
+func (k *Status[S, C, T]) Collided(observed *S) *S {
+	status := k.DeepCopy(observed)
+	count := k.Fields(status).CollisionCount
+	*count = ptr.To(ptr.Deref(*count, 0) + 1)
+	return status
+}
+
+// conditions says what is wrong, one condition per type with the first problem of
+// its kind, in the order of the problems; nil where there is none. Conditions
+// that stand keep their time.
+func (k *Status[S, C, T]) conditions(observed *S, problems []rollout.Problem, now time.Time) []C {
+	var reported []string
+	var out []C
+	for _, problem := range problems {
+		if slices.Contains(reported, problem.Condition) {
+			continue
+		}
+		reported = append(reported, problem.Condition)
+		since := metav1.NewTime(now.Truncate(time.Second))
+		standing := *k.Fields(observed).Conditions
+		for i := range standing {
+			if c := k.Condition(&standing[i]); c.Type == T(problem.Condition) && c.Status == corev1.ConditionTrue {
+				since = c.LastTransitionTime
+			}
+		}
+		var condition C
+		*k.Condition(&condition) = Condition[T]{
+			Type: T(problem.Condition), Status: corev1.ConditionTrue, LastTransitionTime: since, Message: problem.Err.Error()}
+		out = append(out, condition)
+	}
+	return out
+}

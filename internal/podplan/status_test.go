@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podplan
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+)
+
+// statuses are those of the StatefulSets of apps, which have no selector.
+var statuses = Status[appsv1.StatefulSetStatus, appsv1.StatefulSetCondition, appsv1.StatefulSetConditionType]{
+	DeepCopy: (*appsv1.StatefulSetStatus).DeepCopy,
+	Fields: func(s *appsv1.StatefulSetStatus) StatusFields[appsv1.StatefulSetCondition] {
+		return StatusFields[appsv1.StatefulSetCondition]{ObservedGeneration: &s.ObservedGeneration, CollisionCount: &s.CollisionCount, Conditions: &s.Conditions}
+	},
+	Condition: func(c *appsv1.StatefulSetCondition) *Condition[appsv1.StatefulSetConditionType] {
+		return (*Condition[appsv1.StatefulSetConditionType])(c)
+	},
+}
+
+func TestConditions(t *testing.T) {
+	now := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	before := metav1.NewTime(now.Add(-time.Hour))
+	condition := func(kind appsv1.StatefulSetConditionType, message string, since metav1.Time) appsv1.StatefulSetCondition {
+		return appsv1.StatefulSetCondition{Type: kind, Status: "True", LastTransitionTime: since, Message: message}
+	}
+	over := condition("A", "x", before)
+	over.Status = "False"
+	for _, test := range []struct {
+		name     string
+		old      []appsv1.StatefulSetCondition
+		problems []rollout.Problem
+		want     []appsv1.StatefulSetCondition
+	}{
+		{"nothing is wrong", nil, nil, nil},
+		{"nothing is wrong any more", []appsv1.StatefulSetCondition{condition("A", "x", before)}, nil, nil},
+		{"one of each type, the first problem of its kind", nil,
+			[]rollout.Problem{{Condition: "B", Err: errors.New("1")}, {Condition: "A", Err: errors.New("2")}, {Condition: "B", Err: errors.New("3")}},
+			[]appsv1.StatefulSetCondition{condition("B", "1", now), condition("A", "2", now)}},
+		{"a condition that stands keeps its time, whatever it says", []appsv1.StatefulSetCondition{condition("A", "x", before)},
+			[]rollout.Problem{{Condition: "A", Err: errors.New("y")}, {Condition: "B", Err: errors.New("z")}},
+			[]appsv1.StatefulSetCondition{condition("A", "y", before), condition("B", "z", now)}},
+		{"one that did not hold begins now", []appsv1.StatefulSetCondition{over}, []rollout.Problem{{Condition: "A", Err: errors.New("y")}},
+			[]appsv1.StatefulSetCondition{condition("A", "y", now)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			status := &appsv1.StatefulSetStatus{Replicas: 3}
+			got := statuses.Report(status, &appsv1.StatefulSetStatus{Conditions: test.old}, test.problems, now.Time)
+			if got.Replicas != 3 || status.Conditions != nil {
+				t.Errorf("%+v is reported of %+v", got, status)
+			}
+			if diff := cmp.Diff(test.want, got.Conditions); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSame(t *testing.T) {
+	stands := appsv1.StatefulSetStatus{Replicas: 3, Conditions: []appsv1.StatefulSetCondition{
+		{Type: "A", Status: "True", Message: "x", LastTransitionTime: metav1.NewTime(time.Unix(1, 0))}}}
+	for name, test := range map[string]struct {
+		edit func(*appsv1.StatefulSetStatus)
+		want bool
+	}{
+		"nothing":               {func(*appsv1.StatefulSetStatus) {}, true},
+		"began at another time": {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].LastTransitionTime = metav1.Time{} }, true},
+		"another message":       {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].Message = "y" }, false},
+		"another status":        {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].Status = "False" }, false},
+		"another type":          {func(s *appsv1.StatefulSetStatus) { s.Conditions[0].Type = "B" }, false},
+		"gone":                  {func(s *appsv1.StatefulSetStatus) { s.Conditions = nil }, false},
+		"another number":        {func(s *appsv1.StatefulSetStatus) { s.Replicas = 4 }, false},
+	} {
+		other := stands.DeepCopy()
+		test.edit(other)
+		if got := statuses.Same(&stands, other); got != test.want || len(stands.Conditions) != 1 {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+func TestCollided(t *testing.T) {
+	observed := &appsv1.StatefulSetStatus{Replicas: 3}
+	once := statuses.Collided(observed)
+	twice := statuses.Collided(once)
+	if observed.CollisionCount != nil || *once.CollisionCount != 1 || *twice.CollisionCount != 2 || twice.Replicas != 3 {
+		t.Errorf("CS-CR5: counted %+v, then %+v, of %+v", once, twice, observed)
+	}
+}
+
+// A kind may have no selector in its status, and a plan without an update revision counts nothing.
+func TestPlanStatus(t *testing.T) {
+	plan := &rollout.Plan{}
+	p := NewPlanner(plan, "Failed")
+	p.Workload = Workload{Object: &metav1.ObjectMeta{Generation: 7}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
+	if err := p.ReadSelector(); err != nil {
+		t.Fatal(err)
+	}
+	count := func(s *appsv1.StatefulSetStatus) { s.Replicas = 3 }
+	observed := &appsv1.StatefulSetStatus{}
+	if got := statuses.Plan(&p, observed, count); got == nil || got.ObservedGeneration != 7 || got.Replicas != 0 || observed.ObservedGeneration != 0 {
+		t.Errorf("without an update revision: %+v", got)
+	}
+	plan.Revisions.Update = &appsv1.ControllerRevision{}
+	selects := statuses
+	selector := ""
+	selects.Fields = func(s *appsv1.StatefulSetStatus) StatusFields[appsv1.StatefulSetCondition] {
+		f := statuses.Fields(s)
+		f.LabelSelector = &selector
+		return f
+	}
+	got := selects.Plan(&p, observed, count)
+	if got == nil || got.Replicas != 3 || selector != "app=web" {
+		t.Errorf("%+v, selector %q", got, selector)
+	}
+	if again := statuses.Plan(&p, got, count); again != nil {
+		t.Errorf("%+v is written after the same", again)
+	}
+}
