@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func checks(changes []podhistory.Change, since int, final []corev1.Pod, updates 
 		identity,
 		promise(replicas, "%d of %d pods kept their node and their IP", stayed),
 		promise(updates, "%d of %d containers restarted in place, none of them twice", restarted),
-		promise(replicas, "%d of %d pods are Ready with the image "+newImage, serves),
+		promise(replicas, "%d of %d pods are Ready with the image "+path.Base(newImage), serves),
 		{most <= maxUnavailable, fmt.Sprintf("at most %d pods were unavailable at any moment (allowed: %d; %d states)", most, maxUnavailable, len(changes)-since)},
 		promise(updates, "%d of %d pods were not Ready while their container was exchanged", shielded),
 	}

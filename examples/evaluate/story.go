@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"fmt"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -89,9 +90,9 @@ const (
 	setName        = "web"
 	replicas       = 10
 	maxUnavailable = 2
-	oldImage       = "busybox:1.36"
-	newImage       = "busybox:1.37"
-	badImage       = "busybox:bad"
+	oldImage       = "docker.io/library/busybox:1.36"
+	newImage       = "docker.io/library/busybox:1.37"
+	badImage       = "docker.io/library/busybox:bad"
 )
 
 // act is a part of the demo that keeps one promise.
@@ -127,7 +128,7 @@ var creation = act{steps: []step{{"create " + setName + ": 10 pods, all at once"
 // update updates half of the pods, and then the others, that a partition holds: a field whose name and value differ between kinds.
 func update(partition, half string) act {
 	return act{"The update", replicas, []step{{
-		newImage + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
+		path.Base(newImage) + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
 		[]string{setImage(newImage), set(partition, half)}, updated(replicas / 2),
 	}, {
 		"partition 0: the other half is updated", []string{set(partition, "0")}, updated(replicas),
@@ -136,10 +137,10 @@ func update(partition, half string) act {
 
 // mistake rolls an image out that cannot be pulled, and rolls it back.
 var mistake = act{"The bad image and its roll-back", maxUnavailable, []step{{
-	badImage + ": 2 pods break, maxUnavailable keeps the others safe",
+	path.Base(badImage) + ": 2 pods break, maxUnavailable keeps the others safe",
 	[]string{setImage(badImage)}, status{0, replicas, replicas - maxUnavailable, maxUnavailable, 0},
 }, {
-	"roll back to " + newImage + ": only the broken pods are updated", []string{setImage(newImage)}, updated(replicas),
+	"roll back to " + path.Base(newImage) + ": only the broken pods are updated", []string{setImage(newImage)}, updated(replicas),
 }}}
 
 // suggestions says what to try when all has been shown.

@@ -135,7 +135,7 @@ func TestSuggestions(t *testing.T) {
 	text := suggestions(kinds["statefulset"], &place{kubeconfig: "/it's/a:/b", namespace: "demo-1", dir: "/tmp/c"})
 	for _, want := range []string{
 		"export KUBECONFIG='/it'\\''s/a:/b'\n", " /tmp/c/*.log\n",
-		`go tool kubectl -n demo-1 patch statefulsets.apps.kruise.io web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/image","value":"busybox:bad"}]'`,
+		`go tool kubectl -n demo-1 patch statefulsets.apps.kruise.io web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/image","value":"docker.io/library/busybox:bad"}]'`,
 		`go tool kubectl -n demo-1 scale statefulsets.apps.kruise.io web --replicas=12`,
 	} {
 		if !strings.Contains(text, want) {
