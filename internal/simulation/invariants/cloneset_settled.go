@@ -151,9 +151,11 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	if few && !(j.heldBackBad(s) && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas {
 		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
-	spoilt, told := false, false
+	spoilt, out, told := false, false, false
 	for _, pod := range s.Pods {
-		spoilt = spoilt || j.owned(pod) && active(pod) && j.old(pod) && unreadable(pod)
+		if j.owned(pod) && active(pod) && j.old(pod) && unreadable(pod) {
+			spoilt, out = true, out || !j.available(pod)
+		}
 	}
 	for _, pod := range s.Pods {
 		switch {
@@ -175,8 +177,8 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		}
 		j.add(Status, "condition %s: %s", condition.Type, condition.Message)
 	}
-	if spoilt && !told {
-		j.add(Status, "the record of a pod that the partition holds back cannot be read, and no condition says so")
+	if out && !told {
+		j.add(Status, "a pod that the partition holds back is out of service since its record cannot be read, and no condition says so")
 	}
 }
 
