@@ -8,7 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/examples/testbed/podhistory"
 )
 
 // TestBudgetsAreJudged makes sure that the judge of the other tests would find what it is there for.
@@ -45,16 +46,19 @@ func TestBudgetsAreJudged(t *testing.T) {
 		{"Ready, but failed", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }, true},
 		{"of another owner", func(p *corev1.Pod) { p.OwnerReferences[0].Name = "other" }, true},
 	} {
-		b := &budget{minAvailable: 1, maxPods: 1}
-		b.judge("web", map[types.UID]*corev1.Pod{"1": pod(test.edit)}, "1")
-		if broken := len(b.violations) > 0; broken != test.broken {
-			t.Errorf("%s: expected broken=%v, observed %v", test.name, test.broken, b.violations)
+		good := pod(func(*corev1.Pod) {})
+		moment := []podhistory.Change{{New: good}, {Old: good, New: pod(test.edit)}, {Old: pod(test.edit), New: good}}
+		_, violations := (&budget{minAvailable: 1, maxPods: 1, since: 1}).judge("web", moment)
+		if broken := len(violations) == 1; broken != test.broken {
+			t.Errorf("%s: expected broken=%v, observed %v", test.name, test.broken, violations)
 		}
 	}
-	b := &budget{minAvailable: 1, maxPods: 1}
-	b.judge("web", map[types.UID]*corev1.Pod{"1": pod(func(*corev1.Pod) {}), "2": pod(func(p *corev1.Pod) { p.UID = "2" })}, "1")
-	if len(b.violations) != 1 {
-		t.Errorf("two pods where one is allowed: expected a violation, observed %v", b.violations)
+	two := []podhistory.Change{{New: pod(func(*corev1.Pod) {})}, {New: pod(func(p *corev1.Pod) { p.UID = "2" })}}
+	if _, violations := (&budget{minAvailable: 1, maxPods: 1, since: 1}).judge("web", two); len(violations) != 1 {
+		t.Errorf("two pods where one is allowed: expected a violation, observed %v", violations)
+	}
+	if _, violations := (&budget{minAvailable: 1, maxPods: 1, since: 1}).judge("web", two[:1]); len(violations) != 0 {
+		t.Errorf("what was before does not count: expected no violation, observed %v", violations)
 	}
 }
 

@@ -56,8 +56,8 @@ type fixture[T metav1.Object] struct {
 
 func newFixture[T metav1.Object](t *testing.T, b *bed, kind *kind[T]) *fixture[T] {
 	t.Helper()
-	history := newHistory()
-	s := &fixture[T]{Scene: b.NewScene(t, history.observe), bed: b, kind: kind, history: history}
+	history := &history{budgets: map[string]*budget{}}
+	s := &fixture[T]{Scene: b.NewScene(t, history.Observe), bed: b, kind: kind, history: history}
 	s.client = kind.client(b.workloads, s.Namespace)
 	s.sets = testbed.Follow[T](s.Scene, kind.source(b.workloads, s.Namespace), nil)
 	t.Cleanup(s.report)
@@ -72,7 +72,9 @@ func (s *fixture[T]) report() {
 	for _, set := range s.sets.All() {
 		s.Logf("%s %s, generation %d: %+v", s.kind.name, set.GetName(), set.GetGeneration(), s.kind.state(set).status)
 	}
-	s.Logf("the last changes of pods in %s:\n%s", s.Namespace, strings.Join(testbed.Last(s.history.lines(), 60), "\n"))
+	for _, change := range testbed.Last(s.history.Changes(), 60) {
+		s.Logf("one of the last changes of pods in %s: %v", s.Namespace, change)
+	}
 }
 
 // create creates a workload and returns what was stored.

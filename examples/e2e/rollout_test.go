@@ -47,6 +47,7 @@ func TestPartition(t *testing.T) {
 			}
 			s.edit("web", partition("4"))
 			s.awaitUpdated("CS-E6: a raised partition rolls nothing back", "web", 2)
+			s.keptBudget("web")
 			s.edit("web", replicas(6))
 			s.awaitUpdated("CS-E7: a new pod fills up the old share", "web", 2)
 			s.expect("web", 4, 6)

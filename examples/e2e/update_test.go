@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podhistory"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
@@ -31,12 +32,8 @@ func (s *fixture[T]) unmoved(before []*corev1.Pod, set string, added ...string) 
 			s.Errorf("expected pod %s to stay, observed that it is gone", old.Name)
 			continue
 		}
-		if pod.UID != old.UID || pod.Spec.NodeName != old.Spec.NodeName || pod.Status.PodIP != old.Status.PodIP {
-			s.Errorf("pod %s: expected UID %s on %s at %s, observed %s on %s at %s", pod.Name,
-				old.UID, old.Spec.NodeName, old.Status.PodIP, pod.UID, pod.Spec.NodeName, pod.Status.PodIP)
-		}
-		if all := s.history.addressesOf(pod); len(all) != 1 {
-			s.Errorf("pod %s: expected one address all the time, observed %v", pod.Name, all)
+		if places := podhistory.Tracks(s.history.Changes(), 0)[old.UID].Places(); pod.UID != old.UID || len(places) != 1 {
+			s.Errorf("pod %s: expected UID %s in one place all the time, observed %s in %q", pod.Name, old.UID, pod.UID, places)
 		}
 	}
 }

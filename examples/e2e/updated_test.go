@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podhistory"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -58,9 +59,7 @@ func (s *fixture[T]) deletedOnly(wanted ...string) {
 // created fails where more or fewer pods have been created in all.
 func (s *fixture[T]) created(wanted int) {
 	s.Helper()
-	s.history.mu.Lock()
-	defer s.history.mu.Unlock()
-	if n := len(s.history.pods); n != wanted {
+	if n := len(podhistory.Tracks(s.history.Changes(), 0)); n != wanted {
 		s.Errorf("expected %d pods to be created in all, observed %d", wanted, n)
 	}
 }

@@ -6,23 +6,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/examples/testbed/podhistory"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 )
 
-// playHistory is what has become of the pods of a namespace, in the order in which it was stored.
+// playHistory is what has become of the pods of a namespace.
 type playHistory struct {
-	mu      sync.Mutex
-	events  []event
-	checked int // how many of them a play has looked at
+	podhistory.History
+	checked int // how many of the events a play has looked at
 }
 
 // event is something that happened to a pod, and when, in the API server's time of whole seconds.
@@ -31,29 +29,29 @@ type event struct {
 	at   time.Time
 }
 
-// observe is told of every change of a pod, in order.
-func (h *playHistory) observe(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, _ string, _ bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.events = append(h.events, events(old, new)...)
+// events returns what has happened so far, in order.
+func (h *playHistory) events() (all []event) {
+	for _, c := range h.Changes() {
+		all = append(all, events(c.Old, c.New)...)
+	}
+	return all
 }
 
 // events says what a change of a pod means; most mean nothing here.
-func events(old, new **corev1.Pod) (events []event) {
+func events(before, after *corev1.Pod) (events []event) {
 	note := func(happened bool, what string, at time.Time) {
 		if happened {
 			events = append(events, event{what, at})
 		}
 	}
-	if old == nil {
-		note(true, fmt.Sprintf("create %s %s", (*new).Name, imageOf(*new)), (*new).CreationTimestamp.Time)
+	if before == nil {
+		note(true, fmt.Sprintf("create %s %s", after.Name, imageOf(after)), after.CreationTimestamp.Time)
 		return events
 	}
-	if new == nil {
-		note(true, "gone "+(*old).Name, time.Time{})
+	if after == nil {
+		note(true, "gone "+before.Name, time.Time{})
 		return events
 	}
-	before, after := *old, *new
 	turned := podstate.Condition(after, corev1.PodReady).LastTransitionTime.Time
 	note(!ready(before) && ready(after), "ready "+after.Name, turned)
 	note(ready(before) && !ready(after), "unready "+after.Name, turned)
@@ -77,10 +75,8 @@ func deletedAt(pod *corev1.Pod) time.Time {
 
 // unchecked returns the events since the last check.
 func (h *playHistory) unchecked() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var unchecked []string
-	for _, event := range h.events[h.checked:] {
+	for _, event := range h.events()[h.checked:] {
 		unchecked = append(unchecked, event.what)
 	}
 	return unchecked
@@ -96,8 +92,6 @@ func (p *play) check(n int) []string {
 		}
 		return ""
 	})
-	p.history.mu.Lock()
-	defer p.history.mu.Unlock()
 	p.history.checked += len(events)
 	return events
 }
@@ -127,10 +121,9 @@ func (p *play) happenedInAnyOrder(wanted ...string) {
 // neverActedWithin fails where a pod was created or deleted sooner than that after another one had become Ready.
 func (p *play) neverActedWithin(least time.Duration) {
 	p.Helper()
-	p.history.mu.Lock()
-	defer p.history.mu.Unlock()
-	for i, next := range p.history.events[1:] {
-		was := p.history.events[i]
+	all := p.history.events()
+	for i, next := range all[1:] {
+		was := all[i]
 		if passed := next.at.Sub(was.at); strings.HasPrefix(was.what, "ready ") && passed < least {
 			p.Errorf("expected %v between %q and %q, observed %v", least, was.what, next.what, passed)
 		}

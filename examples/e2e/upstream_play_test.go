@@ -38,7 +38,7 @@ type play struct {
 func newPlay(t *testing.T, side *side, g *guarantee) *play {
 	t.Helper()
 	history := &playHistory{}
-	p := &play{Scene: steady.NewScene(t, history.observe), side: side, spec: g.spec, history: history, claims: map[string][]types.UID{}}
+	p := &play{Scene: steady.NewScene(t, history.Observe), side: side, spec: g.spec, history: history, claims: map[string][]types.UID{}}
 	sets := side.sets(p.Namespace)
 	p.sets = testbed.Follow[*unstructured.Unstructured](p.Scene, mirror.From(sets.List, sets.Watch), nil)
 	t.Cleanup(p.tell)

@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,20 +17,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
+	"github.com/podwright/podwright/examples/testbed/podhistory"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // story is what became of pods, and the pods as the API server has them.
 type story struct {
-	*history
-	version int
-	pods    map[string]*corev1.Pod
+	podhistory.History
+	since, version int
+	pods           map[string]*corev1.Pod
 }
 
 // newStory begins an act with ten pods that are ready.
 func newStory() *story {
-	h := &story{history: newHistory(nil), pods: map[string]*corev1.Pod{}}
+	h := &story{pods: map[string]*corev1.Pod{}}
 	for i := range replicas {
 		h.create(fmt.Sprintf("web-%d", i))
 	}
@@ -40,10 +40,15 @@ func newStory() *story {
 }
 
 // begin begins an act.
-func (h *story) begin() { h.history = newHistory(h.final()) }
+func (h *story) begin() { h.since = len(h.Changes()) }
 
 // final are the pods that there are.
-func (h *story) final() []*corev1.Pod { return slices.Collect(maps.Values(h.pods)) }
+func (h *story) final() (final []corev1.Pod) {
+	for _, pod := range h.pods {
+		final = append(final, *pod)
+	}
+	return final
+}
 
 func (h *story) create(name string) {
 	controller := true
@@ -59,14 +64,17 @@ func (h *story) create(name string) {
 
 func (h *story) store(old, new *corev1.Pod) {
 	h.version++
-	if new == nil {
+	switch {
+	case new == nil:
 		delete(h.pods, old.Name)
-		h.see(old, true)
-		return
+		h.Observe(nil, &old, nil, "", false)
+	case old == nil:
+		h.pods[new.Name] = new
+		h.Observe(nil, nil, &new, "", false)
+	default:
+		h.pods[new.Name] = new
+		h.Observe(nil, &old, &new, "", false)
 	}
-	new.ResourceVersion = fmt.Sprint(h.version)
-	h.pods[new.Name] = new
-	h.see(new, false)
 }
 
 func (h *story) change(name string, edits ...func(*corev1.Pod)) {
@@ -106,17 +114,17 @@ func (h *story) all() []string {
 	return names
 }
 
-func (h *story) checks(moves int) []check {
-	return h.history.checks(h.final(), moves)
+func (h *story) checks(updates int) []check {
+	return checks(h.Changes(), h.since, h.final(), updates)
 }
 
 func TestGoodUpdate(t *testing.T) {
 	h := newStory()
 	h.update(h.all()...)
 	want := []check{
-		{true, "10 of 10 pods kept their name and UID; none was deleted, none created"},
+		{true, "10 of 10 pods kept their name and UID, and there were no others"},
 		{true, "10 of 10 pods kept their node and their IP"},
-		{true, "10 of 10 containers restarted in place exactly once: restartCount + 1"},
+		{true, "10 of 10 containers restarted in place, none of them twice"},
 		{true, "10 of 10 pods are Ready with the image busybox:1.37"},
 		{true, "at most 1 pods were unavailable at any moment (allowed: 2; 40 states)"},
 		{true, "10 of 10 pods were not Ready while their container was exchanged"},
@@ -136,11 +144,26 @@ func TestBrokenUpdates(t *testing.T) {
 				setTo(newImage)(pod)
 				restart(pod)
 			}
-			h.history = newHistory(nil)
+			h.History, h.since = podhistory.History{}, 0
 		}, []string{
-			"0 of 10 pods kept their name and UID; created: web-0, web-1, web-2, web-3, web-4, web-5, web-6, web-7, web-8, web-9", "0 of 10 pods kept",
-			"0 of 10 containers", "0 of 10 pods are Ready", "at most 0 pods were unavailable at any moment (allowed: 2; 0 states); but",
+			"0 of 10 pods kept their name and UID, and there were no others; not: web-0, web-1, web-2, web-3, web-4, web-5, web-6, web-7, web-8, web-9",
+			"0 of 10 pods kept", "0 of 10 containers", "0 of 10 pods are Ready", "at most 10 pods were unavailable at any moment (allowed: 2; 0 states)",
 			"0 of 10 pods were not Ready",
+		}},
+		"nothing is seen of the update": {func(h *story) {
+			for name, pod := range h.pods {
+				pod = pod.DeepCopy()
+				setTo(newImage)(pod)
+				restart(pod)
+				h.pods[name] = pod
+			}
+		}, []string{"0 of 10 pods were not Ready"}},
+		"a pod is gone, and no watch has told": {func(h *story) {
+			h.update(h.all()...)
+			delete(h.pods, "web-0")
+		}, []string{
+			"9 of 10 pods kept their name and UID, and there were no others; not: web-0", "9 of 10 pods kept their node and their IP; not: web-0",
+			"9 of 10 containers restarted in place, none of them twice; not: web-0", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
 		}},
 		"a pod is replaced": {func(h *story) {
 			h.update(h.all()[1:]...)
@@ -148,14 +171,14 @@ func TestBrokenUpdates(t *testing.T) {
 			h.create("web-0")
 			h.change("web-0", setTo(newImage))
 		}, []string{
-			"9 of 10 pods kept their name and UID; deleted: web-0; created: web-0", "9 of 10 pods kept their node and their IP; not: web-0",
-			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-0", "9 of 10 pods are Ready", "9 of 10 pods were not Ready",
+			"9 of 10 pods kept their name and UID, and there were no others; not: web-0, web-0", "9 of 10 pods kept their node and their IP; not: web-0",
+			"9 of 10 containers restarted in place, none of them twice; not: web-0", "9 of 10 pods are Ready", "9 of 10 pods were not Ready",
 		}},
 		"a pod comes and goes": {func(h *story) {
 			h.create("web-x")
 			h.store(h.pods["web-x"], nil)
 			h.update(h.all()...)
-		}, []string{"10 of 10 pods kept their name and UID; deleted: web-x; created: web-x"}},
+		}, []string{"10 of 10 pods kept their name and UID, and there were no others; not: web-x"}},
 		"a pod is elsewhere for a moment": {func(h *story) {
 			h.update(h.all()...)
 			h.change("web-3", func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.99" }, func(pod *corev1.Pod) { pod.Status.PodIP = "10.0.0.3" })
@@ -165,10 +188,10 @@ func TestBrokenUpdates(t *testing.T) {
 			h.change("web-0", setTo(newImage), ready("False"), restart, ready("True"))
 		}, []string{"9 of 10 pods were not Ready while their container was exchanged; not: web-0"}},
 		"a container restarts twice": {func(h *story) { h.update(h.all()...); h.change("web-4", restart) }, []string{
-			"9 of 10 containers restarted in place exactly once: restartCount + 1; not: web-4",
+			"9 of 10 containers restarted in place, none of them twice; not: web-4",
 		}},
 		"a pod is not updated": {func(h *story) { h.update(h.all()[1:]...) }, []string{
-			"9 of 10 containers restarted in place exactly once: restartCount + 1", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
+			"9 of 10 containers restarted in place, none of them twice", "9 of 10 pods are Ready with the image busybox:1.37; not: web-0",
 			"9 of 10 pods were not Ready",
 		}},
 		"a pod is not ready in the end": {func(h *story) { h.update(h.all()...); h.change("web-5", ready("False")) }, []string{
@@ -224,9 +247,9 @@ func TestRollBack(t *testing.T) {
 	}
 }
 
-// What the rules of the simulation forbid fails the check of the record, and shows in the verdict.
+// What the invariants of the simulation forbid fails the check of the record, and shows in the verdict.
 func TestRecordIsChecked(t *testing.T) {
-	o := &observer{kind: kinds["cloneset"], record: invariants.NewRecord(), history: newHistory(nil)}
+	o := &observer{kind: kinds["cloneset"], record: invariants.NewRecord()}
 	set := decode(t, o.kind, o.kind.manifest)
 	set.SetUID("set")
 	set.SetGeneration(1)
@@ -234,54 +257,55 @@ func TestRecordIsChecked(t *testing.T) {
 	stranger := newStory().pods["web-0"].DeepCopy()
 	stranger.Spec.Containers[0].Image = "nobody:wants"
 	o.see(nil, nil, &stranger, "2", false)
-	c := o.checkRecord()
-	if c.ok || !strings.Contains(c.text, "which no spec asks for") {
-		t.Errorf("a pod with an image of nobody: %+v", c)
+	c := o.review()
+	if c.ok || !strings.HasPrefix(c.text, "2 changes") || !strings.Contains(c.text, "which no spec asks for") || len(o.history.Changes()) != 1 {
+		t.Errorf("a pod with an image of nobody: %+v; %d changes of pods", c, len(o.history.Changes()))
 	}
-	lines, err := verdict("The update", []check{{true, "this holds"}, c}, []string{"3.2 s to update"})
-	if err != errChecks || lines[2].text != "  ok      this holds" || !strings.HasPrefix(lines[3].text, "  FAILED  ") || lines[4].text != "It took 3.2 s to update." {
+	lines, err := verdict("The update", []check{{true, "this holds"}, c})
+	if err != errChecks || lines[2].text != "  ok      this holds" || !strings.HasPrefix(lines[3].text, "  FAILED  ") {
 		t.Errorf("error %v, lines %q", err, lines)
 	}
 }
 
 func TestRender(t *testing.T) {
 	h := newStory()
-	s := &state{replicas: 4}
+	s := &state{}
 	for _, name := range h.all()[:4] {
 		s.pods = append(s.pods, h.pods[name])
 	}
 	s.pods[0].Status.Conditions = nil
 	s.pods[0].Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}
 	s.pods[1].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: "False"}, {Type: inplacev1alpha1.InPlaceUpdateReady, Status: "False"}}
-	s.Waiting = []rollout.Wait{
-		{Pod: s.pods[0], Reason: &rollout.Reason{Message: "not shown: it is broken"}},
-		{Pod: s.pods[2], Reason: &rollout.Reason{Message: "partition 2"}}, {Pod: s.pods[3], Reason: &rollout.Reason{Message: "partition 2"}},
-		{Pod: s.pods[3], Reason: &rollout.Reason{Message: "a second reason"}}, {Reason: &rollout.Reason{Message: "quota"}},
-	}
+	s.Waiting = []rollout.Wait{{Pod: s.pods[2], Reason: &rollout.Reason{Message: "partition 2"}}, {Reason: &rollout.Reason{Message: "quota"}}}
 	s.Problems = []rollout.Problem{{Err: errors.New("spec.selector: is empty")}}
 	var got []string
 	for _, l := range render(s) {
 		got = append(got, l.color+"|"+l.text)
 	}
 	want := []string{
-		"|[!~..] 0 of 4 updated, 2 ready, 2 unavailable", "|",
-		"|POD    REVISION  IMAGE         STATE         RESTARTS  NODE    IP        WHY",
+		"|[!~..] 4 pods, 0 updated, 2 ready",
+		"|POD    REVISION  IMAGE         STATE         RESTARTS  NODE    IP",
 		"31|web-0            busybox:1.36  ErrImagePull  0         node-0  10.0.0.0",
 		"33|web-1            busybox:1.36  updating      0         node-0  10.0.0.1",
-		"|web-2            busybox:1.36  ready         0         node-0  10.0.0.2  a",
-		"|web-3            busybox:1.36  ready         0         node-0  10.0.0.3  a",
-		"|", "|a  partition 2", "|pods are not created yet: quota", "31|! spec.selector: is empty",
+		"|web-2            busybox:1.36  ready         0         node-0  10.0.0.2",
+		"|web-3            busybox:1.36  ready         0         node-0  10.0.0.3",
+	}
+	for row := range strings.Lines("The plan now:\n" + s.Plan.String()) {
+		want = append(want, "|"+strings.TrimSpace(row))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	if got := s.Plan.String(); !strings.Contains(got, "wait web-2: partition 2") || !strings.Contains(got, "spec.selector: is empty") {
+		t.Errorf("the plan in words: %s", got)
 	}
 }
 
 // What is drawn is drawn over on a terminal, and elsewhere only what is kept is written.
 func TestScreen(t *testing.T) {
 	for live, want := range map[bool]string{
-		false: "a\n\nkept\n   0.0 s  done\nend\n",
-		true:  "a\nfirst\n\x1b[1A\r\x1b[Jkept\nsecond\n  ...     works\n\x1b[1A\r\x1b[J   0.0 s  done\n  ...     fails\n\x1b[1A\r\x1b[Jend\n",
+		false: "a\n   0.0 s  works\nend\n",
+		true:  "a\n{first\n}<{second\nand more\n}<<{  ...     works\n}<{}   0.0 s  works\n{  ...     fails\n}<{}end\n",
 	} {
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 		if err != nil {
@@ -291,37 +315,20 @@ func TestScreen(t *testing.T) {
 		s.live = live
 		s.print(line{text: "a"})
 		s.draw(line{text: "first"})
-		s.keep(line{text: "kept"})
-		s.draw(line{text: "second"})
-		if err := s.step("works", "done", func() error { return nil }); err != nil {
+		s.draw(line{text: "second"}, line{text: "and more"})
+		s.draw(line{text: "second"}, line{text: "and more"})
+		if err := s.step("works", func() error { return nil }); err != nil {
 			t.Error(err)
 		}
 		failure := errors.New("it fails")
-		if err := s.step("fails", "never", func() error { return failure }); err != failure {
+		if err := s.step("fails", func() error { return failure }); err != failure {
 			t.Errorf("got error %v", err)
 		}
 		s.print(line{text: "end", color: good})
-		if got, err := os.ReadFile(out.Name()); err != nil || string(got) != want {
+		data, err := os.ReadFile(out.Name())
+		got := strings.NewReplacer("\x1b[1A\r\x1b[J", "<", "\x1b[2A\r\x1b[J", "<<", "\x1b[?7l", "{", "\x1b[?7h", "}").Replace(string(data))
+		if err != nil || got != want {
 			t.Errorf("live %t: got %q, error %v; want %q", live, got, err, want)
 		}
-	}
-}
-
-// Pods count that the workload controls, or did.
-func TestPodsOfOthersDoNotCount(t *testing.T) {
-	o := &observer{kind: kinds["statefulset"], record: invariants.NewRecord(), history: newHistory(nil)}
-	for _, pod := range newStory().pods { // of a CloneSet
-		o.see(nil, nil, &pod, "1", false)
-	}
-	if o.history.states != 0 {
-		t.Errorf("seen %d states of pods of another workload", o.history.states)
-	}
-	o.kind = kinds["cloneset"]
-	for _, pod := range newStory().pods {
-		o.see(nil, nil, &pod, "1", false)
-		o.see(nil, &pod, nil, "2", false)
-	}
-	if h := o.history; h.states != 2*replicas || h.most != replicas || len(h.named(func(t *track) bool { return t.deleted && t.created })) != replicas {
-		t.Errorf("seen %d states, at most %d unavailable", h.states, h.most)
 	}
 }

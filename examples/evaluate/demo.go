@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,6 @@ var (
 	// errInterrupted says that the user has ended the demo before its checks.
 	errInterrupted = errors.New("interrupted")
 	errChecks      = errors.New("not every check holds, see above")
-	errEnded       = errors.New("the controller has ended")
 )
 
 // demo is one run of the demo.
@@ -34,7 +32,7 @@ type demo struct {
 	kind    *kind
 	screen  *screen
 
-	place    *place
+	place    place
 	core     kubernetes.Interface
 	workload dynamic.ResourceInterface
 	observer *observer
@@ -44,26 +42,33 @@ type demo struct {
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
 	d.screen.print(line{fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), title}, line{})
+	d.place.close = func() error { return nil }
 	if d.options.Kubeconfig == "" {
-		d.place, err = startCluster(ctx, d.options.Node, d.screen)
+		err = d.place.startCluster(ctx, d.options.Node, d.screen)
 	} else {
-		d.place, err = openCluster(ctx, d.options.Kubeconfig, d.screen)
-	}
-	if err != nil {
-		return ofSignal(ctx, err)
+		err = d.place.openCluster(ctx, d.options.Kubeconfig, d.screen)
 	}
 	working, end := context.WithCancel(ctx)
 	defer end()
 	running, working := errgroup.WithContext(working)
-	err = ofSignal(ctx, d.work(working, running))
-	return errors.Join(err, d.screen.step("cleaning up", "nothing is left behind", func() error {
+	if err == nil {
+		err = d.work(working, running)
+	}
+	err = ofSignal(ctx, err)
+	failure := d.screen.step("cleaning up: nothing is left behind", func() error {
 		end()
-		_ = running.Wait() // what failed has ended the work
-		if err != nil && !errors.Is(err, errInterrupted) {
+		if ended := running.Wait(); ended != nil { // which has ended the work
+			err = ended
+		}
+		if err != nil && err != errInterrupted {
 			err = d.place.withLogs(err)
 		}
 		return d.place.close()
-	}))
+	})
+	if failure != nil {
+		return errors.Join(err, failure)
+	}
+	return err
 }
 
 // ofSignal returns errInterrupted in place of an error that follows from a signal.
@@ -82,53 +87,44 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 	if err := errors.Join(failure1, failure2, failure3); err != nil {
 		return err
 	}
-	d.core = core
-	if err := d.installCRDs(ctx, untyped); err != nil {
+	d.core, d.workload = core, untyped.Resource(d.kind.resource).Namespace(d.place.namespace)
+	if err := d.installCRD(ctx, untyped); err != nil {
 		return err
 	}
-	if err := d.place.makeNamespace(ctx, d.core, d.screen); err != nil {
-		return err
-	}
-	d.workload = untyped.Resource(d.kind.resource).Namespace(d.place.namespace)
 	if d.place.manager != "" {
 		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", d.place.manager)})
-	} else if err := d.screen.step("starting the controller", "the controller runs, in this process", func() error {
-		return d.control(ctx, workloads, running)
-	}); err != nil {
+	} else if err := d.control(ctx, workloads, running); err != nil {
 		return err
 	}
 	var err error
-	if d.observer, err = newObserver(ctx, d.kind, d.core, workloads, d.place.namespace, running); err != nil {
+	if d.observer, err = newObserver(ctx, d.kind, core, workloads, d.place.namespace, running); err != nil {
 		return err
 	}
 	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.options.Exit {
 		return err
 	}
-	d.screen.print(suggestions(d.kind, d.place)...)
-	return errors.Join(err, d.stay(ctx))
+	d.screen.print(line{text: suggestions(d.kind, &d.place)})
+	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+d.place.namespace+"/"+setName, func(*state) bool { return false })
+	return err
 }
 
-// installCRDs makes the API server serve the kind. In a cluster that is not the demo's own, a CRD that is there stays as it is.
-func (d *demo) installCRDs(ctx context.Context, client dynamic.Interface) error {
+// installCRD makes the API server serve the kind. A CRD that is there stays as it is.
+func (d *demo) installCRD(ctx context.Context, client dynamic.Interface) error {
 	resource := d.kind.resource
-	if !d.place.own {
-		served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.core.Discovery()), resource)
-		if err != nil || served {
-			return err
-		}
-		if !d.options.InstallCRDs {
-			return fmt.Errorf("the cluster does not serve version %s of %s: install the CRD with the flag --install-crds, "+
-				"or with: kubectl apply --server-side -f workloads/crds/%s_%s.yaml",
-				resource.Version, resource.GroupResource(), resource.Group, resource.Resource)
-		}
+	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.core.Discovery()), resource)
+	if err != nil || served {
+		return err
 	}
-	return d.screen.step("installing the CRD", "the CRD is installed: "+resource.GroupResource().String(), func() error {
+	if d.options.Kubeconfig != "" && !d.options.InstallCRDs {
+		return fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
+	}
+	return d.screen.step("installing the CRD of "+resource.GroupResource().String(), func() error {
 		return crds.Install(ctx, client, crds.Of(workloads.CRDs(), resource))
 	})
 }
 
 // control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
-// When it ends before that, the context ends with errEnded as its cause.
+// When it ends before that, running fails.
 func (d *demo) control(ctx context.Context, workloads client.Interface, running *errgroup.Group) error {
 	log, err := os.OpenFile(filepath.Join(d.place.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -143,9 +139,10 @@ func (d *demo) control(ctx context.Context, workloads client.Interface, running 
 	running.Go(func() error {
 		defer klog.Flush()
 		if err := controller.Run(ctx); ctx.Err() == nil {
-			return fmt.Errorf("%w: %w", errEnded, cmp.Or(err, errors.New("it was not told to")))
+			return fmt.Errorf("the controller has ended, though nobody told it to: %v", err)
 		}
 		return nil
 	})
+	d.screen.print(line{text: "          the controller runs, in this process"})
 	return nil
 }

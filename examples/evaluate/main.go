@@ -63,10 +63,9 @@ func run(arguments []string) int {
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 
 	d := &demo{options: o, kind: kinds[o.Kind], screen: newScreen(os.Stdout)}
-	switch err := d.run(ctx); {
-	case errors.Is(err, errInterrupted):
+	if err := d.run(ctx); err == errInterrupted {
 		return exitInterrupted
-	case err != nil:
+	} else if err != nil {
 		fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
 		return exitFailed
 	}
@@ -74,29 +73,28 @@ func run(arguments []string) int {
 }
 
 // parse reads the command line.
-func parse(arguments []string, kubeconfig string) (options, error) {
-	var o options
+func parse(arguments []string, kubeconfig string) (o options, err error) {
 	flags := pflag.NewFlagSet("evaluate", pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.Usage = func() {
 		fmt.Printf("Shows pods that are updated in place, on a real API server.\n\nUsage: go run ./evaluate [flags]\n\n%s", flags.FlagUsages())
 	}
-	known := slices.Sorted(maps.Keys(kinds))
-	flags.StringVar(&o.Kind, "kind", "cloneset", "kind of workload to show: "+strings.Join(known, ", "))
+	known := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+	flags.StringVar(&o.Kind, "kind", "cloneset", "kind of workload to show: "+known)
 	flags.StringVar(&o.Node, "node", nodeSimulated, "nodes of the cluster that is started: "+nodeSimulated+", or "+nodeReal+" ones, which run containers and need root, runc and CNI plugins")
 	flags.BoolVar(&o.Exit, "exit", false, "end after the checks; the exit code is 1 if one failed")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", kubeconfig, "work in this cluster, in a namespace that is removed in the end ($KUBECONFIG); empty starts a cluster on this machine")
 	flags.BoolVar(&o.InstallCRDs, "install-crds", false, "install the CRDs in a given cluster that lacks them; they stay")
 	flags.DurationVar(&o.Patience, "patience", 2*time.Minute, "how long a step may take before the demo gives up")
-	if err := flags.Parse(arguments); err != nil {
-		return o, err
-	}
+	err = flags.Parse(arguments)
 	o.Kind = strings.ToLower(o.Kind)
 	switch {
+	case err != nil:
+		return o, err
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected arguments %q: want flags only", flags.Args())
 	case kinds[o.Kind] == nil:
-		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, strings.Join(known, ", "))
+		return o, fmt.Errorf("--kind=%s: want one of: %s", o.Kind, known)
 	case o.Node != nodeSimulated && o.Node != nodeReal:
 		return o, fmt.Errorf("--node=%s: want %s or %s", o.Node, nodeSimulated, nodeReal)
 	case o.Node == nodeReal && o.Kubeconfig != "":

@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,12 @@ import (
 
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed/mirror"
+	"github.com/podwright/podwright/examples/testbed/podhistory"
+	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -24,102 +32,64 @@ import (
 // samples. It asks nothing of the controller.
 type observer struct {
 	kind      *kind
-	changed   chan struct{} // gets a value after changes; several may share one
 	sets      *mirror.Mirror[metav1.Object]
 	pods      *mirror.Mirror[*corev1.Pod]
 	revisions *mirror.Mirror[*appsv1.ControllerRevision]
-	// record judges every change by the rules of the library's simulation, and judged is how many there were before the act that
-	// is played. Where others may write as well, as in a cluster that is not the demo's own, nobody asks it.
-	record  *invariants.Record
-	judged  int
-	history *history // of the act that is played; guarded by the lock of the pods
+	history   podhistory.History // of all pods of the namespace, where there are none but those of the workload
+	since     int                // how many changes there were in it before the act that is played
+	// record judges every change by the invariants of the library's simulation. Where others may write as well, as in a cluster
+	// that is not the demo's own, nobody asks it.
+	record *invariants.Record
 }
 
 // newObserver returns when all objects have been listed. It follows them until the context is done, which is that of running.
 func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, namespace string, running *errgroup.Group) (*observer, error) {
-	o := &observer{kind: k, changed: make(chan struct{}, 1), record: invariants.NewRecord(), history: newHistory(nil)}
-	changed := func() {
-		select {
-		case o.changed <- struct{}{}:
-		default: // the last one has not been seen yet
-		}
-	}
+	o := &observer{kind: k, record: invariants.NewRecord()}
 	pods, revisions := core.CoreV1().Pods(namespace), core.AppsV1().ControllerRevisions(namespace)
-	o.sets = mirror.New(k.source(workloads, namespace), invariants.Observe[metav1.Object](o.record), changed)
-	o.pods = mirror.New(mirror.From(pods.List, pods.Watch), o.see, changed)
-	o.revisions = mirror.New(mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record), changed)
-	for _, run := range []func(context.Context){o.sets.Run, o.pods.Run, o.revisions.Run} {
-		running.Go(func() error { run(ctx); return nil })
+	o.sets = follow(ctx, running, k.source(workloads, namespace), invariants.Observe[metav1.Object](o.record))
+	o.pods = follow(ctx, running, mirror.From(pods.List, pods.Watch), o.see)
+	o.revisions = follow(ctx, running, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record))
+	return o, ctx.Err()
+}
+
+// follow returns when all objects have been listed, or when the context is done.
+func follow[T metav1.Object](ctx context.Context, running *errgroup.Group, source mirror.Source, observe mirror.Observer[T]) *mirror.Mirror[T] {
+	m := mirror.New(source, observe, func() {})
+	running.Go(func() error { m.Run(ctx); return nil })
+	select {
+	case <-m.Filled():
+	case <-ctx.Done():
 	}
-	for _, filled := range []<-chan struct{}{o.sets.Filled(), o.pods.Filled(), o.revisions.Filled()} {
-		select {
-		case <-filled:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("reading %ss, pods and revisions of namespace %s: %w", k.name, namespace, context.Cause(ctx))
-		}
-	}
-	return o, nil
+	return m
 }
 
 // see takes note of a change of a pod.
 func (o *observer) see(all map[types.UID]*corev1.Pod, old, new **corev1.Pod, version string, gap bool) {
 	invariants.Observe[*corev1.Pod](o.record)(all, old, new, version, gap)
-	latest := new
-	if new == nil {
-		latest = old
-	}
-	if o.kind.controls(*latest) {
-		o.history.see(*latest, new == nil)
-	}
+	o.history.Observe(all, old, new, version, gap)
 }
 
-// begin takes the pods as they are now for what the next act has to keep. Call it before anything is changed.
+// begin begins an act: its pods are those that there are now. Call it before anything is changed.
 func (o *observer) begin() {
-	o.pods.Read(func(all map[types.UID]*corev1.Pod) {
-		var pods []*corev1.Pod
-		for _, pod := range all {
-			if o.kind.controls(pod) {
-				pods = append(pods, pod)
-			}
-		}
-		o.history = newHistory(pods)
-	})
 	o.review()
-	o.judged = o.record.Seen()
+	o.since = len(o.history.Changes())
 }
 
-// review judges what has been seen, all of which has settled, and returns what is wrong with it.
-func (o *observer) review() []string {
+// review judges what has been seen, all of which has settled: no single write was one that it may not make.
+func (o *observer) review() check {
 	if len(o.record.Review()) == 0 {
 		o.record.Settled()
 	}
-	return o.record.Review()
+	wrong := o.record.Review()
+	text := fmt.Sprintf("%d changes keep all invariants of the library's simulation", o.record.Seen())
+	return check{len(wrong) == 0 && o.record.Seen() > 0, strings.Join(append([]string{text}, wrong...), "; ")}
 }
 
-// checkRecord: no single write was one that it may not make.
-func (o *observer) checkRecord() check {
-	wrong, seen := o.review(), o.record.Seen()-o.judged
-	text := fmt.Sprintf("%d changes keep every rule of the library's simulation: order, partition, budget, revisions, status", seen)
-	return check{len(wrong) == 0 && seen > 0, strings.Join(append([]string{text}, wrong...), "; ")}
-}
-
-// check compares what was seen of an act with what it promises.
-func (o *observer) check(final []*corev1.Pod, moves int) (checks []check) {
-	o.pods.Read(func(map[types.UID]*corev1.Pod) { checks = o.history.checks(final, moves) })
-	return checks
-}
-
-// most returns the most pods that were unavailable at any moment since the act began.
-func (o *observer) most() (n int) {
-	o.pods.Read(func(map[types.UID]*corev1.Pod) { n = o.history.most })
-	return n
-}
-
-// state plans from what the mirrors hold, as a controller does; nil while the workload is not there.
+// state plans from what the mirrors hold, as a controller does. It is the zero state while the workload is not there.
 func (o *observer) state() *state {
 	object, found := o.sets.Named(setName)
 	if !found {
-		return nil
+		return &state{}
 	}
 	return o.kind.observe(object, owned(o.pods.All(), object), owned(o.revisions.All(), object), time.Now())
 }
@@ -132,4 +102,56 @@ func owned[T metav1.Object](objects []T, owner metav1.Object) (out []T) {
 		}
 	}
 	return out
+}
+
+// state is a workload at one moment, and what the plan that follows from it says.
+type state struct {
+	generation int64
+	status     status
+	pods       []*corev1.Pod
+	rollout.Plan
+}
+
+// status is what the status of every kind has.
+type status struct {
+	ObservedGeneration, Replicas, AvailableReplicas, UpdatedReplicas, UpdatedReadyReplicas int64
+}
+
+// observe returns the state of an object of this kind.
+func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) *state {
+	var fields struct{ Status status }
+	data, _ := json.Marshal(object) // what the API server has sent as JSON
+	_ = json.Unmarshal(data, &fields)
+	return &state{object.GetGeneration(), fields.Status, pods, k.plan(object, pods, revisions, now)}
+}
+
+// settled tells whether a workload has settled at this status since the generation of a change, and no pod is on its way.
+func (s *state) settled(generation int64, want status) bool {
+	want.ObservedGeneration = s.generation
+	return s.generation >= generation && s.status == want && s.Empty() && !slices.ContainsFunc(s.pods, func(pod *corev1.Pod) bool {
+		_, color := s.stateOf(pod)
+		return color == busy
+	})
+}
+
+// stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
+func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
+	waiting := podstate.ContainerStatus(pod, pod.Spec.Containers[0].Name).State.Waiting
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return "terminating", busy
+	case waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason):
+		return waiting.Reason, bad // which does not pass by itself
+	case readiness.Ready(pod) && s.isUpdated(pod):
+		return "ready", good
+	case readiness.Ready(pod):
+		return "ready", ""
+	case podstate.Condition(pod, inplacev1alpha1.InPlaceUpdateReady).Status == corev1.ConditionFalse:
+		return "updating", busy
+	}
+	return "starting", busy
+}
+
+func (s *state) isUpdated(pod *corev1.Pod) bool {
+	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
 }

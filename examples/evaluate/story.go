@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/examples/testbed/mirror"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/statefulset"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// kind is a kind of workload, and the demo of it.
+type kind struct {
+	name     string // in manifests, such as "CloneSet"
+	resource schema.GroupVersionResource
+	// manifest is the object to create, in YAML.
+	manifest []byte
+	// acts are what happens to the workload.
+	acts []act
+
+	// controller makes the controller of such objects in a namespace.
+	controller func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error)
+	// source lists and watches the objects of a namespace.
+	source func(workloads client.Interface, namespace string) mirror.Source
+	// plan says what the plan for such an object says, which controls these pods and revisions.
+	plan func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan
+}
+
+type runner interface{ Run(context.Context) error }
+
+var (
+	//go:embed cloneset.yaml
+	cloneSetManifest []byte
+	//go:embed statefulset.yaml
+	statefulSetManifest []byte
+)
+
+// kinds are the kinds of workloads that there is a demo of, as the command line calls them. A new kind is one more entry here.
+var kinds = map[string]*kind{
+	"cloneset": {
+		name: "CloneSet", manifest: cloneSetManifest,
+		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
+		acts:     []act{creation, update("/spec/updateStrategy/partition", `"50%"`)},
+		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+			return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+		},
+		source: func(workloads client.Interface, namespace string) mirror.Source {
+			return mirror.From(workloads.CloneSets(namespace).List, workloads.CloneSets(namespace).Watch)
+		},
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
+			return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
+		},
+	},
+	"statefulset": {
+		name: "StatefulSet", manifest: statefulSetManifest,
+		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
+		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
+		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
+			return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+		},
+		source: func(workloads client.Interface, namespace string) mirror.Source {
+			return mirror.From(workloads.StatefulSets(namespace).List, workloads.StatefulSets(namespace).Watch)
+		},
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
+			return statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: pods, Revisions: revisions, Now: now}).Plan
+		},
+	},
+}
+
+// What every manifest says, and what the demo makes of it.
+const (
+	setName        = "web"
+	replicas       = 10
+	maxUnavailable = 2
+	oldImage       = "docker.io/library/busybox:1.36"
+	newImage       = "docker.io/library/busybox:1.37"
+	badImage       = "docker.io/library/busybox:bad"
+)
+
+// act is a part of the demo that keeps one promise.
+type act struct {
+	// name says what is checked in the end, such as "The update"; empty: nothing is.
+	name string
+	// updates is how many pods get another image on the way, each of which restarts one container once.
+	updates int
+	steps   []step
+}
+
+// step is one change to the workload, and what follows from it.
+type step struct {
+	title   string
+	changes []string // operations of a JSON patch; nil creates the workload
+	want    status   // at which it settles
+}
+
+// set is the operation of a JSON patch that sets a field to a value in JSON.
+func set(field, value string) string {
+	return fmt.Sprintf(`{"op":"add","path":"%s","value":%s}`, field, value)
+}
+
+func setImage(image string) string {
+	return set("/spec/template/spec/containers/0/image", `"`+image+`"`)
+}
+
+// updated is the status of a workload that serves, with so many pods at the update revision.
+func updated(n int64) status { return status{0, replicas, replicas, n, n} }
+
+var creation = act{steps: []step{{"create " + setName + ": 10 pods, all at once", nil, updated(replicas)}}}
+
+// update updates half of the pods, and then the others, that a partition holds: a field whose name and value differ between kinds.
+func update(partition, half string) act {
+	return act{"The update", replicas, []step{{
+		path.Base(newImage) + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
+		[]string{setImage(newImage), set(partition, half)}, updated(replicas / 2),
+	}, {
+		"partition 0: the other half is updated", []string{set(partition, "0")}, updated(replicas),
+	}}}
+}
+
+// mistake rolls an image out that cannot be pulled, and rolls it back.
+var mistake = act{"The bad image and its roll-back", maxUnavailable, []step{{
+	path.Base(badImage) + ": 2 pods break, maxUnavailable keeps the others safe",
+	[]string{setImage(badImage)}, status{0, replicas, replicas - maxUnavailable, maxUnavailable, 0},
+}, {
+	"roll back to " + path.Base(newImage) + ": only the broken pods are updated", []string{setImage(newImage)}, updated(replicas),
+}}}
+
+// suggestions says what to try when all has been shown.
+func suggestions(kind *kind, p *place) string {
+	kubectl, remark := "kubectl", ""
+	if _, err := exec.LookPath(kubectl); err != nil {
+		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
+	}
+	kubectl += " -n " + p.namespace
+	object := kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
+	return fmt.Sprintf(`
+Everything stays up until Ctrl-C. The logs are %s
+Commands to try in another terminal%s; what they do is shown here:
+
+  export KUBECONFIG='%s'
+1. Roll out an image that does not exist: two pods break, the others are safe.
+  %s patch %s --type=json -p '[%s]'
+2. Roll back: only the two broken pods are changed.
+  %s patch %s --type=json -p '[%s]'
+3. Scale out.
+  %s scale %s --replicas=12
+`, filepath.Join(p.dir, "*.log"), remark, strings.ReplaceAll(p.kubeconfig, "'", `'\''`),
+		kubectl, object, setImage(badImage), kubectl, object, setImage(newImage), kubectl, object)
+}
