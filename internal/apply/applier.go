@@ -109,13 +109,14 @@ func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, follow
 }
 
 // outdated finds out whether the workload is gone or another one by now, where
-// pods that its status counts are gone and would be created again. The garbage
-// collector deletes the pods of a workload after it, and the caches may show that
-// the other way round. It costs no request to write the status before anything
-// else, which is due anyway; where that fails for another reason, the reconcile
-// goes on and tries again at its end.
+// pods that its status counts are gone and would be created again, or the current
+// revision is, so that they would be created at another one. The garbage collector
+// deletes what a workload owns after it, and the caches may show that the other way
+// round. It costs no request to write the status before anything else, which is due
+// anyway; where that fails for another reason, the reconcile goes on and tries again
+// at its end.
 func (a *Applier[S]) outdated(ctx context.Context) (bool, error) {
-	if len(a.Plan.Create) == 0 || a.Status == nil || !a.Kind.Shrinks(a.Observed, a.Status) {
+	if len(a.Plan.Create) == 0 || a.Status == nil || a.Plan.Revisions.Missing == "" && !a.Kind.Shrinks(a.Observed, a.Status) {
 		return false, nil
 	}
 	err := a.writeStatus(ctx, a.Status)

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestInDeletion: what a CloneSet in deletion owns is the garbage collector's.
@@ -51,4 +53,29 @@ func TestInDeletion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A workload that had been deleted, which its controller's cache did not show yet, got
+// pods at the update revision, which the partition holds back: the current one was
+// garbage already.
+func TestDeletedWithoutPods(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(1, `{"spec":{"updateStrategy":{"partition":"100%"}}}`)
+		c.Settle()
+		c.SetImage("nginx:2")
+		c.Settle()
+		c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
+		c.RemovePod(c.PodNames()[0])
+		_, _, _ = c.ReconcileOnce() // the status counts no pods
+		c.FailBefore(nil)
+		c.Hold("clonesets")
+		c.Delete()
+		c.CollectGarbage()
+		c.restart() // another one, which does not know what this one wrote
+		requests, _, _ := c.ReconcileOnce()
+		if pods := c.PodNames(); len(pods) > 0 {
+			t.Errorf("a CloneSet that is gone gets the pods %v: %v", pods, requests)
+		}
+		c.Release("clonesets")
+	})
 }

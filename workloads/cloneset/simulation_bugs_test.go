@@ -82,6 +82,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"an update in place makes pods ready", invariants.InPlace, 10, inPatches(func(p *rollout.PodPatch) {
 			p.Patch.SetCondition(corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 		})},
+		{"an update in place leaves pods in service", invariants.InPlace, 2, inPatches(func(p *rollout.PodPatch) { p.Patch.Conditions = nil })},
 		{"claims are deleted while their pods are there", invariants.Claims, 1, inPlan(func(s *Snapshot, p *Plan) {
 			for _, claim := range s.Claims { // without the id, nobody finds the pod that uses it
 				claim = claim.DeepCopy()

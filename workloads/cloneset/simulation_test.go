@@ -52,8 +52,10 @@ func simulated(bug bug) *simulation.Workload {
 			f := featuresOf(seed)
 			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
 			return simulation.Judge{
-				Write:   func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
-				Settled: invariants.CloneSetSettled,
+				Write: func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
+				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
+					return invariants.CloneSetSettled(s, pushed, features)
+				},
 			}
 		},
 	}

@@ -104,6 +104,13 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			}
 		})},
+		{"an update in place leaves pods in service", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			for i := range p.Patch {
+				if p.Patch[i].Kind == rollout.PatchUpdateInPlace {
+					p.Patch[i].Patch.Conditions = nil
+				}
+			}
+		})},
 		{"an update in place gives the wrong image", invariants.InPlace, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			for i := range p.Patch {
 				for container := range p.Patch[i].Patch.Images {

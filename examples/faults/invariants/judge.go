@@ -65,7 +65,7 @@ func (j *Judge) Settled() (wrong []invariants.Violation) {
 		s.settled(j.podsOf(uid))
 		state := j.truth(uid, Change{})
 		v := &verdict{about: s.name}
-		for _, violation := range slices.Concat(invariants.CloneSetSettled(state, true), invariants.StatefulSetSettled(state, true)) {
+		for _, violation := range slices.Concat(invariants.CloneSetSettled(state, true, invariants.CloneSetFeatures{}), invariants.StatefulSetSettled(state, true)) {
 			v.add(violation)
 		}
 		wrong = append(wrong, v.wrong...)

@@ -104,5 +104,8 @@ func (j *cloneSetJudge) mayAdvance(s *State) (may bool, why string) {
 	if j.limits.partition > 0 && updated < j.limits.replicas {
 		return false, "wanted pods are missing, and the partition holds some back"
 	}
+	if j.features.PartitionRollback && j.limits.partition > 0 && updated > j.limits.replicas-j.limits.partition {
+		return false, "the partition sends pods back"
+	}
 	return true, ""
 }

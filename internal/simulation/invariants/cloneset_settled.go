@@ -14,13 +14,13 @@ import (
 // kubelets work, and what policies refuse is in the state. Nothing that can go on
 // stands still. With pushed, users have pushed a template whose pods run, and
 // nothing is refused: then all is where the spec wants it.
-func CloneSetSettled(s *State, pushed bool) []Violation {
+func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.CloneSet)
 	if !ok || set.DeletionTimestamp != nil {
 		return nil
 	}
-	j := newCloneSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set, CloneSetFeatures{})
+	j := newCloneSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set, features)
 	j.checkSaysWhy(s)
 	if j.limits.broken || j.update == "" {
 		return v

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,11 +40,17 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	checkSpecOfPod(v, before, after, w.Truth.Revisions)
 	checkPodStatus(v, before, after)
 	keys := slices.Concat(changed(before.Labels, after.Labels), changed(before.Annotations, after.Annotations))
+	if after.Annotations[inplacev1alpha1.GraceAnnotation] != before.Annotations[inplacev1alpha1.GraceAnnotation] {
+		keys = append(keys, deferred(after)...)
+	}
 	keys = slices.DeleteFunc(keys, func(key string) bool { return ours[key] })
 	if len(keys) == 0 {
 		return
 	}
 	allowed := map[string]bool{}
+	for _, key := range deferred(before) { // judged when it was put off
+		allowed[key] = true
+	}
 	for _, s := range []*State{w.Truth, w.Known} { // what its author knew may be gone together with the workload
 		for _, t := range templatesOf(s.Revisions) {
 			for key := range t.Labels {
@@ -66,8 +73,8 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	}
 }
 
-// checkSpecOfPod: a container gets an image that its revision names, and nothing
-// else of the spec changes.
+// checkSpecOfPod: a container gets an image that its revision names, once the pod is
+// out of service where it has the gate for that, and nothing else of the spec changes.
 func checkSpecOfPod(v *violations, before, after *corev1.Pod, revisions map[string]*appsv1.ControllerRevision) {
 	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return
@@ -84,11 +91,32 @@ func checkSpecOfPod(v *violations, before, after *corev1.Pod, revisions map[stri
 			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
 				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))
 		}
+		if hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) {
+			v.add(InPlace, "gives container %s of pod %s another image while the pod is in service", c.Name, before.Name)
+		}
 		c.Image = old
 	}
 	if !equality.Semantic.DeepEqual(before.Spec, rest.Spec) {
 		v.add(InPlace, "changes more of the spec of pod %s than images", before.Name)
 	}
+}
+
+// deferred lists the keys of labels and annotations that change when the grace period
+// of a pod's update is over.
+func deferred(pod *corev1.Pod) (keys []string) {
+	var record struct{ MetaDataPatch []byte }
+	var patch struct {
+		Metadata struct{ Labels, Annotations map[string]any }
+	}
+	if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.GraceAnnotation]), &record) != nil || json.Unmarshal(record.MetaDataPatch, &patch) != nil {
+		return nil
+	}
+	return slices.Concat(slices.Collect(maps.Keys(patch.Metadata.Labels)), slices.Collect(maps.Keys(patch.Metadata.Annotations)))
+}
+
+// hasGate tells whether a pod is only ready with a condition.
+func hasGate(pod *corev1.Pod, condition corev1.PodConditionType) bool {
+	return slices.ContainsFunc(pod.Spec.ReadinessGates, func(g corev1.PodReadinessGate) bool { return g.ConditionType == condition })
 }
 
 // checkPodStatus: of the status, only the conditions of readiness gates are the
