@@ -204,6 +204,7 @@ func backOff(t *testing.T, k *Kind, want calm) {
 					c.Sleep("10m")
 					c.settle()
 					c.expect(name, want)
+					c.expectOnce(want)
 				})
 			})
 		}

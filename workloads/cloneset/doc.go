@@ -68,14 +68,20 @@
 //   - A CloneSet in deletion writes nothing but its status; the rest is for the
 //     garbage collector.
 //   - Pods that the garbage collector deletes are not created once more, whichever
-//     cache is behind: where pods are gone that the status counts, the status is
-//     written first, and nothing is created if that shows that the CloneSet is gone.
+//     cache is behind: where pods are gone that the status counts, or the current
+//     revision is, the status is written first, and nothing is created if that
+//     shows that the CloneSet is gone.
+//   - Where the last write of an update in place is refused, or gets no answer, the
+//     next update is tried after a second, and after twice as long each time, up to 5
+//     minutes; a new generation is tried at once. A dry run goes before the write that
+//     takes the pod out of service then, and other pods need not wait for it.
 //   - Where the template changes before a status was written, pods of the former
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
 //   - status.currentRevision moves to the update revision only when all wanted
 //     pods are there, where the partition holds any back: those would come back
-//     updated after they were evicted.
+//     updated after they were evicted. Nor does it move while a raised partition
+//     sends pods back, also where InPlaceOnly does not let them go: a condition says so.
 //   - With the rollback of a raised partition switched on, pods are updated or rolled back only from a
 //     revision that has too many pods to one that has too few; otherwise one is
 //     restarted, and later updated again.

@@ -36,7 +36,7 @@ func TestStatusOverwritten(t *testing.T) {
 }
 
 // The update revision does not become the current one while the partition, which was
-// raised, sends pods back, though all that are wanted are there and at it.
+// raised, sends pods back, though all that are wanted are there and at it. (CS-S1)
 func TestCurrentRevisionWhilePodsGoBack(t *testing.T) {
 	w := newScenario(t)
 	w.Feature("PartitionRollback")

@@ -102,8 +102,13 @@
 //   - A pod in the state PreparingUpdate does not wait for maxUnavailable, nor for its
 //     turn with OrderedReady: it is out of service already, and others may wait for it.
 //   - Pods that the garbage collector deletes are not created once more, whichever
-//     cache is behind: where pods are gone that the status counts, the status is
-//     written first, and nothing is created if that shows that the StatefulSet is gone.
+//     cache is behind: where pods are gone that the status counts, or the current
+//     revision is, the status is written first, and nothing is created if that
+//     shows that the StatefulSet is gone.
+//   - Where the last write of an update in place is refused, or gets no answer, the
+//     next update is tried after a second, and after twice as long each time, up to 5
+//     minutes; a new generation is tried at once. A dry run goes before the write that
+//     takes the pod out of service then.
 //   - Where the template changes before a status was written, pods of the former
 //     template are known as those of the current revision, so that the partition
 //     holds and new pods for it are made from that template.
