@@ -85,7 +85,7 @@ type cloneSetCounts struct {
 
 func newCloneSetJudge(v *violations, w *Write, set *v1alpha1.CloneSet, features CloneSetFeatures) *cloneSetJudge {
 	j := &cloneSetJudge{violations: v, Write: w, set: set, features: features, limits: limitsOf(set), specified: map[string]bool{}}
-	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID))
+	j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector))
 	for _, name := range set.Spec.ScaleStrategy.PodsToDelete {
 		j.specified[name] = true
 	}

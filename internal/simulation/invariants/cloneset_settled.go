@@ -161,6 +161,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		switch {
 		case !j.owned(pod) || !active(pod):
 		case j.isSpecified(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (CS-17)
+		case j.isSpecified(pod) && !preparingDelete(pod) && ready(pod) && j.heldBackBad(s) && c.all-c.available >= l.unavailable+c.all-l.replicas: // CS-22
 		case j.isSpecified(pod) || preparingDelete(pod):
 			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod))):

@@ -64,7 +64,7 @@ func at(pod *corev1.Pod, edits ...podEdit) *corev1.Pod {
 // testRevision is a revision of the template of an image.
 func testRevision(n int64, revision string) *appsv1.ControllerRevision {
 	return &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{Name: "web-" + revision}, Revision: n,
+		ObjectMeta: metav1.ObjectMeta{Name: "web-" + revision, Labels: map[string]string{"app": "web"}}, Revision: n,
 		Data: runtime.RawExtension{Raw: []byte(`{"spec":{"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"main","image":"nginx:` + revision + `"}]}}}}`)},
 	}
 }

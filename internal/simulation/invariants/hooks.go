@@ -81,10 +81,10 @@ func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle)
 }
 
 // checkPrepared: when settled, and all hooks have released theirs, no pod waits out of service
-// for an update that does not come.
+// for an update that does not come, unless its record cannot be read.
 func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool) {
 	for _, pod := range s.Pods {
-		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate {
+		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !unreadable(pod) {
 			v.add(Settled, "pod %s is prepared for an update for good", pod.Name)
 		}
 	}

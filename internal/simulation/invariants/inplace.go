@@ -37,7 +37,7 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	if known := w.knownPod(); known != nil && updated(before, after) && inGrace(known) {
 		v.add(InPlace, "updates pod %s within the grace period of its former update", before.Name)
 	}
-	checkSpecOfPod(v, before, after, w.Truth.Revisions)
+	checkSpecOfPod(v, w)
 	checkPodStatus(v, before, after)
 	keys := slices.Concat(changed(before.Labels, after.Labels), changed(before.Annotations, after.Annotations))
 	if after.Annotations[inplacev1alpha1.GraceAnnotation] != before.Annotations[inplacev1alpha1.GraceAnnotation] {
@@ -73,13 +73,15 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	}
 }
 
-// checkSpecOfPod: a container gets an image that its revision names, once the pod is
-// out of service where it has the gate for that, and nothing else of the spec changes.
-func checkSpecOfPod(v *violations, before, after *corev1.Pod, revisions map[string]*appsv1.ControllerRevision) {
+// checkSpecOfPod: a container gets an image that its revision names, once the author has
+// taken the pod out of service where it has the gate for that, and nothing else of the
+// spec changes. Another controller beside it may have put it back.
+func checkSpecOfPod(v *violations, w *Write) {
+	before, after := w.pods()
 	if equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		return
 	}
-	templates := templatesOf(revisions)
+	templates, known := templatesOf(w.Truth.Revisions), w.knownPod()
 	rest := after.DeepCopy()
 	for i := range min(len(rest.Spec.Containers), len(before.Spec.Containers)) {
 		c, old := &rest.Spec.Containers[i], before.Spec.Containers[i].Image
@@ -91,7 +93,7 @@ func checkSpecOfPod(v *violations, before, after *corev1.Pod, revisions map[stri
 			v.add(InPlace, "gives container %s of pod %s the image %s, revision %s says %q",
 				c.Name, before.Name, c.Image, after.Labels[revisionLabel], image(&target.Spec, c.Name))
 		}
-		if hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) {
+		if hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && (known == nil || !updating(known)) {
 			v.add(InPlace, "gives container %s of pod %s another image while the pod is in service", c.Name, before.Name)
 		}
 		c.Image = old

@@ -75,7 +75,7 @@ type statefulSetJudge struct {
 func newStatefulSetJudge(v *violations, w *Write, set *v1beta1.StatefulSet) *statefulSetJudge {
 	j := &statefulSetJudge{violations: v, Write: w, set: set, replicas: int(ptr.Deref(set.Spec.Replicas, 1))}
 	j.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
-	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID)); j.update == "" { // it was written, and the answer lost
+	if j.update = updateRevision(&set.Spec.Template, w.revisions(set.UID, set.Spec.Selector)); j.update == "" { // it was written, and the answer lost
 		j.update = updateRevision(&set.Spec.Template, w.Truth.Revisions)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)

@@ -44,7 +44,7 @@ func (j *statefulSetJudge) members(s *State) (pods []*corev1.Pod) {
 // names none: pods of the set come from it, or from no other but the update
 // revision. What has still to be adopted may count.
 func (j *statefulSetJudge) mayComeFrom(revision string) bool {
-	others, history := false, j.revisions(j.set.UID)
+	others, history := false, j.revisions(j.set.UID, j.set.Spec.Selector)
 	for _, pod := range j.members(j.Observed) {
 		is := shortHash(pod.Labels[revisionLabel])
 		if is == revision {

@@ -125,15 +125,16 @@ func (w *Write) spec() Object {
 	return w.Truth.Workload
 }
 
-// revisions are those that the author knew and that are the workload's, or nobody's.
-func (w *Write) revisions(uid types.UID) map[string]*appsv1.ControllerRevision {
+// revisions are those that the author knew and that are the workload's, or nobody's
+// and match its selector.
+func (w *Write) revisions(uid types.UID, selector *metav1.LabelSelector) map[string]*appsv1.ControllerRevision {
 	of := w.Truth
 	if w.Known != nil {
 		of = w.Known
 	}
 	found := map[string]*appsv1.ControllerRevision{}
 	for name, r := range of.Revisions {
-		if owns(uid, r) || metav1.GetControllerOfNoCopy(r) == nil {
+		if owns(uid, r) || metav1.GetControllerOfNoCopy(r) == nil && matches(selector, r.Labels) {
 			found[name] = r
 		}
 	}
