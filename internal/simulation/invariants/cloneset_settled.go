@@ -154,7 +154,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	spoilt, out, told := false, false, false
 	for _, pod := range s.Pods {
 		if j.owned(pod) && active(pod) && j.old(pod) && unreadable(pod) {
-			spoilt, out = true, out || !j.available(pod)
+			spoilt, out = true, out || !j.available(pod) && !badImage(pod)
 		}
 	}
 	for _, pod := range s.Pods {
