@@ -77,6 +77,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 			return
 		}
 	}
+	p.staying = p.tally
 	ordered = p.Refused.Last(ordered)
 	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.Revisions.Update))
 	for _, pod := range move {
@@ -161,7 +162,24 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Diff.UpdateMaxUnavailable) {
 		return // nobody knows when it could be created again
 	}
+	if target == p.plan.Revisions.Update && !p.makesRoom(pod) {
+		p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleScaleFirst,
+			Message: "pods marked for deletion are replaced first, by pods of the current revision: recreated now, it would be one of them again"})
+		return
+	}
 	p.recreate(pod)
+}
+
+// makesRoom tells whether an old pod that is recreated, after those before it,
+// comes back at the update revision. (CS-33)
+func (p *planner) makesRoom(pod *pod) bool {
+	without := p.staying
+	without.Old.add(-1, pod.preparingDelete, pod.specified, pod.Available)
+	if without.lacksOld() {
+		return false
+	}
+	p.staying = without
+	return true
 }
 
 // recreate deletes a pod, to be created again at the revision that is missing
