@@ -10,7 +10,6 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -20,10 +19,7 @@ func (p *planner) planUpdate() {
 	if p.plan.Diff.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}
-	target := p.plan.Revisions.Update
-	if p.plan.Diff.Update < 0 {
-		target = p.plan.Revisions.Current
-	}
+	target := p.target()
 	candidates := p.updateCandidates(target)
 	switch {
 	case p.podsChanged:
@@ -34,6 +30,14 @@ func (p *planner) planUpdate() {
 	default:
 		p.selectUpdates(candidates, target)
 	}
+}
+
+// target is the revision that pods are updated to.
+func (p *planner) target() *appsv1.ControllerRevision {
+	if p.plan.Diff.Update < 0 {
+		return p.plan.Revisions.Current
+	}
+	return p.plan.Revisions.Update
 }
 
 // planOtherwise plans what goes on where the API server refuses all that the
@@ -124,7 +128,7 @@ func (p *planner) candidates(pods []*corev1.Pod) []Candidate {
 	candidates := make([]Candidate, len(pods))
 	for i, pod := range pods {
 		candidates[i] = Candidate{Pod: pod, Available: p.byPod(pod).Available,
-			Prepared: lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate}
+			Prepared: p.byPod(pod).PreparedUpdate()}
 	}
 	return candidates
 }
