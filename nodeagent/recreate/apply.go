@@ -133,7 +133,8 @@ func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	return patched.ResourceVersion, nil
 }
 
-// stop stops a container. The kubelet starts it again. (CRR-5.5)
+// stop stops a container. The kubelet starts it again. Should the request be over
+// before, nothing waits for the container any more, and nobody kills it. (CRR-5.5)
 func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
 	request := s.Chosen()
 	toStop, err := s.toStop(what)
@@ -142,9 +143,22 @@ func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snap
 		logger.Error(err, "Stopping a container without what is not readable of its hook")
 	}
 	logger.Info("Stopping a container", "graceSeconds", toStop.GraceSeconds)
-	err = r.stopper.Stop(ctx, toStop, fmt.Sprintf(v1alpha1.ContainerRecreateEventKillingFormat, what.Container, request.Name))
+	waiting, end := r.underway.begin(ctx, key, request.UID)
+	defer end()
+	requests, err := r.requests(key)
+	if err != nil {
+		return err
+	}
+	r.underway.check(key, requests) // whoever has called it before has not seen this wait
+	if waiting.Err() != nil {
+		return nil
+	}
+	err = r.stopper.Stop(waiting, toStop, fmt.Sprintf(v1alpha1.ContainerRecreateEventKillingFormat, what.Container, request.Name))
 	switch {
 	case err == nil:
+		return nil
+	case ctx.Err() == nil && errors.Is(context.Cause(waiting), errOver):
+		logger.Info("Waiting no longer for the end of a container, because the request is completed or gone")
 		return nil
 	case ctx.Err() != nil || nodeagent.Unavailable(err):
 		// The agent ends, or the runtime is restarted. The container is stopped

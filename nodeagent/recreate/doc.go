@@ -34,6 +34,12 @@
 //     the request, in its namespace; and preStop hooks and their ports are those that
 //     the kubelet recorded of a container, not the copies in the request. Containers
 //     of static pods are left alone.
+//   - A request that is completed or deleted ends the wait for its container, whose
+//     hook is cut short, or which is no longer killed at the end of its grace period;
+//     and none waits for more than Options.MaxGracePeriod. A worker was held for as
+//     long as a request asked, years if it liked.
+//   - The event about a hook that failed has neither its output nor its address: the
+//     log has what is needed.
 //   - That a container is going to be stopped is written down before, and not
 //     after: its state is Recreating, and killed, while it ends. Where
 //     forceRecreate stops a container that had restarted already, its ID is written

@@ -78,6 +78,13 @@ func decode(annotations map[string]string, key string, into any) error {
 // runsHook tells whether the hook runs.
 func (r *Request) runsHook() bool { return r.PreStop != nil && r.grace() > 0 }
 
+// within returns the request with a grace period of so much at most.
+func (r *Request) within(most time.Duration) *Request {
+	out := *r
+	out.GraceSeconds = min(r.GraceSeconds, int64(most/time.Second))
+	return &out
+}
+
 // mostGrace keeps a grace period within what a time.Duration can say.
 const mostGrace = 100 * 365 * 24 * time.Hour
 
