@@ -80,6 +80,23 @@ func TestClaimsOfPodsThatCameBack(t *testing.T) {
 	})
 }
 
+// TestUnusedClaims: whether a pod is gone is asked once for all of its claims, so that
+// they share its fate. (CS-36)
+func TestUnusedClaims(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(2, `{"spec":{"scaleStrategy":{"disablePVCReuse":true},
+			"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}},{"metadata":{"name":"logs"},"spec":{}}]}}`)
+		c.Settle()
+		c.RemovePod(c.Pods()[0].Name)
+		requests := c.MustReconcile()
+		for _, want := range []string{"1 get pods", "2 delete persistentvolumeclaims"} {
+			if !slices.Contains(requests, want) {
+				t.Errorf("no %q in %v", want, requests)
+			}
+		}
+	})
+}
+
 // TestNamesOfOthers: the name of a pod to come is somebody else's, for good.
 func TestNamesOfOthers(t *testing.T) {
 	for _, test := range []struct {
