@@ -12,6 +12,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // A stop takes as long as the container likes; meanwhile other requests are
