@@ -26,7 +26,7 @@ func PoliciesWithoutWebhooks() ([]admissionregistrationv1.ValidatingAdmissionPol
 		[]admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{create}, Rule: requests}}, nil, nil,
 		manifests.Check{
 			Expression: "object.spec.containers.all(c, !has(c.preStop) && !has(c.ports) && !has(c.statusContext))",
-			Message:    "'spec.containers: preStop, ports and statusContext are for a webhook to copy from the pod, and none is served: leave them out'",
+			Message:    "spec.containers: preStop, ports and statusContext are for a webhook to copy from the pod, and none is served: leave them out",
 		})
 	return []admissionregistrationv1.ValidatingAdmissionPolicy{policy},
 		[]admissionregistrationv1.ValidatingAdmissionPolicyBinding{manifests.Binding(&policy)}

@@ -65,8 +65,12 @@ func compile(t *testing.T, policy *admissionregistrationv1.ValidatingAdmissionPo
 		conditions = append(conditions, (*matchconditions.MatchCondition)(&policy.Spec.MatchConditions[i]))
 	}
 	for _, v := range policy.Spec.Validations {
-		checks = append(checks, &validating.ValidationCondition{Expression: v.Expression, Reason: v.Reason})
-		messages = append(messages, &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression})
+		checks = append(checks, &validating.ValidationCondition{Expression: v.Expression, Message: v.Message, Reason: v.Reason})
+		if v.MessageExpression == "" {
+			messages = append(messages, nil)
+		} else {
+			messages = append(messages, &validating.MessageExpressionCondition{MessageExpression: v.MessageExpression})
+		}
 	}
 	failure := policy.Spec.FailurePolicy
 	var matcher matchconditions.Matcher

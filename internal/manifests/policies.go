@@ -8,8 +8,8 @@ import (
 )
 
 // Check is what a policy wants of a request: a CEL expression that has to be true,
-// and one for the words to say where it is not.
-type Check struct{ Expression, Message string }
+// and what to say where it is not, in words or as an expression that makes them.
+type Check struct{ Expression, Message, MessageExpression string }
 
 // Policy is a ValidatingAdmissionPolicy that refuses a request, as forbidden, when
 // one of the checks fails or cannot be made. The rules say which requests it is
@@ -32,7 +32,7 @@ func Policy(name string, rules []admissionregistrationv1.RuleWithOperations, con
 	}
 	for _, check := range checks {
 		policy.Spec.Validations = append(policy.Spec.Validations, admissionregistrationv1.Validation{
-			Expression: check.Expression, MessageExpression: check.Message, Reason: new(metav1.StatusReasonForbidden),
+			Expression: check.Expression, Message: check.Message, MessageExpression: check.MessageExpression, Reason: new(metav1.StatusReasonForbidden),
 		})
 	}
 	return policy

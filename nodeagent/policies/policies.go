@@ -44,24 +44,23 @@ func New(o Options) ([]policy, []binding, error) {
 // the one that the pod is on.
 func (o *Options) pods() policy {
 	const what = "an agent reports on a pod in the annotation " + inplacev1alpha1.RuntimeContainersMetaAnnotation + " alone"
-	checks := []check{o.own("'pod ' + request.namespace + '/' + request.name", "oldObject.spec.?nodeName.orValue('')")}
-	checks = append(checks, onlyAnnotation(what, inplacev1alpha1.RuntimeContainersMetaAnnotation)...)
-	return o.policy("pods", updates("", "v1", "pods/status"), annotations, append(checks, unchanged(what, "", "status"))...)
+	checks := append([]check{o.own("pod ' + request.namespace + '/' + request.name")}, onlyAnnotation(what, inplacev1alpha1.RuntimeContainersMetaAnnotation)...)
+	return o.policy("pods", updates("", "v1", "pods/status"),
+		append(home("oldObject.spec.?nodeName.orValue('')"), annotations...),
+		append(checks, unchanged(what, "", "status"))...)
 }
 
 // requests is about recreate, which writes the status, and announces a stop in an
 // annotation. The node is that of the stored request: a label that comes with the
 // patch says nothing.
 func (o *Options) requests() policy {
-	const (
-		what = "an agent announces what it stops in the annotation " + lifecyclev1alpha1.ContainerRecreateRequestStoppingAnnotation + " alone"
-		node = "oldObject.metadata.?labels[?'" + lifecyclev1alpha1.ContainerRecreateRequestNodeNameLabel + "'].orValue('')"
-	)
-	checks := []check{o.own("'ContainerRecreateRequest ' + request.namespace + '/' + request.name", node)}
-	checks = append(checks, onlyAnnotation(what, lifecyclev1alpha1.ContainerRecreateRequestStoppingAnnotation)...)
+	const what = "an agent announces what it stops in the annotation " + lifecyclev1alpha1.ContainerRecreateRequestStoppingAnnotation + " alone"
+	checks := append([]check{o.own("ContainerRecreateRequest ' + request.namespace + '/' + request.name")},
+		onlyAnnotation(what, lifecyclev1alpha1.ContainerRecreateRequestStoppingAnnotation)...)
 	return o.policy("containerrecreaterequests",
 		updates(lifecyclev1alpha1.GroupName, lifecyclev1alpha1.SchemeGroupVersion.Version, "containerrecreaterequests", "containerrecreaterequests/status"),
-		annotations, append(checks, unchanged(what, "", "spec"))...)
+		append(home("oldObject.metadata.?labels[?'"+lifecyclev1alpha1.ContainerRecreateRequestNodeNameLabel+"'].orValue('')"), annotations...),
+		append(checks, unchanged(what, "", "spec"))...)
 }
 
 // reports is about what has the name of its node: NodeImages and NodePodProbes. At
@@ -69,7 +68,7 @@ func (o *Options) requests() policy {
 func (o *Options) reports() policy {
 	return o.policy("nodes",
 		updates(distributionv1alpha1.GroupName, distributionv1alpha1.SchemeGroupVersion.Version, "nodeimages/status", "nodepodprobes/status"),
-		nil, o.own("request.resource.resource + ' ' + request.name", "request.name"))
+		home("request.name"), o.own("' + request.resource.resource + ' ' + request.name"))
 }
 
 // events is about the events of all features, which say where they come from. One is
@@ -81,11 +80,11 @@ func (o *Options) events() policy {
 		return fmt.Sprintf("%[1]s.?source.host.orValue('') == variables.node && %[1]s.?reportingInstance.orValue('') in ['', variables.node]", event)
 	}
 	return o.policy("events", rule, nil, check{
-		Expression: o.bound(ofNode("object")),
-		Message:    "'an agent records events as its node: want source.host, and reportingInstance where it is set, to be ' + variables.node",
+		Expression:        o.bound(ofNode("object")),
+		MessageExpression: "'an agent records events as its node: want source.host, and reportingInstance where it is set, to be ' + variables.node",
 	}, check{
-		Expression: o.bound("oldObject == null || " + ofNode("oldObject")),
-		Message:    "'event ' + request.namespace + '/' + request.name + ' was not recorded on node ' + variables.node",
+		Expression:        o.bound("oldObject == null || " + ofNode("oldObject")),
+		MessageExpression: "'event ' + request.namespace + '/' + request.name + ' was not recorded on node ' + variables.node",
 	})
 }
 
@@ -94,7 +93,7 @@ func (o *Options) policy(suffix string, rule admissionregistrationv1.RuleWithOpe
 	if !o.UnboundTokens {
 		checks = append([]check{{
 			Expression: "variables.node != ''",
-			Message:    "'the token names no node: want one that is bound to a pod or a node, which has the claim " + NodeNameClaim + "'",
+			Message:    "the token names no node: want one that is bound to a pod or a node, which has the claim " + NodeNameClaim,
 		}}, checks...)
 	}
 	account := "system:serviceaccount:" + o.Namespace + ":" + o.Name
@@ -112,13 +111,17 @@ func (o *Options) bound(expression string) string {
 	return "variables.node == '' || " + expression
 }
 
-// own wants an object to belong to the node that the token names. Both are
-// expressions.
-func (o *Options) own(object, node string) check {
+// own wants an object to belong to the node that the token names. Its name ends with an expression.
+func (o *Options) own(name string) check {
 	return check{
-		Expression: o.bound("variables.node == " + node),
-		Message:    "'the agent of node ' + variables.node + ' may not write to ' + " + object + " + ', of node ' + " + node,
+		Expression:        o.bound("variables.node == variables.home"),
+		MessageExpression: "'the agent of node ' + variables.node + ' may not write to " + name + " + ', of node ' + variables.home",
 	}
+}
+
+// home says which node an object belongs to.
+func home(expression string) []admissionregistrationv1.Variable {
+	return []admissionregistrationv1.Variable{{Name: "home", Expression: expression}}
 }
 
 // annotations are those of an object, and those that it had.
@@ -135,7 +138,7 @@ func onlyAnnotation(what, key string) []check {
 		unchanged(what, metadata, "labels"), unchanged(what, metadata, "finalizers"), unchanged(what, metadata, "ownerReferences"), {
 			Expression: fmt.Sprintf("variables.annotations.all(k, k == '%[1]s' || k in variables.former && variables.annotations[k] == variables.former[k]) && "+
 				"variables.former.all(k, k == '%[1]s' || k in variables.annotations)", key),
-			Message: "'" + what + ": another annotation would change'",
+			Message: what + ": another annotation would change",
 		},
 	}
 }
@@ -145,7 +148,7 @@ func onlyAnnotation(what, key string) []check {
 func unchanged(what, parent, field string) check {
 	return check{
 		Expression: fmt.Sprintf("object%[1]s.?%[2]s == oldObject%[1]s.?%[2]s", parent, field),
-		Message:    "'" + what + ": " + field + " would change'",
+		Message:    what + ": " + field + " would change",
 	}
 }
 
