@@ -76,8 +76,8 @@ func (o *Options) reports() policy {
 func (o *Options) events() policy {
 	rule := updates("", "v1", "events")
 	rule.Operations = append(rule.Operations, admissionregistrationv1.Create)
-	ofNode := func(event string) string {
-		return fmt.Sprintf("%[1]s.?source.host.orValue('') == variables.node && %[1]s.?reportingInstance.orValue('') in ['', variables.node]", event)
+	ofNode := func(event string) string { // of any type: the check of types looks at the Event of events.k8s.io too
+		return fmt.Sprintf("dyn(%[1]s).?source.?host.orValue('') == variables.node && dyn(%[1]s).?reportingInstance.orValue('') in ['', variables.node]", event)
 	}
 	return o.policy("events", rule, nil, check{
 		Expression:        o.bound(ofNode("object")),
