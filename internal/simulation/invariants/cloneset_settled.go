@@ -33,7 +33,8 @@ func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violati
 	if !s.refuses("delete", "persistentvolumeclaims") && !s.refuses("patch", "persistentvolumeclaims") {
 		j.checkOwners(s)
 	}
-	if !set.Spec.UpdateStrategy.Paused && !s.refuses("patch", "pods") {
+	surplus := s.refuses("delete", "pods") && j.counts.all > j.limits.replicas // which need not be updated
+	if !set.Spec.UpdateStrategy.Paused && !s.refuses("patch", "pods") && !surplus {
 		checkPrepared(&v, s, j.owned)
 	}
 	j.checkCreates(s)
