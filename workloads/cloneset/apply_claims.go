@@ -19,23 +19,45 @@ import (
 
 // disownClaims gives away or deletes the claims whose pods are gone.
 func (a *applier) disownClaims(ctx context.Context) error {
-	return errors.Join(a.ChangeClaims(ctx, a.plan.PatchClaims), apply.Each(ctx, a.plan.DeleteClaims, a.deleteUnused))
+	return errors.Join(a.ChangeClaims(ctx, a.plan.PatchClaims), apply.Each(ctx, byInstance(a.plan.DeleteClaims), a.deleteUnused))
 }
 
-// deleteUnused deletes a claim whose pod is gone. What is deleted cannot be had
-// back, and the cache of pods may be older than the claim: another manager may
-// just have created both. So the API server is asked.
-func (a *applier) deleteUnused(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	pod, err := a.livePod(ctx, a.set.Name+"-"+claim.Labels[v1alpha1.CloneSetInstanceIDLabel])
-	switch {
-	case err != nil:
-		return fmt.Errorf("delete claim %s: find out whether its pod is gone: %w", claim.Name, err)
-	case pod == nil:
-		return a.DeleteClaim(ctx, claim)
-	case a.owns(pod): // the cache will show it
+// byInstance groups claims by the instance that they are for.
+func byInstance(claims []*corev1.PersistentVolumeClaim) (instances [][]*corev1.PersistentVolumeClaim) {
+	at := map[string]int{}
+	for _, claim := range claims {
+		id := claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
+		i, found := at[id]
+		if !found {
+			i, at[id] = len(instances), len(instances)
+			instances = append(instances, nil)
+		}
+		instances[i] = append(instances[i], claim)
+	}
+	return instances
+}
+
+// deleteUnused deletes the claims of an instance whose pod is gone. What is deleted
+// cannot be had back, and the cache of pods may be older than the claims: another
+// manager may just have created all of them. So the API server is asked, once.
+func (a *applier) deleteUnused(ctx context.Context, claims []*corev1.PersistentVolumeClaim) error {
+	name := a.set.Name + "-" + claims[0].Labels[v1alpha1.CloneSetInstanceIDLabel]
+	pod, err := a.livePod(ctx, name)
+	if err != nil {
+		return fmt.Errorf("delete the claims of pod %s: find out whether it is gone: %w", name, err)
+	}
+	if pod != nil && a.owns(pod) { // the cache will show it
 		return nil
 	}
-	return a.releaseClaim(ctx, claim, pod)
+	var errs []error
+	for _, claim := range claims {
+		if pod == nil {
+			errs = append(errs, a.DeleteClaim(ctx, claim))
+		} else {
+			errs = append(errs, a.releaseClaim(ctx, claim, pod))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // nameTaken drops the instance of a pod whose name, or that of a claim of its,

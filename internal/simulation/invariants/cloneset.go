@@ -241,7 +241,7 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	if j.set.Spec.UpdateStrategy.Paused {
 		j.add(Paused, "%s pod %s, updateStrategy.paused", verb, pod.Name)
 	}
-	if inGrace(pod) {
+	if inGrace(pod) && !unreadable(pod) {
 		j.add(Needless, "%s pod %s within the grace period of its former update", verb, pod.Name)
 	}
 	j.checkTurn(pod, verb)

@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -137,7 +138,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 // checkConverged: as many pods as wanted, as many of them updated as the partition
 // lets, and all available, unless the partition holds them back and their image is bad,
 // so that those are missing that scaleStrategy.maxUnavailable has wait for them, or
-// their record of updates cannot be read, as a condition says. What InPlaceOnly cannot
+// their record of updates cannot be read, as a condition says, or their claim is lost. What InPlaceOnly cannot
 // update excuses what waits for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
 	l, c := &j.limits, &j.counts
@@ -154,7 +155,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	spoilt, out, told := false, false, false
 	for _, pod := range s.Pods {
 		if j.owned(pod) && active(pod) && j.old(pod) && unreadable(pod) {
-			spoilt, out = true, out || !j.available(pod)
+			spoilt, out = true, out || !j.available(pod) && !badImage(pod)
 		}
 	}
 	for _, pod := range s.Pods {
@@ -164,7 +165,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		case j.isSpecified(pod) && !preparingDelete(pod) && ready(pod) && j.heldBackBad(s) && c.all-c.available >= l.unavailable+c.all-l.replicas: // CS-22
 		case j.isSpecified(pod) || preparingDelete(pod):
 			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
-		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod))):
+		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod) || j.lostClaim(pod, s))):
 			j.add(Settled, "pod %s is not available", pod.Name)
 		}
 	}
@@ -191,6 +192,18 @@ func (j *cloneSetJudge) heldBackBad(s *State) bool {
 		}
 	}
 	return false
+}
+
+// lostClaim tells whether a pod is not scheduled since a claim that it mounts is gone,
+// and no template is left to create it from.
+func (j *cloneSetJudge) lostClaim(pod *corev1.Pod, s *State) bool {
+	id, templates := strings.TrimPrefix(pod.Name, j.set.Name), j.set.Spec.VolumeClaimTemplates
+	return pod.Spec.NodeName == "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		claim := v.PersistentVolumeClaim
+		return claim != nil && s.Claims[claim.ClaimName] == nil && !slices.ContainsFunc(templates, func(t corev1.PersistentVolumeClaim) bool {
+			return t.Name+"-"+j.set.Name+id == claim.ClaimName
+		})
+	})
 }
 
 // badImage tells whether a pod has an image that never runs.
