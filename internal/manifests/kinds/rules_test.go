@@ -65,6 +65,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
 			noderecreate.Rules(noderecreate.Options{Recorder: recorder}),
 			nodeimages.Rules(nodeimages.Options{Recorder: recorder}),
+			{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"nodes"}}}, // the program's own: which runtime the node has
 		},
 	} {
 		t.Run(program, func(t *testing.T) {
