@@ -14,8 +14,7 @@ var claims = append(retention(), []guarantee{
 		promise: "Scaling down deletes no claim, and a pod that comes back finds its own.",
 		spec:    []string{withClaims, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.scale(0)
 			p.settled()
 			p.scale(2)
@@ -28,12 +27,10 @@ var claims = append(retention(), []guarantee{
 		promise: "A set that is created again finds the claims of the one that was deleted.",
 		spec:    []string{withClaims, `{replicas: 1}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 			p.deleteSet(metav1.DeletePropagationBackground)
 			p.settled()
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 			p.keptClaims()
 		},
 	},
@@ -42,8 +39,7 @@ var claims = append(retention(), []guarantee{
 		promise: "An update changes pods and no claims.",
 		spec:    []string{withClaims, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.setImage("web:2")
 			p.settled("web-0 web:2", "web-1 web:2")
 			p.keptClaims()
@@ -54,8 +50,7 @@ var claims = append(retention(), []guarantee{
 		promise: "A claim that is deleted goes when no pod uses it, and its pod gets a new one.",
 		spec:    []string{withClaims, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.deleteClaim("data-web-1")
 			p.DeletePod("web-1")
 			p.settled("web-0 web:1", "web-1 web:1")
@@ -67,8 +62,7 @@ var claims = append(retention(), []guarantee{
 		promise: "A claim takes the place of a volume of the template that has its name.",
 		spec:    []string{withClaims, `{replicas: 1, template: {spec: {volumes: [{name: data, emptyDir: {}}, {name: tmp, emptyDir: {}}]}}}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 		},
 	},
 	{
@@ -77,8 +71,7 @@ var claims = append(retention(), []guarantee{
 		spec:    []string{withClaims, `{replicas: 1}`},
 		play: func(p *play) {
 			p.createClaim("data-web-0")
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 			p.keptClaims()
 		},
 	},

@@ -10,8 +10,7 @@ var ownership = []guarantee{
 		promise: "Deleting the set deletes its pods and revisions, and no claims.",
 		spec:    []string{withClaims, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.deleteSet(metav1.DeletePropagationForeground)
 			p.awaitRevisions()
 			p.awaitClaims("data-web-0", "data-web-1")
@@ -23,14 +22,12 @@ var ownership = []guarantee{
 		promise: "Pods that a set has left behind run on, and belong to the next one of its name, without a restart.",
 		spec:    []string{withClaims, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.forget()
 			p.deleteSet(metav1.DeletePropagationOrphan)
 			p.settled("web-0 web:1 orphan", "web-1 web:1 orphan")
 			p.happenedInAnyOrder("release web-0", "release web-1")
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.happenedInAnyOrder("adopt web-0", "adopt web-1")
 			p.awaitRevisions("1 web:1")
 		},
@@ -39,14 +36,13 @@ var ownership = []guarantee{
 		name:    "a pod that loses its labels",
 		promise: "A pod that the selector no longer matches is released, and runs on; another takes its place when its name is free.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.forget()
 			p.Label("web-1", "app", "debugged")
 			p.awaitPods("web-0 web:1", "web-1 web:1 orphan", "web-2 web:1")
 			p.DeletePod("web-1")
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
-			p.happened("release web-1", "delete web-1", "gone web-1", "create web-1 web:1", "ready web-1")
+			p.happened("release web-1", "replace web-1 web:1")
 		},
 	},
 	{
@@ -70,7 +66,7 @@ var ownership = []guarantee{
 			p.createOrphan("web-1")
 			p.forget()
 			p.create()
-			p.happenedInAnyOrder("create web-0 web:1", "ready web-0", "adopt web-1", "delete web-1", "gone web-1", "create web-1 web:1", "ready web-1")
+			p.happenedInAnyOrder("create web-0 web:1", "ready web-0", "adopt web-1", "replace web-1 web:1")
 			p.settled("web-0 web:1", "web-1 web:1")
 		},
 	},

@@ -10,14 +10,13 @@ var pods = []guarantee{
 		promise: "A pod that is deleted comes back with its name, identity and claims, when the old one is gone.",
 		spec:    []string{withClaims, held},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.forget()
 			p.DeletePod("web-1")
 			p.settled("web-0 web:1", "web-1 web:1 terminating", "web-2 web:1")
 			p.release("web-1")
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
-			p.happened("delete web-1", "gone web-1", "create web-1 web:1", "ready web-1")
+			p.happened("replace web-1 web:1")
 			p.keptClaims()
 		},
 	},
@@ -25,12 +24,11 @@ var pods = []guarantee{
 		name:    "a failed pod",
 		promise: "A pod that has failed, because it was evicted for instance, is deleted and created again.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.forget()
 			p.SetPhase("web-1", corev1.PodFailed)
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
-			p.happened("unready web-1", "delete web-1", "gone web-1", "create web-1 web:1", "ready web-1")
+			p.happened("unready web-1", "replace web-1 web:1")
 		},
 	},
 	{
@@ -38,37 +36,32 @@ var pods = []guarantee{
 		promise: "With podManagementPolicy Parallel, failed pods do not wait for each other.",
 		spec:    []string{parallel, held},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.forget()
 			p.SetPhase("web-0", corev1.PodFailed)
 			p.SetPhase("web-2", corev1.PodFailed)
 			p.settled("web-0 web:1 failed terminating", "web-1 web:1", "web-2 web:1 failed terminating")
 			p.release("web-0", "web-2")
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
-			p.happenedInAnyOrder(
-				"unready web-0", "delete web-0", "gone web-0", "create web-0 web:1", "ready web-0",
-				"unready web-2", "delete web-2", "gone web-2", "create web-2 web:1", "ready web-2")
+			p.happenedInAnyOrder("unready web-0", "replace web-0 web:1", "unready web-2", "replace web-2 web:1")
 		},
 	},
 	{
 		name:    "a succeeded pod",
 		promise: "A pod whose containers have ended well, because its node was shut down for instance, is replaced like a failed one.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.forget()
 			p.SetPhase("web-1", corev1.PodSucceeded)
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
-			p.happened("unready web-1", "delete web-1", "gone web-1", "create web-1 web:1", "ready web-1")
+			p.happened("unready web-1", "replace web-1 web:1")
 		},
 	},
 	{
 		name:    "the name label",
 		promise: "Pods are labelled with their name and their index, and their host name is their name, below the service.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.hasIdentity("web-1", map[string]string{"app": "web", "tier": "back",
 				"statefulset.kubernetes.io/pod-name": "web-1", "apps.kubernetes.io/pod-index": "1"}, "peers")
 			p.forget()
@@ -83,8 +76,7 @@ var pods = []guarantee{
 		promise: "Without a number of replicas there is one, and without a service name its host name has no subdomain.",
 		spec:    []string{`{replicas: null, serviceName: null}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 			p.hasIdentity("web-0", map[string]string{"app": "web", "tier": "back",
 				"statefulset.kubernetes.io/pod-name": "web-0", "apps.kubernetes.io/pod-index": "0"}, "")
 		},

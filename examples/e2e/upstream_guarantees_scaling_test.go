@@ -7,8 +7,7 @@ var scaling = []guarantee{
 		name:    "ordered start",
 		promise: "Pods are created one after another from ordinal 0 up.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.happened("create web-0 web:1", "ready web-0", "create web-1 web:1", "ready web-1", "create web-2 web:1", "ready web-2")
 		},
 	},
@@ -39,8 +38,7 @@ var scaling = []guarantee{
 		promise: "Scaling up continues in order.",
 		spec:    []string{`{replicas: 1}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 			p.scale(3)
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
 			p.happened("create web-0 web:1", "ready web-0", "create web-1 web:1", "ready web-1", "create web-2 web:1", "ready web-2")
@@ -51,8 +49,7 @@ var scaling = []guarantee{
 		promise: "Pods are deleted from the highest ordinal down, each when the one after it is gone.",
 		spec:    []string{held, `{replicas: 4}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1", "web-3 web:1")
+			p.begin(4)
 			p.forget()
 			p.scale(1)
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1", "web-3 web:1 terminating")
@@ -69,8 +66,7 @@ var scaling = []guarantee{
 		name:    "ordered scale-down waits",
 		promise: "A pod is deleted when all those before it are Running and Ready.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.setReady("web-0", false)
 			p.forget()
 			p.scale(2)
@@ -84,8 +80,7 @@ var scaling = []guarantee{
 		name:    "ordered scale-down of an unready pod",
 		promise: "The first pod that is not Ready may be the one that is deleted.",
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.setReady("web-2", false)
 			p.forget()
 			p.scale(2)
@@ -98,8 +93,7 @@ var scaling = []guarantee{
 		promise: "While a pod is not Ready, those after it are not created.",
 		spec:    []string{`{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.setReady("web-0", false)
 			p.forget()
 			p.scale(3)
@@ -114,15 +108,14 @@ var scaling = []guarantee{
 		promise: "A pod that ends is replaced before any after it is created.",
 		spec:    []string{held, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.forget()
 			p.DeletePod("web-0")
 			p.scale(3)
 			p.settled("web-0 web:1 terminating", "web-1 web:1")
 			p.release("web-0")
 			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
-			p.happened("delete web-0", "gone web-0", "create web-0 web:1", "ready web-0", "create web-2 web:1", "ready web-2")
+			p.happened("replace web-0 web:1", "create web-2 web:1", "ready web-2")
 		},
 	},
 	{
@@ -130,8 +123,7 @@ var scaling = []guarantee{
 		promise: "With podManagementPolicy Parallel, pods are deleted without waiting for others to be gone.",
 		spec:    []string{parallel, held},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1", "web-2 web:1")
+			p.begin(3)
 			p.forget()
 			p.scale(0)
 			p.settled("web-0 web:1 terminating", "web-1 web:1 terminating", "web-2 web:1 terminating")
@@ -145,8 +137,7 @@ var scaling = []guarantee{
 		promise: "With podManagementPolicy Parallel, scaling does not wait for a pod that is not Ready.",
 		spec:    []string{parallel, `{replicas: 2}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1", "web-1 web:1")
+			p.begin(2)
 			p.setReady("web-0", false)
 			p.forget()
 			p.scale(3)
@@ -161,8 +152,7 @@ var scaling = []guarantee{
 		promise: "kubectl scale and autoscalers read and write the replicas through the subresource.",
 		spec:    []string{`{replicas: 1}`},
 		play: func(p *play) {
-			p.create()
-			p.settled("web-0 web:1")
+			p.begin(1)
 			p.scaleThroughSubresource(2)
 			p.settled("web-0 web:1", "web-1 web:1")
 		},

@@ -100,8 +100,10 @@ func (p *play) check(n int) []string {
 func (p *play) forget() { p.check(0) }
 
 // happened waits for as many events since the last check as are wanted. It fails where others happened, or in another order.
+// That a pod is replaced, as in "replace web-2 web:2", are four events.
 func (p *play) happened(wanted ...string) {
 	p.Helper()
+	wanted = unfold(wanted)
 	if diff := cmp.Diff(wanted, p.check(len(wanted)), cmpopts.EquateEmpty()); diff != "" {
 		p.Errorf("what happened (-wanted +observed):\n%s", diff)
 	}
@@ -110,12 +112,26 @@ func (p *play) happened(wanted ...string) {
 // happenedInAnyOrder is happened where the order is not guaranteed.
 func (p *play) happenedInAnyOrder(wanted ...string) {
 	p.Helper()
+	wanted = unfold(wanted)
 	observed := p.check(len(wanted))
 	slices.Sort(wanted)
 	slices.Sort(observed)
 	if diff := cmp.Diff(wanted, observed); diff != "" {
 		p.Errorf("what happened, sorted (-wanted +observed):\n%s", diff)
 	}
+}
+
+// unfold puts the events of a replacement in its place.
+func unfold(wanted []string) (events []string) {
+	for _, event := range wanted {
+		if what, replaced := strings.CutPrefix(event, "replace "); replaced {
+			pod, _, _ := strings.Cut(what, " ")
+			events = append(events, "delete "+pod, "gone "+pod, "create "+what, "ready "+pod)
+		} else {
+			events = append(events, event)
+		}
+	}
+	return events
 }
 
 // neverActedWithin fails where a pod was created or deleted sooner than that after another one had become Ready.

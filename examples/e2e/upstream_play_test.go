@@ -84,6 +84,17 @@ func (p *play) create() {
 	p.generation = stored.GetGeneration()
 }
 
+// begin creates the set and waits until it has settled with so many pods.
+func (p *play) begin(pods int) {
+	p.Helper()
+	p.create()
+	var wanted []string
+	for i := range pods {
+		wanted = append(wanted, fmt.Sprintf("web-%d web:1", i))
+	}
+	p.settled(wanted...)
+}
+
 // change changes the spec of the set by a merge patch, written in YAML.
 func (p *play) change(spec string) {
 	p.Helper()

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/typed/apps/v1/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
@@ -25,6 +25,7 @@ import (
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // job is a job of the namespace shop that web controls.
@@ -197,9 +198,9 @@ func TestApply(t *testing.T) {
 				jobs.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, test.answer })
 			}
 			to := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new", UID: "uid-rev"}}
-			kubernetes := fake.NewClientset(to)
+			kubernetes := revisions(to)
 			var events, wrote []string
-			applier := Applier{Jobs: s, Namespace: "shop", Revisions: kubernetes.AppsV1(),
+			applier := Applier{Jobs: s, Namespace: "shop", Revisions: kubernetes,
 				Event: func(kind, reason, format string, args ...any) {
 					events = append(events, kind+" "+reason+" "+fmt.Sprintf(format, args...))
 				},
@@ -222,10 +223,17 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// revisions is a client in memory that holds a revision.
+func revisions(held *appsv1.ControllerRevision) *fake.FakeAppsV1 {
+	client := &fake.FakeAppsV1{Fake: &clienttesting.Fake{}}
+	typedclient.Serve(client.Fake, []runtime.Object{held}, appsv1.AddToScheme)
+	return client
+}
+
 func TestLabelOfANewRevision(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-new"}}
-	kubernetes := fake.NewClientset(revision)
-	applier := Applier{Namespace: "shop", Revisions: kubernetes.AppsV1(), Wrote: func(metav1.Object) {}}
+	kubernetes := revisions(revision)
+	applier := Applier{Namespace: "shop", Revisions: kubernetes, Wrote: func(metav1.Object) {}}
 	if err := applier.Apply(context.Background(), revision, rollout.PreDownload{Label: "decided"}); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +242,7 @@ func TestLabelOfANewRevision(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 
-	gone := Applier{Namespace: "bank", Revisions: kubernetes.AppsV1()}
+	gone := Applier{Namespace: "bank", Revisions: kubernetes}
 	if err := gone.Apply(context.Background(), revision, rollout.PreDownload{Label: "decided"}); !apierrors.IsNotFound(err) {
 		t.Errorf("error %v for a revision that does not exist, want not found", err)
 	}

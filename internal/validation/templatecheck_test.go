@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/typed/core/v1/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podwright/podwright/internal/admission"
@@ -50,14 +50,14 @@ func confirm(t *testing.T, templates podtemplate.Templates, checker verdict) *ad
 }
 
 func TestDryRun(t *testing.T) {
-	client := fake.NewClientset()
+	client := &fake.FakeCoreV1{Fake: &clienttesting.Fake{}}
 	var created []clienttesting.CreateActionImpl
 	client.PrependReactor("create", "podtemplates", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		created = append(created, action.(clienttesting.CreateActionImpl))
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "podtemplates"}, "", errors.New("no"))
 	})
 	template := podTemplate()
-	if err := (validation.DryRun{Client: client.CoreV1()}).CheckTemplate(t.Context(), "shop", template); !apierrors.IsForbidden(err) {
+	if err := (validation.DryRun{Client: client}).CheckTemplate(t.Context(), "shop", template); !apierrors.IsForbidden(err) {
 		t.Errorf("want the API server's error, got %v", err)
 	}
 	if len(created) != 1 {

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	kubernetesfake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/conformance"
@@ -82,11 +81,6 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Workloads", Reader: Reader(&informerReader{}),
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
-	fake := good
-	fake.Kubernetes = kubernetesfake.NewClientset()
-	if _, err := New(fake); err == nil || !strings.Contains(err.Error(), "workloads/fakecluster") {
-		t.Errorf("a fake clientset: error %v, want one that says what to use in its place", err)
-	}
 	good.Features.PreDownload = true
 	if _, err := New(good); err == nil || !strings.Contains(err.Error(), "Options.Jobs is nil") {
 		t.Errorf("pre-download without jobs: error %v", err)

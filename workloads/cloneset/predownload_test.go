@@ -13,7 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/workloads"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -180,12 +181,18 @@ func TestApplyPreDownload(t *testing.T) {
 	w := rollingOut(t)
 	plan := NewPlan(w.snapshot())
 	existing := plan.Revisions.Update.DeepCopy()
-	existing.ResourceVersion = "7"
-	kubernetes := fake.NewClientset(existing)
+	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	revisions := kube.AppsV1().ControllerRevisions("default")
+	if _, err := revisions.Create(t.Context(), existing, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	recorder := record.NewFakeRecorder(10)
 	jobs := &jobsOf{}
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
-	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kubernetes, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
+	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
 
 	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)
@@ -193,7 +200,7 @@ func TestApplyPreDownload(t *testing.T) {
 	if diff := cmp.Diff([]string{plan.Revisions.Update.Name + "-main"}, jobs.made); diff != "" {
 		t.Errorf("IP-30: jobs (-want +got):\n%s", diff)
 	}
-	labelled, err := kubernetes.AppsV1().ControllerRevisions("default").Get(context.Background(), existing.Name, metav1.GetOptions{})
+	labelled, err := revisions.Get(t.Context(), existing.Name, metav1.GetOptions{})
 	if err != nil || labelled.Labels[inplacev1alpha1.PreDownloadCreatedLabel] != "true" {
 		t.Errorf("IP-30: error %v, labels of the revision %v", err, labelled.Labels)
 	}

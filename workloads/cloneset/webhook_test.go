@@ -24,7 +24,7 @@ func specWith(fields string) string {
 	if fields != "" {
 		fields += ","
 	}
-	return `{"metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` + fields + `"selector":` + goodSelector + `,"template":` + goodTemplate + `}}`
+	return `{"metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` + fields + `"selector":` + conformance.Selector + `,"template":` + conformance.Template("", "", "") + `}}`
 }
 
 func request(op admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
@@ -72,8 +73,8 @@ func TestValidateUpdateStrategy(t *testing.T) {
 		{"several problems", ordered, `{"partition":-1,"minReadySeconds":301}`, append(invalid("partition"), invalid("minReadySeconds")...)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := statefulset.ValidateCreate(demoSet(t, "podManagementPolicy", tt.policy, "updateStrategy", `{"rollingUpdate":`+tt.rollingUpdate+`}`))
-			if diff := cmp.Diff(tt.want, problems(got)); diff != "" {
+			got := statefulset.ValidateCreate(validation.Demo(t, "podManagementPolicy", tt.policy, "updateStrategy", `{"rollingUpdate":`+tt.rollingUpdate+`}`))
+			if diff := cmp.Diff(tt.want, conformance.Problems(got)); diff != "" {
 				t.Errorf("ValidateCreate (-want +got):\n%s\n%v", diff, got.ToAggregate())
 			}
 		})
@@ -92,8 +93,8 @@ func TestValidateUpdateStrategyType(t *testing.T) {
 		{"type: unknown", `{"type":"InPlace","rollingUpdate":{"partition":-1}}`, []string{"NotSupported spec.updateStrategy.type", "Invalid spec.updateStrategy.rollingUpdate.partition"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := statefulset.ValidateCreate(demoSet(t, "updateStrategy", tt.strategy))
-			if diff := cmp.Diff(tt.want, problems(got)); diff != "" {
+			got := statefulset.ValidateCreate(validation.Demo(t, "updateStrategy", tt.strategy))
+			if diff := cmp.Diff(tt.want, conformance.Problems(got)); diff != "" {
 				t.Errorf("ValidateCreate (-want +got):\n%s\n%v", diff, got.ToAggregate())
 			}
 		})
@@ -114,9 +115,9 @@ func TestValidateReadinessGate(t *testing.T) {
 		{"the gate among others", "InPlaceIfPossible", `[{"conditionType":"Other"},{"conditionType":"InPlaceUpdateReady"}]`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			template := strings.Replace(goodTemplate, `[{"conditionType":"InPlaceUpdateReady"}]`, tt.gates, 1)
-			got := statefulset.ValidateCreate(demoSet(t, "template", template, "updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"`+tt.policy+`"}}`))
-			if diff := cmp.Diff(tt.want, problems(got)); diff != "" {
+			template := strings.Replace(conformance.Template("", "", ""), `[{"conditionType":"InPlaceUpdateReady"}]`, tt.gates, 1)
+			got := statefulset.ValidateCreate(validation.Demo(t, "template", template, "updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"`+tt.policy+`"}}`))
+			if diff := cmp.Diff(tt.want, conformance.Problems(got)); diff != "" {
 				t.Errorf("ValidateCreate (-want +got):\n%s\n%v", diff, got.ToAggregate())
 			}
 		})
@@ -138,8 +139,8 @@ func TestValidateScaleStrategy(t *testing.T) {
 		{"no number in parallel", `"Parallel"`, `{"maxUnavailable":"few"}`, []string{wrong}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := statefulset.ValidateCreate(demoSet(t, "podManagementPolicy", tt.policy, "scaleStrategy", tt.scale))
-			if diff := cmp.Diff(tt.want, problems(got)); diff != "" {
+			got := statefulset.ValidateCreate(validation.Demo(t, "podManagementPolicy", tt.policy, "scaleStrategy", tt.scale))
+			if diff := cmp.Diff(tt.want, conformance.Problems(got)); diff != "" {
 				t.Errorf("ValidateCreate (-want +got):\n%s\n%v", diff, got.ToAggregate())
 			}
 		})

@@ -13,107 +13,45 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-const (
-	goodSelector = `{"matchLabels":{"app":"demo"}}`
-	goodTemplate = `{"metadata":{"labels":{"app":"demo"}},"spec":{"containers":[{"name":"main","image":"nginx:1.21"}],"readinessGates":[{"conditionType":"InPlaceUpdateReady"}]}}`
-)
-
-// demoSet is a valid StatefulSet with some fields of its spec replaced: a list
-// of key, JSON value, key, JSON value.
-func demoSet(t testing.TB, fields ...string) *v1beta1.StatefulSet {
-	t.Helper()
-	keys := map[string]string{"selector": goodSelector, "template": goodTemplate}
-	for i := 0; i < len(fields); i += 2 {
-		keys[fields[i]] = fields[i+1]
-	}
-	var members []string
-	for key, value := range keys {
-		members = append(members, `"`+key+`":`+value)
-	}
-	return parseSet(t, `{"metadata":{"namespace":"shop","name":"demo","uid":"u1"},"spec":{`+strings.Join(members, ",")+`}}`)
+var validation = conformance.Validation[*v1beta1.StatefulSet]{
+	New: func() *v1beta1.StatefulSet { return &v1beta1.StatefulSet{} }, InPlaceOnly: `{"rollingUpdate":{"podUpdatePolicy":"InPlaceOnly"}}`,
+	Create: statefulset.ValidateCreate, Update: statefulset.ValidateUpdate, Delete: statefulset.ValidateDelete,
 }
 
-// problems shows errors as "type path", the part that callers rely on.
-func problems(errs field.ErrorList) []string {
-	var out []string
-	for _, err := range errs {
-		out = append(out, fmt.Sprintf("%s %s", strings.TrimPrefix(string(err.Type), "FieldValue"), err.Field))
-	}
-	return out
-}
+func TestValidation(t *testing.T) { conformance.CheckValidation(t, validation) }
 
 func TestValidateCreate(t *testing.T) {
-	for _, tt := range []struct {
-		name, key, value string
-		want             []string
-	}{
-		{"the least there can be", "replicas", `null`, nil},
-		{"replicas: 0", "replicas", `0`, nil},
-		{"replicas: mistyped", "replicas", `2000000000`, []string{"Invalid spec.replicas"}},
-		{"replicas: negative", "replicas", `-1`, []string{"Invalid spec.replicas"}},
+	validation.CheckCreate(t, []conformance.Invalid{
+		{"replicas: mistyped", nil, []string{"replicas", `2000000000`}, []string{"Invalid spec.replicas"}},
 
-		{"selector: required", "selector", `null`, []string{"Required spec.selector"}},
-		{"selector: empty", "selector", `{}`, []string{"Invalid spec.selector"}},
-		{"selector: expressions that match", "selector", `{"matchExpressions":[{"key":"app","operator":"In","values":["demo","other"]}]}`, nil},
-		{"selector: unknown operator", "selector", `{"matchExpressions":[{"key":"app","operator":"Like"}]}`, []string{"Invalid spec.selector.matchExpressions[0].operator"}},
-		{"selector: does not match the template", "selector", `{"matchLabels":{"app":"other"}}`, []string{"Invalid spec.template.metadata.labels"}},
+		{"serviceName: any", nil, []string{"serviceName", `"anything at all"`}, nil},
 
-		{"template: restartPolicy other than Always", "template", strings.Replace(goodTemplate, `"containers"`, `"restartPolicy":"Never","containers"`, 1),
-			[]string{"NotSupported spec.template.spec.restartPolicy"}},
-		{"template: activeDeadlineSeconds", "template", strings.Replace(goodTemplate, `"containers"`, `"activeDeadlineSeconds":1,"containers"`, 1),
-			[]string{"Forbidden spec.template.spec.activeDeadlineSeconds"}},
-		{"template: volume that is not there", "template", strings.Replace(goodTemplate, `"image"`, `"volumeMounts":[{"name":"data"}],"image"`, 1),
-			[]string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
-		{"template: a newer field passes", "template", strings.Replace(goodTemplate, `"containers"`, `"hostUsers":false,"containers"`, 1), nil},
-		{"volumeClaimTemplates: no name", "volumeClaimTemplates", `[{}]`, []string{"Required spec.volumeClaimTemplates[0].metadata.name"}},
+		{"podManagementPolicy: empty is the default", nil, []string{"podManagementPolicy", `""`}, nil},
+		{"podManagementPolicy: OrderedReady", nil, []string{"podManagementPolicy", `"OrderedReady"`}, nil},
+		{"podManagementPolicy: Parallel", nil, []string{"podManagementPolicy", `"Parallel"`}, nil},
+		{"podManagementPolicy: unknown", nil, []string{"podManagementPolicy", `"parallel"`}, []string{"NotSupported spec.podManagementPolicy"}},
 
-		{"serviceName: any", "serviceName", `"anything at all"`, nil},
+		{"reserveOrdinals: some", nil, []string{"reserveOrdinals", `[0,7,3]`}, nil},
+		{"reserveOrdinals: none", nil, []string{"reserveOrdinals", `[]`}, nil},
+		{"reserveOrdinals: duplicates", nil, []string{"reserveOrdinals", `[3,1,3,3]`}, []string{"Duplicate spec.reserveOrdinals[2]", "Duplicate spec.reserveOrdinals[3]"}},
+		{"reserveOrdinals: negative", nil, []string{"reserveOrdinals", `[3,-1]`}, []string{"Invalid spec.reserveOrdinals[1]"}},
 
-		{"podManagementPolicy: empty is the default", "podManagementPolicy", `""`, nil},
-		{"podManagementPolicy: OrderedReady", "podManagementPolicy", `"OrderedReady"`, nil},
-		{"podManagementPolicy: Parallel", "podManagementPolicy", `"Parallel"`, nil},
-		{"podManagementPolicy: unknown", "podManagementPolicy", `"parallel"`, []string{"NotSupported spec.podManagementPolicy"}},
-
-		{"revisionHistoryLimit: not validated", "revisionHistoryLimit", `-1`, nil},
-		{"lifecycle: not validated", "lifecycle", `{"preDelete":{"labelsHandler":{"not a key":"x"}}}`, nil},
-
-		{"reserveOrdinals: some", "reserveOrdinals", `[0,7,3]`, nil},
-		{"reserveOrdinals: none", "reserveOrdinals", `[]`, nil},
-		{"reserveOrdinals: duplicates", "reserveOrdinals", `[3,1,3,3]`, []string{"Duplicate spec.reserveOrdinals[2]", "Duplicate spec.reserveOrdinals[3]"}},
-		{"reserveOrdinals: negative", "reserveOrdinals", `[3,-1]`, []string{"Invalid spec.reserveOrdinals[1]"}},
-
-		{"retention: both", "persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`, nil},
-		{"retention: empty is the default", "persistentVolumeClaimRetentionPolicy", `{"whenDeleted":""}`, nil},
-		{"retention: unknown", "persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Keep","whenScaled":"delete"}`,
+		{"retention: both", nil, []string{"persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`}, nil},
+		{"retention: empty is the default", nil, []string{"persistentVolumeClaimRetentionPolicy", `{"whenDeleted":""}`}, nil},
+		{"retention: unknown", nil, []string{"persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Keep","whenScaled":"delete"}`},
 			[]string{"NotSupported spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "NotSupported spec.persistentVolumeClaimRetentionPolicy.whenScaled"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := statefulset.ValidateCreate(demoSet(t, tt.key, tt.value))
-			if diff := cmp.Diff(tt.want, problems(got)); diff != "" {
-				t.Errorf("ValidateCreate (-want +got):\n%s\n%v", diff, got.ToAggregate())
-			}
-		})
-	}
+	})
 }
 
 func TestValidateUpdate(t *testing.T) {
-	const inPlaceOnly = `{"rollingUpdate":{"podUpdatePolicy":"InPlaceOnly"}}`
-	ungated := strings.Replace(goodTemplate, `"InPlaceUpdateReady"`, `"other"`, 1)
-	with := func(what, by string) string { return strings.Replace(goodTemplate, what, by, 1) }
-	mount := with(`"image"`, `"volumeMounts":[{"name":"data"}],"image"`)
-	for _, tt := range []struct {
-		name     string
-		old, new []string
-		want     []string
-	}{
-		{"selector: immutable", nil, []string{"selector", `{"matchExpressions":[{"key":"app","operator":"Exists"}]}`}, []string{"Invalid spec.selector"}},
-		{"selector: means the same", nil, []string{"selector", `{"matchLabels":{"app":"demo"},"matchExpressions":[]}`, "replicas", `3`}, nil},
+	ungated := strings.Replace(conformance.Template("", "", ""), `"InPlaceUpdateReady"`, `"other"`, 1)
+	validation.CheckUpdate(t, []conformance.Invalid{
 		{"serviceName: immutable", []string{"serviceName", `"a"`}, []string{"serviceName", `"b"`}, []string{"Invalid spec.serviceName"}},
 		{"serviceName: not set later", nil, []string{"serviceName", `"b"`}, []string{"Invalid spec.serviceName"}},
 		{"serviceName: not removed", []string{"serviceName", `"a"`}, nil, []string{"Invalid spec.serviceName"}},
@@ -121,47 +59,19 @@ func TestValidateUpdate(t *testing.T) {
 		{"podManagementPolicy: the default is written out", nil, []string{"podManagementPolicy", `"OrderedReady"`}, nil},
 		{"podManagementPolicy: the default is left out", []string{"podManagementPolicy", `"OrderedReady"`}, nil, nil},
 		{"podManagementPolicy: unknown", nil, []string{"podManagementPolicy", `"Random"`}, []string{"NotSupported spec.podManagementPolicy", "Invalid spec.podManagementPolicy"}},
-
-		{"an unchanged spec is not judged", []string{"replicas", `-1`}, []string{"replicas", `-1`}, nil},
-		{"an unchanged template is not judged", []string{"template", mount}, []string{"template", mount, "replicas", `3`}, nil},
-		{"a changed template is judged", nil, []string{"template", mount}, []string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
-		{"removed claim templates are judged", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`, "template", mount}, []string{"template", mount},
-			[]string{"NotFound spec.template.spec.containers[0].volumeMounts[0].name"}},
-		{"replicas: negative", nil, []string{"replicas", `-1`}, []string{"Invalid spec.replicas"}},
 		{"STS-E19: claim templates change", []string{"volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`}, []string{"volumeClaimTemplates", `[{"metadata":{"name":"logs"}}]`}, nil},
-
 		{"STS-E4: the gate comes with InPlaceIfPossible", []string{"template", ungated}, []string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`}, nil},
-		{"STS-E4: the gate cannot come with InPlaceOnly", []string{"template", ungated}, []string{"updateStrategy", inPlaceOnly}, []string{"Forbidden spec.template.spec.readinessGates[0].conditionType"}},
+		{"STS-E4: the gate cannot come with InPlaceOnly", []string{"template", ungated}, []string{"updateStrategy", validation.InPlaceOnly}, []string{"Forbidden spec.template.spec.readinessGates[0].conditionType"}},
 		{"STS-E3: the gate goes, InPlaceIfPossible stays", []string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`},
 			[]string{"updateStrategy", `{"rollingUpdate":{"podUpdatePolicy":"InPlaceIfPossible"}}`, "template", ungated}, []string{"Invalid spec.updateStrategy.rollingUpdate.podUpdatePolicy"}},
-
-		{"InPlaceOnly: image", nil, []string{"updateStrategy", inPlaceOnly, "template", with("1.21", "1.22")}, nil},
-		{"InPlaceOnly: labels and annotations", nil, []string{"updateStrategy", inPlaceOnly, "template", with(`"labels"`, `"annotations":{"a":"b"},"labels"`)}, nil},
-		{"InPlaceOnly: imagePullPolicy, which OpenKruise lets pass", []string{"template", with(`"image"`, `"imagePullPolicy":"Always","image"`)},
-			[]string{"updateStrategy", inPlaceOnly, "template", with(`"image"`, `"imagePullPolicy":"Never","image"`)}, []string{"Forbidden spec.template.spec.containers[0].imagePullPolicy"}},
-		{"InPlaceOnly: environment and image", nil, []string{"updateStrategy", inPlaceOnly, "template", with(`"nginx:1.21"`, `"nginx:1.22","env":[{"name":"A"}]`)},
-			[]string{"Forbidden spec.template.spec.containers[0].env"}},
-		{"InPlaceOnly: init container's image", []string{"template", with(`"containers"`, `"initContainers":[{"name":"init","image":"a:1"}],"containers"`)},
-			[]string{"updateStrategy", inPlaceOnly, "template", with(`"containers"`, `"initContainers":[{"name":"init","image":"a:2"}],"containers"`)},
-			[]string{"Forbidden spec.template.spec.initContainers[0].image"}},
-		{"InPlaceOnly: the policy that is left does not count", []string{"updateStrategy", inPlaceOnly}, []string{"template", with(`"image"`, `"env":[{"name":"A"}],"image"`)}, nil},
-		{"InPlaceOnly: an unchanged template", nil, []string{"updateStrategy", inPlaceOnly, "replicas", `2`}, nil},
-		{"InPlaceOnly: claim templates", nil, []string{"updateStrategy", inPlaceOnly, "volumeClaimTemplates", `[{"metadata":{"name":"data"}}]`}, nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := statefulset.ValidateUpdate(demoSet(t, tt.new...), demoSet(t, tt.old...))
-			if diff := cmp.Diff(tt.want, problems(got)); diff != "" {
-				t.Errorf("ValidateUpdate (-want +got):\n%s\n%v", diff, got.ToAggregate())
-			}
-		})
-	}
+	})
 }
 
 // Every field of the spec either stands in the list of the mutable ones, or its
 // change is refused with its own name, a field that is added later too.
 func TestMutableOnUpdate(t *testing.T) {
 	mutable := map[string]string{
-		"replicas": `3`, "template": strings.Replace(goodTemplate, "1.21", "1.22", 1), "updateStrategy": `{"type":"OnDelete"}`, "scaleStrategy": `{"maxUnavailable":1}`,
+		"replicas": `3`, "template": strings.Replace(conformance.Template("", "", ""), "1.21", "1.22", 1), "updateStrategy": `{"type":"OnDelete"}`, "scaleStrategy": `{"maxUnavailable":1}`,
 		"reserveOrdinals": `[1]`, "lifecycle": `{}`, "revisionHistoryLimit": `1`, "persistentVolumeClaimRetentionPolicy": `{"whenScaled":"Delete"}`,
 		"volumeClaimTemplates": `[{"metadata":{"name":"data"}}]`,
 	}
@@ -177,41 +87,9 @@ func TestMutableOnUpdate(t *testing.T) {
 			t.Errorf("spec.%s is in neither list", name)
 			continue
 		}
-		if diff := cmp.Diff(want, problems(statefulset.ValidateUpdate(demoSet(t, name, value), demoSet(t)))); diff != "" {
+		if diff := cmp.Diff(want, conformance.Problems(statefulset.ValidateUpdate(validation.Demo(t, name, value), validation.Demo(t)))); diff != "" {
 			t.Errorf("change of spec.%s (-want +got):\n%s", name, diff)
 		}
-	}
-}
-
-func TestValidateDelete(t *testing.T) {
-	const always, cascading = "forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Always",
-		"forbidden by ResourcesProtectionDeletion for policy.kruise.io/delete-protection=Cascading and replicas 3>0"
-	for _, tt := range []struct {
-		name, label, replicas string
-		deleting              bool
-		want                  string
-	}{
-		{name: "not protected", replicas: `3`},
-		{name: "delete protection: Always", label: "Always", replicas: `0`, want: always},
-		{name: "delete protection: Cascading", label: "Cascading", replicas: `3`, want: cascading},
-		{name: "delete protection: Cascading without replicas", label: "Cascading", replicas: `0`},
-		{name: "delete protection: another value", label: "always", replicas: `3`},
-		{name: "delete protection: being deleted", label: "Always", replicas: `3`, deleting: true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			set := demoSet(t, "replicas", tt.replicas)
-			set.Labels = map[string]string{"policy.kruise.io/delete-protection": tt.label}
-			if tt.deleting {
-				set.DeletionTimestamp = &metav1.Time{}
-			}
-			got := ""
-			if err := statefulset.ValidateDelete(set); err != nil {
-				got = err.Error()
-			}
-			if got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
 	}
 }
 

@@ -30,7 +30,7 @@ func specWith(version, fields string) string {
 		fields += ","
 	}
 	return `{"apiVersion":"apps.kruise.io/` + version + `","kind":"StatefulSet","metadata":{"name":"demo","namespace":"shop","uid":"u1"},"spec":{` +
-		fields + `"selector":` + goodSelector + `,"template":` + goodTemplate + `}}`
+		fields + `"selector":` + conformance.Selector + `,"template":` + conformance.Template("", "", "") + `}}`
 }
 
 // annotated is a v1alpha1 set that was read through the conversion webhook.
