@@ -29,7 +29,8 @@ func (b *Testbed) NewAgent(node *cluster.RealNode, arguments ...string) (*Agent,
 	return &Agent{process: b.newProcess(AgentProgram, "agent-"+node.Name, arguments), Node: node, Health: ports[0]}, nil
 }
 
-// startAgents starts an agent on every real node.
+// startAgents starts an agent on every real node. That of the first reads its pods from the kubelet, the others from the API
+// server.
 func (b *Testbed) startAgents(ctx context.Context) error {
 	if len(b.Control.RealNodes()) == 0 {
 		return nil
@@ -37,8 +38,12 @@ func (b *Testbed) startAgents(ctx context.Context) error {
 	if err := b.identify(ctx, AgentProgram); err != nil {
 		return err
 	}
-	for _, node := range b.Control.RealNodes() {
-		agent, err := b.NewAgent(node)
+	for i, node := range b.Control.RealNodes() {
+		var arguments []string
+		if i == 0 {
+			arguments = []string{"--pods=kubelet", "--kubelet-pods-socket=" + node.PodsSocket}
+		}
+		agent, err := b.NewAgent(node, arguments...)
 		if err != nil {
 			return err
 		}

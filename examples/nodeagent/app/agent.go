@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
@@ -112,6 +114,11 @@ func (a *Agent) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	closeKubelet, err := a.connectKubelet(ctx, caches)
+	if err != nil {
+		return err
+	}
+	defer closeKubelet()
 	runtime, err := a.connectRuntime(ctx, caches.clients.Kubernetes)
 	if err != nil {
 		return err
@@ -119,6 +126,21 @@ func (a *Agent) work(ctx context.Context) error {
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
 	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches})
+}
+
+// connectKubelet has the caches read the pods of the kubelet, where they shall. The connection has to be closed.
+func (a *Agent) connectKubelet(ctx context.Context, caches *caches) (closeKubelet func() error, err error) {
+	_, missing := os.Stat(a.config.KubeletSocket)
+	if a.config.Pods == PodsOfAPIServer || a.config.Pods == PodsAuto && missing != nil {
+		return func() error { return nil }, nil
+	}
+	conn, err := kubeletpods.Dial(a.config.KubeletSocket)
+	if err != nil {
+		return nil, err
+	}
+	klog.FromContext(ctx).Info("Reading pods from the kubelet", "socket", a.config.KubeletSocket)
+	caches.kubelet = conn
+	return conn.Close, nil
 }
 
 // connectRuntime waits for the runtime, for a while. Where no flag names its socket, the one that the kubelet has told of in
