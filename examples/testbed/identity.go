@@ -47,8 +47,11 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 		if parts, err = agent.Permissions(config); err != nil {
 			return nil, nil, err
 		}
-		manifest, err = agent.Manifest(config)
-		return parts, manifest, err
+		if manifest, err = agent.Manifest(config); err != nil {
+			return nil, nil, err
+		}
+		policies, err := agent.Policies()
+		return parts, append(manifest, policies...), err
 	}
 	config, err := app.NewConfig(environment)
 	if err != nil {

@@ -44,7 +44,8 @@ func Main(arguments []string) int {
 func (c *Config) program() process.Program {
 	return process.Program{
 		Name: name, AddFlags: c.AddFlags, RBAC: func() ([]byte, error) { return Manifest(*c) },
-		Run: func(ctx context.Context) error { return Run(ctx, *c) },
+		Policies: Policies,
+		Run:      func(ctx context.Context) error { return Run(ctx, *c) },
 	}
 }
 

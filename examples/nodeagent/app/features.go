@@ -27,6 +27,7 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
+	"github.com/podwright/podwright/nodeagent/policies"
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
@@ -95,13 +96,22 @@ func Permissions(config Config) ([]permissions.Part, error) {
 }
 
 // Manifest returns the RBAC objects for the agents of all nodes with this configuration. RBAC knows no nodes, so each may
-// do its work with all pods.
+// do its work with all pods; what Policies returns holds it to those of its own.
 func Manifest(config Config) ([]byte, error) {
 	needed, err := Permissions(config)
 	if err != nil {
 		return nil, err
 	}
 	return permissions.Manifest(name, Namespace, needed)
+}
+
+// Policies returns the admission policies that hold every agent to its own node.
+func Policies() ([]byte, error) {
+	all, bindings, err := policies.New(policies.Options{Namespace: Namespace, Name: name})
+	if err != nil {
+		return nil, err
+	}
+	return permissions.Policies(all, bindings)
 }
 
 // caches hold objects of the node, if a feature asks for them.
