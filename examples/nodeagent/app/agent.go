@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/pprof"
-	"os"
 	"strings"
 	"time"
 
@@ -130,13 +129,18 @@ func (a *Agent) work(ctx context.Context) error {
 
 // connectKubelet has the caches read the pods of the kubelet, where they shall. The connection has to be closed.
 func (a *Agent) connectKubelet(ctx context.Context, caches *caches) (closeKubelet func() error, err error) {
-	_, missing := os.Stat(a.config.KubeletSocket)
-	if a.config.Pods == PodsOfAPIServer || a.config.Pods == PodsAuto && missing != nil {
-		return func() error { return nil }, nil
+	nothing := func() error { return nil }
+	if a.config.Pods == PodsOfAPIServer {
+		return nothing, nil
 	}
 	conn, err := kubeletpods.Dial(a.config.KubeletSocket)
 	if err != nil {
 		return nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, a.patience)
+	defer cancel()
+	if a.config.Pods == PodsAuto && !kubeletpods.Serves(asking, conn) {
+		return nothing, conn.Close()
 	}
 	klog.FromContext(ctx).Info("Reading pods from the kubelet", "socket", a.config.KubeletSocket)
 	caches.kubelet = conn

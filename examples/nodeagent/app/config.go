@@ -31,7 +31,7 @@ type PodSource string
 const (
 	PodsOfAPIServer PodSource = "apiserver"
 	PodsOfKubelet   PodSource = "kubelet"
-	// PodsAuto is the kubelet where it has the socket when the agent starts, and else the API server.
+	// PodsAuto is the kubelet where it serves them when the agent starts, and else the API server.
 	PodsAuto PodSource = "auto"
 )
 

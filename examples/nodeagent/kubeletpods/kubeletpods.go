@@ -26,7 +26,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,6 +55,17 @@ func Dial(socket string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("unix://"+strings.TrimPrefix(socket, "unix://"), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: longestReconnect}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(mostMessage)))
+}
+
+// Serves tells whether a kubelet serves its pods on a connection, also where it is not yet ready to: a socket can be left of
+// one that no longer does.
+func Serves(ctx context.Context, conn grpc.ClientConnInterface) bool {
+	_, err := podsv1alpha1.NewPodsClient(conn).GetPod(ctx, &podsv1alpha1.GetPodRequest{PodUID: "none"})
+	switch status.Code(err) {
+	case codes.OK, codes.NotFound, codes.FailedPrecondition, codes.ResourceExhausted:
+		return true
+	}
+	return false
 }
 
 // NewInformer returns an informer of the pods of a kubelet. The caller runs it, and

@@ -3,10 +3,14 @@
 package kubeletpods
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	podsv1alpha1 "k8s.io/kubelet/pkg/apis/pods/v1alpha1"
+
+	"github.com/podwright/podwright/internal/fakecri"
 )
 
 // The informer has what the kubelet has, and learns what it tells.
@@ -78,5 +82,30 @@ func TestStreamEnds(t *testing.T) {
 		n.until("the end of the pod", n.has("web-1", ""))
 		n.change(newPod("web-1", "1", false), podsv1alpha1.EventType_ADDED)
 		n.until("the pod again", n.has("web-1", "1"))
+	}
+}
+
+// A socket says nothing of who is behind it.
+func TestServes(t *testing.T) {
+	_, served := serve(t)
+	left := filepath.Join(t.TempDir(), "left.sock")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runtime := filepath.Join(t.TempDir(), "cri.sock")
+	stop, err := fakecri.New(nil).Serve(runtime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for socket, want := range map[string]bool{served: true, left: false, runtime: false, "/nowhere/pods.sock": false} {
+		conn, err := Dial(socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Serves(t.Context(), conn); got != want {
+			t.Errorf("%s serves pods: %v", socket, got)
+		}
+		conn.Close()
 	}
 }
