@@ -37,7 +37,7 @@ import (
 	podsv1alpha1 "k8s.io/kubelet/pkg/apis/pods/v1alpha1"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/nodeagent"
 )
 
 // Socket is where a kubelet serves its pods, unless its folder is another one.
@@ -76,7 +76,7 @@ func NewInformer(conn grpc.ClientConnInterface, c clock.WithTicker) cache.Shared
 	}
 	informer := cache.NewSharedIndexInformer(&source{client: podsv1alpha1.NewPodsClient(conn), clock: c}, &corev1.Pod{}, 0,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	_ = informer.SetTransform(workloads.Trim) // fails only once it runs
+	_ = informer.SetTransform(nodeagent.Trim) // fails only once it runs
 	return informer
 }
 
