@@ -16,7 +16,8 @@
 //
 // This package holds what the features share. [Dial] connects to the runtime
 // over CRI v1, and a [Runtime] survives the restart of what it is connected to.
-// [NewPodInformer] caches the pods of the node, once for all features.
+// [NewPodInformer] caches the pods of the node, once for all features; the package
+// kubeletpods in examples/nodeagent shows one that reads them from the kubelet.
 // [Find] finds out which of several runtimes is that of the kubelet.
 // [Newest], [RestartCount], [KubeletHash] and [ContainerID] read what the kubelet
 // writes down about a container.
