@@ -8,7 +8,6 @@ import (
 
 	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -90,7 +89,7 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	all := &shared{config: &config, gates: gates, caches: caches}
 	needed, err := controllers.Permissions(controllers.Enabled(all.features(), gates))
 	if err == nil && config.endpoint() == "" {
-		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{permissions.Rule("get", "", "nodes")}}) // which runtime it has
+		needed = append(needed, permissions.Part{Rules: nodeagent.RuntimeOfRules()})
 	}
 	return needed, err
 }
