@@ -46,10 +46,13 @@ demo: ## Watch pods update in place on a local API server. Takes KIND=statefulse
 # Without the tracing of gRPC, a node agent is half as large: see the package comment of nodeagent.
 TAGS := grpcnotrace
 
+# Without what debuggers read, a program takes a quarter less room; stack traces and profiles have their names all the same.
+LDFLAGS := -s -w
+
 .PHONY: build
 build: ## Build the manager and the node agent of the examples into bin/.
 	@mkdir -p bin
-	go build -C examples -tags=$(TAGS) -o ../bin/ $(PROGRAMS:%=./%)
+	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%)
 
 .PHONY: test
 test: test-library test-examples ## Run all tests.

@@ -16,7 +16,8 @@
 //
 // This package holds what the features share. [Dial] connects to the runtime
 // over CRI v1, and a [Runtime] survives the restart of what it is connected to.
-// [NewPodInformer] caches the pods of the node, once for all features.
+// [NewPodInformer] caches the pods of the node, once for all features; the package
+// kubeletpods in examples/nodeagent shows one that reads them from the kubelet.
 // [Find] finds out which of several runtimes is that of the kubelet.
 // [Newest], [RestartCount], [KubeletHash] and [ContainerID] read what the kubelet
 // writes down about a container.
@@ -28,8 +29,16 @@
 //
 // Build an agent with -tags=grpcnotrace. Without it, gRPC brings along the tracing
 // of golang.org/x/net/trace, whose templates make the linker keep every method of
-// every type: the binary of examples/nodeagent has 89 MB then instead of 49, and
-// takes 59 MB of memory instead of 30 when it starts.
+// every type. Of examples/nodeagent, on linux/amd64, at rest, with 110 pods of three
+// containers each or with none:
+//
+//	                               binary   110 pods   no pods
+//	plain                           93 MB      54 MB     50 MB
+//	-tags=grpcnotrace               51 MB      42 MB     38 MB
+//	and -ldflags="-s -w"            37 MB      42 MB     38 MB
+//
+// Of the memory 9 to 12 MB are the process's own, and the rest pages of the binary,
+// which the kernel can drop; the peak is not above that.
 //
 // # Differences
 //

@@ -67,5 +67,7 @@ func readable(text string) string {
 	if len(text) <= mostText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostText], "") + "…"
+	// What is wanted comes first, and what went wrong last.
+	const half = mostText / 2
+	return strings.ToValidUTF8(text[:half], "") + " … " + strings.ToValidUTF8(text[len(text)-half:], "")
 }

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 // Times of Find.
@@ -29,6 +32,12 @@ const (
 func RuntimeOf(node *corev1.Node) (name, version string) {
 	name, version, _ = strings.Cut(node.Status.NodeInfo.ContainerRuntimeVersion, "://")
 	return name, version
+}
+
+// RuntimeOfRules returns the RBAC rules that it takes to read the node that RuntimeOf
+// is asked about. An agent that is told the socket of its runtime needs none.
+func RuntimeOfRules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{manifests.Rule("", "nodes", "get")}
 }
 
 // Find connects to the container runtime that the kubelet uses, out of those behind

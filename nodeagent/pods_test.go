@@ -50,3 +50,33 @@ func TestPodInformer(t *testing.T) {
 		running.Wait()
 	})
 }
+
+// Of a pod what the features read stays, and nothing else: above all no variables
+// that are written out.
+func TestTrim(t *testing.T) {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "web-0", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "1"}, Annotations: map[string]string{"b": "2"},
+			OwnerReferences: []metav1.OwnerReference{{Kind: "CloneSet"}}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+		},
+		Spec: corev1.PodSpec{NodeName: "node-1", Volumes: []corev1.Volume{{Name: "v"}}, InitContainers: []corev1.Container{{Name: "i"}}, Containers: []corev1.Container{{
+			Name: "main", Image: "web:1", Command: []string{"serve"}, LivenessProbe: &corev1.Probe{},
+			Env: []corev1.EnvVar{{Name: "PASSWORD", Value: "secret"}, {Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['a']"}}}},
+		}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.7", HostIP: "10.0.0.1", Conditions: []corev1.PodCondition{{Type: "InPlaceUpdateReady", Status: "False"}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", ContainerID: "containerd://m", RestartCount: 2, Ready: true, ImageID: "sha256:1"}},
+		},
+	}
+	want := pod.DeepCopy()
+	want.ManagedFields, want.Spec.Volumes, want.Spec.InitContainers, want.Status.HostIP, want.Status.ContainerStatuses[0].ImageID = nil, nil, nil, "", ""
+	want.Spec.Containers[0].Command, want.Spec.Containers[0].LivenessProbe, want.Spec.Containers[0].Env[0].Value = nil, nil, ""
+	got, err := nodeagent.Trim(pod)
+	if diff := cmp.Diff(any(want), got); err != nil || diff != "" {
+		t.Errorf("error %v, pod (-want +got):\n%s", err, diff)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
+	if got, err := nodeagent.Trim(node); got != any(node) || err != nil {
+		t.Errorf("a node became %v, error %v", got, err)
+	}
+}

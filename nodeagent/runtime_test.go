@@ -281,7 +281,7 @@ func TestErrorsAreReadable(t *testing.T) {
 		{`GET https://user:geheim@registry.example/v2/: 401`, `GET https://…@registry.example/v2/: 401`},
 		{`store.example/ab?sig=cd is gone`, `store.example/ab?… is gone`},
 		{`is it there? image@sha256:ab is not`, `is it there? image@sha256:ab is not`},
-		{strings.Repeat("ü", 2000), strings.Repeat("ü", 400)},
+		{strings.Repeat("ü", 2000) + " is full", strings.Repeat("ü", 200) + " is full"},
 	} {
 		fake := fakecri.New(nil)
 		r := direct(t, fake)

@@ -36,6 +36,8 @@ type RealNode struct {
 	// CRISocket is the path of the socket on which containerd serves the container runtime interface. It can be reached from
 	// everywhere on this machine. Process IDs that come from there count within the node.
 	CRISocket string
+	// PodsSocket is the path of the socket on which the kubelet serves its pods.
+	PodsSocket string
 	// IP is the node's address, and PodCIDR the subnet of its pods. Both can be reached from this machine.
 	IP, PodCIDR string
 

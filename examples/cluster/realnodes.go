@@ -90,7 +90,8 @@ func (c *Cluster) newRealNode(ctx context.Context, name string) (*RealNode, erro
 	number, dir := len(c.real.nodes), filepath.Join(c.dir, name)
 	n := &RealNode{
 		Name: name, Dir: dir, CRISocket: filepath.Join(dir, "containerd.sock"),
-		IP: c.real.network.nodeIP(number), PodCIDR: c.real.network.podCIDR(number),
+		PodsSocket: filepath.Join(dir, "kubelet", "pods-api", "pods-api.sock"),
+		IP:         c.real.network.nodeIP(number), PodCIDR: c.real.network.podCIDR(number),
 		cluster: c, number: number,
 	}
 	n.components = &components{

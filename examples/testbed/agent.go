@@ -51,7 +51,8 @@ func (b *Testbed) NewAgent(ctx context.Context, node *cluster.RealNode, argument
 	return &Agent{process: b.newProcess(AgentProgram, "agent-"+node.Name, arguments), Node: node, Health: ports[0]}, nil
 }
 
-// startAgents starts an agent on every real node.
+// startAgents starts an agent on every real node. That of the first reads its pods from the kubelet, the others from the API
+// server.
 func (b *Testbed) startAgents(ctx context.Context) error {
 	if len(b.Control.RealNodes()) == 0 {
 		return nil
@@ -59,8 +60,12 @@ func (b *Testbed) startAgents(ctx context.Context) error {
 	if _, err := b.AgentAccount(ctx); err != nil {
 		return err
 	}
-	for _, node := range b.Control.RealNodes() {
-		agent, err := b.NewAgent(ctx, node)
+	for i, node := range b.Control.RealNodes() {
+		var arguments []string
+		if i == 0 {
+			arguments = []string{"--pods=kubelet", "--kubelet-pods-socket=" + node.PodsSocket}
+		}
+		agent, err := b.NewAgent(ctx, node, arguments...)
 		if err != nil {
 			return err
 		}

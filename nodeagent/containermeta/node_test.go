@@ -21,7 +21,6 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/internal/fakecri"
@@ -95,7 +94,7 @@ func (n *node) start() {
 	o := n.options
 	o.Kubernetes, o.Runtime, o.Node, o.Recorder = n.client(agentUser), runtime, "node-1", n.events
 	o.Pods = nodeagent.NewPodInformer(o.Kubernetes, o.Node)
-	n.must(o.Pods.SetTransform(n.guard.Transform(caches.Trim)))
+	n.must(o.Pods.SetTransform(n.guard.Transform(nodeagent.Trim)))
 	n.agent, err = New(o)
 	n.must(err)
 	ctx, cancel := context.WithCancel(n.Context())

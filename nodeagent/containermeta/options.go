@@ -38,6 +38,9 @@ type Options struct {
 	// runs; see nodeagent.NewPodInformer. Default: the controller makes and runs
 	// its own.
 	Pods cache.SharedIndexInformer
+	// PodsOfKubelet says that Pods, or Reader, does not read the API server but the
+	// kubelet of the node: Rules then has no rule to list and watch pods.
+	PodsOfKubelet bool
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 
@@ -72,6 +75,7 @@ func (o *Options) validate() error {
 	check.Client(o.Kubernetes)
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 	check.That(o.Node != "" || o.Pods != nil || o.Reader != nil, "Options.Node is empty: it names the node of which pods are reported")
+	check.That(!o.PodsOfKubelet || o.Pods != nil || o.Reader != nil, "Options.PodsOfKubelet needs Pods or Reader: by itself the controller reads the API server")
 	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods looked at at the same time, 0 means 5")
 	check.That(o.RestartWorkers >= 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
 	check.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")

@@ -3,8 +3,11 @@
 package containermeta
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -29,5 +32,21 @@ func TestPlanOfNothing(t *testing.T) {
 	}
 	if plan, err := r.Plan(t.Context(), types.NamespacedName{Namespace: "default", Name: "none"}); plan != nil || err != nil {
 		t.Errorf("plan %v, error %v", plan, err)
+	}
+}
+
+// An agent that reads the pods of its kubelet asks for no rule to list or watch them, and
+// has to say where they come from.
+func TestPodsOfKubelet(t *testing.T) {
+	for of, want := range map[bool]bool{false: true, true: false} {
+		reads := slices.ContainsFunc(Rules(Options{PodsOfKubelet: of}), func(r rbacv1.PolicyRule) bool {
+			return slices.Contains(r.Resources, "pods")
+		})
+		if reads != want {
+			t.Errorf("PodsOfKubelet %v: reads pods %v", of, reads)
+		}
+	}
+	if _, err := New(Options{Node: "node-1", PodsOfKubelet: true}); err == nil || !strings.Contains(err.Error(), "Options.PodsOfKubelet needs Pods or Reader") {
+		t.Errorf("error %v", err)
 	}
 }

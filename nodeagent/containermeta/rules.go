@@ -16,9 +16,9 @@ import (
 // that a manifest can be written without a cluster. All rules take a ClusterRole:
 // RBAC knows no nodes.
 func Rules(o Options) []rbacv1.PolicyRule {
-	rules := []rbacv1.PolicyRule{
-		manifests.Rule("", "pods", "list watch"),
-		manifests.Rule("", "pods/status", "patch"),
+	rules := []rbacv1.PolicyRule{manifests.Rule("", "pods/status", "patch")}
+	if !o.PodsOfKubelet {
+		rules = append(rules, manifests.Rule("", "pods", "list watch"))
 	}
 	if o.Recorder != nil {
 		rules = append(rules, manifests.Events())

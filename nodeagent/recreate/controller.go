@@ -45,11 +45,11 @@ func New(o Options) (*Controller, error) {
 		return nil, err
 	}
 	o.Reader = newInformerReader(o.Requests)
-	if c.Reconciler, err = NewReconciler(o); err != nil {
-		return nil, err
-	}
 	if o.Workers == 0 {
 		o.Workers = 32
+	}
+	if c.Reconciler, err = NewReconciler(o); err != nil {
+		return nil, err
 	}
 	config := controller.Config{
 		Name: "containerrecreaterequest", Reconcile: c.Reconciler.Reconcile, FirstRetry: firstBackOff, LastRetry: lastBackOff,

@@ -37,7 +37,8 @@
 //   - A request that is completed or deleted ends the wait for its container, whose
 //     hook is cut short, or which is no longer killed at the end of its grace period;
 //     and none waits for more than Options.MaxGracePeriod. A worker was held for as
-//     long as a request asked, years if it liked.
+//     long as a request asked, years if it liked. One namespace gets three quarters of
+//     the workers.
 //   - The event about a hook that failed has neither its output nor its address: the
 //     log has what is needed.
 //   - That a container is going to be stopped is written down before, and not

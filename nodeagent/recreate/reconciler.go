@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/consistency"
@@ -48,7 +49,8 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock,
-		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
+		underway: underway{most: share(o.Workers)},
+		stopper:  &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
 
@@ -69,8 +71,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 		r.writes.Forget(key)
 		return 0, nil
 	}
-	return r.apply(ctx, key, s, NewPlan(s))
+	plan := NewPlan(s)
+	if plan.Stop != nil {
+		free, ok := r.underway.reserve(key.Namespace)
+		if !ok {
+			klog.FromContext(ctx).V(2).Info("Waiting for other pods of the namespace, of which as many containers as may are being stopped")
+			return shareAgain, nil
+		}
+		defer free()
+	}
+	return r.apply(ctx, key, s, plan)
 }
+
+// shareAgain is when to look again where a namespace has its share of the workers.
+const shareAgain = 2 * time.Second
+
+// share is how many of the workers may wait for containers of one namespace: three
+// quarters, rounded up.
+func share(workers int) int { return workers - workers/4 }
 
 // Answer reconciles a pod once, for the requests that must wait for another one, or
 // for more than 10 s until Reconcile can run: they then say that they wait. Where the

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecri"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/nodeagent"
 )
 
 // A stop takes as long as the container likes; meanwhile other requests are
@@ -105,4 +106,45 @@ func TestStoryBusy(t *testing.T) {
 		}
 		n.want("stops", []string{"StopContainer main-1 600s", "StopContainer main-3 30s", "StopContainer side-4 30s"}, n.stops())
 	})
+}
+
+// A namespace whose containers do not end leaves workers to others. (CRR-5.1)
+func TestStoryShare(t *testing.T) {
+	play(t, func(n *node) {
+		n.stopManager() // it knows of no pods in other namespaces here
+		n.workers = 4
+		n.start()
+		for _, name := range []string{"web-0", "web-1", "web-2", "web-3", "web-4"} {
+			n.pod(name)
+			main := n.containerOf(name)
+			n.runtime.SetEndsAfter(main, time.Hour)
+			n.forge(name, name, names(string(n.getPod(name).UID), "main", main), grace(7200))
+		}
+		n.sleep(time.Minute)
+		if got := n.stops(); len(got) != 3 {
+			t.Errorf("of a namespace with 5 requests %q are being stopped, want 3", got)
+		}
+		other := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "db-0", UID: "db"},
+			Spec:       corev1.PodSpec{NodeName: "node-1", Containers: []corev1.Container{{Name: "db", Image: "db:1"}}},
+		}
+		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(other))
+		r := newRequest("r", names("db", "db", "db-11"))
+		r.Namespace, r.UID, r.ResourceVersion, r.Spec.PodName = "other", "", "", "db-0"
+		_, err := n.lifecycle("test").ContainerRecreateRequests("other").Create(n.Context(), r, metav1.CreateOptions{})
+		n.must(err)
+		n.sleep(5 * time.Second)
+		n.want("another namespace", []string{"StopContainer db-11 30s"}, n.stops())
+		n.sleep(3 * time.Hour)
+		if got := n.stops(); len(got) != 2 {
+			t.Errorf("then %q are stopped, want the other 2", got)
+		}
+	})
+}
+
+// containerOf returns the ID of the container main of a pod.
+func (n *node) containerOf(pod string) string {
+	n.Helper()
+	_, id, _ := nodeagent.SplitContainerID(n.getPod(pod).Status.ContainerStatuses[0].ContainerID)
+	return id
 }

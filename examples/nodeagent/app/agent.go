@@ -18,6 +18,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/nodeagent"
@@ -112,6 +113,11 @@ func (a *Agent) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	closeKubelet, err := a.connectKubelet(ctx, caches)
+	if err != nil {
+		return err
+	}
+	defer closeKubelet()
 	runtime, err := a.connectRuntime(ctx, caches.clients.Kubernetes)
 	if err != nil {
 		return err
@@ -119,6 +125,26 @@ func (a *Agent) work(ctx context.Context) error {
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
 	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches})
+}
+
+// connectKubelet has the caches read the pods of the kubelet, where they shall. The connection has to be closed.
+func (a *Agent) connectKubelet(ctx context.Context, caches *caches) (closeKubelet func() error, err error) {
+	nothing := func() error { return nil }
+	if a.config.Pods == PodsOfAPIServer {
+		return nothing, nil
+	}
+	conn, err := kubeletpods.Dial(a.config.KubeletSocket)
+	if err != nil {
+		return nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, a.patience)
+	defer cancel()
+	if a.config.Pods == PodsAuto && !kubeletpods.Serves(asking, conn) {
+		return nothing, conn.Close()
+	}
+	klog.FromContext(ctx).Info("Reading pods from the kubelet", "socket", a.config.KubeletSocket)
+	caches.kubelet = conn
+	return conn.Close, nil
 }
 
 // connectRuntime waits for the runtime, for a while. Where no flag names its socket, the one that the kubelet has told of in

@@ -8,18 +8,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
 )
 
 // name is the name of the program.
 const name = "podwright-nodeagent"
+
+// PodSource is from whom an agent has the pods of its node.
+type PodSource string
+
+// The sources of pods. A kubelet serves them since Kubernetes 1.37.
+const (
+	PodsOfAPIServer PodSource = "apiserver"
+	PodsOfKubelet   PodSource = "kubelet"
+	// PodsAuto is the kubelet where it serves them when the agent starts, and else the API server.
+	PodsAuto PodSource = "auto"
+)
 
 // Main is the whole command; see process.Program.
 func Main(arguments []string) int {
@@ -48,6 +62,11 @@ type Config struct {
 	// status of the node names.
 	Endpoint, SocketFile string
 	FeatureGates         string
+	// Pods says from whom the pods of the node come, and KubeletSocket where the kubelet serves them.
+	Pods          PodSource
+	KubeletSocket string
+	// MaxGracePeriod is the longest time that a container is given to stop. Default: that of the library.
+	MaxGracePeriod time.Duration
 	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
 	// time; RestartConcurrency that of pods of which containers are being stopped.
 	Concurrency, RestartConcurrency int
@@ -61,7 +80,7 @@ type Config struct {
 
 // NewConfig returns the defaults. The environment variable NODE_NAME counts as one: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) Config {
-	return Config{NodeName: getenv("NODE_NAME"), Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
+	return Config{NodeName: getenv("NODE_NAME"), Pods: PodsAuto, KubeletSocket: kubeletpods.Socket, Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
 }
 
 // AddFlags defines the flags. The values that the fields have are the defaults.
@@ -71,6 +90,9 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.SocketFile, "socket-file", c.SocketFile, "name of the socket of the container runtime in "+mounted)
 	f.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "file that says how to reach the API server; default $KUBECONFIG, or else the pod's service account")
 	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
+	f.StringVar((*string)(&c.Pods), "pods", string(c.Pods), "who is asked for the pods of the node: apiserver, kubelet (since Kubernetes 1.37), or auto for the kubelet where it serves them")
+	f.StringVar(&c.KubeletSocket, "kubelet-pods-socket", c.KubeletSocket, "socket on which the kubelet serves pods")
+	f.DurationVar(&c.MaxGracePeriod, "max-grace-period", c.MaxGracePeriod, "longest time that a container is given to stop, whatever is asked for; 0 for 24h")
 	f.IntVar(&c.Concurrency, "concurrency", c.Concurrency, "objects that a feature reconciles, and images that are pulled, at the same time")
 	f.IntVar(&c.RestartConcurrency, "restart-concurrency", c.RestartConcurrency, "pods of which containers are being stopped at the same time")
 	f.StringVar(&c.HealthAddr, "health-addr", c.HealthAddr, `address of /healthz, /readyz and /metrics; "0" for none`)
@@ -95,6 +117,8 @@ func (c *Config) Validate() error {
 	wrong(c.Endpoint != "" && c.SocketFile != "", "socket-file", c.SocketFile, "want either this or --cri-endpoint")
 	wrong(c.Endpoint != "" && !strings.HasPrefix(strings.TrimPrefix(c.Endpoint, "unix://"), "/"), "cri-endpoint", c.Endpoint,
 		"want the path of a socket, such as unix:///run/containerd/containerd.sock")
+	wrong(!slices.Contains([]PodSource{PodsOfAPIServer, PodsOfKubelet, PodsAuto}, c.Pods), "pods", c.Pods, "want apiserver, kubelet or auto")
+	wrong(c.MaxGracePeriod < 0, "max-grace-period", c.MaxGracePeriod, "want 0 or more")
 	wrong(c.Concurrency < 1, "concurrency", c.Concurrency, "want at least 1")
 	wrong(c.RestartConcurrency < 1, "restart-concurrency", c.RestartConcurrency, "want at least 1")
 	return errors.Join(errs...)

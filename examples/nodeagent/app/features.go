@@ -6,8 +6,8 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/metrics"
@@ -47,8 +48,9 @@ func (s *shared) features() []controllers.Controller {
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(containermeta.Options{
 				Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, Pods: s.caches.pods(), Recorder: own.Recorder, Metrics: reconciles,
-				Workers: s.config.Concurrency, RestartWorkers: s.config.RestartConcurrency,
-				Features: containermeta.Features{NoEnvFromMetadata: !s.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)},
+				Workers: s.config.Concurrency, RestartWorkers: s.config.RestartConcurrency, MaxGracePeriod: s.config.MaxGracePeriod,
+				PodsOfKubelet: s.config.Pods == PodsOfKubelet,
+				Features:      containermeta.Features{NoEnvFromMetadata: !s.gates.Enabled(features.InPlaceUpdateEnvFromMetadata)},
 			}, containermeta.New, containermeta.Rules), nil
 		},
 	}, {
@@ -56,6 +58,7 @@ func (s *shared) features() []controllers.Controller {
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(recreate.Options{
 				Lifecycle: own.Lifecycle, Runtime: s.runtime, Node: s.config.NodeName, Requests: s.caches.requests(), Recorder: own.Recorder, Metrics: reconciles,
+				MaxGracePeriod: s.config.MaxGracePeriod,
 			}, recreate.New, recreate.Rules), nil
 		},
 	}, {
@@ -86,7 +89,7 @@ func Permissions(config Config) ([]permissions.Part, error) {
 	all := &shared{config: &config, gates: gates, caches: caches}
 	needed, err := controllers.Permissions(controllers.Enabled(all.features(), gates))
 	if err == nil && config.endpoint() == "" {
-		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{permissions.Rule("get", "", "nodes")}}) // which runtime it has
+		needed = append(needed, permissions.Part{Rules: nodeagent.RuntimeOfRules()})
 	}
 	return needed, err
 }
@@ -115,6 +118,8 @@ type caches struct {
 	informers.SharedInformerFactory
 	clients controllers.Clients
 	node    string
+	// kubelet is asked for pods; nil for the API server.
+	kubelet grpc.ClientConnInterface
 }
 
 func newCaches(config *rest.Config, node string) (*caches, error) {
@@ -122,11 +127,14 @@ func newCaches(config *rest.Config, node string) (*caches, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &caches{informers.NewSharedInformerFactory(clients.Kubernetes, 0), clients, node}, nil
+	return &caches{SharedInformerFactory: informers.NewSharedInformerFactory(clients.Kubernetes, 0), clients: clients, node: node}, nil
 }
 
 func (c *caches) pods() cache.SharedIndexInformer {
 	return c.InformerFor(&corev1.Pod{}, func(client kubernetes.Interface, _ time.Duration) cache.SharedIndexInformer {
+		if c.kubelet != nil {
+			return kubeletpods.NewInformer(c.kubelet, nil)
+		}
 		return nodeagent.NewPodInformer(client, c.node)
 	})
 }

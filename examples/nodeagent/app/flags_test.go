@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -41,12 +42,14 @@ func TestFlags(t *testing.T) {
 		"a flag goes before the environment": {[]string{"--node-name=other"}, func(c *Config) { c.NodeName = "other" }},
 		"servers off":                        {[]string{"--health-addr=0", "--pprof-addr="}, func(c *Config) { c.HealthAddr = "0" }},
 		"PF-3: profiles":                     {[]string{"--pprof-addr=:10222"}, func(c *Config) { c.PprofAddr = ":10222" }},
+		"pods":                               {[]string{"--pods=kubelet", "--kubelet-pods-socket=/x"}, func(c *Config) { c.Pods, c.KubeletSocket = PodsOfKubelet, "/x" }},
+		"a limit":                            {[]string{"--max-grace-period=1h"}, func(c *Config) { c.MaxGracePeriod = time.Hour }},
 		"concurrency":                        {[]string{"--concurrency=7", "--restart-concurrency=8"}, func(c *Config) { c.Concurrency, c.RestartConcurrency = 7, 8 }},
 		"the API server":                     {[]string{"--kubeconfig=/x"}, func(c *Config) { c.Kubeconfig = "/x" }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			want := Config{NodeName: "node-1", Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
+			want := Config{NodeName: "node-1", Pods: PodsAuto, KubeletSocket: "/var/lib/kubelet/pods-api/pods-api.sock", Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
 			c.change(&want)
 			got, err := parse(c.arguments, onNode)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -68,6 +71,8 @@ func TestWrongFlags(t *testing.T) {
 		"gate":                  {[]string{"--feature-gates=X=true"}, onNode, "--feature-gates=X=true"},
 		"two sockets":           {[]string{"--socket-file=a", "--cri-endpoint=/b"}, onNode, "--socket-file=a: want either this or --cri-endpoint"},
 		"no socket":             {[]string{"--cri-endpoint=tcp://x"}, onNode, "--cri-endpoint=tcp://x: want the path of a socket"},
+		"pods of nobody":        {[]string{"--pods=x"}, onNode, "--pods=x: want apiserver, kubelet or auto"},
+		"a limit below 0":       {[]string{"--max-grace-period=-1s"}, onNode, "--max-grace-period=-1s: want 0 or more"},
 		"no workers":            {[]string{"--concurrency=0"}, onNode, "--concurrency=0: want at least 1"},
 		"no workers to restart": {[]string{"--restart-concurrency=0"}, onNode, "--restart-concurrency=0: want at least 1"},
 	}

@@ -64,6 +64,7 @@ func TestPermissions(t *testing.T) {
 	}{
 		{"by default", func(*Config) {}, true, true},
 		{"a socket that is named", func(c *Config) { c.Endpoint = "/x.sock" }, true, false},
+		{"pods of the kubelet", func(c *Config) { c.Pods = PodsOfKubelet }, false, true},
 		{"no report of containers", func(c *Config) { c.FeatureGates = "DaemonWatchingPod=false" }, false, true},
 	} {
 		config := NewConfig(onNode)

@@ -27,6 +27,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	nodeimages "github.com/podwright/podwright/nodeagent/image"
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
@@ -65,7 +66,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
 			noderecreate.Rules(noderecreate.Options{Recorder: recorder}),
 			nodeimages.Rules(nodeimages.Options{Recorder: recorder}),
-			{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"nodes"}}}, // the program's own: which runtime the node has
+			nodeagent.RuntimeOfRules(),
 		},
 	} {
 		t.Run(program, func(t *testing.T) {
