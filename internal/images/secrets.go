@@ -44,3 +44,13 @@ func CopySource(object metav1.Object) (types.NamespacedName, bool) {
 	namespace, name, found := strings.Cut(object.GetAnnotations()[v1alpha1.PullSecretSourceAnnotation], "/")
 	return types.NamespacedName{Namespace: namespace, Name: name}, found && namespace != "" && name != "" && !strings.Contains(name, "/")
 }
+
+// CopyReferences returns the jobs that a copy says to be needed by.
+func CopyReferences(object metav1.Object) (jobs []types.NamespacedName) {
+	for key := range strings.SplitSeq(object.GetAnnotations()[v1alpha1.PullSecretReferencesAnnotation], ",") {
+		if namespace, name, found := strings.Cut(key, "/"); found {
+			jobs = append(jobs, types.NamespacedName{Namespace: namespace, Name: name})
+		}
+	}
+	return jobs
+}
