@@ -25,7 +25,8 @@ type Filter struct {
 	Registries []string
 }
 
-func (f Filter) validate() error {
+// Validate returns what is wrong with a filter, nil where nothing is.
+func (f Filter) Validate() error {
 	for _, namespace := range f.Namespaces {
 		if _, err := path.Match(namespace, ""); err != nil || namespace == "" {
 			return fmt.Errorf("Filter.Namespaces: found %q, want the name of a namespace, which may have wildcards", namespace)
@@ -65,9 +66,21 @@ func (f Filter) refuses(t *task) string {
 		return "" // what cannot be parsed has failed anyway
 	}
 	for _, registry := range f.Registries {
-		if host, path := splitRegistry(registry); hostMatches(host, image.Domain) && pathMatches(path, image.Path) {
+		if matchesRegistry(registry, image) {
 			return ""
 		}
 	}
 	return fmt.Sprintf("this node pulls no images from %s/%s", image.Domain, image.Path)
+}
+
+// MatchesRegistry tells whether an image is from a registry, or a part of one, as
+// Filter.Registries names them. An image that cannot be parsed is from none.
+func MatchesRegistry(registry, image string) bool {
+	parsed, err := images.ParseReference(image)
+	return err == nil && matchesRegistry(registry, parsed)
+}
+
+func matchesRegistry(registry string, image images.Reference) bool {
+	host, path := splitRegistry(registry)
+	return image.Domain != "" && hostMatches(host, image.Domain) && pathMatches(path, image.Path)
 }

@@ -33,7 +33,7 @@ func TestFilter(t *testing.T) {
 		{"IMG-3.10: another part", "quay.io/teams/web", []string{"a"}, Filter{Registries: []string{"*.io/team"}}, "this node pulls no images from quay.io/teams/web", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := test.filter.validate(); err != nil {
+			if err := test.filter.Validate(); err != nil {
 				t.Fatal(err)
 			}
 			for _, present := range []bool{false, true} {
@@ -59,9 +59,23 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+func TestMatchesRegistry(t *testing.T) {
+	for _, test := range []struct {
+		registry, image string
+		want            bool
+	}{
+		{"quay.io", "quay.io/web:1", true}, {"quay.io/team", "quay.io/team/web@" + digest, true}, {"quay.io", "nginx", false},
+		{"docker.io", "nginx", true}, {"*.io", "quay.io/web", true}, {"quay.io", "UPPER", false}, {"", "my_registry.local/web", false},
+	} {
+		if got := MatchesRegistry(test.registry, test.image); got != test.want {
+			t.Errorf("%s is from %s: %t", test.image, test.registry, got)
+		}
+	}
+}
+
 func TestFilterIsValidated(t *testing.T) {
 	for _, filter := range []Filter{{Namespaces: []string{""}}, {Namespaces: []string{"["}}, {Registries: []string{""}}, {Registries: []string{"[.io"}}} {
-		if err := filter.validate(); err == nil || !strings.Contains(err.Error(), "Filter.") {
+		if err := filter.Validate(); err == nil || !strings.Contains(err.Error(), "Filter.") {
 			t.Errorf("%+v: error %v", filter, err)
 		}
 	}

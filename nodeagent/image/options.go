@@ -91,7 +91,7 @@ func (o *Options) validate() error {
 	check.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
 	check.That(o.Limits.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one attempt may take at most, 0 means an hour")
 	check.That(o.Limits.BackoffLimit >= 0, "Options.Limits.BackoffLimit is negative: it is how often an attempt is repeated at most, 0 means 20 times")
-	if err := o.Filter.validate(); err != nil {
+	if err := o.Filter.Validate(); err != nil {
 		check.That(false, "Options."+err.Error())
 	}
 	return check.Err()

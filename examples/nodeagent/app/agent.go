@@ -110,13 +110,17 @@ func (a *Agent) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	credentials, err := a.config.credentials()
+	if err != nil {
+		return err
+	}
 	runtime, err := a.connectRuntime(ctx)
 	if err != nil {
 		return err
 	}
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
-	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches})
+	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches, credentials})
 }
 
 // connectRuntime waits for the runtime, for a while.
