@@ -23,6 +23,13 @@ define generate-rbac
 
 endef
 
+# The admission policies of an agent, and those of a manager that serves no webhooks.
+define generate-policies
+	go run -C examples -tags=$(TAGS) ./nodeagent --print-policies >examples/nodeagent/rbac/policies.yaml
+	go run -C examples -tags=$(TAGS) ./manager --enable-webhooks=false --print-policies >examples/manager/rbac/policies-without-webhooks.yaml
+
+endef
+
 , := ,
 heading = @printf '\n== %s\n' '$(1)'
 
@@ -92,10 +99,11 @@ tools: ## Build the development tools into bin/.
 	go build -C internal/tools -o ../../bin/ tool
 
 .PHONY: generate
-generate: tools ## Generate deepcopy functions and CRDs from the API types, and the RBAC of the examples.
+generate: tools ## Generate deepcopy functions and CRDs from the API types, and RBAC and policies of the examples.
 	bin/controller-gen object:headerFile=internal/tools/header.txt $(API_DIRS:%=paths=./%)
 	$(foreach area,$(CRD_AREAS),$(call generate-crds,$(area)))
 	$(foreach program,$(PROGRAMS),$(call generate-rbac,$(program)))
+	$(generate-policies)
 
 .PHONY: check-generate
 check-generate: ## Fail if a generated file is not what "make generate" makes.

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,7 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -37,10 +37,12 @@ type Account struct {
 	User string
 	// Kubeconfig is the path of a file with its token, which is valid for a day.
 	Kubeconfig string
+
+	namespace, name string
 }
 
-// Account applies a manifest with one ServiceAccount, and roles and bindings for it, and returns the account when it has all
-// its rights. Namespaces are created where they are missing.
+// Account applies a manifest with one ServiceAccount, and roles, bindings and policies for it, and returns the account when it
+// has all its rights. Namespaces are created where they are missing. Policies come into force a moment later.
 func (c *Cluster) Account(ctx context.Context, manifest []byte) (*Account, error) {
 	objects, err := decode(manifest)
 	if err != nil {
@@ -65,27 +67,40 @@ func (c *Cluster) Account(ctx context.Context, manifest []byte) (*Account, error
 	a := &Account{
 		User:       "system:serviceaccount:" + account.GetNamespace() + ":" + account.GetName(),
 		Kubeconfig: filepath.Join(c.dir, kubeconfigFile(account.GetName())),
+		namespace:  account.GetNamespace(), name: account.GetName(),
 	}
-	if err := c.writeToken(ctx, core.CoreV1().ServiceAccounts(account.GetNamespace()), account.GetName(), a.Kubeconfig); err != nil {
-		return nil, fmt.Errorf("a token for the ServiceAccount %s: %w", account.GetName(), err)
+	if err := c.writeToken(ctx, core, a, nil); err != nil {
+		return nil, err
 	}
 	return a, a.awaitRights(ctx, core, objects)
 }
 
-// writeToken writes a kubeconfig with a new token of an account.
-func (c *Cluster) writeToken(ctx context.Context, accounts typedcorev1.ServiceAccountInterface, name, file string) error {
-	seconds := int64(accountLifetime / time.Second)
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
-	request, err := accounts.CreateToken(ctx, name, request, metav1.CreateOptions{})
+// Bound returns an account with a token that is bound to an object, as that of a kubelet is to a pod: it is valid while that
+// exists, and the API server knows the node by it. The object is a pod of the account's namespace, or a node, with its UID.
+func (c *Cluster) Bound(ctx context.Context, account *Account, to *authenticationv1.BoundObjectReference) (*Account, error) {
+	core, err := kubernetes.NewForConfig(c.Config())
 	if err != nil {
-		return err
+		return nil, err
+	}
+	bound := *account
+	bound.Kubeconfig = filepath.Join(c.dir, kubeconfigFile(account.name+"-"+strings.ToLower(to.Kind)+"-"+to.Name))
+	return &bound, c.writeToken(ctx, core, &bound, to)
+}
+
+// writeToken writes the kubeconfig of an account, with a new token.
+func (c *Cluster) writeToken(ctx context.Context, core kubernetes.Interface, a *Account, to *authenticationv1.BoundObjectReference) error {
+	seconds := int64(accountLifetime / time.Second)
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds, BoundObjectRef: to}}
+	request, err := core.CoreV1().ServiceAccounts(a.namespace).CreateToken(ctx, a.name, request, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("a token for the ServiceAccount %s: %w", a.name, err)
 	}
 	config, err := clientcmd.LoadFromFile(c.Kubeconfig())
 	if err != nil {
 		return err
 	}
 	config.AuthInfos[adminUser].Token = request.Status.Token
-	return clientcmd.WriteToFile(*config, file)
+	return clientcmd.WriteToFile(*config, a.Kubeconfig)
 }
 
 // decode returns the objects of a YAML stream.
@@ -118,7 +133,7 @@ func (c *Cluster) apply(ctx context.Context, core kubernetes.Interface, object *
 	if err != nil {
 		return err
 	}
-	resource := version.WithResource(strings.ToLower(object.GetKind()) + "s")
+	resource, _ := meta.UnsafeGuessKindToResource(version.WithKind(object.GetKind()))
 	_, err = objects.Resource(resource).Namespace(object.GetNamespace()).Apply(ctx, object.GetName(), object,
 		metav1.ApplyOptions{FieldManager: "podwright-cluster", Force: true})
 	return err

@@ -79,6 +79,7 @@ func TestFaults(t *testing.T) {
 		{"PodsAreCreatedWithoutAManager", testPodsAreCreatedWithoutAManager},
 		{"ContainerRecreateRequestOfAPodThatIsGone", testContainerRecreateRequestOfAPodThatIsGone},
 		{"NodeWithoutAgent", testNodeWithoutAgent},
+		{"AgentsAreHeldToTheirNodes", testAgentsAreHeldToTheirNodes},
 		{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"TakeOver", testTakeOver},

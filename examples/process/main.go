@@ -24,6 +24,8 @@ type Program struct {
 	AddFlags func(*pflag.FlagSet)
 	// RBAC returns the objects that the program needs with its flags, as YAML.
 	RBAC func() ([]byte, error)
+	// Policies returns the admission policies that go with these flags, as YAML, which may be none.
+	Policies func() ([]byte, error)
 	// Run works until the context is done.
 	Run func(context.Context) error
 }
@@ -37,12 +39,13 @@ type Program struct {
 func (p Program) Main(arguments []string) int { return cli.Run(p.command(arguments)) }
 
 func (p Program) command(arguments []string) *cobra.Command {
-	logging, printRBAC := logsapi.NewLoggingConfiguration(), false
+	logging, printRBAC, printPolicies := logsapi.NewLoggingConfiguration(), false, false
 	command := &cobra.Command{Use: p.Name, Version: version(), Args: cobra.NoArgs, RunE: func(command *cobra.Command, _ []string) error {
-		if printRBAC {
-			manifest, err := p.RBAC()
-			fmt.Fprint(command.OutOrStdout(), string(manifest))
-			return err
+		switch {
+		case printRBAC:
+			return print(command, p.RBAC)
+		case printPolicies:
+			return print(command, p.Policies)
 		}
 		if err := logsapi.ValidateAndApply(logging, nil); err != nil {
 			return err
@@ -61,11 +64,18 @@ func (p Program) command(arguments []string) *cobra.Command {
 	flags.SortFlags = false
 	p.AddFlags(flags)
 	flags.BoolVar(&printRBAC, "print-rbac", false, "print a ServiceAccount with the RBAC rules that the other flags take, as YAML, and end")
+	flags.BoolVar(&printPolicies, "print-policies", false, "print the ValidatingAdmissionPolicies that go with the other flags, for Kubernetes 1.30 and newer, as YAML, and end")
 	logsapi.AddFlags(logging, flags)
 	flags.StringVar(&logging.Format, "log-format", logging.Format, "the same as --logging-format")
 	WithoutEffect(flags, true, "the log always goes to standard error", "logtostderr", "alsologtostderr")
 	command.SetArgs(arguments)
 	return command
+}
+
+func print(command *cobra.Command, manifest func() ([]byte, error)) error {
+	text, err := manifest()
+	fmt.Fprint(command.OutOrStdout(), string(text))
+	return err
 }
 
 // WithoutEffect accepts flags of OpenKruise that have no effect here, and says why when one is given. Switches need no

@@ -33,6 +33,7 @@ func TestProgram(t *testing.T) {
 		"PF-2: help is about what works":  {"--help", false, "--print-rbac", ""},
 		"the version":                     {"--version", false, "program version ", ""},
 		"PF-9: RBAC":                      {"--print-rbac", false, "kind: Role", ""},
+		"admission policies":              {"--print-policies", false, "kind: Policy", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +46,8 @@ func TestProgram(t *testing.T) {
 					f.BoolVar(&fail, "fail", false, "fails")
 					WithoutEffect(f, false, "it is old", "old")
 				},
-				RBAC: func() ([]byte, error) { return []byte("kind: Role"), nil },
+				RBAC:     func() ([]byte, error) { return []byte("kind: Role"), nil },
+				Policies: func() ([]byte, error) { return []byte("kind: Policy"), nil },
 				Run: func(ctx context.Context) error {
 					if ran = true; fail {
 						return errors.New("as told")

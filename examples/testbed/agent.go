@@ -5,6 +5,9 @@ package testbed
 import (
 	"context"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/podwright/podwright/examples/cluster"
 )
 
@@ -16,14 +19,33 @@ type Agent struct {
 	Health string
 }
 
-// NewAgent returns an agent of a real node, not yet started. The arguments win over those that every agent here is given.
-func (b *Testbed) NewAgent(node *cluster.RealNode, arguments ...string) (*Agent, error) {
+// AgentAccount returns the account of the agents, held to their nodes by policies. Its own token names no node, and so may
+// write nothing: see cluster.Bound.
+func (b *Testbed) AgentAccount(ctx context.Context) (*cluster.Account, error) {
+	if err := b.identify(ctx, AgentProgram); err != nil {
+		return nil, err
+	}
+	return b.identities[AgentProgram].Account, nil
+}
+
+// NewAgent returns an agent of a real node, not yet started, whose token is bound to the node. The arguments win over those that
+// every agent here is given.
+func (b *Testbed) NewAgent(ctx context.Context, node *cluster.RealNode, arguments ...string) (*Agent, error) {
+	object, err := b.Core.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	account, err := b.Control.Bound(ctx, b.identities[AgentProgram].Account,
+		&authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Node", Name: object.Name, UID: object.UID})
+	if err != nil {
+		return nil, err
+	}
 	ports, err := freePorts(1)
 	if err != nil {
 		return nil, err
 	}
 	arguments = append([]string{
-		"--kubeconfig=" + b.identities[AgentProgram].Kubeconfig, "--node-name=" + node.Name, "--cri-endpoint=" + node.CRISocket,
+		"--kubeconfig=" + account.Kubeconfig, "--node-name=" + node.Name, "--cri-endpoint=" + node.CRISocket,
 		"--health-addr=" + ports[0], "-v=2",
 	}, arguments...)
 	return &Agent{process: b.newProcess(AgentProgram, "agent-"+node.Name, arguments), Node: node, Health: ports[0]}, nil
@@ -34,11 +56,11 @@ func (b *Testbed) startAgents(ctx context.Context) error {
 	if len(b.Control.RealNodes()) == 0 {
 		return nil
 	}
-	if err := b.identify(ctx, AgentProgram); err != nil {
+	if _, err := b.AgentAccount(ctx); err != nil {
 		return err
 	}
 	for _, node := range b.Control.RealNodes() {
-		agent, err := b.NewAgent(node)
+		agent, err := b.NewAgent(ctx, node)
 		if err != nil {
 			return err
 		}

@@ -43,11 +43,15 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 	environment := func(string) string { return "" }
 	if program == AgentProgram {
 		config := agent.NewConfig(environment)
+		config.Endpoint = "/named" // each agent is given its own
 		if parts, err = agent.Permissions(config); err != nil {
 			return nil, nil, err
 		}
-		manifest, err = agent.Manifest(config)
-		return parts, manifest, err
+		if manifest, err = agent.Manifest(config); err != nil {
+			return nil, nil, err
+		}
+		policies, err := agent.Policies()
+		return parts, append(manifest, policies...), err
 	}
 	config, err := app.NewConfig(environment)
 	if err != nil {

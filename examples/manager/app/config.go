@@ -35,6 +35,7 @@ func Main(arguments []string) int {
 	}
 	return process.Program{
 		Name: program, AddFlags: config.AddFlags, RBAC: func() ([]byte, error) { return Manifest(config) },
+		Policies: func() ([]byte, error) { return Policies(config) },
 		Run: func(ctx context.Context) error {
 			m, err := New(config)
 			if err != nil {

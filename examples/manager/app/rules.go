@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/examples/process/permissions"
+	"github.com/podwright/podwright/lifecycle"
 )
 
 // Manifest returns the RBAC objects for a manager with this configuration.
@@ -22,6 +23,14 @@ func Manifest(config Config) ([]byte, error) {
 		return nil, err
 	}
 	return permissions.Manifest(program, config.OwnNamespace, parts)
+}
+
+// Policies returns the admission policies for a manager with this configuration: where it serves webhooks, none.
+func Policies(config Config) ([]byte, error) {
+	if config.Webhook.Enabled {
+		return nil, nil
+	}
+	return permissions.Policies(lifecycle.PoliciesWithoutWebhooks())
 }
 
 // Permissions returns what a manager with this configuration asks of the API server, by its parts. Rules to read stand

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -24,6 +25,7 @@ import (
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	"github.com/podwright/podwright/nodeagent/image"
+	"github.com/podwright/podwright/nodeagent/policies"
 	"github.com/podwright/podwright/nodeagent/recreate"
 )
 
@@ -85,17 +87,30 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		return nil, err
 	}
 	all := &shared{config: &config, gates: gates, caches: caches}
-	return controllers.Permissions(controllers.Enabled(all.features(), gates))
+	needed, err := controllers.Permissions(controllers.Enabled(all.features(), gates))
+	if err == nil && config.endpoint() == "" {
+		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{permissions.Rule("get", "", "nodes")}}) // which runtime it has
+	}
+	return needed, err
 }
 
 // Manifest returns the RBAC objects for the agents of all nodes with this configuration. RBAC knows no nodes, so each may
-// do its work with all pods.
+// do its work with all pods; what Policies returns holds it to those of its own.
 func Manifest(config Config) ([]byte, error) {
 	needed, err := Permissions(config)
 	if err != nil {
 		return nil, err
 	}
 	return permissions.Manifest(name, Namespace, needed)
+}
+
+// Policies returns the admission policies that hold every agent to its own node.
+func Policies() ([]byte, error) {
+	all, bindings, err := policies.New(policies.Options{Namespace: Namespace, Name: name})
+	if err != nil {
+		return nil, err
+	}
+	return permissions.Policies(all, bindings)
 }
 
 // caches hold objects of the node, if a feature asks for them.

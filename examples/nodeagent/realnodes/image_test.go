@@ -50,7 +50,7 @@ func TestImageConcurrency(t *testing.T) {
 	p := newPuller(t)
 	usual := bed.Agents[0]
 	usual.Kill()
-	agent, err := bed.NewAgent(usual.Node, "--concurrency=2")
+	agent, err := bed.NewAgent(t.Context(), usual.Node, "--concurrency=2")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policies checks the ValidatingAdmissionPolicies of podwright with the API
+// server's own code, without an API server: that those of the oldest version that has
+// policies compile them, what they refuse with which words, and that large objects do not
+// cost too much. What a real API server makes of them is for package e2e.
+//
+// It holds tests only.
+package policies

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policies holds the agent of a node to its own node. RBAC knows no nodes:
+// the rules that an agent needs let it write to the pods, requests and tasks of all
+// of them. [New] returns ValidatingAdmissionPolicies that let the account of the agents
+// write only what belongs to the node that its token names, and there only what
+// the features of package nodeagent write. They say nothing about requests of others.
+//
+// The API server puts the node into a token that is bound to a pod, as those are
+// which a kubelet mounts, or to a node. That takes Kubernetes 1.30, as the policies
+// do. A token that names no node may write nothing.
+//
+// What an agent reads no policy can narrow.
+//
+// The package needs API types alone, so that whoever installs the policies need not
+// link an agent.
+package policies
