@@ -80,9 +80,9 @@ type Own struct {
 type Composed struct {
 	rules []rbacv1.PolicyRule
 	// where is a namespace in which more is needed, and there is what that is. Empty: there is none.
-	where   string
+	where string
 	there []rbacv1.PolicyRule
-	make    func() (runner, error)
+	make  func() (runner, error)
 }
 
 // runner is a Controller of the library.
