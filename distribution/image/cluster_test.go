@@ -47,6 +47,7 @@ const namespace = "default"
 var (
 	jobResource         = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs")
 	nodeImageResource   = fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true}
+	secretResource      = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }}
 	cloneSetResource    = fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets")
 	statefulSetResource = fakecluster.CustomResource(workloadsv1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets")
 )
@@ -75,7 +76,7 @@ func play(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		server := fakecluster.New(nil, jobResource, nodeImageResource, cloneSetResource, statefulSetResource)
+		server := fakecluster.New(nil, jobResource, nodeImageResource, cloneSetResource, statefulSetResource, secretResource)
 		c := &cluster{T: t, Server: server}
 		c.kube, c.images = c.kubernetes(testUser), c.distribution(testUser).NodeImages()
 		c.jobs = c.distribution(testUser).ImagePullJobs(namespace)
@@ -169,7 +170,7 @@ func (c *cluster) expectSettled() {
 
 // busy tells whether a plan has something to do.
 func busy(plan *imagepulljob.Plan) bool {
-	return len(plan.Assign) > 0 || plan.Status != nil || plan.Delete
+	return len(plan.Assign) > 0 || plan.Status != nil || plan.Delete || len(plan.Copy)+len(plan.Release) > 0
 }
 
 // run runs something until the story ends or stop is called.
@@ -212,8 +213,9 @@ func (c *cluster) share() {
 	jobs := c.guarded(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{}))
 	images := c.guarded(client.NewNodeImageInformer(d, 0, cache.Indexers{}))
 	c.jobOptions.ImagePullJobs, c.jobOptions.NodeImages, c.jobOptions.Pods = jobs, images, c.guarded(core.Core().V1().Pods().Informer())
+	c.jobOptions.Copies = c.guarded(imagepulljob.NewCopyInformer(c.kubernetes("caches")))
 	c.nodeOptions.ImagePullJobs, c.nodeOptions.NodeImages, c.nodeOptions.Nodes = jobs, images, c.guarded(core.Core().V1().Nodes().Informer())
-	for _, informer := range []cache.SharedIndexInformer{jobs, images, c.jobOptions.Pods, c.nodeOptions.Nodes} {
+	for _, informer := range []cache.SharedIndexInformer{jobs, images, c.jobOptions.Pods, c.jobOptions.Copies, c.nodeOptions.Nodes} {
 		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
 	}
 }

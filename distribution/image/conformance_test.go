@@ -32,14 +32,15 @@ func of(c *conformance.Cluster) *cluster {
 // TestConformanceOfImagePullJob pulls an image on two nodes; then the job is to go.
 func TestConformanceOfImagePullJob(t *testing.T) {
 	conformance.Test(t, conformance.Kind{
-		Resource: jobResource, More: []fakecluster.Resource{nodeImageResource, cloneSetResource, statefulSetResource},
-		Watches: []string{"imagepulljobs", "nodeimages"},
+		Resource: jobResource, More: []fakecluster.Resource{nodeImageResource, cloneSetResource, statefulSetResource, secretResource},
+		Watches: []string{"imagepulljobs", "nodeimages", "secrets"},
 		Writes:  []string{"patch nodeimages", "patch imagepulljobs/status", "delete imagepulljobs"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			d, kube := of(c).distribution(fixture.ControllerUser), c.Client(fixture.ControllerUser)
 			controller, err := imagepulljob.New(imagepulljob.Options{Distribution: d, Kubernetes: kube, Metrics: c.Reconciles,
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
+				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
 				Pods:          c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
@@ -116,7 +117,7 @@ func TestConformanceOfNodeImage(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	c := &cluster{T: t, Server: fakecluster.New(nil)}
-	conformance.CheckOptions(t, conformance.Options[imagepulljob.Options]{Good: imagepulljob.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution", RequiredByNew: "Kubernetes", Reader: imagepulljob.Reader(jobReader{}),
+	conformance.CheckOptions(t, conformance.Options[imagepulljob.Options]{Good: imagepulljob.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution Kubernetes", Reader: imagepulljob.Reader(jobReader{}),
 		New:           func(o imagepulljob.Options) error { _, err := imagepulljob.New(o); return err },
 		NewReconciler: func(o imagepulljob.Options) error { _, err := imagepulljob.NewReconciler(o); return err }})
 	conformance.CheckOptions(t, conformance.Options[nodeimage.Options]{Good: nodeimage.Options{Distribution: c.distribution(testUser), Kubernetes: c.kubernetes(testUser)}, Required: "Distribution", RequiredByNew: "Kubernetes", MayBeNegative: "Timing.CreationDelay", Reader: nodeimage.Reader(nodeReader{}),

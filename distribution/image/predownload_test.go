@@ -137,7 +137,7 @@ func (c *cluster) preDownload(w workload) {
 			// cache showed the pod as it was before.
 			if len(image.Tags) > 0 && len(n.Status.ImageStatuses) == 0 && n.Name != order[0] {
 				pulled = append(pulled, n.Name)
-				if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: namespace, Name: "registry"}}, image.PullSecrets); diff != "" {
+				if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: v1alpha1.DaemonConfigNamespace, Name: copyName("registry")}}, image.PullSecrets); diff != "" {
 					c.Errorf("secrets (-want +got):\n%s", diff)
 				}
 			}

@@ -52,7 +52,9 @@ func (c *cluster) begin(nodes int) {
 func TestJobFromBeginningToEnd(t *testing.T) {
 	play(t, func(t *testing.T, c *cluster) {
 		c.begin(3)
+		c.addSecret("s", "one")
 		c.addJob("pull", "pullSecrets: [s]\ncompletionPolicy: {ttlSecondsAfterFinished: 30}")
+		c.pause(100 * time.Millisecond)
 		c.expectTasks("IMG-1.4: parallelism 1", "n0000 nginx:1 v1 pull")
 		c.expectMessage("pull", "job is running, progress 0.0%")
 		c.agents(always(succeeded))
@@ -70,8 +72,8 @@ func TestJobFromBeginningToEnd(t *testing.T) {
 			t.Errorf("IMG-1.5: status (-want +got):\n%s", diff)
 		}
 		secrets := c.nodeImage("n0000").Spec.Images["nginx"].PullSecrets
-		if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: namespace, Name: "s"}}, secrets); diff != "" {
-			t.Errorf("IMG-1.4: secrets (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]v1alpha1.ReferenceObject{{Namespace: v1alpha1.DaemonConfigNamespace, Name: copyName("s")}}, secrets); diff != "" {
+			t.Errorf("IMG-1.6: secrets (-want +got):\n%s", diff)
 		}
 		c.pause(30 * time.Second)
 		if list, err := c.jobs.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {

@@ -6,6 +6,22 @@ package v1alpha1
 // name. Its presence counts, whatever the value. It is for tests.
 const FakeNodeImageLabel = "apps.kruise.io/fake-nodeimage"
 
+// DaemonConfigNamespace is where the manager keeps the copies of pull secrets, and
+// the only namespace in which the agents of nodes read secrets.
+const DaemonConfigNamespace = "kruise-daemon-config"
+
+// What a copy of a pull secret says of itself.
+const (
+	// PullSecretSourceAnnotation is the key of the secret that was copied:
+	// NAMESPACE/NAME.
+	PullSecretSourceAnnotation = "imagepulljobs.kruise.io/source-key"
+	// PullSecretSourceUIDLabel is the UID of the secret that was copied.
+	PullSecretSourceUIDLabel = "imagepulljobs.kruise.io/source-uid"
+	// PullSecretReferencesAnnotation lists the keys of the ImagePullJobs that need
+	// the copy, NAMESPACE/NAME, sorted and separated by commas.
+	PullSecretReferencesAnnotation = "imagepulljobs.kruise.io/references"
+)
+
 // Defaults and bounds of ImagePullJobs and NodeImages.
 const (
 	// DefaultImagePullParallelism is how many nodes pull at the same time for a

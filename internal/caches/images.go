@@ -3,6 +3,7 @@
 package caches
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -10,11 +11,12 @@ import (
 	"github.com/podwright/podwright/internal/images"
 )
 
-// The names of the indexes of ImagePullJobs that are not over, and of
-// NodeImages by the jobs that own their tasks.
+// The names of the indexes of ImagePullJobs that are not over, of NodeImages by the
+// jobs that own their tasks, and of copies of pull secrets by the jobs that need them.
 const (
 	byTarget    = "podwright.pullTarget"
 	byTaskOwner = "podwright.taskOwnerUID"
+	byReference = "podwright.copyReference"
 )
 
 // What the index byTarget holds; no namespace has a slash.
@@ -75,4 +77,36 @@ func AddTaskOwnerIndex(informer cache.SharedIndexInformer) error {
 // with the cache.
 func NodesWithTasksOf(indexer cache.Indexer, job types.UID) ([]*v1alpha1.NodeImage, error) {
 	return byIndex[*v1alpha1.NodeImage](indexer, byTaskOwner, string(job))
+}
+
+// AddCopyIndex indexes an informer of copies of pull secrets by the jobs that need
+// them. It does nothing where the informer has that index already.
+func AddCopyIndex(informer cache.SharedIndexInformer) error {
+	return addIndex(informer, byReference, func(obj any) (keys []string, err error) {
+		if secret, ok := obj.(*corev1.Secret); ok {
+			for _, job := range JobsOfCopy(secret) {
+				keys = append(keys, job.String())
+			}
+		}
+		return keys, nil
+	})
+}
+
+// JobsOfCopy returns the jobs that need a copy. One that names none stands for the
+// job of its own name: that does not exist, and so the copy goes. What is no copy
+// stands for none.
+func JobsOfCopy(secret *corev1.Secret) []types.NamespacedName {
+	if _, isCopy := secret.Labels[v1alpha1.PullSecretSourceUIDLabel]; !isCopy || secret.Namespace != v1alpha1.DaemonConfigNamespace {
+		return nil
+	}
+	if jobs := images.CopyReferences(secret); len(jobs) > 0 {
+		return jobs
+	}
+	return []types.NamespacedName{{Namespace: secret.Namespace, Name: secret.Name}}
+}
+
+// CopiesFor returns the copies that a job needs, of an informer indexed by
+// AddCopyIndex. They are shared with the cache.
+func CopiesFor(indexer cache.Indexer, job types.NamespacedName) ([]*corev1.Secret, error) {
+	return byIndex[*corev1.Secret](indexer, byReference, job.String())
 }

@@ -91,6 +91,7 @@ func (r *Reconciler) recordEvents(n *v1alpha1.NodeImage, f *Finished) {
 	}
 	r.recorder.Eventf(n, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s", f.Image, f.Tag, f.Message)
 	for i := range f.Owners {
-		r.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", f.Image, f.Tag, f.Message, n.Name)
+		r.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s",
+			f.Image, f.Tag, f.MessageFor(f.Owners[i].Namespace), n.Name)
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 // attempt makes one attempt to pull an image, and returns its ID, empty where
 // the runtime does not tell. While the runtime or the API server does not answer,
-// the attempt goes on until its time is up: a restart of one of them costs none.
+// the attempt goes on until its time is up: a restart of one of them costs none. An
+// error can be shown: it is a failure.
 func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
@@ -29,10 +30,10 @@ func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err
 			return imageID, nil
 		}
 		if ctx.Err() == nil && !transient(err) {
-			return "", err
+			return "", failureOf("", err, nil)
 		}
 		if ctx.Err() == nil {
-			klog.FromContext(ctx).Info("Trying again", "reason", err.Error())
+			klog.FromContext(ctx).Info("Trying again", "reason", failureOf("", err, nil).Error())
 			timer := r.clock.NewTimer(pause(tries))
 			select {
 			case <-timer.C():
@@ -48,13 +49,18 @@ func (r *Reconciler) attempt(ctx context.Context, s *Start) (imageID string, err
 // stopped is the error of an attempt whose context is done. (IMG-3.3)
 func stopped(ctx context.Context, s *Start, err error) error {
 	what := fmt.Sprintf("pulling image %s:%s is ", s.Image, s.Tag)
-	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
-		return fmt.Errorf(what+"stopped: %w", cause)
+	var secret *unreadableSecret
+	switch cause := context.Cause(ctx); {
+	case !errors.Is(cause, context.DeadlineExceeded):
+		err = fmt.Errorf(what+"stopped: %w", cause)
+	case errors.As(err, &secret):
+		return failureOf("", fmt.Errorf(what+"canceled after %v", s.Timeout), nil).join(failureOf(secret.owner, err, nil))
+	case transient(err):
+		err = fmt.Errorf(what+"canceled after %v: %w", s.Timeout, err)
+	default:
+		err = fmt.Errorf(what+"canceled: it has taken longer than %v", s.Timeout)
 	}
-	if transient(err) {
-		return fmt.Errorf(what+"canceled after %v: %w", s.Timeout, err)
-	}
-	return fmt.Errorf(what+"canceled: it has taken longer than %v", s.Timeout)
+	return failureOf("", err, nil)
 }
 
 // transient tells whether an error goes by itself.
@@ -71,21 +77,21 @@ func (r *Reconciler) pull(ctx context.Context, s *Start) (imageID string, err er
 		return "", err
 	}
 	if len(credentials) == 0 {
-		credentials = []*criv1.AuthConfig{nil}
+		credentials = []credential{{}}
 	}
-	var errs []error
-	for _, auth := range credentials {
-		_, err := r.runtime.PullImage(ctx, request(s, auth))
+	failed := &failure{}
+	for _, c := range credentials {
+		_, err := r.runtime.PullImage(ctx, request(s, c.auth))
 		if err == nil {
 			return r.imageID(ctx, s), nil
 		}
 		if nodeagent.Unavailable(err) || r.timeIsUp(ctx, err) {
 			return "", err
 		}
-		errs = append(errs, err)
+		failed = failed.join(failureOf(c.owner, err, c.auth))
 	}
 	r.credentials.forget(s.Secrets) // they may have been changed meanwhile
-	return "", errors.Join(append(errs, notes...)...)
+	return "", failed.join(notes...)
 }
 
 // timeIsUp tells whether the time of an attempt that has failed is up. The runtime

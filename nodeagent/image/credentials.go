@@ -28,6 +28,8 @@ type credential struct {
 	// path is that of the repositories that it is for, empty for all.
 	path string
 	auth *criv1.AuthConfig
+	// owner is the namespace of the secret that it is from, empty for the node's own.
+	owner string
 }
 
 // dockerEntry is the entry of a registry in a Docker configuration.
@@ -131,21 +133,20 @@ func splitRegistry(key string) (host, path string) {
 
 // matching returns the credentials for an image, those of the longest path
 // first, each once.
-func matching(all []credential, image images.Reference) []*criv1.AuthConfig {
-	var match []credential
+func matching(all []credential, image images.Reference) []credential {
+	var match, once []credential
 	for _, c := range all {
 		if image.Domain != "" && hostMatches(c.host, image.Domain) && pathMatches(c.path, image.Path) {
 			match = append(match, c)
 		}
 	}
 	slices.SortStableFunc(match, func(a, b credential) int { return cmp.Compare(len(b.path), len(a.path)) })
-	var auths []*criv1.AuthConfig
 	for _, c := range match {
-		if !slices.ContainsFunc(auths, func(a *criv1.AuthConfig) bool { return proto.Equal(a, c.auth) }) {
-			auths = append(auths, c.auth)
+		if !slices.ContainsFunc(once, func(other credential) bool { return proto.Equal(other.auth, c.auth) }) {
+			once = append(once, c)
 		}
 	}
-	return auths
+	return once
 }
 
 // hostMatches compares label by label, so that * stands for one of them.

@@ -53,8 +53,8 @@ func TestMatching(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, auth := range matching(entriesOf(t, test.registries...), image) {
-				got = append(got, auth.Username)
+			for _, c := range matching(entriesOf(t, test.registries...), image) {
+				got = append(got, c.auth.Username)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("credentials (-want +got):\n%s", diff)
@@ -106,8 +106,8 @@ func FuzzDockerConfig(f *testing.F) {
 			if err != nil && all != nil {
 				t.Errorf("credentials beside the error %v", err)
 			}
-			if auths := matching(all, image); len(auths) > len(all) {
-				t.Errorf("%d of %d credentials match", len(auths), len(all))
+			if match := matching(all, image); len(match) > len(all) {
+				t.Errorf("%d of %d credentials match", len(match), len(all))
 			}
 		}
 	})

@@ -19,6 +19,22 @@
 // one by one. Nothing is kept on disk: an agent that is started again goes on with
 // what is not finished, by the status and by what the runtime has.
 //
+// # Images and tenants
+//
+// What is pulled here is there for every pod of the node, as the kubelet sees it. The
+// kubelet of Kubernetes 1.35 and later notes with which credentials it has pulled an
+// image, and lets pods use it only if they have them, too. An image that came
+// through the container runtime, as from here, has no such note: it is "preloaded",
+// and with the kubelet's default imagePullCredentialsVerificationPolicy,
+// NeverVerifyPreloadedImages, any pod of the node may run it, whoever's secret has
+// pulled it. Where tenants share nodes and have private images, set AlwaysVerify in
+// the configuration of the kubelet: pods then prove their credentials to the
+// registry, and take the layers from the node. Before 1.35, the admission plugin
+// AlwaysPullImages does the same at a higher price.
+//
+// A tag that several namespaces ask for is pulled once, with the secrets of all of
+// them: that it is there, and that it exists, is no secret among them.
+//
 // What manager and agent do stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
 //
@@ -36,8 +52,9 @@
 //   - A credential for a path of a registry is for that path and what is below it;
 //     the one of the longest path is tried first. That of Docker Hub is for Docker
 //     Hub only, and not shown to other registries.
-//   - Options.Concurrency limits the pulls at the same time; the oldest tasks are
-//     first, and one that waits between two attempts holds nobody up.
+//   - Options.Concurrency limits the pulls at the same time. The namespaces that own
+//     the tasks take turns, and one that waits between two attempts holds nobody up;
+//     nor does a registry that does not answer. Timeouts and repetitions have bounds.
 //   - Deadlines count from the start that was reported, also after a restart of
 //     the agent.
 //   - While the runtime or the API server, where it is asked for a secret, does
@@ -49,7 +66,14 @@
 //     recorded about it.
 //   - Secrets are read anew after an attempt that failed. Secrets that may not be
 //     read are left out like those that do not exist, and the message of a task
-//     that fails names them.
+//     that fails names them to their owner.
+//   - Secrets are read in the namespace kruise-daemon-config, where the manager copies
+//     them to, and used for the tasks of those alone whose they are. 1.4 reads them
+//     where they are, so that the agent of any node can read any secret, and uses
+//     all secrets of an image for all that ask for it.
+//     [Options.ReadSourceSecrets] reads them where they are, for clusters in which
+//     nodes or managers of both kinds work.
+//   - Errors are shown without what is secret in them, and cut.
 //   - The status is written as a merge patch of what has changed, and not
 //     refreshed where nothing has. firstSyncStatus is left as it is.
 package image

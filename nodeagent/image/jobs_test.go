@@ -209,3 +209,33 @@ func TestJobAndRestartsOfAgents(t *testing.T) {
 		c.want("the job", "3 of 3 succeeded, 0 failed [], 0 active: job has completed", c.job("pull"))
 	})
 }
+
+// IMG-1.6, IMG-3.9: jobs of two namespaces pull the same image, each with its own secret, which the
+// manager copies: the one that has none gets nothing by the other's.
+func TestJobsOfTwoTenants(t *testing.T) {
+	playCluster(t, 1, func(c *cluster) {
+		n := c.nodes[0]
+		asked := map[string][]string{}
+		n.runtime.Pull = func(_ context.Context, request *criv1.PullImageRequest) error {
+			image, user := request.GetImage().GetImage(), request.GetAuth().GetUsername()
+			asked[image] = append(asked[image], user)
+			if user != "bank" {
+				return errors.New("unauthorized")
+			}
+			return nil
+		}
+		n.createSecret(&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "registry"}, Type: corev1.SecretTypeDockerConfigJson,
+			Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig("quay.io", "bank")},
+		})
+		c.addJob("pull", "image: quay.io/web:1\npullSecrets: [registry]\ncompletionPolicy: {type: Never}")
+		evil, err := client.NewForConfig(c.api.Config("evil"))
+		c.must(err)
+		_, err = evil.ImagePullJobs("evil").Create(c.Context(), &v1alpha1.ImagePullJob{ObjectMeta: metav1.ObjectMeta{Namespace: "evil", Name: "pull"},
+			Spec: v1alpha1.ImagePullJobSpec{Image: "quay.io/web:2", PullSecrets: []string{"registry"}, PullPolicy: &v1alpha1.PullPolicy{BackoffLimit: new(int32)}}}, metav1.CreateOptions{})
+		c.must(err)
+		c.sleep(time.Minute)
+		n.want("of the tenant with a secret", []string{"bank"}, asked["quay.io/web:1"])
+		n.want("of the one without", []string{""}, asked["quay.io/web:2"])
+	})
+}

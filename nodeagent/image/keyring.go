@@ -8,138 +8,75 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 )
 
-// secretAge is how long a secret that was read counts as current. (IMG-3.2)
-const secretAge = 5 * time.Minute
-
-// keyring finds the credentials for an image. It reads secrets one by one, and
-// remembers each for a while. It never lists or watches them.
-type keyring struct {
-	kubernetes kubernetes.Interface
-	clock      clock.PassiveClock
-	file       string // empty for none
-
-	lock  sync.Mutex
-	known map[v1alpha1.ReferenceObject]knownSecret
+// Credentials finds credentials of the node for images, beside those in secrets and in
+// Options.DockerConfig. The plugins of the kubelet, which get them from the cloud
+// that the node runs in, are an implementation: see examples/nodeagent/credentialprovider.
+type Credentials interface {
+	// Credentials returns what to show to the registry of an image, to be tried in
+	// turn; none where it knows nothing of that registry. The image is the whole
+	// reference: docker.io/library/nginx:1.27. An error counts as none, and is
+	// reported with the attempt, where it fails, to those who see NodeImages. It is
+	// called at every attempt, by several goroutines.
+	Credentials(ctx context.Context, image string) ([]*criv1.AuthConfig, error)
 }
 
-type knownSecret struct {
-	credentials []credential
-	read        time.Time
+// keyring finds the credentials for an attempt.
+type keyring struct {
+	secrets
+	file string // empty for none
+	node Credentials
 }
 
 func newKeyring(o *Options) *keyring {
-	return &keyring{kubernetes: o.Kubernetes, clock: o.Clock, file: o.DockerConfig, known: map[v1alpha1.ReferenceObject]knownSecret{}}
+	return &keyring{
+		secrets: secrets{kubernetes: o.Kubernetes, clock: o.Clock, everywhere: o.ReadSourceSecrets, known: map[v1alpha1.ReferenceObject]knownSecret{}},
+		file:    o.DockerConfig, node: o.Credentials,
+	}
 }
-
-// unreadableSecret is a secret about which the API server has not answered.
-type unreadableSecret struct {
-	of  v1alpha1.ReferenceObject
-	err error
-}
-
-func (e *unreadableSecret) Error() string {
-	return fmt.Sprintf("read secret %s/%s, which may hold the credentials: %v", e.of.Namespace, e.of.Name, e.err)
-}
-
-func (e *unreadableSecret) Unwrap() error { return e.err }
 
 // lookup returns the credentials to try for an image, in turn: those of its
 // secrets, then the node's own. The notes say what was left out and why.
-func (k *keyring) lookup(ctx context.Context, s *Start) (auths []*criv1.AuthConfig, notes []error, err error) {
+func (k *keyring) lookup(ctx context.Context, s *Start) (all []credential, notes []*failure, err error) {
 	image, err := images.ParseReference(s.Reference)
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []credential
-	for _, of := range s.Secrets {
-		credentials, note, err := k.secret(ctx, of)
-		if err != nil {
-			return nil, nil, err
-		}
-		if note != nil {
-			klog.FromContext(ctx).Error(note, "A secret is left out")
-			notes = append(notes, note)
-		}
-		all = append(all, credentials...)
+	if all, notes, err = k.secrets.of(ctx, s); err != nil {
+		return nil, nil, err
 	}
-	own, note := k.own()
-	if note != nil {
-		klog.FromContext(ctx).Error(note, "The credentials of the node are left out")
-		notes = append(notes, note)
+	leaveOut := func(err error) {
+		klog.FromContext(ctx).Error(err, "Credentials of the node are left out")
+		notes = append(notes, failureOf(nobody, err, nil))
 	}
-	return matching(append(all, own...), image), notes, nil
-}
-
-// secret returns the credentials in a secret. One that does not exist, may not be
-// read or holds none is left out, with a note that says so. (IMG-3.2)
-func (k *keyring) secret(ctx context.Context, of v1alpha1.ReferenceObject) (all []credential, note, err error) {
-	known, found := k.remembered(of)
-	if found && k.clock.Since(known.read) < secretAge {
-		return known.credentials, nil, nil
+	own, err := k.own()
+	if err != nil {
+		leaveOut(err)
 	}
-	leftOut := func(why error) ([]credential, error, error) {
-		return nil, fmt.Errorf("secret %s/%s was left out: %w", of.Namespace, of.Name, why), nil
+	all = matching(append(all, own...), image)
+	if k.node == nil {
+		return all, notes, nil
 	}
-	if of.Namespace == "" || of.Name == "" {
-		return leftOut(errors.New("the reference lacks the namespace or the name"))
+	auths, err := k.node.Credentials(ctx, image.Full())
+	if err != nil {
+		leaveOut(err)
 	}
-	secret, err := k.kubernetes.CoreV1().Secrets(of.Namespace).Get(ctx, of.Name, metav1.GetOptions{ResourceVersion: "0"})
-	switch {
-	case apierrors.IsNotFound(err) || apierrors.IsForbidden(err):
-		k.forget([]v1alpha1.ReferenceObject{of})
-		return leftOut(err)
-	case err != nil && found:
-		return known.credentials, nil, nil // better than none
-	case err != nil:
-		return nil, nil, &unreadableSecret{of, err}
-	}
-	if all, err = secretCredentials(secret); err != nil {
-		return leftOut(err)
-	}
-	k.lock.Lock()
-	defer k.lock.Unlock()
-	k.known[of] = knownSecret{credentials: all, read: k.clock.Now()}
-	return all, nil, nil
-}
-
-// remembered returns a secret that was read before. Those of which nobody has
-// asked for long are dropped.
-func (k *keyring) remembered(of v1alpha1.ReferenceObject) (knownSecret, bool) {
-	k.lock.Lock()
-	defer k.lock.Unlock()
-	for other, known := range k.known {
-		if other != of && k.clock.Since(known.read) >= 2*secretAge {
-			delete(k.known, other)
+	for _, auth := range auths {
+		if auth != nil {
+			all = append(all, credential{auth: auth})
 		}
 	}
-	known, found := k.known[of]
-	return known, found
+	return all, notes, nil
 }
 
-// forget has secrets be read anew.
-func (k *keyring) forget(secrets []v1alpha1.ReferenceObject) {
-	k.lock.Lock()
-	defer k.lock.Unlock()
-	for _, of := range secrets {
-		delete(k.known, of)
-	}
-}
-
-// own returns the node's own credentials.
+// own returns the node's own credentials in the file.
 func (k *keyring) own() ([]credential, error) {
 	if k.file == "" {
 		return nil, nil

@@ -15,20 +15,42 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/images"
 )
 
-// by gives an image secrets of the namespace default.
+// by gives an image the copies of secrets of the namespace default.
 func by(image string, secrets ...string) change {
+	return byOf("default", image, secrets...)
+}
+
+// byOf gives an image the copies of secrets of a namespace.
+func byOf(namespace, image string, secrets ...string) change {
 	return func(n *v1alpha1.NodeImage) {
 		of := n.Spec.Images[image]
 		for _, name := range secrets {
-			of.PullSecrets = append(of.PullSecrets, v1alpha1.ReferenceObject{Namespace: "default", Name: name})
+			of.PullSecrets = append(of.PullSecrets, copyOf(namespace, name))
 		}
 		n.Spec.Images[image] = of
+	}
+}
+
+func copyOf(namespace, name string) v1alpha1.ReferenceObject {
+	copied, _ := images.CopyName(types.NamespacedName{Namespace: namespace, Name: name})
+	return v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copied}
+}
+
+// ownedBy has jobs of namespaces own a task.
+func ownedBy(namespaces ...string) func(*v1alpha1.ImageTagSpec) {
+	return func(t *v1alpha1.ImageTagSpec) {
+		for _, namespace := range namespaces {
+			t.OwnerReferences = append(t.OwnerReferences, images.TaskOwner(&v1alpha1.ImagePullJob{
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pull", UID: types.UID(namespace)}}))
+		}
 	}
 }
 
@@ -36,13 +58,25 @@ func dockerConfig(registry, user string) []byte {
 	return fmt.Appendf(nil, `{"auths":{%q:{"username":%q,"password":"p"}}}`, registry, user)
 }
 
-// addSecret adds the secret with a user for a registry.
+// addSecret adds the copy of a secret of the namespace default, with a user for a registry.
 func (n *node) addSecret(name, registry, user string) {
 	n.Helper()
-	_, err := n.kube.CoreV1().Secrets("default").Create(n.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Type: corev1.SecretTypeDockerConfigJson,
-		Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(registry, user)},
-	}, metav1.CreateOptions{})
+	n.addCopy("default", name, registry, user)
+}
+
+// addCopy adds the copy of a secret.
+func (n *node) addCopy(namespace, name, registry, user string) {
+	n.Helper()
+	of := copyOf(namespace, name)
+	n.createSecret(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: of.Namespace, Name: of.Name, Annotations: map[string]string{v1alpha1.PullSecretSourceAnnotation: namespace + "/" + name}},
+		Type:       corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: dockerConfig(registry, user)},
+	})
+}
+
+func (n *node) createSecret(secret *corev1.Secret) {
+	n.Helper()
+	_, err := n.kube.CoreV1().Secrets(secret.Namespace).Create(n.Context(), secret, metav1.CreateOptions{})
 	n.must(err)
 }
 
@@ -110,8 +144,8 @@ func TestStoryAllCredentialsFail(t *testing.T) {
 		n.sleep(10 * time.Second)
 		n.want("IMG-3.3: no anonymous fallback", []string{"two", "one"}, *asked)
 		prefix := "container runtime unix:///run/test.sock: pull image quay.io/web:1: rpc error: code = Unknown desc = unauthorized: "
-		n.expect("IMG-3.3: the errors are joined", "quay.io/web:1 v1 Failed 0% ("+prefix+"two\n"+prefix+"one\nsecret default/missing was left out: secrets \"missing\" not found)")
-	}, wants("quay.io/web", "1", backoffLimit(0)), by("quay.io/web", "one", "two", "missing"))
+		n.expect("IMG-3.3: the errors are joined", "quay.io/web:1 v1 Failed 0% ("+prefix+"two\n"+prefix+"one\nsecret default/missing was left out: it does not exist)")
+	}, wants("quay.io/web", "1", backoffLimit(0), ownedBy("default")), by("quay.io/web", "one", "two", "missing"))
 }
 
 // A secret that is corrected counts for the next attempt.
@@ -120,7 +154,8 @@ func TestStorySecretIsCorrected(t *testing.T) {
 		n.addSecret("one", "quay.io", "old")
 		asked := n.guarded("new")
 		n.start()
-		n.must(n.kube.CoreV1().Secrets("default").Delete(n.Context(), "one", metav1.DeleteOptions{}))
+		of := copyOf("default", "one")
+		n.must(n.kube.CoreV1().Secrets(of.Namespace).Delete(n.Context(), of.Name, metav1.DeleteOptions{}))
 		n.addSecret("one", "quay.io", "new")
 		n.sleep(10 * time.Second)
 		n.want("IMG-3.2 difference: read anew after a failure", []string{"old", "new"}, *asked)

@@ -46,9 +46,25 @@ type Options struct {
 	// that the caller enqueues the NodeImage. Required there; a Controller ignores it.
 	Wake func(types.NamespacedName)
 
-	// Concurrency is the number of images that are pulled at the same time.
-	// Default 5.
+	// Concurrency is the number of images that are pulled at the same time. The
+	// namespaces of those who own the tasks take turns; one of which nothing is
+	// pulled may have one image pulled beyond this number, as long as there are not
+	// twice as many: so nobody waits for the registry of others. Default 5.
 	Concurrency int
+	// Limits bounds what tasks ask for.
+	Limits Limits
+	// Filter says what may be pulled.
+	Filter Filter
+	// ReadSourceSecrets has the agent read pull secrets in the namespaces of jobs,
+	// too: tasks refer to them there where the manager is an OpenKruise before 1.8,
+	// or has imagepulljob.Options.ReferToSourceSecrets. The agent must then be allowed
+	// to read every secret of the cluster by its name, on every node. Default false: it
+	// reads secrets in v1alpha1.DaemonConfigNamespace alone, where the manager copies
+	// those that jobs name.
+	ReadSourceSecrets bool
+	// Credentials finds credentials of the node. They count for all tasks, after all
+	// others. Default nil: none.
+	Credentials Credentials
 	// DockerConfig is a file with the node's own credentials, in the format of
 	// Docker's config.json. They count for all tasks, after those of their
 	// secrets. It is read at every attempt, and may be missing. Default: none.
@@ -73,5 +89,10 @@ func (o *Options) validate() error {
 	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 	check.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")
+	check.That(o.Limits.Timeout >= 0, "Options.Limits.Timeout is negative: it is how long one attempt may take at most, 0 means an hour")
+	check.That(o.Limits.BackoffLimit >= 0, "Options.Limits.BackoffLimit is negative: it is how often an attempt is repeated at most, 0 means 20 times")
+	if err := o.Filter.Validate(); err != nil {
+		check.That(false, "Options."+err.Error())
+	}
 	return check.Err()
 }

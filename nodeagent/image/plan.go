@@ -43,9 +43,12 @@ type Start struct {
 	Reference string
 	// Timeout is how long the attempt may take.
 	Timeout time.Duration
-	// Secrets refer to credentials, and Sandbox is handed to the runtime; nil
-	// for nothing.
-	Secrets []v1alpha1.ReferenceObject
+	// Secrets refer to credentials, nil for none. They are those of the image, for
+	// all its tasks: of these only the ones of Namespaces may be used, the namespaces
+	// of those who own the task. Where Namespaces is nil nobody owns it, and all may.
+	Secrets    []v1alpha1.ReferenceObject
+	Namespaces []string
+	// Sandbox is handed to the runtime; nil for nothing.
 	Sandbox *v1alpha1.SandboxConfig
 }
 
@@ -58,9 +61,12 @@ type Cancel struct {
 // Finished is a task that has come to its end.
 type Finished struct {
 	Task
-	// Failed says how it ended, and Message why it failed.
+	// Failed says how it ended, and Message why it failed. Err is why the last
+	// attempt failed, nil where it is not that which ended the task; MessageFor
+	// says of it what is for the eyes of one namespace.
 	Failed  bool
 	Message string
+	Err     error
 	// Took is the time from the begin of the task to its end, in whole seconds.
 	Took time.Duration
 	// Owners are those who want the task.

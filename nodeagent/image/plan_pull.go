@@ -18,7 +18,7 @@ import (
 // planPulls decides about every task that is not finished, and then which of
 // those that are due have their turn.
 func (p *planner) planPulls() {
-	running := 0
+	slots := newSlots(p.Concurrency)
 	var due []*task
 	for _, t := range p.tasks {
 		switch {
@@ -26,7 +26,7 @@ func (p *planner) planPulls() {
 			t.status = *t.reported
 		case p.settled(t):
 		case t.pull != nil && t.pull.Running:
-			running++
+			slots.take(t)
 		case p.due(t):
 			due = append(due, t)
 		}
@@ -34,14 +34,7 @@ func (p *planner) planPulls() {
 	if p.plan.ListImages {
 		return
 	}
-	for _, t := range due {
-		if running >= p.Concurrency {
-			p.wait(t.Task, fmt.Sprintf("%d other pulls are under way, which is as many as may be", running))
-			continue
-		}
-		running++
-		p.start(t)
-	}
+	slots.assign(p, due)
 }
 
 // settled ends a task that has come to its end, and tells whether it has. A task
@@ -60,6 +53,10 @@ func (p *planner) settled(t *task) bool {
 			return true
 		}
 	default:
+		if refusal := p.Filter.refuses(t); refusal != "" {
+			p.fail(t, refusal, p.Now)
+			return true
+		}
 		if image := p.listed(t); image != nil {
 			p.succeed(t, image.GetId(), p.Now)
 			return true
@@ -83,8 +80,8 @@ func (p *planner) hopeless(t *task, over bool, deadline time.Time) bool {
 		p.fail(t, v1alpha1.ImagePullMessageDeadline, deadline)
 	case err != nil:
 		p.fail(t, err.Error(), p.Now)
-	case t.pull != nil && t.pull.Failures > retries(t.policy()):
-		p.fail(t, t.pull.Err.Error(), t.pull.Ended)
+	case t.pull != nil && t.pull.Failures > p.retries(t):
+		p.failAfter(t, t.pull.Err, t.pull.Ended)
 	default:
 		return false
 	}
@@ -123,19 +120,19 @@ func (p *planner) due(t *task) bool {
 	}
 	p.requeueAt(next)
 	p.wait(t.Task, fmt.Sprintf("attempt %d of %d is made in %v; the last one failed: %v",
-		t.pull.Failures+1, retries(t.policy())+1, next.Sub(p.Now), t.pull.Err))
+		t.pull.Failures+1, p.retries(t)+1, next.Sub(p.Now), t.pull.Err))
 	return false
 }
 
 // start starts an attempt.
 func (p *planner) start(t *task) {
-	timeout := attemptTimeout(t.policy())
+	timeout := p.attemptTimeout(t)
 	if deadline := p.deadline(t); !deadline.IsZero() {
 		timeout = min(timeout, deadline.Sub(p.Now))
 	}
 	p.plan.Start = append(p.plan.Start, Start{
 		Task: t.Task, Version: t.spec.Version, Reference: reference(t.Task), Timeout: timeout,
-		Secrets: t.image.PullSecrets, Sandbox: t.image.SandboxConfig,
+		Secrets: t.image.PullSecrets, Namespaces: p.Filter.passing(owningNamespaces(t.spec.OwnerReferences)), Sandbox: t.image.SandboxConfig,
 	})
 }
 
@@ -161,22 +158,22 @@ func pause(failures int) time.Duration {
 	return min(firstPause<<max(failures-1, 0), lastPause)
 }
 
-// retries is how many attempts are made after the first one.
-func retries(policy v1alpha1.ImageTagPullPolicy) int {
-	limit := ptr.Deref(policy.BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)
+// retries is how many attempts are made after the first one. (IMG-3.7)
+func (p *planner) retries(t *task) int {
+	limit := ptr.Deref(t.policy().BackoffLimit, v1alpha1.DefaultImagePullBackoffLimit)
 	if limit < 0 {
 		limit = v1alpha1.DefaultImagePullBackoffLimit
 	}
-	return int(limit)
+	return int(min(limit, p.Limits.backoffLimit()))
 }
 
-// attemptTimeout is how long one attempt may take.
-func attemptTimeout(policy v1alpha1.ImageTagPullPolicy) time.Duration {
-	seconds := ptr.Deref(policy.TimeoutSeconds, 0)
+// attemptTimeout is how long one attempt may take. (IMG-3.7)
+func (p *planner) attemptTimeout(t *task) time.Duration {
+	seconds := ptr.Deref(t.policy().TimeoutSeconds, 0)
 	if seconds <= 0 {
 		seconds = v1alpha1.DefaultImagePullTimeoutSeconds
 	}
-	return time.Duration(seconds) * time.Second
+	return min(time.Duration(seconds)*time.Second, p.Limits.timeout())
 }
 
 // maxDeadline is more than a century, in seconds: as good as no limit, and far

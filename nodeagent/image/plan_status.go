@@ -43,6 +43,12 @@ func (p *planner) fail(t *task, message string, at time.Time) {
 	p.complete(t, v1alpha1.ImagePhaseFailed, message, at)
 }
 
+// failAfter reports that a task has failed with its last attempt.
+func (p *planner) failAfter(t *task, err error, at time.Time) {
+	p.fail(t, err.Error(), at)
+	p.plan.Finished[len(p.plan.Finished)-1].Err = err
+}
+
 func (p *planner) complete(t *task, phase v1alpha1.ImagePullPhase, message string, at time.Time) {
 	begun := p.begun(t)
 	t.status = v1alpha1.ImageTagStatus{

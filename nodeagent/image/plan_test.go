@@ -150,10 +150,12 @@ func TestPlanAttempts(t *testing.T) {
 		{"IMG-3.3: 2 s after the second", nil, ptrTo(pullOf(1, failedTimes(2, time.Second))), []string{"wait nginx:1: attempt 3 of 4 is made in 1s; the last one failed: no route", "again in 1s"}},
 		{"IMG-3.3: the pause is over", nil, ptrTo(pullOf(1, failedTimes(2, 2*time.Second))), []string{"start nginx:1 v1 for 10m0s"}},
 		{"IMG-3.3: 16 s after the fifth", edits(backoffLimit(9)), ptrTo(pullOf(1, failedTimes(5, 0))), []string{"wait nginx:1: attempt 6 of 10 is made in 16s; the last one failed: no route", "again in 16s"}},
-		{"IMG-3.3: 30 s at most", edits(backoffLimit(99)), ptrTo(pullOf(1, failedTimes(64, 0))), []string{"wait nginx:1: attempt 65 of 100 is made in 30s; the last one failed: no route", "again in 30s"}},
+		{"IMG-3.3: 30 s at most", edits(backoffLimit(20)), ptrTo(pullOf(1, failedTimes(20, 0))), []string{"wait nginx:1: attempt 21 of 21 is made in 30s; the last one failed: no route", "again in 30s"}},
 		{"IMG-3.3: backoffLimit + 1 attempts, by default 3 + 1, and no pause after the last", nil, ptrTo(pullOf(1, failedTimes(4, 0))), []string{"finished nginx:1 failed=true in 10s"}},
 		{"IMG-3.3: a negative backoffLimit is 3", edits(backoffLimit(-1)), ptrTo(pullOf(1, failedTimes(4, 0))), []string{"finished nginx:1 failed=true in 10s"}},
 		{"IMG-3.3: backoffLimit 0 is one attempt", edits(backoffLimit(0)), ptrTo(pullOf(1, failedTimes(1, 0))), []string{"finished nginx:1 failed=true in 10s"}},
+		{"IMG-3.7: no more than 20 repetitions", edits(backoffLimit(1 << 30)), ptrTo(pullOf(1, failedTimes(21, 0))), []string{"finished nginx:1 failed=true in 10s"}},
+		{"IMG-3.7: no longer than an hour", edits(timeout(1 << 30)), nil, []string{"start nginx:1 v1 for 1h0m0s"}},
 		{"no policy", edits(func(t *v1alpha1.ImageTagSpec) { t.PullPolicy = nil }), nil, []string{"start nginx:1 v1 for 10m0s"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,6 +30,8 @@ type Reconciler struct {
 	clock        clock.WithTicker
 	recorder     record.EventRecorder
 	concurrency  int
+	limits       Limits
+	filter       Filter
 	credentials  *keyring
 
 	writes consistency.Store
@@ -57,7 +59,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r := &Reconciler{
 		distribution: o.Distribution, runtime: o.Runtime, reader: o.Reader, clock: o.Clock,
-		recorder: o.Recorder, concurrency: o.Concurrency, credentials: newKeyring(&o),
+		recorder: o.Recorder, concurrency: o.Concurrency, limits: o.Limits, filter: o.Filter, credentials: newKeyring(&o),
 	}
 	r.pulls = &pulls{attempt: r.attempt, wake: o.Wake, clock: o.Clock, of: map[Task]*pull{}}
 	return r, nil
@@ -105,7 +107,7 @@ func (r *Reconciler) plan(ctx context.Context, key types.NamespacedName) (*Snaps
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &Snapshot{NodeImage: n, Pulls: r.pulls.list(), Concurrency: r.concurrency, Now: r.clock.Now()}
+	s := &Snapshot{NodeImage: n, Pulls: r.pulls.list(), Concurrency: r.concurrency, Limits: r.limits, Filter: r.filter, Now: r.clock.Now()}
 	plan := NewPlan(s)
 	if !plan.ListImages {
 		return s, plan, nil

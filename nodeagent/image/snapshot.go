@@ -20,8 +20,13 @@ type Snapshot struct {
 	// Images are those that the runtime has. Nil where it has not been asked: see
 	// Plan.ListImages.
 	Images []*criv1.Image
-	// Concurrency is how many attempts may run at the same time, at least 1.
+	// Concurrency is how many attempts may run at the same time, at least 1; see
+	// Options.Concurrency.
 	Concurrency int
+	// Limits bounds what tasks ask for.
+	Limits Limits
+	// Filter says what may be pulled.
+	Filter Filter
 	// Now is the time for which to plan.
 	Now time.Time
 }
@@ -48,4 +53,34 @@ type Pull struct {
 	ImageID   string
 	// Ended is when the last attempt ended.
 	Ended time.Time
+}
+
+// Limits bounds what a task may ask for, so that no job holds up a node. Its zero
+// value is fit for use.
+type Limits struct {
+	// Timeout is how long one attempt may take at most, whatever the task says.
+	// Default 1 h.
+	Timeout time.Duration
+	// BackoffLimit is how often a failed attempt is repeated at most. Default 20.
+	BackoffLimit int32
+}
+
+// The defaults of Limits.
+const (
+	defaultMaxTimeout      = time.Hour
+	defaultMaxBackoffLimit = 20
+)
+
+func (l Limits) timeout() time.Duration {
+	if l.Timeout <= 0 {
+		return defaultMaxTimeout
+	}
+	return l.Timeout
+}
+
+func (l Limits) backoffLimit() int32 {
+	if l.BackoffLimit <= 0 {
+		return defaultMaxBackoffLimit
+	}
+	return l.BackoffLimit
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,14 +38,41 @@ type applier struct {
 }
 
 // apply does what the plan says. One node's failure does not stop the others; all
-// errors are collected, so that the reconcile is repeated.
+// errors are collected, so that the reconcile is repeated. Copies of pull secrets are
+// released when everything else is done.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
-	if plan.Delete {
+	if s.Job != nil {
+		a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan}
+		if requeueAfter, err = a.apply(ctx, s.Now); err != nil {
+			return requeueAfter, err
+		}
+	}
+	return requeueAfter, apply.Each(ctx, plan.Release, func(ctx context.Context, copied *corev1.Secret) error {
+		version, err := r.copier.release(ctx, s.key, copied.Name)
+		if version != "" {
+			r.writer.Own.Wrote(s.key, ResourceSecrets, version)
+		}
+		return err
+	})
+}
+
+func (a *applier) apply(ctx context.Context, now time.Time) (requeueAfter time.Duration, err error) {
+	if a.plan.Delete {
 		return 0, a.delete(ctx)
 	}
-	err = apply.Each(ctx, plan.Assign, a.assign)
-	return plan.RequeueAfter, errors.Join(err, a.status(ctx, s.Now))
+	err = errors.Join(
+		apply.Each(ctx, a.plan.Copy, func(ctx context.Context, name string) error { return a.copy(ctx, name, now) }),
+		apply.Each(ctx, a.plan.Assign, a.assign))
+	return a.plan.RequeueAfter, errors.Join(err, a.status(ctx, now))
+}
+
+// copy looks at a pull secret, and makes its copy what it should be.
+func (a *applier) copy(ctx context.Context, name string, now time.Time) error {
+	version, err := a.copier.copy(ctx, a.Key, name, now)
+	if version != "" {
+		a.Wrote(ResourceSecrets, version)
+	}
+	return err
 }
 
 // assign gives a node its task. A node that is gone needs none: the cache will

@@ -51,8 +51,11 @@ type Reconciler struct {
 	distribution client.Interface
 	reader       Reader
 	writer       *apply.Writer
-	reported     consistency.Last[time.Time] // when the status was last written
-	shell        *controller.Reconciler[Snapshot, Plan]
+	copier       *copier
+	// referToSource is Options.ReferToSourceSecrets.
+	referToSource bool
+	reported      consistency.Last[time.Time] // when the status was last written
+	shell         *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -62,7 +65,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("imagepulljob", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{distribution: o.Distribution, reader: o.Reader, writer: newWriter(&o)}
+	r := &Reconciler{distribution: o.Distribution, reader: o.Reader, writer: newWriter(&o), copier: newCopier(o.Kubernetes), referToSource: o.ReferToSourceSecrets}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil
 }
@@ -75,7 +78,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 	return r.shell.Reconcile(ctx, key)
 }
 
-// Snapshot returns what a plan depends on now; nil when the job does not exist.
+// Snapshot returns what a plan depends on now; nil when the job does not exist, and
+// no copy of a pull secret is left of it.
 // Its objects are shared with the caches: replace them by changed copies to ask
 // NewPlan what would happen if.
 func (r *Reconciler) Snapshot(key types.NamespacedName) (*Snapshot, error) {
@@ -83,7 +87,7 @@ func (r *Reconciler) Snapshot(key types.NamespacedName) (*Snapshot, error) {
 }
 
 // Plan returns what the next Reconcile of a job would do, without doing it;
-// nil when the job does not exist.
+// nil when the job does not exist, and no copy of a pull secret is left of it.
 func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) {
 	return r.shell.Next(context.Background(), key)
 }

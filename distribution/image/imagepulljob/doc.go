@@ -13,6 +13,19 @@
 // A reconcile waits until the caches have seen what earlier ones of the same job
 // wrote. It never waits for the writes of other jobs.
 //
+// # Pull secrets
+//
+// The secrets that a job names are copied to the namespace kruise-daemon-config for
+// as long as the job goes on, and nodes read them there and nowhere else: so a node
+// that falls into wrong hands gives away those of the jobs at that time, and no
+// other secret of the cluster. The controller itself must be allowed to read a
+// secret by its name in every namespace that has jobs. It looks at the secrets of
+// jobs now and then, and does not watch: to watch takes the right to list all.
+//
+// An agent of OpenKruise 1.4 reads the copies, too. Where the manager of one is to
+// take over at any time, or agents are older than the copies, see
+// [Options.ReferToSourceSecrets].
+//
 // What manager and agent do stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
 //
@@ -35,5 +48,7 @@
 //     one of them is gone; the job goes on with others.
 //   - What is wrong with a spec that no webhook has seen stands in the message of
 //     the status.
+//   - Pull secrets are copied to where nodes may read them; those that cannot be
+//     stand in the message of the status.
 //   - failedNodes are sorted at the deadline, too.
 package imagepulljob

@@ -168,3 +168,26 @@ func holds(matcher labels.Selector, pod *corev1.Pod) bool {
 func keyOf(job *v1alpha1.ImagePullJob) types.NamespacedName {
 	return types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
 }
+
+// copyChanged enqueues the jobs that need a copy of a pull secret which came or went,
+// or did and do no more; before or after may be nil.
+func copyChanged(before, after *corev1.Secret, enqueue controller.Enqueue) {
+	was, is := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
+	for secret, jobs := range map[*corev1.Secret]map[types.NamespacedName]bool{before: was, after: is} {
+		if secret != nil {
+			for _, job := range caches.JobsOfCopy(secret) {
+				jobs[job] = true
+			}
+		}
+	}
+	for job := range was {
+		if !is[job] {
+			enqueue(job)
+		}
+	}
+	for job := range is {
+		if !was[job] {
+			enqueue(job)
+		}
+	}
+}

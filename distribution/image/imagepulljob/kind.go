@@ -10,6 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	corev1informers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
@@ -29,6 +32,7 @@ type Resource = consistency.Resource
 const (
 	ResourceImagePullJobs Resource = "imagepulljobs"
 	ResourceNodeImages    Resource = "nodeimages"
+	ResourceSecrets       Resource = "secrets" // the copies of pull secrets
 )
 
 // reads lists what a job's plan depends on. What is there at the start concerns
@@ -47,6 +51,13 @@ func reads(o *Options) []controller.Read {
 		{Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
 			Concern: controller.On(events.podChanged), Collect: true, OnlyLater: true},
 	}
+	reads = append(reads, controller.Read{
+		Resource: ResourceSecrets, Live: apiwriter.Typed(func(string) typedcorev1.SecretInterface {
+			return o.Kubernetes.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace)
+		}),
+		Informer: &o.Copies, Make: func() cache.SharedIndexInformer { return NewCopyInformer(o.Kubernetes) },
+		Index: caches.AddCopyIndex, Fields: controller.Annotations, Concern: controller.On(copyChanged),
+	})
 	if o.CloneSets != nil || o.Workloads != nil {
 		reads = append(reads, controller.Read{Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
@@ -58,6 +69,14 @@ func reads(o *Options) []controller.Read {
 		}})
 	}
 	return reads
+}
+
+// NewCopyInformer makes an informer of the copies of pull secrets, for
+// Options.Copies.
+func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
+	return corev1informers.NewFilteredSecretInformer(client, v1alpha1.DaemonConfigNamespace, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
+		o.LabelSelector = v1alpha1.PullSecretSourceUIDLabel
+	})
 }
 
 // kind describes ImagePullJobs to the shell.
@@ -74,19 +93,29 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.reported.Forget(key)
+	r.copier.looks.Forget(key)
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil
-// when the job does not exist.
+// when the job does not exist, and nothing is left of it.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := r.reader.ImagePullJob(key.Namespace, key.Name)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
+	copies, err := r.reader.Copies(key)
 	if err != nil {
-		return nil, fmt.Errorf("read ImagePullJob %s: %w", key, err)
+		return nil, fmt.Errorf("read the copies of pull secrets of ImagePullJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, Now: r.shell.Clock.Now(), Reported: r.reported.Get(key)}
+	job, err := found(r.reader.ImagePullJob(key.Namespace, key.Name))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read ImagePullJob %s: %w", key, err)
+	case job == nil && len(copies) == 0:
+		return nil, nil
+	case job == nil:
+		return &Snapshot{Copies: copies, key: key, Now: r.shell.Clock.Now()}, nil
+	}
+	s := &Snapshot{
+		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.referToSource,
+		Now: r.shell.Clock.Now(), Reported: r.reported.Get(key),
+	}
 	if over(job) {
 		return s, nil // the nodes no longer matter
 	}

@@ -17,16 +17,22 @@ import (
 // Metrics receives what the controller measures of itself.
 type Metrics = podwright.Metrics
 
-// Options says what a Controller or a Reconciler works with. Distribution is
-// required, and so is Kubernetes for a Controller that makes its own informer of
-// pods; every other field has a useful zero value.
+// Options says what a Controller or a Reconciler works with. Distribution and
+// Kubernetes are required; every other field has a useful zero value.
 type Options struct {
 	// Distribution reads and writes ImagePullJobs and NodeImages. The
 	// controller limits its own parallelism; a client-side rate limit (QPS)
 	// only slows it down.
 	Distribution client.Interface
-	// Kubernetes reads pods.
+	// Kubernetes reads pods, and the pull secrets that jobs name, which it copies to
+	// the namespace v1alpha1.DaemonConfigNamespace.
 	Kubernetes kubernetes.Interface
+	// ReferToSourceSecrets copies no pull secrets: tasks refer to them in the
+	// namespaces of the jobs, and the agents of nodes must be allowed to read any
+	// secret of the cluster there, as those of OpenKruise before 1.8 are, and those
+	// of podwright with image.Options.ReadSourceSecrets. It is for a cluster in which
+	// another manager may take over that knows of no copies. Default false.
+	ReferToSourceSecrets bool
 	// Workloads reads CloneSets and StatefulSets: the nodes of a job that one
 	// of them controls are taken in the order in which it updates its pods.
 	// Both kinds must be served. Default nil: such nodes are taken in the order
@@ -41,6 +47,10 @@ type Options struct {
 	// the first one. Where one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	ImagePullJobs, NodeImages, Pods, CloneSets, StatefulSets cache.SharedIndexInformer
+	// Copies is such an informer of the secrets in v1alpha1.DaemonConfigNamespace that
+	// have the label v1alpha1.PullSecretSourceUIDLabel, or of all there. The
+	// controller adds an index to it.
+	Copies cache.SharedIndexInformer
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
@@ -61,7 +71,7 @@ type Options struct {
 func (o *Options) validate() error {
 	check := controller.Check("imagepulljob")
 	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
-	check.That(o.Kubernetes != nil || o.Pods != nil || o.Reader != nil, "Options.Kubernetes is nil, and so is Options.Pods: it needs a clientset to read pods with, kubernetes.NewForConfig makes one")
+	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read pods with, and to copy pull secrets, kubernetes.NewForConfig makes one")
 	check.Workers(o.Workers, "jobs", 3)
 	return check.Err()
 }

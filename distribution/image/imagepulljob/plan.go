@@ -5,6 +5,8 @@ package imagepulljob
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/images"
@@ -27,6 +29,13 @@ type Plan struct {
 	// Waiting lists the nodes that should have the task and do not, each with
 	// the reason.
 	Waiting []Wait
+
+	// Copy lists the pull secrets of the job, by name, at which to look, and of which
+	// to make the copies as they should be.
+	Copy []string
+	// Release are the copies that the job does not need any more. Status is written
+	// before.
+	Release []*corev1.Secret
 
 	// Status is the status to write, or nil when the present one stands.
 	Status *v1alpha1.ImagePullJobStatus
@@ -101,6 +110,8 @@ const (
 	RuleParallelism rollout.Rule = "Parallelism"
 	// RuleNoNodeImage: the node has no NodeImage. The job does not wait for it.
 	RuleNoNodeImage rollout.Rule = "NoNodeImage"
+	// RulePullSecrets: it is not known yet which pull secrets nodes can have.
+	RulePullSecrets rollout.Rule = "PullSecrets"
 	// RuleTooManyImages: the node has tasks for as many images as it can have.
 	RuleTooManyImages rollout.Rule = "TooManyImages"
 )
@@ -108,22 +119,37 @@ const (
 // NewPlan decides what to do about an ImagePullJob. It never fails: what is
 // wrong with the job is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
-	p := &planner{Snapshot: s, plan: &Plan{}}
+	p := &planner{Snapshot: s, plan: &Plan{}, secretsKnown: true}
 	switch {
-	case s.Job.DeletionTimestamp != nil:
+	case s.Job == nil || s.Job.DeletionTimestamp != nil:
+		p.plan.Release = s.Copies
 	case s.Job.Status.CompletionTime != nil:
+		p.plan.Release = s.Copies
 		p.planDeletion()
 	default:
-		p.read()
-		if len(p.plan.Problems) == 0 {
-			p.findNodes()
-		}
-		if len(p.plan.Problems) == 0 {
-			p.planTasks()
-		}
-		p.planStatus()
+		p.planRunning()
 	}
 	return p.plan
+}
+
+// planRunning decides about a job that is not over.
+func (p *planner) planRunning() {
+	if p.ReferToSourceSecrets {
+		p.plan.Release = p.Copies
+	} else {
+		p.secretsKnown = p.planSecrets()
+	}
+	p.read()
+	if len(p.plan.Problems) == 0 {
+		p.findNodes()
+	}
+	if len(p.plan.Problems) == 0 {
+		p.planTasks()
+	}
+	p.planStatus()
+	if status := p.plan.Status; status != nil && status.CompletionTime != nil {
+		p.plan.Copy, p.plan.Release = nil, p.Copies
+	}
 }
 
 // problem reports what is wrong with the spec.

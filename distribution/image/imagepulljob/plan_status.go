@@ -23,6 +23,9 @@ const progressInterval = 5 * time.Second
 // (IMG-1.5)
 func (p *planner) planStatus() {
 	old := &p.Job.Status
+	if old.StartTime == nil && !p.secretsKnown {
+		return // in a moment there is more to say
+	}
 	status := &v1alpha1.ImagePullJobStatus{StartTime: cmp.Or(old.StartTime, ptr.To(p.now()))}
 	p.count(status)
 	if err := errors.Join(p.plan.Problems...); err != nil {
@@ -71,6 +74,9 @@ func (p *planner) conclude(status *v1alpha1.ImagePullJobStatus) {
 		status.Message = v1alpha1.ImagePullJobMessageNoProgress
 	default:
 		status.Message = fmt.Sprintf(v1alpha1.ImagePullJobMessageProgressFormat, 100*float64(done)/float64(status.Desired))
+	}
+	if status.CompletionTime == nil {
+		status.Message = p.withLeftOut(status.Message)
 	}
 	if deadline, limited := p.deadline(); limited && status.CompletionTime == nil {
 		p.requeueAfter(deadline.Sub(p.Now))

@@ -31,6 +31,8 @@ func (p *planner) planTasks() {
 		n := &p.nodes[i]
 		switch {
 		case n.state != NotSynced:
+		case !p.secretsKnown:
+			p.wait(n.Name, &rollout.Reason{Rule: RulePullSecrets, Message: "the pull secrets of the job are being copied to where nodes find them"})
 		case free <= 0:
 			p.wait(n.Name, held)
 		case p.full(n.NodeImage):
@@ -79,17 +81,6 @@ func (p *planner) assign(n *v1alpha1.NodeImage) Assignment {
 	task.OwnerReferences = append(slices.Clone(task.OwnerReferences), images.TaskOwner(p.Job))
 	slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagSpec) int { return strings.Compare(a.Tag, b.Tag) })
 	return Assignment{NodeImage: n, Name: p.plan.Image, Image: image}
-}
-
-// withSecrets returns the references to secrets with those of the job.
-func (p *planner) withSecrets(refs []v1alpha1.ReferenceObject) []v1alpha1.ReferenceObject {
-	refs = slices.Clone(refs)
-	for _, name := range p.Job.Spec.PullSecrets {
-		if ref := (v1alpha1.ReferenceObject{Namespace: p.Job.Namespace, Name: name}); !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
-	return refs
 }
 
 // How long a finished task stays on a node, in seconds. The spread keeps the

@@ -89,14 +89,16 @@ func TestPlanMakesTasks(t *testing.T) {
 			`{"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
 		{"IMG-1.4: tags are sorted", "", nodeImage("n", task("nginx", "2"), task("nginx", "0")),
 			`{"tags":[{"tag":"0","createdAt":"2024-05-01T11:59:00Z","version":1},{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":1},{"tag":"2","createdAt":"2024-05-01T11:59:00Z","version":1}]}`},
-		{"IMG-1.4: the sandbox of the last writer, also none; secrets stay", "pullSecrets: [c, b]", nodeImage("n", task("nginx", "1"), secrets),
-			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"},{"namespace":"default","name":"c"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
+		{"IMG-1.4: the sandbox of the last writer, also none; secrets of others stay, and the job's are its copies", "pullSecrets: [c, b]", nodeImage("n", task("nginx", "1"), secrets),
+			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"kruise-daemon-config","name":"` + copyName("c") + `"},{"namespace":"kruise-daemon-config","name":"` + copyName("b") + `"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}]}`},
 		{"IMG-1.4: the sandbox of the job", "sandboxConfig: {labels: {new: '1'}}", nodeImage("n", task("nginx", "1"), secrets),
 			`{"pullSecrets":[{"namespace":"kube-system","name":"a"},{"namespace":"default","name":"b"}],"tags":[{"tag":"1","createdAt":"2024-05-01T12:00:00Z","ownerReferences":[MINE],"version":2}],"sandboxConfig":{"labels":{"new":"1"}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := test.node.DeepCopy()
-			plan := NewPlan(snapshot(newJob(t, test.spec+"\npullPolicy: "+policy), test.node))
+			s := snapshot(newJob(t, test.spec+"\npullPolicy: "+policy), test.node)
+			s.Looks = map[string]Look{"b": {At: noon}, "c": {At: noon}}
+			plan := NewPlan(s)
 			if len(plan.Assign) != 1 {
 				t.Fatalf("assigned: %+v", plan.Assign)
 			}

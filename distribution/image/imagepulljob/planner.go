@@ -21,6 +21,9 @@ type planner struct {
 
 	image images.Reference
 	nodes []node // what plan.Nodes is about
+
+	secretsKnown bool     // whether it is known which pull secrets nodes can have
+	leftOut      []string // why they cannot have the others
 }
 
 // node is a node of the job with what every step wants to know of it.

@@ -6,7 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -37,6 +39,11 @@ type Reader interface {
 	// StatefulSet returns a StatefulSet of apps.kruise.io. A Reader that knows
 	// none finds none.
 	StatefulSet(namespace, name string) (*workloadsv1beta1.StatefulSet, error)
+	// Copies returns the copies of pull secrets that a job needs, those in
+	// v1alpha1.DaemonConfigNamespace that name it in
+	// v1alpha1.PullSecretReferencesAnnotation, in any order. One that names no job
+	// at all stands for the job of its own namespace and name.
+	Copies(job types.NamespacedName) ([]*corev1.Secret, error)
 	// SyncedResourceVersion returns the resourceVersion up to which a cache is
 	// complete, empty when it cannot tell: then Reconcile returns an error, unless
 	// Options.AllowStaleReads is set.
@@ -48,6 +55,7 @@ type informerReader struct {
 	jobs         client.ImagePullJobLister
 	nodeImages   client.NodeImageLister
 	pods         corev1listers.PodLister
+	copies       cache.Indexer
 	cloneSets    workloadsclient.CloneSetLister    // nil: none are known
 	statefulSets workloadsclient.StatefulSetLister // nil: none are known
 }
@@ -58,6 +66,7 @@ func newInformerReader(o *Options) *informerReader {
 		jobs:       client.NewImagePullJobLister(o.ImagePullJobs.GetIndexer()),
 		nodeImages: client.NewNodeImageLister(o.NodeImages.GetIndexer()),
 		pods:       corev1listers.NewPodLister(o.Pods.GetIndexer()),
+		copies:     o.Copies.GetIndexer(),
 	}
 	if o.CloneSets != nil {
 		r.cloneSets = workloadsclient.NewCloneSetLister(o.CloneSets.GetIndexer())
@@ -82,6 +91,10 @@ func (r *informerReader) NodeImages() ([]*v1alpha1.NodeImage, error) {
 
 func (r *informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
 	return r.pods.Pods(namespace).List(selector)
+}
+
+func (r *informerReader) Copies(job types.NamespacedName) ([]*corev1.Secret, error) {
+	return caches.CopiesFor(r.copies, job)
 }
 
 func (r *informerReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
-// none beyond. Reading shared informers counts, whoever runs them; CloneSets and
+// none beyond; NamespaceRules returns the others. Reading shared informers counts, whoever runs them; CloneSets and
 // StatefulSets are read where Workloads or their informer is given. Every call
 // returns new rules.
 //
@@ -25,6 +25,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule(v1alpha1.GroupName, "nodeimages", "list watch patch"),
 		manifests.Rule("", "pods", "list watch"),
 	}
+	if !o.ReferToSourceSecrets {
+		rules = append(rules, manifests.Rule("", "secrets", "get"))
+	}
 	if o.Workloads != nil || o.CloneSets != nil {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "clonesets", "list watch"))
 	}
@@ -32,4 +35,10 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "statefulsets", "list watch"))
 	}
 	return rules
+}
+
+// NamespaceRules returns the RBAC rules that a Controller with these options needs
+// in one namespace, v1alpha1.DaemonConfigNamespace, for a Role there. (IMG-1.6)
+func NamespaceRules(Options) (namespace string, rules []rbacv1.PolicyRule) {
+	return v1alpha1.DaemonConfigNamespace, []rbacv1.PolicyRule{manifests.Rule("", "secrets", "get list watch create update delete")}
 }

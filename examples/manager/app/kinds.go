@@ -143,11 +143,13 @@ func statefulSets(f *pflag.FlagSet) kind {
 
 func imagePullJobs(f *pflag.FlagSet) kind {
 	workers := f.Int("imagepulljob-workers", 3, "ImagePullJobs reconciled at the same time")
+	referToSource := f.Bool("imagepulljob-refer-to-source-secrets", false,
+		"copy no pull secrets of ImagePullJobs to the namespace "+distributionv1alpha1.DaemonConfigNamespace+": agents must be allowed to read them where they are")
 	return kind{
 		name: "imagepulljob-controller", gate: features.KruiseDaemon, resource: imagePullJobsResource,
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := imagepulljob.Options{
-				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Distribution: p.Distribution, Namespace: p.namespace, Metrics: reconciles, Workers: *workers, ReferToSourceSecrets: *referToSource,
 				ImagePullJobs: p.caches.imagePullJobs(), NodeImages: p.caches.nodeImages(), Pods: p.caches.pods(),
 			}
 			// The workloads say in which order to pull.
@@ -156,7 +158,7 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 				return controllers.Composed{}, err
 			}
 			o.StatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without)
-			return controllers.Of(o, imagepulljob.New, imagepulljob.Rules), err
+			return controllers.OfNamespace(o, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), err
 		},
 		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
 			return &imagepulljob.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}

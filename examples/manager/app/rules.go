@@ -78,6 +78,10 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 	}
 	all, err := controllers.Permissions(m.controllers(caches))
 	for _, part := range all {
+		if part.Namespace != "" { // whatever namespace the manager works in
+			needed = append(needed, part)
+			continue
+		}
 		kind := slices.IndexFunc(m.config.kinds, func(k kind) bool { return k.name == part.Name })
 		inCluster, where := permissions.Part{Name: part.Name}, permissions.Part{Name: part.Name, Namespace: m.config.Namespace}
 		for _, rule := range part.Rules {

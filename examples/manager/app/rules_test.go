@@ -25,8 +25,11 @@ func TestPermissions(t *testing.T) {
 		flags       string
 		allowed, no []request
 	}{
-		"PF-9: the defaults":         {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
-		"PF-9: other Secrets":        {"", nil, []request{{"patch", "", "secrets", "kruise-system", "other"}, {"patch", "", "secrets", "shop", "kruise-webhook-certs"}}},
+		"PF-9: the defaults":  {"", []request{anywhere, node, lease, secret, hooks}, []request{pull, install, namespace}},
+		"PF-9: other Secrets": {"", nil, []request{{"patch", "", "secrets", "kruise-system", "other"}, {"patch", "", "secrets", "shop", "kruise-webhook-certs"}}},
+		"PF-9: copies of Secrets": {"", []request{{"create", "", "secrets", "kruise-daemon-config", ""}, {"get", "", "secrets", "shop", "registry"}},
+			[]request{{"list", "", "secrets", "shop", ""}, {"create", "", "secrets", "shop", ""}, {"delete", "", "secrets", "kruise-system", "other"}}},
+		"PF-9: no copies of Secrets": {"--imagepulljob-refer-to-source-secrets", nil, []request{{"get", "", "secrets", "shop", "registry"}}},
 		"PF-9: other Leases":         {"", nil, []request{{"update", "coordination.k8s.io", "leases", "kruise-system", "other"}}},
 		"without agents":             {"--feature-gates=KruiseDaemon=false", []request{anywhere}, []request{node}},
 		"images ahead of updates":    {"--feature-gates=PreDownloadImageForInPlaceUpdate=true", []request{pull}, nil},

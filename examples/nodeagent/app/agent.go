@@ -118,13 +118,17 @@ func (a *Agent) work(ctx context.Context) error {
 		return err
 	}
 	defer closeKubelet()
+	credentials, err := a.config.credentials()
+	if err != nil {
+		return err
+	}
 	runtime, err := a.connectRuntime(ctx, caches.clients.Kubernetes)
 	if err != nil {
 		return err
 	}
 	defer runtime.Close()
 	logger.Info("Connected to the container runtime", "endpoint", runtime.Endpoint, "name", runtime.Name, "version", runtime.Version)
-	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches})
+	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches, credentials})
 }
 
 // connectKubelet has the caches read the pods of the kubelet, where they shall. The connection has to be closed.

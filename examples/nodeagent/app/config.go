@@ -16,9 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/examples/nodeagent/credentialprovider"
 	"github.com/podwright/podwright/examples/nodeagent/kubeletpods"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/nodeagent/image"
 )
 
 // name is the name of the program.
@@ -70,6 +72,13 @@ type Config struct {
 	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
 	// time; RestartConcurrency that of pods of which containers are being stopped.
 	Concurrency, RestartConcurrency int
+	// PullNamespaces and PullRegistries are image.Filter. Default: all.
+	PullNamespaces, PullRegistries []string
+	// ReadSourceSecrets is that of image.Options.
+	ReadSourceSecrets bool
+	// CredentialProviderConfig and CredentialProviderBinDir are the configuration of the kubelet's credential provider
+	// plugins, and where these are. Default: there are none.
+	CredentialProviderConfig, CredentialProviderBinDir string
 	// HealthAddr serves /healthz, /readyz and /metrics, PprofAddr /debug/pprof/, over plain HTTP.
 	HealthAddr, PprofAddr string
 
@@ -95,6 +104,11 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.DurationVar(&c.MaxGracePeriod, "max-grace-period", c.MaxGracePeriod, "longest time that a container is given to stop, whatever is asked for; 0 for 24h")
 	f.IntVar(&c.Concurrency, "concurrency", c.Concurrency, "objects that a feature reconciles, and images that are pulled, at the same time")
 	f.IntVar(&c.RestartConcurrency, "restart-concurrency", c.RestartConcurrency, "pods of which containers are being stopped at the same time")
+	f.StringSliceVar(&c.PullNamespaces, "pull-namespaces", c.PullNamespaces, "namespaces for whose ImagePullJobs images are pulled, such as team-*; default: all")
+	f.StringSliceVar(&c.PullRegistries, "pull-registries", c.PullRegistries, "registries from which images are pulled, such as *.example.com or docker.io/library; default: all")
+	f.BoolVar(&c.ReadSourceSecrets, "read-source-secrets", c.ReadSourceSecrets, "read pull secrets in the namespaces of ImagePullJobs, too, as managers of OpenKruise before 1.8 refer to them")
+	f.StringVar(&c.CredentialProviderConfig, "image-credential-provider-config", c.CredentialProviderConfig, "configuration of credential provider plugins, as the kubelet takes it")
+	f.StringVar(&c.CredentialProviderBinDir, "image-credential-provider-bin-dir", c.CredentialProviderBinDir, "folder of the credential provider plugins")
 	f.StringVar(&c.HealthAddr, "health-addr", c.HealthAddr, `address of /healthz, /readyz and /metrics; "0" for none`)
 	f.StringVar(&c.HealthAddr, "addr", c.HealthAddr, "the same as --health-addr")
 	f.StringVar(&c.PprofAddr, "pprof-addr", c.PprofAddr, "address of /debug/pprof/; empty for none")
@@ -121,7 +135,25 @@ func (c *Config) Validate() error {
 	wrong(c.MaxGracePeriod < 0, "max-grace-period", c.MaxGracePeriod, "want 0 or more")
 	wrong(c.Concurrency < 1, "concurrency", c.Concurrency, "want at least 1")
 	wrong(c.RestartConcurrency < 1, "restart-concurrency", c.RestartConcurrency, "want at least 1")
+	if err := c.pullFilter().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--pull-namespaces or --pull-registries: %w", err))
+	}
+	wrong((c.CredentialProviderConfig == "") != (c.CredentialProviderBinDir == ""), "image-credential-provider-config", c.CredentialProviderConfig,
+		"want it together with --image-credential-provider-bin-dir")
 	return errors.Join(errs...)
+}
+
+// pullFilter says what may be pulled.
+func (c *Config) pullFilter() image.Filter {
+	return image.Filter{Namespaces: c.PullNamespaces, Registries: c.PullRegistries}
+}
+
+// credentials returns the credentials of the node, nil where there are none.
+func (c *Config) credentials() (image.Credentials, error) {
+	if c.CredentialProviderConfig == "" {
+		return nil, nil
+	}
+	return credentialprovider.Load(c.CredentialProviderConfig, c.CredentialProviderBinDir)
 }
 
 // mounted is where the manifests of OpenKruise mount the /var/run of the node.

@@ -7,7 +7,8 @@
 // An agent needs the name of its node, a socket of the container runtime, and the
 // rights in rbac/nodeagent.yaml; --print-rbac prints them for other flags. It runs
 // as a DaemonSet in the network of the node, with the runtime's socket mounted, or
-// as a service of the node. It elects no leader. "make build" builds it; the package
+// as a service of the node. The namespace kruise-daemon-config has to exist, where it
+// finds pull secrets. It elects no leader. "make build" builds it; the package
 // comment of [github.com/podwright/podwright/nodeagent] says why with -tags=grpcnotrace.
 //
 // # Differences
@@ -28,6 +29,8 @@
 //   - a feature whose CRD is missing begins when the CRD is installed, within two
 //     minutes, and the agent is ready without it. The log and /readyz?verbose say
 //     what is waited for.
+//   - secrets are read in the namespace kruise-daemon-config alone, where the manager
+//     copies those that jobs name, unless --read-source-secrets says otherwise.
 //   - profiles are not served unless asked for.
 //   - requests to the API server are not limited by the client.
 package app

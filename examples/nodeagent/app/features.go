@@ -39,6 +39,8 @@ type shared struct {
 	gates   featuregate.FeatureGate
 	runtime *nodeagent.Runtime
 	caches  *caches
+	// credentials are those of the node, nil for none.
+	credentials image.Credentials
 }
 
 // features returns all that the agent runs. A new feature is one more entry here.
@@ -64,10 +66,11 @@ func (s *shared) features() []controllers.Controller {
 	}, {
 		Name: image.EventSource, Gate: features.KruiseDaemon, Resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
-			return controllers.Of(image.Options{
+			return controllers.OfNamespace(image.Options{
 				Distribution: own.Distribution, Kubernetes: own.Kubernetes, Runtime: s.runtime, Node: s.config.NodeName, NodeImages: s.caches.nodeImages(),
 				Concurrency: s.config.Concurrency, Recorder: own.Recorder, Metrics: reconciles,
-			}, image.New, image.Rules), nil
+				Filter: s.config.pullFilter(), ReadSourceSecrets: s.config.ReadSourceSecrets, Credentials: s.credentials,
+			}, image.New, image.Rules, image.NamespaceRules), nil
 		},
 	}}
 }

@@ -79,6 +79,9 @@ type Own struct {
 // Composed is a controller that is not made yet, and the RBAC rules that it needs.
 type Composed struct {
 	rules []rbacv1.PolicyRule
+	// where is a namespace in which more is needed, and there is what that is. Empty: there is none.
+	where string
+	there []rbacv1.PolicyRule
 	make  func() (runner, error)
 }
 
@@ -89,7 +92,16 @@ type runner interface {
 
 // Of returns the controller of options: New and Rules are those of its package.
 func Of[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule) Composed {
-	return Composed{Rules(options), func() (runner, error) { return New(options) }}
+	return Composed{rules: Rules(options), make: func() (runner, error) { return New(options) }}
+}
+
+// OfNamespace is Of for a controller that needs more in one namespace: NamespaceRules is that of its package, too.
+func OfNamespace[O any, C runner](options O, New func(O) (C, error), Rules func(O) []rbacv1.PolicyRule,
+	NamespaceRules func(O) (namespace string, rules []rbacv1.PolicyRule),
+) Composed {
+	composed := Of(options, New, Rules)
+	composed.where, composed.there = NamespaceRules(options)
+	return composed
 }
 
 // Clients are those of one part of a program, which its user agent names.
@@ -203,6 +215,9 @@ func Permissions(all []Controller) (needed []permissions.Part, err error) {
 			return nil, fmt.Errorf("%s: %w", one.Name, err)
 		}
 		needed = append(needed, permissions.Part{Name: one.Name, Rules: composed.rules})
+		if composed.where != "" {
+			needed = append(needed, permissions.Part{Name: one.Name, Namespace: composed.where, Rules: composed.there})
+		}
 	}
 	return needed, nil
 }

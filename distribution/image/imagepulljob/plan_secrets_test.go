@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package imagepulljob
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
+)
+
+func copyName(name string) string {
+	copied, _ := images.CopyName(types.NamespacedName{Namespace: "default", Name: name})
+	return copied
+}
+
+// copied is the copy of a secret of the namespace default, which jobs need.
+func copied(name string, jobs ...string) *corev1.Secret {
+	c := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: v1alpha1.DaemonConfigNamespace, Name: copyName(name), UID: "copy", ResourceVersion: "5",
+			Labels:      map[string]string{v1alpha1.PullSecretSourceUIDLabel: "source"},
+			Annotations: map[string]string{v1alpha1.PullSecretSourceAnnotation: "default/" + name, v1alpha1.PullSecretReferencesAnnotation: strings.Join(jobs, ",")},
+		},
+		Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("{}")},
+	}
+	return c
+}
+
+// source is the secret s of the namespace default.
+func source(changes ...func(*corev1.Secret)) *corev1.Secret {
+	s := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", UID: "source", Labels: map[string]string{"app": "shop"}},
+		Type:       corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte("{}"), "more": []byte("x")},
+	}
+	for _, c := range changes {
+		c(s)
+	}
+	return s
+}
+
+func TestPlanSecrets(t *testing.T) {
+	good := func(ago time.Duration) Look { return Look{At: noon.Add(-ago)} }
+	bad := func(ago time.Duration) Look { return Look{At: noon.Add(-ago), Problem: "it does not exist"} }
+	const leftOut = "; pull secret s is left out: it does not exist"
+	for _, test := range []struct {
+		name, spec string
+		looks      map[string]Look
+		copies     []*corev1.Secret
+		copy       string // names
+		release    string // names of copies
+		waits      bool   // the node gets no task
+		message    string // beyond the progress
+		after      time.Duration
+	}{
+		{name: "no secrets", spec: ""},
+		{name: "IMG-1.6: a secret is looked at before a node gets the task", spec: "pullSecrets: [s]", copy: "s", waits: true, after: time.Millisecond},
+		{name: "IMG-1.6: also one of two", spec: "pullSecrets: [s, t]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull")}, copy: "t", waits: true, after: time.Millisecond},
+		{name: "a secret that is named twice", spec: "pullSecrets: [s, s]", copy: "s", waits: true, after: time.Millisecond},
+		{name: "IMG-1.6: it has a copy", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull")}, after: 2 * time.Minute},
+		{name: "IMG-1.6: it is looked at every two minutes", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(2 * time.Minute)}, copies: []*corev1.Secret{copied("s", "default/pull")}, copy: "s", after: 2 * time.Minute},
+		{name: "IMG-1.6: it cannot be copied: without, and not at once again", spec: "pullSecrets: [s]", looks: map[string]Look{"s": bad(0)}, message: leftOut, after: 2 * time.Minute},
+		{name: "IMG-1.6: perhaps it can be now", spec: "pullSecrets: [s]", looks: map[string]Look{"s": bad(2 * time.Minute)}, copy: "s", message: leftOut, after: 2 * time.Minute},
+		{name: "IMG-1.6: somebody has deleted the copy, a moment ago", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(time.Second)}, after: 9 * time.Second},
+		{name: "IMG-1.6: somebody has deleted the copy", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(10 * time.Second)}, copy: "s", after: 2 * time.Minute},
+		{name: "IMG-1.6: the job needs it no more", spec: "pullSecrets: [s]", looks: map[string]Look{"s": good(0)}, copies: []*corev1.Secret{copied("s", "default/pull"), copied("t", "default/pull")}, release: "t", after: 2 * time.Minute},
+		{name: "what no secret is named", spec: `pullSecrets: ["", "A"]`, message: "; pull secret  is left out: no secret can have that name; pull secret A is left out: no secret can have that name"},
+		{name: "a name that is too long", spec: "pullSecrets: [" + strings.Repeat("x", 233) + "]", message: "; pull secret " + strings.Repeat("x", 233) + " is left out: its name is too long to be copied: want at most 232 characters"},
+		{name: "many", spec: `pullSecrets: [A, B, C, D, E]`, message: "; pull secret A is left out: no secret can have that name; pull secret B is left out: no secret can have that name; pull secret C is left out: no secret can have that name; and 2 more"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := snapshot(newJob(t, test.spec), fresh(1)...)
+			s.Job.Status.StartTime = at(-time.Hour)
+			s.Looks, s.Copies = test.looks, test.copies
+			plan := NewPlan(s)
+			release := ""
+			for _, c := range plan.Release {
+				name, _ := images.SourceName(c.Name, "default")
+				release += name
+			}
+			got := fmt.Sprintf("copy %s, release %s, wait %t, again in %v", strings.Join(plan.Copy, " "), release, len(plan.Assign) == 0, plan.RequeueAfter)
+			want := fmt.Sprintf("copy %s, release %s, wait %t, again in %v", test.copy, test.release, test.waits, test.after)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+			if test.waits != (len(plan.Waiting) == 1 && plan.Waiting[0].Reason.Rule == RulePullSecrets) {
+				t.Errorf("waiting: %v", plan.Waiting)
+			}
+			if diff := cmp.Diff("job is running, progress 0.0%"+test.message, plan.Status.Message); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// IMG-1.6: a job that is over, going or gone needs no copies; one that ends now
+// releases them with its last status.
+func TestPlanReleasesSecrets(t *testing.T) {
+	for name, change := range map[string]func(*Snapshot){
+		"over":                                   func(s *Snapshot) { s.Job.Status.CompletionTime = at(0) },
+		"going":                                  func(s *Snapshot) { s.Job.DeletionTimestamp = at(0) },
+		"gone":                                   func(s *Snapshot) { s.Job = nil },
+		"it ends":                                func(s *Snapshot) { s.NodeImages = nil },
+		"it ends, and it was time to look again": func(s *Snapshot) { s.NodeImages = nil; s.Looks["s"] = Look{At: noon.Add(-time.Hour)} },
+		"no copies are made":                     func(s *Snapshot) { s.ReferToSourceSecrets = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := snapshot(newJob(t, "pullSecrets: [s]"), fresh(1)...)
+			s.Looks, s.Copies = map[string]Look{"s": {At: noon}}, []*corev1.Secret{copied("s", "default/pull")}
+			if plan := NewPlan(s); len(plan.Release) > 0 {
+				t.Fatalf("released: %v", plan.Release)
+			}
+			change(s)
+			if plan := NewPlan(s); len(plan.Release) != 1 || len(plan.Copy) > 0 {
+				t.Errorf("plan %+v", plan)
+			}
+		})
+	}
+}
+
+func TestPlanCopy(t *testing.T) {
+	of, job := types.NamespacedName{Namespace: "default", Name: "s"}, types.NamespacedName{Namespace: "default", Name: "pull"}
+	with := func(c *corev1.Secret, changes ...func(*corev1.Secret)) *corev1.Secret {
+		for _, change := range changes {
+			change(c)
+		}
+		return c
+	}
+	fresh := func(c *corev1.Secret) { c.UID, c.ResourceVersion = "", "" }
+	data := func(text string) func(*corev1.Secret) {
+		return func(c *corev1.Secret) { c.Data[corev1.DockerConfigJsonKey] = []byte(text) }
+	}
+	older := func(c *corev1.Secret) {
+		c.Type, c.Data = corev1.SecretTypeDockercfg, map[string][]byte{corev1.DockerConfigKey: []byte("{}")}
+	}
+	for _, test := range []struct {
+		name            string
+		source, present *corev1.Secret
+		want            copyChange
+	}{
+		{"IMG-1.6: a new copy, of the credentials alone", source(), nil, copyChange{want: with(copied("s", "default/pull"), fresh)}},
+		{"IMG-1.6: of the older type", source(older), nil, copyChange{want: with(copied("s", "default/pull"), fresh, older)}},
+		{"IMG-1.6: it is as it should be", source(), copied("s", "default/pull"), copyChange{}},
+		{"IMG-1.6: another job needs it, too", source(), copied("s", "default/a", "default/z"), copyChange{want: copied("s", "default/a", "default/pull", "default/z")}},
+		{"IMG-1.6: the source has changed", source(data("new")), copied("s", "default/pull"), copyChange{want: with(copied("s", "default/pull"), data("new"))}},
+		{"IMG-1.6: another source of the name", source(func(s *corev1.Secret) { s.UID = "two" }), copied("s", "default/pull"),
+			copyChange{want: with(copied("s", "default/pull"), func(c *corev1.Secret) { c.Labels[v1alpha1.PullSecretSourceUIDLabel] = "two" })}},
+		{"IMG-1.6: of another type, which cannot be changed", source(older), copied("s", "default/a"), copyChange{remove: true, want: with(copied("s", "default/a", "default/pull"), fresh, older)}},
+		{"somebody has made it immutable", source(data("new")), with(copied("s", "default/pull"), func(c *corev1.Secret) { c.Immutable = ptr.To(true) }),
+			copyChange{remove: true, want: with(copied("s", "default/pull"), fresh, data("new"))}},
+		{"what others say of it stays", source(), with(copied("s"), func(c *corev1.Secret) { c.Labels["team"] = "a" }),
+			copyChange{want: with(copied("s", "default/pull"), func(c *corev1.Secret) { c.Labels["team"] = "a" })}},
+		{"IMG-1.6: no source", nil, nil, copyChange{problem: "it does not exist"}},
+		{"IMG-1.6: the source is gone: the copy goes", nil, copied("s", "default/a"), copyChange{problem: "it does not exist", remove: true}},
+		{"IMG-1.6: not of a type with credentials", source(func(s *corev1.Secret) { s.Type = corev1.SecretTypeOpaque }), nil, copyChange{problem: "it is of type Opaque, want kubernetes.io/dockerconfigjson"}},
+		{"IMG-1.6: without credentials", source(func(s *corev1.Secret) { s.Data = nil }), copied("s", "default/pull"), copyChange{problem: "it has no .dockerconfigjson", remove: true}},
+		{"IMG-1.6: a copy is not copied", source(func(s *corev1.Secret) {
+			s.Annotations = map[string]string{v1alpha1.PullSecretSourceAnnotation: "bank/registry"}
+		}), nil, copyChange{problem: "it says to be a copy of another one"}},
+		{"IMG-1.6: somebody else's secret of that name is left alone", source(), with(copied("s"), func(c *corev1.Secret) { c.Annotations = nil }), copyChange{problem: "namespace kruise-daemon-config has a secret " + copyName("s") + " that is not its copy"}},
+		{"IMG-1.6: also where the source is gone", nil, copied("t"), copyChange{problem: "namespace kruise-daemon-config has a secret " + copyName("t") + " that is not its copy"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := test.present.DeepCopy()
+			if diff := cmp.Diff(test.want, planCopy(of, test.source, test.present, job), cmp.AllowUnexported(copyChange{})); diff != "" {
+				t.Errorf("change (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, test.present); diff != "" {
+				t.Errorf("the copy was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPlanRelease(t *testing.T) {
+	job := types.NamespacedName{Namespace: "default", Name: "pull"}
+	for name, test := range map[string]struct {
+		present *corev1.Secret
+		want    copyChange
+	}{
+		"IMG-1.6: the last one takes it along": {copied("s", "default/pull"), copyChange{remove: true}},
+		"IMG-1.6: others need it":              {copied("s", "default/a", "default/pull"), copyChange{want: copied("s", "default/a")}},
+		"the job does not need it":             {copied("s", "default/a"), copyChange{}},
+		"IMG-1.6: nobody does":                 {copied("s"), copyChange{remove: true}},
+	} {
+		if diff := cmp.Diff(test.want, planRelease(test.present, job), cmp.AllowUnexported(copyChange{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// IMG-1.6: what refers to the same secrets in the other way is replaced.
+func TestPlanReplacesReferences(t *testing.T) {
+	there := v1alpha1.ReferenceObject{Namespace: "default", Name: "s"}
+	here := v1alpha1.ReferenceObject{Namespace: v1alpha1.DaemonConfigNamespace, Name: copyName("s")}
+	foreign := []v1alpha1.ReferenceObject{{Namespace: "other", Name: "s"}, {Namespace: "default", Name: "t"}, {Namespace: v1alpha1.DaemonConfigNamespace, Name: "s"}}
+	for source, want := range map[bool]v1alpha1.ReferenceObject{false: here, true: there} {
+		p := &planner{Snapshot: snapshot(newJob(t, "pullSecrets: [s]"))}
+		p.ReferToSourceSecrets = source
+		for _, before := range []v1alpha1.ReferenceObject{here, there} {
+			if diff := cmp.Diff(append(foreign[:3:3], want), p.withSecrets(append(foreign[:3:3], before))); diff != "" {
+				t.Errorf("references (-want +got):\n%s", diff)
+			}
+		}
+	}
+}

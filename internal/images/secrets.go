@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package images
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// copyHash is the length of what follows the name of a source in the name of its
+// copy, with the dash.
+const copyHash = 1 + 20
+
+// CopyName returns the name that the copy of a pull secret has in
+// v1alpha1.DaemonConfigNamespace. It tells namespaces apart; false where the name
+// of the source is too long for that.
+func CopyName(source types.NamespacedName) (string, bool) {
+	const longest = 253
+	sum := sha256.Sum256([]byte(source.String()))
+	name := source.Name + "-" + hex.EncodeToString(sum[:])[:copyHash-1]
+	return name, len(name) <= longest
+}
+
+// SourceName returns the name of the secret of which a copy has that name, where it
+// is one of that namespace.
+func SourceName(copyName, namespace string) (string, bool) {
+	if len(copyName) <= copyHash {
+		return "", false
+	}
+	source := copyName[:len(copyName)-copyHash]
+	name, _ := CopyName(types.NamespacedName{Namespace: namespace, Name: source})
+	return source, name == copyName
+}
+
+// CopySource returns of which secret an object is the copy; false where it does not
+// say so.
+func CopySource(object metav1.Object) (types.NamespacedName, bool) {
+	namespace, name, found := strings.Cut(object.GetAnnotations()[v1alpha1.PullSecretSourceAnnotation], "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}, found && namespace != "" && name != "" && !strings.Contains(name, "/")
+}
+
+// CopyReferences returns the jobs that a copy says to be needed by.
+func CopyReferences(object metav1.Object) (jobs []types.NamespacedName) {
+	for key := range strings.SplitSeq(object.GetAnnotations()[v1alpha1.PullSecretReferencesAnnotation], ",") {
+		if namespace, name, found := strings.Cut(key, "/"); found {
+			jobs = append(jobs, types.NamespacedName{Namespace: namespace, Name: name})
+		}
+	}
+	return jobs
+}

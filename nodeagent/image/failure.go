@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+)
+
+// How long, in bytes, a message gets: they stand in the status of a NodeImage, up
+// to one per task, and in events, which take a kilobyte.
+const (
+	mostPart    = 400
+	mostMessage = 800
+)
+
+// failure is why an attempt failed, in words that may be shown: registries and
+// runtimes put into their errors what they like. (IMG-3.8)
+type failure struct{ parts []part }
+
+// part is one error. Where it is about the secret of a namespace, or what a
+// registry answered to that, it is for the eyes of this namespace.
+type part struct{ namespace, text string }
+
+// failureOf returns what may be shown of an error: nothing of the credentials
+// that were used, which may be nil.
+func failureOf(namespace string, err error, used *criv1.AuthConfig) *failure {
+	var f *failure
+	if errors.As(err, &f) {
+		return f
+	}
+	return &failure{[]part{{namespace, cut(redact(err.Error(), used), mostPart)}}}
+}
+
+// join adds what else has failed.
+func (f *failure) join(others ...*failure) *failure {
+	joined := &failure{}
+	for _, other := range append([]*failure{f}, others...) {
+		if other != nil {
+			joined.parts = append(joined.parts, other.parts...)
+		}
+	}
+	return joined
+}
+
+// Error is the whole: for those who may see all namespaces.
+func (f *failure) Error() string { return f.text(func(part) bool { return true }) }
+
+func (f *failure) text(show func(part) bool) string {
+	var texts []string
+	for _, p := range f.parts {
+		if show(p) {
+			texts = append(texts, p.text)
+		}
+	}
+	return cut(strings.Join(texts, "\n"), mostMessage)
+}
+
+// MessageFor returns why the task failed, without what is about the secrets of
+// other namespaces than that one. (IMG-3.9)
+func (f *Finished) MessageFor(namespace string) string {
+	var why *failure
+	if !errors.As(f.Err, &why) {
+		return f.Message
+	}
+	text := why.text(func(p part) bool { return p.namespace == "" || p.namespace == namespace })
+	if text == "" {
+		return "the image cannot be pulled with the secrets of other namespaces that ask for it, and this one has none for it"
+	}
+	return text
+}
+
+// hidden stands where something was taken away.
+const hidden = "[hidden]"
+
+// What is never shown of an error: what follows the path of a URL, users and
+// passwords in it, and tokens.
+var (
+	queries = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\?#]*)[?#][^\s"'<>\\]*`)
+	rest    = regexp.MustCompile(`\?[^\s"'<>\\]*=[^\s"'<>\\]*`)
+	users   = regexp.MustCompile(`://[^\s/@"'<>\\]*@`)
+	tokens  = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+|%20)[A-Za-z0-9+/=._~-]{16,}`)
+)
+
+// shortestSecret is the length in bytes from which on a password is looked for:
+// shorter ones are part of too many words.
+const shortestSecret = 4
+
+// redact takes away what is secret, and characters that are not printed.
+func redact(text string, used *criv1.AuthConfig) string {
+	for _, secret := range secretsOf(used) {
+		if len(secret) >= shortestSecret {
+			text = strings.ReplaceAll(text, secret, hidden)
+		}
+	}
+	text = queries.ReplaceAllString(text, "$1")
+	text = rest.ReplaceAllString(text, "")
+	text = users.ReplaceAllString(text, "://")
+	text = tokens.ReplaceAllString(text, "$1 "+hidden)
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+}
+
+// secretsOf returns the forms in which a registry may send back what it was shown.
+func secretsOf(used *criv1.AuthConfig) []string {
+	if used == nil {
+		return nil
+	}
+	return []string{
+		base64.StdEncoding.EncodeToString([]byte(used.GetUsername() + ":" + used.GetPassword())), used.GetAuth(),
+		used.GetPassword(), url.QueryEscape(used.GetPassword()), url.PathEscape(used.GetPassword()),
+		used.GetIdentityToken(), used.GetRegistryToken(),
+	}
+}
+
+// cut takes the middle out of a text that is longer than so many bytes: runtimes
+// say first what they did, and last what went wrong.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const gap = " … "
+	head := most / 3
+	tail := len(text) - (most - head - len(gap))
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + gap + text[tail:]
+}
