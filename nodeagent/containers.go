@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -31,7 +33,33 @@ const (
 	// seconds: those of the pod's spec, and those that a deletion has set.
 	TerminationGracePeriodAnnotation = "io.kubernetes.pod.terminationGracePeriod"
 	DeletionGracePeriodAnnotation    = "io.kubernetes.pod.deletionGracePeriod"
+
+	// ConfigSourceAnnotation, of a sandbox, is where the kubelet has the pod from:
+	// "api" for the API server.
+	ConfigSourceAnnotation = "kubernetes.io/config.source"
+	configSourceAPI        = "api"
 )
+
+// PodIdentity says which pod is meant.
+type PodIdentity struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// PodOf returns the pod that the kubelet has written into the labels of a sandbox
+// or a container. Labels of the pod itself cannot replace these.
+func PodOf(labels map[string]string) PodIdentity {
+	return PodIdentity{Namespace: labels[PodNamespaceLabel], Name: labels[PodNameLabel], UID: types.UID(labels[PodUIDLabel])}
+}
+
+// Static tells whether the kubelet runs the pod of a sandbox from a file or a URL
+// of its own. What the API server has of it is a mirror.
+func Static(sandbox *criv1.PodSandboxStatus) bool {
+	annotations := sandbox.GetAnnotations()
+	source, found := annotations[ConfigSourceAnnotation]
+	_, mirror := annotations[corev1.MirrorPodAnnotationKey]
+	return found && source != configSourceAPI || mirror
+}
 
 // Newest returns the newest container of each name. The runtime keeps ended
 // containers beside the one that took their place.

@@ -76,3 +76,21 @@ func TestContainerIDs(t *testing.T) {
 		}
 	}
 }
+
+// Whose pod it is says the kubelet; where it has the pod from, too.
+func TestPodOf(t *testing.T) {
+	labels := map[string]string{
+		"app": "web", "io.kubernetes.pod.namespace": "shop", "io.kubernetes.pod.name": "web-0", "io.kubernetes.pod.uid": "5b1e",
+	}
+	if got, want := nodeagent.PodOf(labels), (nodeagent.PodIdentity{Namespace: "shop", Name: "web-0", UID: "5b1e"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for source, want := range map[string]bool{"api": false, "file": true, "http": true} {
+		if got := nodeagent.Static(&criv1.PodSandboxStatus{Annotations: map[string]string{"kubernetes.io/config.source": source}}); got != want {
+			t.Errorf("a pod from %s is static: %v", source, got)
+		}
+	}
+	if nodeagent.Static(nil) || nodeagent.Static(&criv1.PodSandboxStatus{}) {
+		t.Error("a pod of which nothing is known is static")
+	}
+}

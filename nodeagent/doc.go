@@ -17,6 +17,7 @@
 // This package holds what the features share. [Dial] connects to the runtime
 // over CRI v1, and a [Runtime] survives the restart of what it is connected to.
 // [NewPodInformer] caches the pods of the node, once for all features.
+// [Find] finds out which of several runtimes is that of the kubelet.
 // [Newest], [RestartCount], [KubeletHash] and [ContainerID] read what the kubelet
 // writes down about a container.
 //

@@ -4,6 +4,8 @@ package nodeagent
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -19,19 +21,51 @@ func Unavailable(err error) bool { return status.Code(err) == codes.Unavailable 
 func NotFound(err error) bool { return status.Code(err) == codes.NotFound }
 
 // failed says of which runtime and of which call an error is, and what to do
-// about it. It returns nil for nil.
+// about it. It returns nil for nil. The text is fit to be written into the status of
+// an object: see readable.
 func (r *Runtime) failed(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	call := fmt.Sprintf(format, args...)
+	call, hint := fmt.Sprintf(format, args...), ""
 	switch status.Code(err) {
 	case codes.Unavailable:
-		return fmt.Errorf("container runtime %s does not answer (%s): is it running, and may this process use its socket? %w", r.Endpoint, call, err)
+		hint = fmt.Sprintf("container runtime %s does not answer (%s): is it running, and may this process use its socket?", r.Endpoint, call)
 	case codes.DeadlineExceeded:
-		return fmt.Errorf("container runtime %s did not answer in time (%s): %w", r.Endpoint, call, err)
+		hint = fmt.Sprintf("container runtime %s did not answer in time (%s):", r.Endpoint, call)
 	case codes.Unimplemented:
-		return fmt.Errorf("container runtime %s cannot %s: it must serve CRI v1, as containerd does since 1.6 and CRI-O since 1.23: %w", r.Endpoint, call, err)
+		hint = fmt.Sprintf("container runtime %s cannot %s: it must serve CRI v1, as containerd does since 1.6 and CRI-O since 1.23:", r.Endpoint, call)
+	default:
+		hint = fmt.Sprintf("container runtime %s: %s:", r.Endpoint, call)
 	}
-	return fmt.Errorf("container runtime %s: %s: %w", r.Endpoint, call, err)
+	return &runtimeError{hint + " " + readable(err.Error()), err}
+}
+
+// runtimeError is an error of a runtime in words that can be shown.
+type runtimeError struct {
+	text string
+	err  error
+}
+
+func (e *runtimeError) Error() string { return e.text }
+func (e *runtimeError) Unwrap() error { return e.err }
+
+// mostText is how many bytes of a runtime's words an error has.
+const mostText = 1 << 10
+
+// What URLs hold beside the place: a user with a password, and a query, with which
+// registries sign the place of a layer.
+var (
+	userInfo = regexp.MustCompile(`://[^/\s"'@]*@`)
+	query    = regexp.MustCompile(`\?[^\s"'<>]+`)
+)
+
+// readable returns the words of a runtime as they can be shown to whoever may read
+// the object that they are about: without what may be a secret, and not too long.
+func readable(text string) string {
+	text = query.ReplaceAllString(userInfo.ReplaceAllString(text, "://…@"), "?…")
+	if len(text) <= mostText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:mostText], "") + "…"
 }

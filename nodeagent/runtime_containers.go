@@ -48,19 +48,30 @@ func (r *Runtime) Exec(ctx context.Context, id string, command []string, timeout
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+stopSlack)
 	defer cancel()
 	answer, err := r.containers.ExecSync(ctx, &criv1.ExecSyncRequest{ContainerId: id, Cmd: command, Timeout: seconds})
-	return answer, r.failed(err, "run %q in container %s", command, id)
+	return answer, r.failed(err, "run a command in container %s", id) // whose words may hold secrets
 }
 
 // StopContainer stops a container and waits for its end. What has not ended after
 // the grace period, rounded up to whole seconds, is killed by the runtime. It is
-// no error where the container has ended already or is gone.
+// no error where the container has ended already or is gone, also where the runtime
+// says so only when it is asked again: one that is busy may stop a container and
+// answer too late.
 func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Duration) error {
 	seconds := int64(math.Ceil(grace.Seconds()))
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+stopSlack)
+	waiting, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+stopSlack)
 	defer cancel()
-	_, err := r.containers.StopContainer(ctx, &criv1.StopContainerRequest{ContainerId: id, Timeout: seconds})
-	if NotFound(err) {
+	_, err := r.containers.StopContainer(waiting, &criv1.StopContainerRequest{ContainerId: id, Timeout: seconds})
+	if err == nil || NotFound(err) {
+		return nil
+	}
+	if ctx.Err() == nil && !Unavailable(err) && r.ended(ctx, id) {
 		return nil
 	}
 	return r.failed(err, "stop container %s", id)
+}
+
+// ended tells whether the runtime says of a container that it has ended, or is gone.
+func (r *Runtime) ended(ctx context.Context, id string) bool {
+	answer, err := r.ContainerStatus(ctx, id, false)
+	return NotFound(err) || err == nil && answer.GetStatus().GetState() == criv1.ContainerState_CONTAINER_EXITED
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
@@ -240,5 +241,57 @@ func TestStopOfNothing(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Version", "StopContainer none 1s"}, fake.Calls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// A runtime that stops a container and answers too late has stopped it; one that
+// answers too late and has not stopped it has failed.
+func TestStopThatIsAnsweredLate(t *testing.T) {
+	for name, ends := range map[string]func(*fakecri.Runtime, string){
+		"ended": func(fake *fakecri.Runtime, id string) { fake.End(id, 143) },
+		"gone":  func(fake *fakecri.Runtime, id string) { fake.Remove(id) },
+		"runs":  nil,
+	} {
+		for _, code := range []codes.Code{codes.DeadlineExceeded, codes.Unknown} {
+			fake := fakecri.New(nil)
+			id := fake.Create(container("uid", "main"))
+			r := direct(t, fake)
+			fake.FailWith(func(method string) error {
+				if method != "StopContainer" {
+					return nil
+				}
+				if ends != nil {
+					ends(fake, id)
+				}
+				return status.Error(code, "late")
+			})
+			if err := r.StopContainer(t.Context(), id, time.Second); (err != nil) != (ends == nil) {
+				t.Errorf("%s, %s: error %v", name, code, err)
+			}
+		}
+	}
+}
+
+// Errors of a runtime go into the status of objects: they are cut, and hold none of
+// the secrets that are in URLs.
+func TestErrorsAreReadable(t *testing.T) {
+	for _, test := range []struct{ says, want string }{
+		{`pull "web:1": GET https://store.example/blobs/ab?X-Amz-Signature=cd&e=f: 403`, `pull "web:1": GET https://store.example/blobs/ab?… 403`},
+		{`Get "https://auth.example/token?scope=a%3Ab": EOF`, `Get "https://auth.example/token?…": EOF`},
+		{`GET https://user:geheim@registry.example/v2/: 401`, `GET https://…@registry.example/v2/: 401`},
+		{`store.example/ab?sig=cd is gone`, `store.example/ab?… is gone`},
+		{`is it there? image@sha256:ab is not`, `is it there? image@sha256:ab is not`},
+		{strings.Repeat("ü", 2000), strings.Repeat("ü", 400)},
+	} {
+		fake := fakecri.New(nil)
+		r := direct(t, fake)
+		fake.FailWith(func(string) error { return status.Error(codes.NotFound, test.says) })
+		_, err := r.ContainerStatus(t.Context(), "c1", false)
+		if !nodeagent.NotFound(err) {
+			t.Errorf("the code is lost: %v", err)
+		}
+		if text := err.Error(); !strings.Contains(text, test.want) || len(text) > 1200 || !utf8.ValidString(text) {
+			t.Errorf("%s\nwant %s", text, test.want)
+		}
 	}
 }

@@ -107,6 +107,18 @@ func NewNamespace(ctx context.Context, client kubernetes.Interface, prefix strin
 	return namespace.Name, awaitServiceAccount(ctx, client, namespace.Name)
 }
 
+// RemoveNamespace removes a namespace, and returns when it is gone with all that is in it. It need not be there; the empty name is
+// that of none.
+func RemoveNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+	if name == "" {
+		return nil
+	}
+	return poll(ctx, "the end of namespace "+name, func() (bool, error) {
+		err := client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+		return apierrors.IsNotFound(err), err
+	})
+}
+
 // awaitServiceAccount waits for the account without which no pod of a namespace can be created.
 func awaitServiceAccount(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	return poll(ctx, "the service account default of namespace "+namespace, func() (bool, error) {

@@ -8,14 +8,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/examples/cluster"
+	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -28,29 +34,34 @@ var (
 
 // demo is one run of the demo.
 type demo struct {
-	options options
-	kind    *kind
-	screen  *screen
+	options
+	kind   *kind
+	screen *screen
 
-	place    place
-	core     kubernetes.Interface
-	workload dynamic.ResourceInterface
-	observer *observer
+	own            bool         // the cluster is the demo's own
+	config         *rest.Config // of the cluster, and a namespace in it
+	namespace, dir string       // dir holds log files
+	close          func() error // leaves nothing behind, also where opening has failed
+
+	core      kubernetes.Interface
+	workloads client.Interface
+	workload  dynamic.ResourceInterface
+	observer  *observer
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
 	d.screen.print(line{fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), title}, line{})
-	d.place.close = func() error { return nil }
-	if d.options.Kubeconfig == "" {
-		err = d.place.startCluster(ctx, d.options.Node, d.screen)
-	} else {
-		err = d.place.openCluster(ctx, d.options.Kubeconfig, d.screen)
-	}
+	d.close = func() error { return nil }
 	working, end := context.WithCancel(ctx)
 	defer end()
 	running, working := errgroup.WithContext(working)
+	if d.own = d.Kubeconfig == ""; d.own {
+		err = d.startCluster(ctx)
+	} else {
+		err = d.openCluster(ctx)
+	}
 	if err == nil {
 		err = d.work(working, running)
 	}
@@ -61,9 +72,9 @@ func (d *demo) run(ctx context.Context) (err error) {
 			err = ended
 		}
 		if err != nil && err != errInterrupted {
-			err = d.place.withLogs(err)
+			err = withLogs(d.dir, err)
 		}
-		return d.place.close()
+		return d.close()
 	})
 	if failure != nil {
 		return errors.Join(err, failure)
@@ -79,32 +90,112 @@ func ofSignal(ctx context.Context, err error) error {
 	return err
 }
 
+// startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
+func (d *demo) startCluster(ctx context.Context) error {
+	o, what := cluster.Options{Nodes: 3}, "etcd, Kubernetes, KWOK and 3 simulated nodes"
+	if d.Node == nodeReal {
+		o, what = cluster.Options{RealNodes: 2}, "etcd, Kubernetes and 2 nodes that run containers"
+		if missing := cluster.RealNodesMissing(); len(missing) > 0 {
+			return &cluster.MissingError{Missing: missing}
+		}
+	}
+	return d.screen.step("building and starting "+what, func() (err error) {
+		if o.ControlPlane, err = cluster.Build(ctx, os.Stdout); err == nil && o.RealNodes > 0 {
+			_, err = cluster.BuildRealNodes(ctx, os.Stdout)
+		}
+		if err != nil {
+			return err
+		}
+		c, err := cluster.Start(ctx, o)
+		if err != nil {
+			return err
+		}
+		d.config, d.Kubeconfig, d.namespace, d.dir, d.close = c.Config(), c.Kubeconfig(), "default", c.Dir(), c.Stop
+		for _, name := range []string{oldImage, newImage} { // the bad one does not exist
+			if c.Images() != nil && err == nil {
+				_, err = c.Images().Add(name, registry.Image{Labels: map[string]string{"name": name}})
+			}
+		}
+		return err
+	})
+}
+
+// openCluster takes a cluster that is there already, and makes a namespace in it that is removed in the end.
+func (d *demo) openCluster(ctx context.Context) error {
+	config, _, err := process.Connection(nil, d.Kubeconfig)
+	if err != nil {
+		return fmt.Errorf("%w; name a file with --kubeconfig, or start a cluster on this machine with --kubeconfig=\"\"", err)
+	}
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	d.config = config
+	d.close = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		err := cluster.RemoveNamespace(ctx, client, d.namespace)
+		if err != nil {
+			err = fmt.Errorf("%w; remove it with: kubectl delete namespace %s", err, d.namespace)
+		}
+		return errors.Join(err, os.RemoveAll(d.dir))
+	}
+	return d.screen.step("making a namespace in the cluster at "+config.Host, func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		if d.dir, err = os.MkdirTemp("", "podwright-demo-"); err == nil {
+			d.namespace, err = cluster.NewNamespace(ctx, client, "podwright-demo-")
+		}
+		if err != nil {
+			return fmt.Errorf("cluster at %s: %w", config.Host, err)
+		}
+		return nil
+	})
+}
+
+// withLogs keeps the logs of a demo that has failed where they outlive the cluster, and says where.
+func withLogs(of string, err error) error {
+	files, _ := filepath.Glob(filepath.Join(of, "*.log"))
+	if of == "" || len(files) == 0 {
+		return err
+	}
+	dir, failure := os.MkdirTemp("", "podwright-demo-logs-")
+	for _, file := range files {
+		failure = errors.Join(failure, os.Rename(file, filepath.Join(dir, filepath.Base(file))))
+	}
+	return errors.Join(fmt.Errorf("%w\nThe logs of the controller and of the cluster are kept in %s", err, dir), failure)
+}
+
 // work does what the user came for. What it starts belongs to running, and ends with the context, which is that of running.
 func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
-	core, failure1 := kubernetes.NewForConfig(d.place.config)
-	untyped, failure2 := dynamic.NewForConfig(d.place.config)
-	workloads, failure3 := client.NewForConfig(d.place.config)
+	core, failure1 := kubernetes.NewForConfig(d.config)
+	untyped, failure2 := dynamic.NewForConfig(d.config)
+	workloads, failure3 := client.NewForConfig(d.config)
 	if err := errors.Join(failure1, failure2, failure3); err != nil {
 		return err
 	}
-	d.core, d.workload = core, untyped.Resource(d.kind.resource).Namespace(d.place.namespace)
+	d.core, d.workloads, d.workload = core, workloads, untyped.Resource(d.kind.resource).Namespace(d.namespace)
 	if err := d.installCRD(ctx, untyped); err != nil {
 		return err
 	}
-	if d.place.manager != "" {
-		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", d.place.manager)})
-	} else if err := d.control(ctx, workloads, running); err != nil {
+	manager, err := leader.Holder(ctx, core, "kruise-system", "kruise-manager") // which would manage the same workload
+	if err != nil {
 		return err
 	}
-	var err error
-	if d.observer, err = newObserver(ctx, d.kind, core, workloads, d.place.namespace, running); err != nil {
+	if manager != "" {
+		d.screen.print(line{text: fmt.Sprintf("          a manager runs in this cluster already (%s): the demo starts none", manager)})
+	} else if err := d.control(ctx, running); err != nil {
 		return err
 	}
-	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.options.Exit {
+	if d.observer, err = d.observe(ctx, running); err != nil {
 		return err
 	}
-	d.screen.print(line{text: suggestions(d.kind, &d.place)})
-	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+d.place.namespace+"/"+setName, func(*state) bool { return false })
+	if err = d.play(ctx); err != nil && !errors.Is(err, errChecks) || d.Exit {
+		return err
+	}
+	d.screen.print(line{text: d.suggestions()})
+	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+d.namespace+"/"+setName, func(*state) bool { return false })
 	return err
 }
 
@@ -115,7 +206,7 @@ func (d *demo) installCRD(ctx context.Context, client dynamic.Interface) error {
 	if err != nil || served {
 		return err
 	}
-	if d.options.Kubeconfig != "" && !d.options.InstallCRDs {
+	if !d.own && !d.InstallCRDs {
 		return fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
 	}
 	return d.screen.step("installing the CRD of "+resource.GroupResource().String(), func() error {
@@ -125,14 +216,14 @@ func (d *demo) installCRD(ctx context.Context, client dynamic.Interface) error {
 
 // control runs the controller of the kind in this process, as any program may that embeds it, until the context is done.
 // When it ends before that, running fails.
-func (d *demo) control(ctx context.Context, workloads client.Interface, running *errgroup.Group) error {
-	log, err := os.OpenFile(filepath.Join(d.place.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+func (d *demo) control(ctx context.Context, running *errgroup.Group) error {
+	log, err := os.OpenFile(filepath.Join(d.dir, "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("log file of the controller: %w", err)
 	}
 	klog.LogToStderr(false)
 	klog.SetOutput(log)
-	controller, err := d.kind.controller(d.core, workloads, d.place.namespace)
+	controller, err := d.kind.controller(d)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParse(t *testing.T) {
+func TestCommand(t *testing.T) {
 	defaults := options{Kind: "cloneset", Node: "simulated", Patience: 2 * time.Minute}
 	with := func(edit func(*options)) options { o := defaults; edit(&o); return o }
 	cases := map[string]struct {
@@ -37,10 +38,14 @@ func TestParse(t *testing.T) {
 		"real nodes in a given cluster": {"--node=real", "/a", options{},
 			`--node=real: want no cluster that is there already, found kubeconfig /a; start one with --kubeconfig=""`},
 		"no patience":    {"--patience=0s", "", options{}, "--patience=0s: want more than 0"},
-		"more arguments": {"--exit now", "", options{}, `unexpected arguments ["now"]: want flags only`},
+		"more arguments": {"--exit now", "", options{}, `unknown command "now" for "evaluate"`},
 	}
 	for name, c := range cases {
-		got, err := parse(strings.Fields(c.arguments), c.kubeconfig)
+		var got options
+		command := command(c.kubeconfig, func(_ context.Context, o options) error { got = o; return nil })
+		command.SetArgs(strings.Fields(c.arguments))
+		command.SetErr(io.Discard)
+		err := command.ExecuteContext(t.Context())
 		if c.wrong != "" {
 			if err == nil || err.Error() != c.wrong {
 				t.Errorf("%s: got error %v, want %s", name, err, c.wrong)
@@ -48,9 +53,6 @@ func TestParse(t *testing.T) {
 		} else if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%s: error %v, options (-want +got):\n%s", name, err, diff)
 		}
-	}
-	if got := run([]string{"--kind=pod"}); got != exitUsage {
-		t.Errorf("got exit code %d, want %d", got, exitUsage)
 	}
 }
 
@@ -78,17 +80,17 @@ func TestOfSignal(t *testing.T) {
 // The logs outlive the directory of the cluster; its credentials do not.
 func TestLogsAreKept(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	p := place{dir: t.TempDir()}
+	of := t.TempDir()
 	failure := errors.New("it failed")
-	if err := p.withLogs(failure); err != failure {
+	if err := withLogs(of, failure); err != failure {
 		t.Errorf("without logs: got error %v", err)
 	}
 	for name, text := range map[string]string{"controller.log": "why", "token.csv": "secret"} {
-		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(of, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := p.withLogs(failure)
+	err := withLogs(of, failure)
 	_, dir, _ := strings.Cut(err.Error(), " are kept in ")
 	if text, readErr := os.ReadFile(filepath.Join(dir, "controller.log")); !errors.Is(err, failure) || string(text) != "why" {
 		t.Errorf("controller.log holds %q (%v); the error is %v", text, readErr, err)

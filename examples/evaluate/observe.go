@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed/mirror"
@@ -25,7 +24,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 // observer follows the workload, its pods and its revisions through every state that the API server reports, not through
@@ -42,11 +40,11 @@ type observer struct {
 	record *invariants.Record
 }
 
-// newObserver returns when all objects have been listed. It follows them until the context is done, which is that of running.
-func newObserver(ctx context.Context, k *kind, core kubernetes.Interface, workloads client.Interface, namespace string, running *errgroup.Group) (*observer, error) {
-	o := &observer{kind: k, record: invariants.NewRecord()}
-	pods, revisions := core.CoreV1().Pods(namespace), core.AppsV1().ControllerRevisions(namespace)
-	o.sets = follow(ctx, running, k.source(workloads, namespace), invariants.Observe[metav1.Object](o.record))
+// observe returns an observer when all objects have been listed. It follows them until the context is done, which is that of running.
+func (d *demo) observe(ctx context.Context, running *errgroup.Group) (*observer, error) {
+	o := &observer{kind: d.kind, record: invariants.NewRecord()}
+	pods, revisions := d.core.CoreV1().Pods(d.namespace), d.core.AppsV1().ControllerRevisions(d.namespace)
+	o.sets = follow(ctx, running, d.kind.source(d), invariants.Observe[metav1.Object](o.record))
 	o.pods = follow(ctx, running, mirror.From(pods.List, pods.Watch), o.see)
 	o.revisions = follow(ctx, running, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record))
 	return o, ctx.Err()

@@ -37,12 +37,12 @@ func (d *demo) play(ctx context.Context) (failed error) {
 		if act.name == "" {
 			continue
 		}
-		final, err := d.core.CoreV1().Pods(d.place.namespace).List(ctx, metav1.ListOptions{})
+		final, err := d.core.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return fmt.Errorf("listing the pods of namespace %s: %w", d.place.namespace, err)
+			return fmt.Errorf("listing the pods of namespace %s: %w", d.namespace, err)
 		}
 		all := checks(d.observer.history.Changes(), d.observer.since, final.Items, act.updates)
-		if d.options.Kubeconfig == "" {
+		if d.own {
 			all = append(all, d.observer.review())
 		}
 		lines, err := verdict(act.name, all)
@@ -66,7 +66,7 @@ func verdict(name string, checks []check) (lines []line, err error) {
 
 // show makes the changes of a step and shows it until it is done, and gives a person the time to see what has come of it.
 func (d *demo) show(ctx context.Context, s step) error {
-	patience, cancel := context.WithTimeout(ctx, d.options.Patience)
+	patience, cancel := context.WithTimeout(ctx, d.Patience)
 	defer cancel()
 	var last []line
 	err := d.screen.step(s.title, func() error {
@@ -79,7 +79,7 @@ func (d *demo) show(ctx context.Context, s step) error {
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%q is not done after %v: the plan above says what is waited for, the controller's log why it does not do "+
-			"what is planned. The flag --patience waits longer", s.title, d.options.Patience)
+			"what is planned. The flag --patience waits longer", s.title, d.Patience)
 	}
 	if err != nil || !d.screen.live {
 		d.screen.print(append(last, line{})...)

@@ -16,11 +16,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -36,10 +34,9 @@ type kind struct {
 	// acts are what happens to the workload.
 	acts []act
 
-	// controller makes the controller of such objects in a namespace.
-	controller func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error)
-	// source lists and watches the objects of a namespace.
-	source func(workloads client.Interface, namespace string) mirror.Source
+	// controller makes the controller of such objects in the namespace of a demo, source lists and watches them.
+	controller func(*demo) (runner, error)
+	source     func(*demo) mirror.Source
 	// plan says what the plan for such an object says, which controls these pods and revisions.
 	plan func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan
 }
@@ -59,11 +56,11 @@ var kinds = map[string]*kind{
 		name: "CloneSet", manifest: cloneSetManifest,
 		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
 		acts:     []act{creation, update("/spec/updateStrategy/partition", `"50%"`)},
-		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
-			return cloneset.New(cloneset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+		controller: func(d *demo) (runner, error) {
+			return cloneset.New(cloneset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 		},
-		source: func(workloads client.Interface, namespace string) mirror.Source {
-			return mirror.From(workloads.CloneSets(namespace).List, workloads.CloneSets(namespace).Watch)
+		source: func(d *demo) mirror.Source {
+			return mirror.From(d.workloads.CloneSets(d.namespace).List, d.workloads.CloneSets(d.namespace).Watch)
 		},
 		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
 			return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
@@ -73,11 +70,11 @@ var kinds = map[string]*kind{
 		name: "StatefulSet", manifest: statefulSetManifest,
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
 		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
-		controller: func(core kubernetes.Interface, workloads client.Interface, namespace string) (runner, error) {
-			return statefulset.New(statefulset.Options{Kubernetes: core, Workloads: workloads, Namespace: namespace})
+		controller: func(d *demo) (runner, error) {
+			return statefulset.New(statefulset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 		},
-		source: func(workloads client.Interface, namespace string) mirror.Source {
-			return mirror.From(workloads.StatefulSets(namespace).List, workloads.StatefulSets(namespace).Watch)
+		source: func(d *demo) mirror.Source {
+			return mirror.From(d.workloads.StatefulSets(d.namespace).List, d.workloads.StatefulSets(d.namespace).Watch)
 		},
 		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
 			return statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: pods, Revisions: revisions, Now: now}).Plan
@@ -144,24 +141,23 @@ var mistake = act{"The bad image and its roll-back", maxUnavailable, []step{{
 }}}
 
 // suggestions says what to try when all has been shown.
-func suggestions(kind *kind, p *place) string {
+func (d *demo) suggestions() string {
 	kubectl, remark := "kubectl", ""
 	if _, err := exec.LookPath(kubectl); err != nil {
 		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
 	}
-	kubectl += " -n " + p.namespace
-	object := kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
-	return fmt.Sprintf(`
-Everything stays up until Ctrl-C. The logs are %s
-Commands to try in another terminal%s; what they do is shown here:
+	object := d.kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
+	return strings.NewReplacer("KUBECTL", kubectl+" -n "+d.namespace, "OBJECT", object, "BAD", setImage(badImage), "NEW", setImage(newImage),
+		"FILE", strings.ReplaceAll(d.Kubeconfig, "'", `'\''`), "LOGS", filepath.Join(d.dir, "*.log"), "REMARK", remark).Replace(`
+Everything stays up until Ctrl-C. The logs are LOGS
+Commands to try in another terminalREMARK; what they do is shown here:
 
-  export KUBECONFIG='%s'
+  export KUBECONFIG='FILE'
 1. Roll out an image that does not exist: two pods break, the others are safe.
-  %s patch %s --type=json -p '[%s]'
+  KUBECTL patch OBJECT --type=json -p '[BAD]'
 2. Roll back: only the two broken pods are changed.
-  %s patch %s --type=json -p '[%s]'
+  KUBECTL patch OBJECT --type=json -p '[NEW]'
 3. Scale out.
-  %s scale %s --replicas=12
-`, filepath.Join(p.dir, "*.log"), remark, strings.ReplaceAll(p.kubeconfig, "'", `'\''`),
-		kubectl, object, setImage(badImage), kubectl, object, setImage(newImage), kubectl, object)
+  KUBECTL scale OBJECT --replicas=12
+`)
 }

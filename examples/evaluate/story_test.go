@@ -132,7 +132,7 @@ status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedRepli
 
 func TestSuggestions(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // without kubectl
-	text := suggestions(kinds["statefulset"], &place{kubeconfig: "/it's/a:/b", namespace: "demo-1", dir: "/tmp/c"})
+	text := (&demo{options: options{Kubeconfig: "/it's/a:/b"}, kind: kinds["statefulset"], namespace: "demo-1", dir: "/tmp/c"}).suggestions()
 	for _, want := range []string{
 		"export KUBECONFIG='/it'\\''s/a:/b'\n", " /tmp/c/*.log\n",
 		`go tool kubectl -n demo-1 patch statefulsets.apps.kruise.io web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/0/image","value":"docker.io/library/busybox:bad"}]'`,

@@ -43,6 +43,7 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 	environment := func(string) string { return "" }
 	if program == AgentProgram {
 		config := agent.NewConfig(environment)
+		config.Endpoint = "/named" // each agent is given its own
 		if parts, err = agent.Permissions(config); err != nil {
 			return nil, nil, err
 		}

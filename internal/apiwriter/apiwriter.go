@@ -105,11 +105,6 @@ func (r Resource) delete(ctx context.Context, object Object, p metav1.Preconditi
 	return resourceVersion, err
 }
 
-// Version returns the present resourceVersion of an object.
-func (r Resource) Version(ctx context.Context, namespace, name string) (resourceVersion string, err error) {
-	return send(ctx, r.Client.Get().Namespace(namespace).Resource(r.Name).Name(name))
-}
-
 // Newest returns the resourceVersion that the resource has come to in a
 // namespace: a cache that has come so far shows every write that was made before.
 func (r Resource) Newest(ctx context.Context, namespace string) (resourceVersion string, err error) {

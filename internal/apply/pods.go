@@ -51,9 +51,7 @@ func isTaken(err error) bool {
 func (p *Sync) createPod(ctx context.Context, c *rollout.PodCreation) error {
 	err := p.createWithClaims(ctx, c)
 	if p.Taken != nil && isTaken(err) {
-		if err := p.Taken(ctx, c, err); err != nil {
-			return err
-		}
+		return errors.Join(err, p.Taken(ctx, c, err)) // taken it is, also where nothing could be done about it
 	}
 	return err
 }

@@ -28,6 +28,9 @@ type Container struct {
 	// EndsAfter is how long it goes on after it was told to stop. Default: it
 	// ends at once.
 	EndsAfter time.Duration
+
+	// told is when it was told to stop; zero for not yet.
+	told time.Time
 }
 
 func (c *Container) copied() Container {
@@ -88,6 +91,7 @@ func (r *Runtime) Remove(id string) {
 func (r *Runtime) Containers() []Container {
 	r.lock.Lock()
 	defer r.lock.Unlock()
+	r.settle()
 	out := make([]Container, 0, len(r.containers))
 	for _, c := range r.containers {
 		out = append(out, c.copied())
@@ -150,6 +154,7 @@ func (r *Runtime) ContainerStatus(_ context.Context, request *criv1.ContainerSta
 func (r *Runtime) container(id string) (Container, error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
+	r.settle()
 	c := r.containers[id]
 	if c == nil {
 		return Container{}, notFound("container", id)
@@ -215,7 +220,27 @@ func NoCommand(_ context.Context, _ Container, command []string) (*criv1.ExecSyn
 	return nil, status.Errorf(codes.Unknown, "failed to exec in container: exec: %q: executable file not found in $PATH", command[0])
 }
 
-// StopContainer waits until the container ends, for the grace period at most.
+// tell notes that a container was told to stop.
+func (r *Runtime) tell(id string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if c := r.containers[id]; c != nil && c.told.IsZero() {
+		c.told = r.clock.Now()
+	}
+}
+
+// settle has containers end that were told to, whoever still waits for them. The
+// caller holds the lock.
+func (r *Runtime) settle() {
+	for _, c := range r.containers {
+		if ends := c.told.Add(c.EndsAfter); !c.told.IsZero() && !r.clock.Now().Before(ends) && c.Status.State == criv1.ContainerState_CONTAINER_RUNNING {
+			c.Status.State, c.Status.FinishedAt, c.Status.ExitCode = criv1.ContainerState_CONTAINER_EXITED, ends.UnixNano(), 143
+		}
+	}
+}
+
+// StopContainer waits until the container ends, for the grace period at most, and
+// kills it then. Where nobody waits any more it is not killed, as with containerd.
 func (r *Runtime) StopContainer(ctx context.Context, request *criv1.StopContainerRequest) (*criv1.StopContainerResponse, error) {
 	if err := r.enter("StopContainer", request.GetContainerId(), fmt.Sprintf("%ds", request.GetTimeout())); err != nil {
 		return nil, err
@@ -225,6 +250,7 @@ func (r *Runtime) StopContainer(ctx context.Context, request *criv1.StopContaine
 		return nil, err
 	}
 	if c.Status.State == criv1.ContainerState_CONTAINER_RUNNING {
+		r.tell(request.GetContainerId())
 		timer := r.clock.NewTimer(min(c.EndsAfter, time.Duration(request.GetTimeout())*time.Second))
 		defer timer.Stop()
 		select {

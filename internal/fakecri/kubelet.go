@@ -5,6 +5,7 @@ package fakecri
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,7 +74,19 @@ func (k *Kubelet) sandbox(pod *corev1.Pod) {
 	k.Runtime.AddSandbox(&criv1.PodSandboxStatus{
 		Id: sandboxID(pod), Network: &criv1.PodSandboxNetworkStatus{Ip: podIP},
 		Metadata: &criv1.PodSandboxMetadata{Name: pod.Name, Namespace: pod.Namespace, Uid: string(pod.UID)},
+		Labels: merged(pod.Labels, map[string]string{
+			"io.kubernetes.pod.name": pod.Name, "io.kubernetes.pod.namespace": pod.Namespace, "io.kubernetes.pod.uid": string(pod.UID),
+		}),
+		Annotations: merged(map[string]string{"kubernetes.io/config.source": "api"}, pod.Annotations),
 	})
+}
+
+// merged returns both maps in one; the second counts.
+func merged(a, b map[string]string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
 }
 
 func sandboxID(pod *corev1.Pod) string { return "sandbox-" + string(pod.UID) }

@@ -15,6 +15,7 @@
 package fakecri
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Name is what the runtime calls itself.
+// Name is what the runtime calls itself where nothing else is said.
 const Name = "containerd"
 
 // Runtime is a container runtime in memory. New makes one. Its methods can be
@@ -43,6 +44,9 @@ type Runtime struct {
 	// Pull answers a request for an image before it is there. Default nil: it
 	// is there at once.
 	Pull func(ctx context.Context, request *criv1.PullImageRequest) error
+
+	// RuntimeName and RuntimeVersion are what it calls itself. Default: Name and 2.0.0.
+	RuntimeName, RuntimeVersion string
 
 	clock clock.WithTicker
 
@@ -118,7 +122,9 @@ func (r *Runtime) Version(context.Context, *criv1.VersionRequest) (*criv1.Versio
 	if err := r.enter("Version"); err != nil {
 		return nil, err
 	}
-	return &criv1.VersionResponse{Version: "0.1.0", RuntimeName: Name, RuntimeVersion: "2.0.0", RuntimeApiVersion: "v1"}, nil
+	return &criv1.VersionResponse{
+		Version: "0.1.0", RuntimeName: cmp.Or(r.RuntimeName, Name), RuntimeVersion: cmp.Or(r.RuntimeVersion, "2.0.0"), RuntimeApiVersion: "v1",
+	}, nil
 }
 
 func notFound(kind, id string) error {

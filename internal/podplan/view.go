@@ -8,6 +8,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // View is a pod with what the steps that all kinds share know of it. The view of
@@ -45,3 +46,8 @@ func (v *View) dropEmpty() {
 
 // UpdatedReady tells whether a pod is ready at the update revision.
 func (v *View) UpdatedReady() bool { return v.Updated && lifecycle.Ready(v.Pod) }
+
+// PreparedUpdate tells whether the pod's update is being prepared.
+func (v *View) PreparedUpdate() bool {
+	return lifecycle.StateOf(v.Pod) == lifecyclev1alpha1.StatePreparingUpdate
+}

@@ -32,6 +32,9 @@
 //   - A pod is taken for gone, and a key for removed, only where the API server
 //     itself says so: a cache that is behind does not complete the request for a
 //     new pod, and leaves no pod out of service.
+//   - Requests for static pods are refused, and where no webhook is called completed
+//     with a message: for the kubelet such a pod has another UID than for the API
+//     server.
 //   - A container counts as replaced by its ID, and not by when it was started,
 //     which the clock of its node says in whole seconds.
 //   - The time to live counts from when a manager saw that the request was

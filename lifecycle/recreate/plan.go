@@ -71,7 +71,7 @@ type planner struct {
 }
 
 // planCompletion completes a request that nothing good can come of any more. It
-// returns false where there is still hope. (CRR-M2 to CRR-M4)
+// returns false where there is still hope. (CRR-M2 to CRR-M4, CRR-M8)
 func (p *planner) planCompletion() bool {
 	creation, deadline := p.Request.CreationTimestamp, p.Request.Spec.ActiveDeadlineSeconds
 	// Both times are asked about: the plan is looked at again at the first.
@@ -83,6 +83,8 @@ func (p *planner) planCompletion() bool {
 			p.Request.Spec.PodName, p.Request.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel], v1alpha1.ContainerRecreateRequestPodUIDLabel))
 	case p.leaving():
 		p.complete(v1alpha1.ContainerRecreateMessagePodGone, fmt.Sprintf("pod %s is being deleted", p.Pod.Name))
+	case p.static():
+		p.complete(v1alpha1.ContainerRecreateMessageStaticPod, fmt.Sprintf("pod %s is the mirror of a static one", p.Pod.Name))
 	case silent:
 		p.complete(v1alpha1.ContainerRecreateMessageNoResponse, fmt.Sprintf("no node agent has answered in %d seconds, %s",
 			v1alpha1.ContainerRecreateResponseSeconds, p.onNode()))

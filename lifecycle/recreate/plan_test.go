@@ -23,6 +23,7 @@ const (
 	recreating = v1alpha1.ContainerRecreateRequestRecreating
 
 	gone       = "Completed: pod has gone"
+	static     = "Completed: containers of static pods are not recreated"
 	noResponse = "Completed: daemon has not responded for a long time"
 	late       = "Completed: recreating has exceeded the activeDeadlineSeconds"
 	mainNew    = `sync-container-statuses [{"name":"main","ready":true,"restartCount":2,"containerID":"containerd://m2"}]`
@@ -35,6 +36,10 @@ func restarted(edits ...func(*corev1.Pod)) *corev1.Pod {
 		pod.Status.ContainerStatuses[0] = status("main", "containerd://m2", 2, created)
 	}}, edits...)
 	return runningPod(edits...)
+}
+
+func mirror(pod *corev1.Pod) {
+	pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "4711"}
 }
 
 func another(pod *corev1.Pod) { pod.UID = "another" }
@@ -74,6 +79,11 @@ func TestPlan(t *testing.T) {
 		{"CRR-M2: no label that tells the pod", requestEdits{unlabelled}, runningPod(), []string{gone}},
 		{"CRR-M2: before the agent has answered", requestEdits{phase("")}, nil, []string{gone}},
 		{"CRR-M2 comes before CRR-M3, CRR-M4", requestEdits{phase(""), age(time.Hour), deadline(3)}, nil, []string{gone}},
+
+		{"CRR-M8: a static pod", nil, runningPod(mirror), []string{static}},
+		{"CRR-M8: before the agent has answered", requestEdits{phase("")}, runningPod(mirror), []string{static}},
+		{"CRR-M2 comes before CRR-M8", nil, runningPod(mirror, another), []string{gone}},
+		{"CRR-M8 comes before CRR-M3, CRR-M4", requestEdits{phase(""), age(time.Hour), deadline(3)}, runningPod(mirror), []string{static}},
 
 		{"CRR-M3: 59 s without an answer", requestEdits{phase(""), age(59 * time.Second)}, runningPod(), []string{"again after 1s"}},
 		{"CRR-M3: 60 s without an answer", requestEdits{phase(""), age(time.Minute)}, runningPod(), []string{noResponse}},

@@ -45,6 +45,15 @@ func (s *Snapshot) meant() bool {
 // leaving tells whether the pod is being deleted.
 func (s *Snapshot) leaving() bool { return s.Pod.DeletionTimestamp != nil }
 
+// static tells whether the pod is the mirror of a static one, which has another UID
+// for the kubelet than for the API server. A pod is one from its creation on.
+func (s *Snapshot) static() bool { return isMirror(s.Pod) }
+
+func isMirror(pod *corev1.Pod) bool {
+	_, is := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return is
+}
+
 // key is what the request puts on the condition KruisePodReady.
 func (s *Snapshot) key() readiness.Key {
 	return readiness.Key{

@@ -51,7 +51,7 @@ func notNegative(seconds *int64, path *field.Path) field.ErrorList {
 // ValidatePod says what keeps a new request from being applied to its pod,
 // field by field; an empty list means that it can be created. The pod should be
 // as new as can be had: a request remembers which runs of its containers it
-// means. (CRR-3.2.7 to CRR-3.2.9)
+// means. (CRR-3.2.7 to CRR-3.2.10)
 func ValidatePod(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
 	at := path.Child("podName")
@@ -62,6 +62,8 @@ func ValidatePod(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) fi
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, fmt.Sprintf("the pod has ended, its phase is %s", pod.Status.Phase))}
 	case pod.Spec.NodeName == "":
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, "the pod is not on a node yet")}
+	case isMirror(pod):
+		return field.ErrorList{field.Invalid(at, request.Spec.PodName, v1alpha1.ContainerRecreateMessageStaticPod)}
 	}
 	var errs field.ErrorList
 	seen := map[string]bool{}

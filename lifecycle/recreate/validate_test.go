@@ -72,7 +72,7 @@ func TestValidateCreate(t *testing.T) {
 	}
 }
 
-// CRR-3.2.7 to CRR-3.2.9.
+// CRR-3.2.7 to CRR-3.2.10.
 func TestValidatePod(t *testing.T) {
 	ended := func(phase corev1.PodPhase) *corev1.Pod {
 		return runningPod(func(pod *corev1.Pod) { pod.Status.Phase = phase })
@@ -96,6 +96,7 @@ func TestValidatePod(t *testing.T) {
 		{"CRR-3.2.7: the pod has succeeded", nil, ended(corev1.PodSucceeded), []string{`spec.podName: Invalid value: "web-0": the pod has ended, its phase is Succeeded`}},
 		{"CRR-3.2.7: a pending pod may have a container that runs", nil, ended(corev1.PodPending), []string{}},
 		{"CRR-3.2.8: no node", nil, runningPod(func(pod *corev1.Pod) { pod.Spec.NodeName = "" }), []string{`spec.podName: Invalid value: "web-0": the pod is not on a node yet`}},
+		{"CRR-3.2.10: a static pod", nil, runningPod(mirror), []string{`spec.podName: Invalid value: "web-0": containers of static pods are not recreated`}},
 		{"CRR-3.2.9: two containers", requestEdits{containers("side", "main")}, runningPod(), []string{}},
 		{"CRR-3.2.9: a container twice", requestEdits{containers("main", "side", "main")}, runningPod(), []string{`spec.containers[2].name: Duplicate value: "main"`}},
 		{"CRR-3.2.9: preStop is given", filled(v1alpha1.ContainerRecreateRequestContainer{PreStop: &corev1.LifecycleHandler{}}), runningPod(), []string{at + ".preStop: Forbidden: it is copied from the pod: leave it out"}},

@@ -85,6 +85,13 @@ const (
 	ContainerRecreateMessageNoResponse = "daemon has not responded for a long time"
 	// ContainerRecreateMessageDeadline: activeDeadlineSeconds are over.
 	ContainerRecreateMessageDeadline = "recreating has exceeded the activeDeadlineSeconds"
+	// ContainerRecreateMessageForeignPod: the runtime has the containers with the UID
+	// of the request as those of a pod of another name or namespace. OpenKruise does
+	// not know it, nor the next one.
+	ContainerRecreateMessageForeignPod = "the containers belong to another pod"
+	// ContainerRecreateMessageStaticPod: the kubelet runs the pod from a file, and the
+	// API server has only its mirror.
+	ContainerRecreateMessageStaticPod = "containers of static pods are not recreated"
 	// ContainerRecreateMessageUnreadyTime starts the message where
 	// ContainerRecreateRequestUnreadyAcquiredAnnotation is no time; more follows
 	// after a space.

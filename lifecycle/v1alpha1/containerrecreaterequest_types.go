@@ -42,7 +42,8 @@ type ContainerRecreateRequestContainer struct {
 	Name string `json:"name"`
 
 	// PreStop is the container's preStop hook. Nil: it has none. Filled in by
-	// the webhook.
+	// the webhook, for node agents of OpenKruise; one of podwright runs the hook that
+	// the kubelet recorded of the container, whatever stands here.
 	// +optional
 	PreStop *corev1.LifecycleHandler `json:"preStop,omitempty"`
 

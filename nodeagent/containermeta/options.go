@@ -3,6 +3,8 @@
 package containermeta
 
 import (
+	"time"
+
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -43,6 +45,9 @@ type Options struct {
 	// RestartWorkers that of pods of which containers are being stopped.
 	// Defaults 5 and 10.
 	Workers, RestartWorkers int
+	// MaxGracePeriod is the longest time that a container has to stop, whatever its
+	// pod asks for: a worker waits as long. Default 24 h.
+	MaxGracePeriod time.Duration
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
 	// Recorder receives events about pods. Default nil: no events.
@@ -69,5 +74,6 @@ func (o *Options) validate() error {
 	check.That(o.Node != "" || o.Pods != nil || o.Reader != nil, "Options.Node is empty: it names the node of which pods are reported")
 	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods looked at at the same time, 0 means 5")
 	check.That(o.RestartWorkers >= 0, "Options.RestartWorkers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 10")
+	check.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
 	return check.Err()
 }

@@ -52,7 +52,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		runtime: o.Runtime, reader: o.Reader,
 		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(consistency.Pods)},
 		clock: o.Clock, recorder: o.Recorder, features: o.Features,
-		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder},
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
 

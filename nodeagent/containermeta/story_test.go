@@ -154,7 +154,7 @@ func TestStoryHook(t *testing.T) {
 		n.want("CM-6: hook and stop", []string{"ListContainers", "ListContainers", "ExecSync main-1 bye", "StopContainer main-1 26s", "ListContainers"}, n.runtime.Calls())
 		n.want("CM-6: events", []string{
 			"Normal Killing: Stopping containerID containerd://main by container meta restarter",
-			`Warning FailedPreStopHook: preStop hook failed: ["bye"] ended with code 1: ""`,
+			"Warning FailedPreStopHook: preStop hook failed, the container is stopped nevertheless; the log of the node agent says why",
 		}, n.events.All())
 	})
 }
@@ -329,7 +329,7 @@ func TestStoryNoEnvironment(t *testing.T) {
 		n.sleep("1h")
 		n.want("CM-E1: the hash is absent", []string{"main containerd://main-1 0 a072de83 0", first[1]}, n.report("web-0"))
 		n.want("CM-E1: recorded once", []string{"Warning FailedReadEnvironment: the environment of container main is not known, so an in-place update of it by labels or annotations cannot complete: " +
-			"the runtime tells no environments, and the container does not either: container runtime unix:///run/test.sock: run [\"env\" \"-0\"] in container main-1: " +
+			"the runtime tells no environments, and the container does not either: container runtime unix:///run/test.sock: run a command in container main-1: " +
 			"rpc error: code = Unknown desc = failed to exec in container: exec: \"env\": executable file not found in $PATH"}, n.events.All())
 		n.want("CM-E1: tried less and less often", []string{"13 ContainerStatus", "13 ExecSync", "14 ListContainers", "1 patch pods/status"}, n.sent())
 	})

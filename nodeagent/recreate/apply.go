@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/internal/consistency"
@@ -133,21 +133,39 @@ func (r *Reconciler) announce(ctx context.Context, key types.NamespacedName, req
 	return patched.ResourceVersion, nil
 }
 
-// stop stops a container. The kubelet starts it again. (CRR-5.5)
+// stop stops a container. The kubelet starts it again. Should the request be over
+// before, nothing waits for the container any more, and nobody kills it. (CRR-5.5)
 func (r *Reconciler) stop(ctx context.Context, key types.NamespacedName, s *Snapshot, what *Stop) error {
 	request := s.Chosen()
-	toStop := s.toStop(what)
-	klog.FromContext(ctx).Info("Stopping a container", "request", request.Name, "container", what.Container, "id", what.ID, "graceSeconds", toStop.GraceSeconds)
-	err := r.stopper.Stop(ctx, toStop, fmt.Sprintf(v1alpha1.ContainerRecreateEventKillingFormat, what.Container, request.Name))
+	toStop, err := s.toStop(what)
+	logger := klog.FromContext(ctx).WithValues("request", request.Name, "container", what.Container, "id", what.ID)
+	if err != nil {
+		logger.Error(err, "Stopping a container without what is not readable of its hook")
+	}
+	logger.Info("Stopping a container", "graceSeconds", toStop.GraceSeconds)
+	waiting, end := r.underway.begin(ctx, key, request.UID)
+	defer end()
+	requests, err := r.requests(key)
+	if err != nil {
+		return err
+	}
+	r.underway.check(key, requests) // whoever has called it before has not seen this wait
+	if waiting.Err() != nil {
+		return nil
+	}
+	err = r.stopper.Stop(waiting, toStop, fmt.Sprintf(v1alpha1.ContainerRecreateEventKillingFormat, what.Container, request.Name))
 	switch {
 	case err == nil:
+		return nil
+	case ctx.Err() == nil && errors.Is(context.Cause(waiting), errOver):
+		logger.Info("Waiting no longer for the end of a container, because the request is completed or gone")
 		return nil
 	case ctx.Err() != nil || nodeagent.Unavailable(err):
 		// The agent ends, or the runtime is restarted. The container is stopped
 		// once both are back.
 		return fmt.Errorf("stop container %s of pod %s: %w", what.Container, key, err)
 	}
-	klog.FromContext(ctx).Error(err, "Cannot stop a container", "request", request.Name, "container", what.Container, "id", what.ID)
+	logger.Error(err, "Cannot stop a container")
 	return r.writeFailed(ctx, key, s, what, err)
 }
 
@@ -179,29 +197,22 @@ func (r *Reconciler) writeFailed(ctx context.Context, key types.NamespacedName, 
 	return err
 }
 
-// toStop says how to stop a container: all of it is the request's own copy.
-func (s *Snapshot) toStop(what *Stop) *stop.Request {
-	request := s.Chosen()
-	out := &stop.Request{
-		ID: what.ID, GraceSeconds: v1alpha1.DefaultContainerRecreateGracePeriodSeconds,
-		Pod: corev1.ObjectReference{
-			APIVersion: "v1", Kind: "Pod", Namespace: request.Namespace, Name: request.Spec.PodName,
-			UID:       types.UID(request.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]),
-			FieldPath: fmt.Sprintf("spec.containers{%s}", what.Container),
-		},
-	}
-	if strategy := request.Spec.Strategy; strategy != nil && strategy.TerminationGracePeriodSeconds != nil {
-		out.GraceSeconds = *strategy.TerminationGracePeriodSeconds
-	}
-	for i := range request.Spec.Containers {
-		if c := &request.Spec.Containers[i]; c.Name == what.Container {
-			out.PreStop, out.Ports = c.PreStop, c.Ports
-		}
-	}
+// toStop says how to stop a container. The grace period is the request's; all else
+// is what the kubelet wrote down when it created the container, and nothing that
+// stands in the request: who may create one need not be who may run commands in the
+// pod. The error names what is not readable and is left out. (CRR-5.5.2, CRR-5.5.3)
+func (s *Snapshot) toStop(what *Stop) (*stop.Request, error) {
+	var container *criv1.Container
 	for _, c := range s.Containers {
 		if c.GetId() == what.ID {
-			out.SandboxID = c.GetPodSandboxId()
+			container = c
 		}
 	}
-	return out
+	out, err := stop.Known(container)
+	out.Pod.FieldPath = fmt.Sprintf("spec.containers{%s}", what.Container)
+	out.GraceSeconds = v1alpha1.DefaultContainerRecreateGracePeriodSeconds
+	if strategy := s.Chosen().Spec.Strategy; strategy != nil && strategy.TerminationGracePeriodSeconds != nil {
+		out.GraceSeconds = *strategy.TerminationGracePeriodSeconds
+	}
+	return &out, err
 }

@@ -28,6 +28,18 @@
 // Requests, and what stands in their status, are those of OpenKruise 1.4. Where
 // its agent harms users or costs much, this one does otherwise:
 //
+//   - A request is not trusted: who may create one need not be who may run commands
+//     in the pod, and where no webhook is called every field of it is the user's. The
+//     labels that the kubelet gave to sandbox and containers have to name the pod of
+//     the request, in its namespace; and preStop hooks and their ports are those that
+//     the kubelet recorded of a container, not the copies in the request. Containers
+//     of static pods are left alone.
+//   - A request that is completed or deleted ends the wait for its container, whose
+//     hook is cut short, or which is no longer killed at the end of its grace period;
+//     and none waits for more than Options.MaxGracePeriod. A worker was held for as
+//     long as a request asked, years if it liked.
+//   - The event about a hook that failed has neither its output nor its address: the
+//     log has what is needed.
 //   - That a container is going to be stopped is written down before, and not
 //     after: its state is Recreating, and killed, while it ends. Where
 //     forceRecreate stops a container that had restarted already, its ID is written

@@ -20,19 +20,26 @@ import (
 // A plan says what the next reconcile would do about the requests for a pod, and what
 // everything else waits for: here when a new request has come.
 func ExampleNewPlan() {
+	kubelet := func(container string) map[string]string { // what it tells the runtime
+		return map[string]string{
+			nodeagent.PodNamespaceLabel: "shop", nodeagent.PodNameLabel: "web-0", nodeagent.PodUIDLabel: "5b1e",
+			nodeagent.ContainerNameLabel: container,
+		}
+	}
 	meant := func(name, id string) v1alpha1.ContainerRecreateRequestContainer {
 		return v1alpha1.ContainerRecreateRequestContainer{
 			Name: name, StatusContext: &v1alpha1.ContainerRecreateRequestContainerContext{ContainerID: "containerd://" + id},
 		}
 	}
 	runs := func(name, id string) *criv1.Container {
-		return &criv1.Container{
-			Id: id, State: criv1.ContainerState_CONTAINER_RUNNING, Labels: map[string]string{nodeagent.ContainerNameLabel: name},
-		}
+		return &criv1.Container{Id: id, State: criv1.ContainerState_CONTAINER_RUNNING, Labels: kubelet(name)}
 	}
 	plan := recreate.NewPlan(&recreate.Snapshot{
 		Requests: []*v1alpha1.ContainerRecreateRequest{{
-			ObjectMeta: metav1.ObjectMeta{Name: "restart"},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "shop", Name: "restart",
+				Labels: map[string]string{v1alpha1.ContainerRecreateRequestPodUIDLabel: "5b1e"},
+			},
 			Spec: v1alpha1.ContainerRecreateRequestSpec{
 				PodName:    "web-0",
 				Containers: []v1alpha1.ContainerRecreateRequestContainer{meant("main", "4fa6"), meant("log", "81c2")},
@@ -40,6 +47,7 @@ func ExampleNewPlan() {
 		}},
 		Runtime:    "containerd",
 		Containers: []*criv1.Container{runs("main", "4fa6"), runs("log", "81c2")},
+		Sandbox:    &criv1.PodSandboxStatus{Labels: kubelet("")},
 		Now:        time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	})
 

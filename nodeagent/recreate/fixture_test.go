@@ -147,17 +147,23 @@ func container(text string) *criv1.Container {
 	fields := strings.Fields(text)
 	c := &criv1.Container{
 		Id: fields[1], PodSandboxId: "box", State: criv1.ContainerState_CONTAINER_RUNNING,
-		Labels: map[string]string{nodeagent.ContainerNameLabel: fields[0]},
+		Labels: podLabels("shop", "web-0", "u"),
 	}
+	c.Labels[nodeagent.ContainerNameLabel] = fields[0]
 	if len(fields) > 2 {
 		c.State = criv1.ContainerState(criv1.ContainerState_value["CONTAINER_"+fields[2]])
 	}
 	return c
 }
 
+// podLabels are those by which the kubelet tells the runtime of a pod.
+func podLabels(namespace, name, uid string) map[string]string {
+	return map[string]string{nodeagent.PodNamespaceLabel: namespace, nodeagent.PodNameLabel: name, nodeagent.PodUIDLabel: uid}
+}
+
 // running is a snapshot of containers, of which later ones are newer.
 func running(texts ...string) *Snapshot {
-	s := &Snapshot{Runtime: "containerd", Now: now}
+	s := &Snapshot{Runtime: "containerd", Now: now, Sandbox: &criv1.PodSandboxStatus{Id: "box", Labels: podLabels("shop", "web-0", "u")}}
 	for i, text := range texts {
 		c := container(text)
 		c.CreatedAt = created.UnixNano() + int64(i)

@@ -3,6 +3,8 @@
 package recreate
 
 import (
+	"time"
+
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
@@ -43,6 +45,9 @@ type Options struct {
 	// Workers is the number of pods of which containers are being stopped at the
 	// same time. Default 32.
 	Workers int
+	// MaxGracePeriod is the longest time that a container has to stop, whatever a
+	// request asks for: a worker waits as long. Default 24 h.
+	MaxGracePeriod time.Duration
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
 	// Recorder receives events about pods. Default nil: no events.
@@ -58,5 +63,6 @@ func (o *Options) validate() error {
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 	check.That(o.Node != "" || o.Requests != nil || o.Reader != nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
 	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 32")
+	check.That(o.MaxGracePeriod >= 0, "Options.MaxGracePeriod is negative: it is the longest time that a container has to stop, 0 means 24 h")
 	return check.Err()
 }

@@ -257,8 +257,8 @@ func TestGracePeriod(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := running("main m1")
 			s.Requests = requests(newRequest("r", test.request...))
-			if got := s.toStop(&Stop{Container: "main", ID: "m1"}).GraceSeconds; got != test.want {
-				t.Errorf("%d s, want %d s", got, test.want)
+			if got, err := s.toStop(&Stop{Container: "main", ID: "m1"}); err != nil || got.GraceSeconds != test.want {
+				t.Errorf("%d s, want %d s; error %v", got.GraceSeconds, test.want, err)
 			}
 		})
 	}

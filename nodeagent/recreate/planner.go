@@ -43,6 +43,12 @@ func (p *planner) work(r *v1alpha1.ContainerRecreateRequest) {
 }
 
 func (p *planner) recreate() {
+	if p.RuntimeErr == nil {
+		if message := p.refusal(); message != "" {
+			p.complete(message)
+			return
+		}
+	}
 	if !p.unready() {
 		return
 	}

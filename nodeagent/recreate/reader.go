@@ -3,8 +3,10 @@
 package recreate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,10 +107,22 @@ func (r *Reconciler) snapshot(key types.NamespacedName, requests []*v1alpha1.Con
 	return &Snapshot{Requests: requests, Runtime: r.runtime.Name, Seen: r.memory.see(key, requests, now), Now: now}
 }
 
+// newestSandbox returns the sandbox of the newest of some containers.
+func newestSandbox(containers []*criv1.Container) string {
+	newest := slices.MaxFunc(containers, func(a, b *criv1.Container) int { return cmp.Compare(a.GetCreatedAt(), b.GetCreatedAt()) })
+	return newest.GetPodSandboxId()
+}
+
 // observeContainers asks the runtime for the containers of a request's pod.
 func (r *Reconciler) observeContainers(ctx context.Context, s *Snapshot, chosen *v1alpha1.ContainerRecreateRequest) (err error) {
 	uid := chosen.Labels[v1alpha1.ContainerRecreateRequestPodUIDLabel]
-	if s.Containers, err = r.runtime.Containers(ctx, types.UID(uid)); err != nil {
+	if uid == "" { // which some runtimes take for any
+		return nil
+	}
+	if s.Containers, err = r.runtime.Containers(ctx, types.UID(uid)); err != nil || len(s.Containers) == 0 {
+		return err
+	}
+	if s.Sandbox, err = r.runtime.SandboxStatus(ctx, newestSandbox(s.Containers)); err != nil {
 		return err
 	}
 	if chosen.Spec.Strategy == nil || chosen.Spec.Strategy.MinStartedSeconds <= 0 {

@@ -30,6 +30,8 @@ type Reconciler struct {
 
 	// memory is since when requests are known.
 	memory memory
+	// underway are the stops, which Reconcile waits for and Answer cuts short.
+	underway underway
 	// writes are those of Reconcile, and answers those of Answer, by pod.
 	writes, answers consistency.Store
 }
@@ -46,7 +48,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader, lifecycle: o.Lifecycle, clock: o.Clock,
-		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder},
+		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil
 }
 
@@ -71,8 +73,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (r
 }
 
 // Answer reconciles a pod once, for the requests that must wait for another one, or
-// for more than 10 s until Reconcile can run: they then say that they wait. It asks
-// no runtime, and returns what Reconcile returns.
+// for more than 10 s until Reconcile can run: they then say that they wait. Where the
+// request that Reconcile works on is completed or gone, it ends the wait for the
+// container. It asks no runtime, and returns what Reconcile returns.
 func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
 	if wait, err := controller.Wait(ctx, &r.answers, key, r.reader.SyncedResourceVersion, r.clock.Now(), nil); wait > 0 || err != nil {
 		return wait, err
@@ -81,6 +84,7 @@ func (r *Reconciler) Answer(ctx context.Context, key types.NamespacedName) (requ
 	if err != nil {
 		return 0, err
 	}
+	r.underway.check(key, requests)
 	if len(requests) == 0 {
 		r.answers.Forget(key)
 		r.memory.see(key, nil, r.clock.Now())

@@ -22,6 +22,9 @@ type Snapshot struct {
 	// Containers are those that the runtime has of the pod of the request that
 	// is chosen, in any order. See Chosen.
 	Containers []*criv1.Container
+	// Sandbox is that of the newest of them. Without it, or with labels of another
+	// pod, they count as those of another pod, and nothing is stopped.
+	Sandbox *criv1.PodSandboxStatus
 	// RuntimeErr is why the runtime could not be asked. Nothing is said of
 	// containers then.
 	RuntimeErr error

@@ -106,50 +106,6 @@ func TestStorySeveral(t *testing.T) {
 	})
 }
 
-// A stop takes as long as the container likes; meanwhile other requests are
-// answered, and deadlines pass.
-func TestStoryLongStop(t *testing.T) {
-	play(t, func(n *node) {
-		n.pod("web-0")
-		n.start()
-		n.runtime.SetEndsAfter("main-1", 3*time.Minute)
-		n.create("long", "web-0", only("main"), grace(600), func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.ActiveDeadlineSeconds = new(int64(60)) })
-		n.create("next", "web-0", only("side"))
-		n.work(2 * time.Minute)
-		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
-		n.is("next", "Pending")
-		n.work(2 * time.Minute)
-		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
-		n.is("next", "Completed, side Succeeded killed")
-		n.want("stops", []string{"StopContainer main-1 600s", "StopContainer side-2 30s"}, n.stops())
-	})
-}
-
-// Where all workers wait for the ends of containers, requests for other pods are
-// answered nevertheless, and have their turn.
-func TestStoryBusy(t *testing.T) {
-	play(t, func(n *node) {
-		n.pod("web-0")
-		n.pod("web-1")
-		n.workers = 1
-		n.start()
-		n.runtime.SetEndsAfter("main-1", 3*time.Minute)
-		n.create("long", "web-0", only("main"), grace(600))
-		n.sleep(time.Second)
-		n.create("next", "web-1", only("main"))
-		n.sleep(time.Second)
-		n.create("last", "web-1", only("side"))
-		n.work(2 * time.Minute)
-		n.is("next", "Pending")
-		n.is("last", "Pending")
-		n.work(2 * time.Minute)
-		for name, want := range map[string]string{"long": "main", "next": "main", "last": "side"} {
-			n.is(name, "Completed, "+want+" Succeeded killed")
-		}
-		n.want("stops", []string{"StopContainer main-1 600s", "StopContainer main-3 30s", "StopContainer side-4 30s"}, n.stops())
-	})
-}
-
 // The pod is out of service for the grace period before the first stop, and back
 // in service after the last.
 func TestStoryUnready(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -133,6 +134,25 @@ func TestNamesOfOthers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestUpdateWhereANameIsTaken: a user has taken a pod out, whose claim cannot be given to it
+// meanwhile: its name is asked for again in every reconcile, and the update goes on. (CS-18, CS-34)
+func TestUpdateWhereANameIsTaken(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(3, `{"spec":{"updateStrategy":{"maxUnavailable":2},"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{}}]}}`)
+		c.Settle()
+		c.PatchPod(c.Pods()[0].Name, `{"metadata":{"ownerReferences":null}}`)
+		c.FailBefore(fixture.Fail("patch persistentvolumeclaims", fixture.ErrQuota))
+		c.SetImage("nginx:2")
+		for range 20 {
+			_, _, _ = c.ReconcileOnce()
+			c.KubeletStep()
+		}
+		if status := c.get().Status; status.UpdatedReplicas != 2 || status.Replicas != 2 {
+			t.Errorf("status %+v", status)
+		}
+	})
 }
 
 // A user deletes the claim of a pod that no node has: it could never be scheduled.

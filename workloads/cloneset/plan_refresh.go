@@ -27,8 +27,19 @@ func (p *planner) planRefresh() {
 }
 
 // atTarget tells whether a pod need not be prepared for an update, or not any
-// more: it has the revision that pods are updated to, or none of them is updated.
+// more: it has the revision that pods are updated to, or none of them is updated, or
+// it never can be.
 func (p *planner) atTarget(pod *pod) bool {
 	moves := p.plan.Diff.Update
-	return moves == 0 || pod.Updated == (moves > 0)
+	return moves == 0 || pod.Updated == (moves > 0) || pod.PreparedUpdate() && p.stuck(pod)
+}
+
+// stuck tells whether a pod that has to be updated never can be, unless somebody
+// changes the pod or the spec: InPlaceOnly forbids to recreate it.
+func (p *planner) stuck(pod *pod) bool {
+	if !p.Workload.InPlace.Only {
+		return false
+	}
+	update, _ := p.InPlace(&pod.View, p.target())
+	return update == nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -20,10 +19,7 @@ func (p *planner) planUpdate() {
 	if p.plan.Diff.Update == 0 && p.tally.Old.Total == 0 {
 		return
 	}
-	target := p.plan.Revisions.Update
-	if p.plan.Diff.Update < 0 {
-		target = p.plan.Revisions.Current
-	}
+	target := p.target()
 	candidates := p.updateCandidates(target)
 	switch {
 	case p.podsChanged:
@@ -34,6 +30,14 @@ func (p *planner) planUpdate() {
 	default:
 		p.selectUpdates(candidates, target)
 	}
+}
+
+// target is the revision that pods are updated to.
+func (p *planner) target() *appsv1.ControllerRevision {
+	if p.plan.Diff.Update < 0 {
+		return p.plan.Revisions.Current
+	}
+	return p.plan.Revisions.Update
 }
 
 // planOtherwise plans what goes on where the API server refuses all that the
@@ -77,6 +81,7 @@ func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.Control
 			return
 		}
 	}
+	p.staying = p.tally
 	ordered = p.Refused.Last(ordered)
 	move, waiting := p.tally.SelectForUpdate(p.candidates(ordered), p.unavailable(target == p.plan.Revisions.Update))
 	for _, pod := range move {
@@ -123,7 +128,7 @@ func (p *planner) candidates(pods []*corev1.Pod) []Candidate {
 	candidates := make([]Candidate, len(pods))
 	for i, pod := range pods {
 		candidates[i] = Candidate{Pod: pod, Available: p.byPod(pod).Available,
-			Prepared: lifecycle.StateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate}
+			Prepared: p.byPod(pod).PreparedUpdate()}
 	}
 	return candidates
 }
@@ -161,7 +166,24 @@ func (p *planner) update(pod *pod, target *appsv1.ControllerRevision) {
 	if pod.Otherwise && len(p.Stage.Delete) >= int(p.plan.Diff.UpdateMaxUnavailable) {
 		return // nobody knows when it could be created again
 	}
+	if target == p.plan.Revisions.Update && !p.makesRoom(pod) {
+		p.Wait(pod.Pod, &rollout.Reason{Rule: rollout.RuleScaleFirst,
+			Message: "pods marked for deletion are replaced first, by pods of the current revision: recreated now, it would be one of them again"})
+		return
+	}
 	p.recreate(pod)
+}
+
+// makesRoom tells whether an old pod that is recreated, after those before it,
+// comes back at the update revision. (CS-33)
+func (p *planner) makesRoom(pod *pod) bool {
+	without := p.staying
+	without.Old.add(-1, pod.preparingDelete, pod.specified, pod.Available)
+	if without.lacksOld() {
+		return false
+	}
+	p.staying = without
+	return true
 }
 
 // recreate deletes a pod, to be created again at the revision that is missing

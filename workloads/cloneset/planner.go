@@ -34,7 +34,8 @@ type planner struct {
 	asked    map[string]bool                            // new instance ids, made by asksFor
 
 	tally       Tally
-	podsChanged bool // the stage has a step that changes pods: no further one
+	staying     Tally // without the pods that are recreated
+	podsChanged bool  // the stage has a step that changes pods: no further one
 }
 
 // limits are the strategies of the spec, in pods.

@@ -19,14 +19,19 @@ type Class struct {
 
 // Add counts one pod.
 func (c *Class) Add(preparingDelete, specifiedDelete, available bool) {
-	c.Total++
+	c.add(1, preparingDelete, specifiedDelete, available)
+}
+
+// add counts n such pods; a negative n takes them back.
+func (c *Class) add(n int32, preparingDelete, specifiedDelete, available bool) {
+	c.Total += n
 	switch {
 	case preparingDelete:
-		c.PreparingDelete++
+		c.PreparingDelete += n
 	case specifiedDelete:
-		c.SpecifiedDelete++
+		c.SpecifiedDelete += n
 	case !available:
-		c.Unavailable++
+		c.Unavailable += n
 	}
 }
 
@@ -146,10 +151,9 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 
 // scale fills in what to create and what to delete. (CS-11, CS-12)
 func (t Tally) scale(d *Diff, surge, surgeOld int64) {
-	total, totalOld := t.owned(), int64(t.Old.Total)
+	total, totalOld := t.owned(), t.totalOld()
 	if t.ExcludePreparingDelete {
 		total -= t.preparingDelete()
-		totalOld -= int64(t.Old.PreparingDelete)
 	}
 	want, wantOld := int64(t.Replicas)+surge, int64(t.Partition)+surgeOld
 
@@ -185,6 +189,19 @@ func exchange(diffOld, diffNew int64) int64 {
 		return min(abs(diffOld), abs(diffNew))
 	}
 	return 0
+}
+
+// lacksOld tells whether the next pod that is created is of the old revision. (CS-12)
+func (t Tally) lacksOld() bool {
+	return int64(t.Partition)+int64(t.Diff().SurgeOld) > t.totalOld()
+}
+
+// totalOld is the number of old pods that count as replicas. (CS-11)
+func (t Tally) totalOld() int64 {
+	if t.ExcludePreparingDelete {
+		return int64(t.Old.Total) - int64(t.Old.PreparingDelete)
+	}
+	return int64(t.Old.Total)
 }
 
 // owned is the number of all pods.

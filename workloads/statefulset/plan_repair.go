@@ -43,7 +43,7 @@ func (p *planner) finishPrepared(slots []slot, waiting *rollout.Reason, but *pod
 	for _, s := range slots {
 		switch {
 		case !mustUpdate(s) || s.pod == but:
-		case s.pod.preparedUpdate():
+		case s.pod.PreparedUpdate():
 			p.update(s.pod)
 			if !s.pod.Deleted && s.pod.Kind != rollout.PatchUpdateInPlace {
 				continue
@@ -74,7 +74,7 @@ func (p *planner) broken(sequence []slot) *pod {
 			return nil
 		case !mustUpdate(s), p.stuck(s):
 			next = next && pod.Available
-		case pod.ready(), pod.preparedUpdate():
+		case pod.ready(), pod.PreparedUpdate():
 			next = false
 		case pod.prepared(), !p.isCurrent(pod):
 			other = pod
@@ -120,12 +120,7 @@ func (p *planner) isCurrent(pod *pod) bool {
 // prepared tells whether its deletion or update is being prepared, which alone
 // may keep a pod from being ready.
 func (p *pod) prepared() bool {
-	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete || p.preparedUpdate()
-}
-
-// preparedUpdate tells whether a pod's update is being prepared.
-func (p *pod) preparedUpdate() bool {
-	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingUpdate
+	return lifecycle.StateOf(p.Pod) == lifecyclev1alpha1.StatePreparingDelete || p.PreparedUpdate()
 }
 
 // givenUp tells whether nobody wants the current revision any more, or none of

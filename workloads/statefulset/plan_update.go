@@ -132,7 +132,7 @@ func (p *planner) unordered() reach {
 func (p *planner) walk(sequence []slot) {
 	unavailable, prepared, updated := int32(0), p.countPrepared(sequence), false
 	for i, s := range sequence {
-		serving := mustUpdate(s) && !s.pod.preparedUpdate() && s.pod.ready()
+		serving := mustUpdate(s) && !s.pod.PreparedUpdate() && s.pod.ready()
 		if unavailable >= p.limits.maxUnavailable || serving && unavailable+prepared >= p.limits.maxUnavailable {
 			reason := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: p.limits.maxUnavailable, Observed: unavailable,
 				Message: fmt.Sprintf("maxUnavailable %d: as many pods before this one are not available", p.limits.maxUnavailable)}
@@ -151,7 +151,7 @@ func (p *planner) walk(sequence []slot) {
 			}
 			continue
 		case mustUpdate(s):
-			if s.pod.preparedUpdate() {
+			if s.pod.PreparedUpdate() {
 				prepared--
 			}
 			p.update(s.pod)
@@ -167,7 +167,7 @@ func (p *planner) walk(sequence []slot) {
 // update, without those that never come to it.
 func (p *planner) countPrepared(sequence []slot) (n int32) {
 	for _, s := range sequence {
-		if mustUpdate(s) && s.pod.preparedUpdate() && !p.stuck(s) {
+		if mustUpdate(s) && s.pod.PreparedUpdate() && !p.stuck(s) {
 			n++
 		}
 	}

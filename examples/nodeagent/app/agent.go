@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/pprof"
-	"os"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
@@ -110,7 +112,7 @@ func (a *Agent) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	runtime, err := a.connectRuntime(ctx)
+	runtime, err := a.connectRuntime(ctx, caches.clients.Kubernetes)
 	if err != nil {
 		return err
 	}
@@ -119,16 +121,24 @@ func (a *Agent) work(ctx context.Context) error {
 	return a.runFeatures(ctx, config, &shared{&a.config, a.gates, runtime, caches})
 }
 
-// connectRuntime waits for the runtime, for a while.
-func (a *Agent) connectRuntime(ctx context.Context) (*nodeagent.Runtime, error) {
-	endpoint, err := a.config.endpoint(func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	})
-	if err != nil {
-		return nil, err
-	}
+// connectRuntime waits for the runtime, for a while. Where no flag names its socket, the one that the kubelet has told of in
+// the status of the node is looked for.
+func (a *Agent) connectRuntime(ctx context.Context, client kubernetes.Interface) (*nodeagent.Runtime, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
-	return nodeagent.Dial(ctx, endpoint)
+	if endpoint := a.config.endpoint(); endpoint != "" {
+		return nodeagent.Dial(ctx, endpoint)
+	}
+	var name, version string
+	node, err := client.CoreV1().Nodes().Get(ctx, a.config.NodeName, metav1.GetOptions{})
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "It is not known which container runtime the node has; there must be only one")
+	} else {
+		name, version = nodeagent.RuntimeOf(node)
+	}
+	runtime, err := nodeagent.Find(ctx, endpoints(), name, version)
+	if err != nil {
+		return nil, fmt.Errorf("looked for %s in %s; --cri-endpoint=<socket> names it: %w", strings.Join(sockets, ", "), strings.Join(folders, ", "), err)
+	}
+	return runtime, nil
 }

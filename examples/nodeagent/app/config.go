@@ -44,7 +44,8 @@ type Config struct {
 	// NodeName is the name of the node. Required.
 	NodeName string
 	// Endpoint is the socket of the container runtime, a path or unix://path, and SocketFile the name of one in
-	// /hostvarrun, as OpenKruise's daemon takes it. Default: the usual ones of containerd and CRI-O there and in /run.
+	// /hostvarrun, as OpenKruise's daemon takes it. Default: of the usual ones there and in /run that of the runtime which the
+	// status of the node names.
 	Endpoint, SocketFile string
 	FeatureGates         string
 	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
@@ -66,7 +67,7 @@ func NewConfig(getenv func(string) string) Config {
 // AddFlags defines the flags. The values that the fields have are the defaults.
 func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.NodeName, "node-name", c.NodeName, "name of the node ($NODE_NAME)")
-	f.StringVar(&c.Endpoint, "cri-endpoint", c.Endpoint, "socket of the container runtime, such as unix:///run/containerd/containerd.sock; default: the first that is found")
+	f.StringVar(&c.Endpoint, "cri-endpoint", c.Endpoint, "socket of the container runtime, such as unix:///run/containerd/containerd.sock; default: the one that the node runs, found in "+mounted+" and in /run")
 	f.StringVar(&c.SocketFile, "socket-file", c.SocketFile, "name of the socket of the container runtime in "+mounted)
 	f.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "file that says how to reach the API server; default $KUBECONFIG, or else the pod's service account")
 	f.StringVar(&c.FeatureGates, "feature-gates", c.FeatureGates, features.Usage())
@@ -102,26 +103,26 @@ func (c *Config) Validate() error {
 // mounted is where the manifests of OpenKruise mount the /var/run of the node.
 const mounted = "/hostvarrun"
 
-// folders are where the sockets of container runtimes are looked for, and sockets which, both in order.
+// folders are where the sockets of container runtimes are looked for, and sockets which.
 var (
 	folders = []string{mounted, "/run", "/var/run"}
-	sockets = []string{"containerd.sock", "containerd/containerd.sock", "crio.sock", "crio/crio.sock"}
+	sockets = []string{"containerd.sock", "containerd/containerd.sock", "crio.sock", "crio/crio.sock", "cri-dockerd.sock", "k3s/containerd/containerd.sock"}
 )
 
-// endpoint returns the socket of the container runtime. exists tells whether there is a file.
-func (c *Config) endpoint(exists func(string) bool) (string, error) {
-	switch {
-	case c.Endpoint != "":
-		return c.Endpoint, nil
-	case c.SocketFile != "":
-		return filepath.Join(mounted, c.SocketFile), nil
+// endpoint returns the socket of the container runtime that is named; empty where none is.
+func (c *Config) endpoint() string {
+	if c.Endpoint == "" && c.SocketFile != "" {
+		return filepath.Join(mounted, c.SocketFile)
 	}
+	return c.Endpoint
+}
+
+// endpoints returns all sockets that are looked for.
+func endpoints() (all []string) {
 	for _, folder := range folders {
 		for _, socket := range sockets {
-			if path := filepath.Join(folder, socket); exists(path) {
-				return path, nil
-			}
+			all = append(all, filepath.Join(folder, socket))
 		}
 	}
-	return "", fmt.Errorf("no container runtime: none of %s is in %s; want --cri-endpoint=<socket>", strings.Join(sockets, ", "), strings.Join(folders, ", "))
+	return all
 }

@@ -15,7 +15,10 @@
 // From the daemon of OpenKruise 1.4, whose flags are all accepted:
 //   - the runtime is found at more places: in /run too, not only where the
 //     manifests of OpenKruise mount it. --cri-endpoint names it outright.
-//   - sockets of Docker and Pouch are not looked for: they speak no CRI v1.
+//   - sockets of Docker and Pouch are not looked for, but that of cri-dockerd: they speak
+//     no CRI v1.
+//   - of several runtimes that answer the one is taken that the status of the node names,
+//     not the first that is found.
 //   - an agent whose runtime does not answer waits a minute before it gives up, and
 //     keeps running when the runtime goes away later. /readyz tells of it; /healthz,
 //     for the liveness of the process, does not.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -83,7 +84,11 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		return nil, err
 	}
 	all := &shared{config: &config, gates: gates, caches: caches}
-	return controllers.Permissions(controllers.Enabled(all.features(), gates))
+	needed, err := controllers.Permissions(controllers.Enabled(all.features(), gates))
+	if err == nil && config.endpoint() == "" {
+		needed = append(needed, permissions.Part{Rules: []rbacv1.PolicyRule{permissions.Rule("get", "", "nodes")}}) // which runtime it has
+	}
+	return needed, err
 }
 
 // Manifest returns the RBAC objects for the agents of all nodes with this configuration. RBAC knows no nodes, so each may

@@ -252,8 +252,9 @@ func TestRecreateRequestsQueue(t *testing.T) {
 	s.restarted(pod, "side", 1, 0)
 }
 
-// A request ends at its deadline, though its container is still being stopped,
-// and goes after its time to live.
+// A request ends at its deadline, though its container is still being stopped, and
+// goes after its time to live. By then the grace period is over: the container, which
+// does not heed its signal, has not been killed. (CRR-5.5.6)
 func TestRecreateDeadline(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -283,12 +284,12 @@ func TestRecreateDeadline(t *testing.T) {
 		}
 		return fmt.Sprintf("%+v, %v", now.Status, err)
 	})
-	s.AwaitPod("web", "restarted once", func(pod *corev1.Pod) string {
-		if podstate.ContainerStatus(pod, "main").RestartCount != 1 {
-			return podstate.Describe(pod, false)
-		}
-		return ""
-	})
+	now, err := bed.Core.CoreV1().Pods(s.Namespace).Get(t.Context(), pod.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.untouched(now, "main")
+	s.restarted(s.completed(s.recreate(now, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(2))}, "main"), now), "main", 1, 137)
 }
 
 // A request ends with its pod.

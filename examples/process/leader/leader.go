@@ -14,7 +14,10 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
@@ -54,6 +57,21 @@ func Elect(config *rest.Config, namespace string, ready <-chan struct{}, options
 	fenced := rest.CopyConfig(config)
 	fenced.Wrap(fence.transport)
 	return fenced, nil
+}
+
+// Holder names the replica that holds a Lease now; nobody does, or did not renew it in time: "".
+func Holder(ctx context.Context, client kubernetes.Interface, namespace, name string) (string, error) {
+	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("looking for the leader: %w", err)
+	}
+	length := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
+	if lease.Spec.RenewTime == nil || time.Since(lease.Spec.RenewTime.Time) > length {
+		return "", nil
+	}
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), nil
 }
 
 // fence is the Lease, and lets a leader write only as long as nobody else can have it. A process that stood still for

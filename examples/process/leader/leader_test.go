@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
@@ -196,5 +199,27 @@ func TestRelease(t *testing.T) {
 				t.Errorf("replaced %v: expected the holder %q, observed %q", replaced, holder, got)
 			}
 		})
+	}
+}
+
+func TestHolder(t *testing.T) {
+	now, length, me := metav1.NowMicro(), int32(15), "me"
+	for name, c := range map[string]struct {
+		lease coordinationv1.LeaseSpec
+		want  string
+	}{
+		"held":         {coordinationv1.LeaseSpec{HolderIdentity: &me, RenewTime: &now, LeaseDurationSeconds: &length}, me},
+		"run out":      {coordinationv1.LeaseSpec{HolderIdentity: &me, RenewTime: &metav1.MicroTime{Time: now.Add(-time.Minute)}, LeaseDurationSeconds: &length}, ""},
+		"never held":   {coordinationv1.LeaseSpec{}, ""},
+		"released":     {coordinationv1.LeaseSpec{RenewTime: &now, LeaseDurationSeconds: &length}, ""},
+		"of no length": {coordinationv1.LeaseSpec{HolderIdentity: &me, RenewTime: &now}, ""},
+	} {
+		client := fake.NewClientset(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "manager"}, Spec: c.lease})
+		if got, err := Holder(t.Context(), client, "system", "manager"); got != c.want || err != nil {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.want)
+		}
+		if got, err := Holder(t.Context(), client, "system", "other"); got != "" || err != nil {
+			t.Errorf("no Lease: got %q, %v", got, err)
+		}
 	}
 }

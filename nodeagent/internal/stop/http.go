@@ -40,7 +40,7 @@ func (s *Stopper) get(ctx context.Context, r *Request, action *corev1.HTTPGetAct
 	}
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
-		return fmt.Errorf("GET %s: %w", request.URL, err)
+		return fmt.Errorf("GET %s://%s%s: %w", request.URL.Scheme, request.URL.Host, request.URL.Path, err) // its query may hold a secret
 	}
 	_, _ = io.CopyN(io.Discard, answer.Body, 1<<10)
 	answer.Body.Close()

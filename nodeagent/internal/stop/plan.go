@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -41,13 +40,10 @@ type Request struct {
 // before that of the spec; without both it is 0. The error names what is not
 // readable and is left out of the request, which is good for use nevertheless.
 func Known(c *criv1.Container) (Request, error) {
-	labels, annotations := c.GetLabels(), c.GetAnnotations()
+	pod, annotations := nodeagent.PodOf(c.GetLabels()), c.GetAnnotations()
 	r := Request{
 		ID: c.GetId(), SandboxID: c.GetPodSandboxId(),
-		Pod: corev1.ObjectReference{
-			APIVersion: "v1", Kind: "Pod", Namespace: labels[nodeagent.PodNamespaceLabel],
-			Name: labels[nodeagent.PodNameLabel], UID: types.UID(labels[nodeagent.PodUIDLabel]),
-		},
+		Pod: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 	}
 	var errs []error
 	for _, key := range []string{nodeagent.TerminationGracePeriodAnnotation, nodeagent.DeletionGracePeriodAnnotation} {
@@ -81,6 +77,13 @@ func decode(annotations map[string]string, key string, into any) error {
 
 // runsHook tells whether the hook runs.
 func (r *Request) runsHook() bool { return r.PreStop != nil && r.grace() > 0 }
+
+// within returns the request with a grace period of so much at most.
+func (r *Request) within(most time.Duration) *Request {
+	out := *r
+	out.GraceSeconds = min(r.GraceSeconds, int64(most/time.Second))
+	return &out
+}
 
 // mostGrace keeps a grace period within what a time.Duration can say.
 const mostGrace = 100 * 365 * 24 * time.Hour

@@ -6,6 +6,7 @@
 package stop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,16 +31,28 @@ type Stopper struct {
 	Clock clock.WithTicker
 	// Recorder receives events about the pod. Default nil: no events.
 	Recorder record.EventRecorder
+	// MaxGrace bounds the grace period of every request. Default DefaultMaxGrace.
+	MaxGrace time.Duration
 	// HTTP makes the requests of hooks. Default: one that takes every certificate
 	// and follows no redirects.
 	HTTP http.RoundTripper
 }
 
+// DefaultMaxGrace is the longest grace period where nothing else is said. Whoever
+// waits for a container holds a worker, and may ask for years.
+const DefaultMaxGrace = 24 * time.Hour
+
+// failedHook is the message of the event about a hook that has failed. Neither what
+// it has printed nor what it was called with belongs into an event, which more people
+// can read than may run commands in the pod. The log has the reason.
+const failedHook = "preStop hook failed, the container is stopped nevertheless; the log of the node agent says why"
+
 // Stop runs the hook of a container, stops it, and waits for its end. The
 // message is that of the event which announces it. A hook that fails is
 // recorded as an event and holds nothing up. The error says that the container may not have
 // stopped.
-func (s *Stopper) Stop(ctx context.Context, r *Request, message string) error {
+func (s *Stopper) Stop(ctx context.Context, request *Request, message string) error {
+	r := request.within(cmp.Or(s.MaxGrace, DefaultMaxGrace))
 	s.event(r, corev1.EventTypeNormal, lifecyclev1alpha1.ContainerRecreateEventKilling, message)
 	var took time.Duration
 	if r.runsHook() {
@@ -51,7 +64,7 @@ func (s *Stopper) Stop(ctx context.Context, r *Request, message string) error {
 		took = s.Clock.Since(start)
 		if err != nil {
 			klog.FromContext(ctx).Info("The preStop hook failed, stopping the container nevertheless", "container", r.ID, "reason", err.Error())
-			s.event(r, corev1.EventTypeWarning, lifecyclev1alpha1.ContainerRecreateEventFailedPreStopHook, "preStop hook failed: "+err.Error())
+			s.event(r, corev1.EventTypeWarning, lifecyclev1alpha1.ContainerRecreateEventFailedPreStopHook, failedHook)
 		}
 	}
 	return s.Runtime.StopContainer(ctx, r.ID, r.graceAfter(took))
@@ -91,17 +104,13 @@ func (s *Stopper) hook(ctx context.Context, r *Request) error {
 	return errors.New("it is of an unknown kind: want exec, httpGet or sleep")
 }
 
-// mostOutput is how much of a failed hook's output the event has.
-const mostOutput = 256
-
 func (s *Stopper) exec(ctx context.Context, r *Request, command []string) error {
 	answer, err := s.Runtime.Exec(ctx, r.ID, command, r.grace())
 	if err != nil {
 		return err
 	}
 	if code := answer.GetExitCode(); code != 0 {
-		output := append(answer.GetStdout(), answer.GetStderr()...)
-		return fmt.Errorf("%q ended with code %d: %q", command, code, output[:min(len(output), mostOutput)])
+		return fmt.Errorf("the command ended with exit code %d", code)
 	}
 	return nil
 }

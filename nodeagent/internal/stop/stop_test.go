@@ -18,6 +18,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/ktesting"
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -67,7 +69,7 @@ func exec(ctx context.Context, _ fakecri.Container, command []string) (*criv1.Ex
 		<-ctx.Done()
 		return nil, ctx.Err()
 	case "fail":
-		return &criv1.ExecSyncResponse{ExitCode: 3, Stdout: []byte("a"), Stderr: []byte("b")}, nil
+		return &criv1.ExecSyncResponse{ExitCode: 3, Stdout: []byte("secret "), Stderr: []byte("words")}, nil
 	}
 	return fakecri.NoCommand(ctx, fakecri.Container{}, command)
 }
@@ -90,12 +92,12 @@ func TestStop(t *testing.T) {
 			calls: []string{"ExecSync main-1 wait3", "StopContainer main-1 27s"}, takes: 3 * time.Second},
 		{name: "CRR-5.5.4: a grace period of 0 leaves the hook out", request: Request{PreStop: command("wait3")},
 			calls: []string{"StopContainer main-1 2s"}},
-		{name: "CRR-5.5.3: a hook that fails", request: Request{GraceSeconds: 30, PreStop: command("fail")},
-			calls: []string{"ExecSync main-1 fail", "StopContainer main-1 30s"}, failure: `["fail"] ended with code 3: "ab"`},
+		{name: "CRR-5.5.3: a hook that fails", request: Request{GraceSeconds: 30, PreStop: command("fail", "--token=secret")},
+			calls: []string{"ExecSync main-1 fail --token=secret", "StopContainer main-1 30s"}, failure: "the command ended with exit code 3"},
 		{name: "CRR-5.5.3: a command that is not there", request: Request{GraceSeconds: 30, PreStop: command("none")},
 			calls: []string{"ExecSync main-1 none", "StopContainer main-1 30s"}, failure: "executable file not found"},
 		{name: "CRR-5.5.3: a hook that hangs", request: Request{GraceSeconds: 5, PreStop: command("hang")},
-			calls: []string{"ExecSync main-1 hang", "StopContainer main-1 2s"}, failure: "preStop hook failed", takes: 5 * time.Second},
+			calls: []string{"ExecSync main-1 hang", "StopContainer main-1 2s"}, failure: "not ended within the grace period of 5s", takes: 5 * time.Second},
 		{name: "CRR-5.5.3: httpGet asks the runtime for the address", request: Request{GraceSeconds: 30, Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/bye?now=1", Port: port})},
 			calls: []string{"PodSandboxStatus box", "StopContainer main-1 30s"}, asked: []string{"http://10.0.0.7:8080/bye?now=1 host 10.0.0.7:8080 x "}},
 		{name: "httpGet where the address is known", request: Request{GraceSeconds: 30, PodIP: "fd00::7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
@@ -109,8 +111,8 @@ func TestStop(t *testing.T) {
 			calls: []string{"PodSandboxStatus gone", "StopContainer main-1 30s"}, failure: "find the address of the pod"},
 		{name: "httpGet to a port that is not there", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", PreStop: httpGet(corev1.HTTPGetAction{Port: port})},
 			calls: []string{"StopContainer main-1 30s"}, failure: `httpGet: port "http": want a number`},
-		{name: "httpGet that is refused", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
-			web: web{err: errors.New("refused")}, calls: []string{"StopContainer main-1 30s"}, asked: []string{"http://10.0.0.7:8080/ host 10.0.0.7:8080 x "}, failure: "GET http://10.0.0.7:8080/: refused"},
+		{name: "httpGet that is refused", request: Request{GraceSeconds: 30, PodIP: "10.0.0.7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/bye?token=secret", Port: port})},
+			web: web{err: errors.New("refused")}, calls: []string{"StopContainer main-1 30s"}, asked: []string{"http://10.0.0.7:8080/bye?token=secret host 10.0.0.7:8080 x "}, failure: "GET http://10.0.0.7:8080/bye: refused"},
 		{name: "httpGet that hangs", request: Request{GraceSeconds: 9, PodIP: "10.0.0.7", Ports: ports, PreStop: httpGet(corev1.HTTPGetAction{Path: "/", Port: port})},
 			web: web{takes: time.Hour}, calls: []string{"StopContainer main-1 2s"}, asked: []string{"http://10.0.0.7:8080/ host 10.0.0.7:8080 x "}, failure: "not ended within the grace period of 9s", takes: 9 * time.Second},
 		{name: "sleep", request: Request{GraceSeconds: 30, PreStop: sleep(4)},
@@ -136,8 +138,9 @@ func TestStop(t *testing.T) {
 					test.request.SandboxID = "box"
 				}
 				s := stopper(t, fake, events, &test.web)
+				log := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true)))
 				start := time.Now()
-				if err := s.Stop(t.Context(), &test.request, "Stopping"); err != nil {
+				if err := s.Stop(klog.NewContext(t.Context(), log), &test.request, "Stopping"); err != nil {
 					t.Fatal(err)
 				}
 				if took := time.Since(start); took != test.takes {
@@ -149,7 +152,7 @@ func TestStop(t *testing.T) {
 				if diff := cmp.Diff(test.asked, test.web.asked); diff != "" {
 					t.Errorf("requests (-want +got):\n%s", diff)
 				}
-				checkEvents(t, events.All(), test.failure)
+				checkFailure(t, events.All(), log, test.failure)
 			})
 		})
 	}
@@ -165,15 +168,22 @@ func stopper(t *testing.T, fake *fakecri.Runtime, events *fixture.Recorder, web 
 	return &Stopper{Runtime: r, Clock: clock.RealClock{}, Recorder: events, HTTP: web}
 }
 
-// checkEvents wants the event that announces the stop, and one about the hook
-// where that has failed.
-func checkEvents(t *testing.T, events []string, failure string) {
+// checkFailure wants the event that announces the stop, and one about the hook where
+// that has failed: always the same words, the reason is for the log.
+func checkFailure(t *testing.T, events []string, logger klog.Logger, failure string) {
 	t.Helper()
-	if len(events) == 0 || events[0] != "Normal Killing: Stopping" {
-		t.Errorf("events %q", events)
+	want, log := []string{"Normal Killing: Stopping"}, logger.GetSink().(ktesting.Underlier).GetBuffer().String()
+	if failure != "" {
+		want = append(want, "Warning FailedPreStopHook: preStop hook failed, the container is stopped nevertheless; the log of the node agent says why")
 	}
-	if failure != "" && (len(events) != 2 || !strings.HasPrefix(events[1], "Warning FailedPreStopHook: ") || !strings.Contains(events[1], failure)) {
-		t.Errorf("events %q, want one of a failed hook: %s", events, failure)
+	if diff := cmp.Diff(want, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if !strings.Contains(strings.ReplaceAll(log, `\"`, `"`), failure) || failure == "" && log != "" {
+		t.Errorf("want %q in the log:\n%s", failure, log)
+	}
+	if strings.Contains(log, "secret") {
+		t.Errorf("the log holds what the hook was called with, or what it printed:\n%s", log)
 	}
 }
 
@@ -189,6 +199,25 @@ func TestStopWaits(t *testing.T) {
 			t.Errorf("took %s, error %v", took, err)
 		}
 	})
+}
+
+// A grace period of years is cut: whoever waits for a container holds a worker.
+func TestStopIsBounded(t *testing.T) {
+	for _, test := range []struct {
+		most time.Duration
+		want string
+	}{{0, "StopContainer container-1 86400s"}, {time.Minute, "StopContainer container-1 60s"}} {
+		fake := fakecri.New(nil)
+		id := fake.Create(fakecri.Container{Status: &criv1.ContainerStatus{}})
+		s := stopper(t, fake, &fixture.Recorder{}, &web{})
+		s.MaxGrace = test.most
+		if err := s.Stop(t.Context(), &Request{ID: id, GraceSeconds: 315360000}, "Stopping"); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{test.want}, fake.Calls()); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
+	}
 }
 
 // The end of the agent cuts a hook short, and the container is left as it is.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/client/fake"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/typedclient"
+	"github.com/podwright/podwright/internal/typedclient/clienttest"
+)
+
+func connect(config *rest.Config) (client.Interface, error) { return client.NewForConfig(config) }
+
+func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeClient) {
+	c := fake.NewClient(objects...)
+	return c, c
+}
+
+func TestImagePullJobs(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.ImagePullJob, *v1alpha1.ImagePullJobList, client.Interface]{
+		Name: "ImagePullJob", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("imagepulljobs"),
+		Object: func() *v1alpha1.ImagePullJob {
+			return &v1alpha1.ImagePullJob{Spec: v1alpha1.ImagePullJobSpec{Image: "nginx:2"}}
+		},
+		List:    func() *v1alpha1.ImagePullJobList { return &v1alpha1.ImagePullJobList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.ImagePullJobs,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewImagePullJobInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewImagePullJobLister,
+	})
+}
+
+func TestNodeImages(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.NodeImage, *v1alpha1.NodeImageList, client.Interface]{
+		Name: "NodeImage", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("nodeimages"), InCluster: true,
+		Object: func() *v1alpha1.NodeImage {
+			return &v1alpha1.NodeImage{Spec: v1alpha1.NodeImageSpec{Images: map[string]v1alpha1.ImageSpec{"nginx": {Tags: []v1alpha1.ImageTagSpec{{Tag: "2"}}}}}}
+		},
+		List:    func() *v1alpha1.NodeImageList { return &v1alpha1.NodeImageList{} },
+		Connect: connect, Fake: inMemory,
+		Client: func(c client.Interface, _ string) client.NodeImageInterface { return c.NodeImages() },
+		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewNodeImageInformer(c, 0, indexers)
+		},
+		Lister: func(indexer cache.Indexer) typedclient.Lister[*v1alpha1.NodeImage] {
+			return clienttest.OfCluster(client.NewNodeImageLister(indexer))
+		},
+	})
+}

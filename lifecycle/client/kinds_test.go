@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package client_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/typedclient/clienttest"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/client/fake"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+func connect(config *rest.Config) (client.Interface, error) { return client.NewForConfig(config) }
+
+func inMemory(objects ...runtime.Object) (client.Interface, clienttesting.FakeClient) {
+	c := fake.NewClient(objects...)
+	return c, c
+}
+
+func TestContainerRecreateRequests(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.ContainerRecreateRequest, *v1alpha1.ContainerRecreateRequestList, client.Interface]{
+		Name: "ContainerRecreateRequest", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
+		Object: func() *v1alpha1.ContainerRecreateRequest {
+			return &v1alpha1.ContainerRecreateRequest{Spec: v1alpha1.ContainerRecreateRequestSpec{PodName: "web-0"}}
+		},
+		List:    func() *v1alpha1.ContainerRecreateRequestList { return &v1alpha1.ContainerRecreateRequestList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.ContainerRecreateRequests,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewContainerRecreateRequestInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewContainerRecreateRequestLister,
+	})
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodeagent_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/nodeagent"
+)
+
+func TestRuntimeOf(t *testing.T) {
+	for says, want := range map[string][2]string{
+		"containerd://2.3.7": {"containerd", "2.3.7"}, "cri-o://1.30.0": {"cri-o", "1.30.0"}, "": {}, "containerd://": {"containerd"},
+	} {
+		node := &corev1.Node{Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{ContainerRuntimeVersion: says}}}
+		if name, version := nodeagent.RuntimeOf(node); name != want[0] || version != want[1] {
+			t.Errorf("%q: %q, %q", says, name, version)
+		}
+	}
+}
+
+// sockets serves runtimes, each given as "file name version", and returns the paths
+// of the files. A file alone is a socket at which nobody is.
+func sockets(t *testing.T, runtimes ...string) (all []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, runtime := range runtimes {
+		fields := strings.Fields(runtime)
+		path := filepath.Join(dir, fields[0])
+		all = append(all, path)
+		if len(fields) == 1 {
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		fake := fakecri.New(nil)
+		fake.RuntimeName, fake.RuntimeVersion = fields[1], fields[2]
+		stop, err := fake.Serve(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(stop)
+	}
+	return all
+}
+
+func TestFind(t *testing.T) {
+	const ours, dockers, crio = "a.sock containerd 2.3.7", "b.sock containerd 1.7.0", "c.sock cri-o 1.30.0"
+	for _, test := range []struct {
+		what          string
+		runtimes      []string
+		name, version string
+		want          string // the file
+		err           string
+	}{
+		{"the only one", []string{ours}, "", "", "a.sock", ""},
+		{"the only one, named", []string{ours}, "containerd", "2.3.7", "a.sock", ""},
+		{"the only one, updated since the kubelet asked", []string{ours}, "containerd", "2.3.6", "a.sock", ""},
+		{"the one of the name", []string{ours, crio}, "cri-o", "1.30.0", "c.sock", ""},
+		{"the one of the version", []string{dockers, ours}, "containerd", "2.3.7", "a.sock", ""},
+		{"a socket at which nobody is", []string{"dead.sock", ours}, "", "", "a.sock", ""},
+		{"two, and no name", []string{ours, crio}, "", "", "", "want one container runtime, found containerd 2.3.7 at unix://"},
+		{"two of the name, none of the version", []string{ours, dockers}, "containerd", "2.0.0", "", "want one container runtime, found"},
+		{"none of the name", []string{ours}, "cri-o", "1.30.0", "", "want the container runtime cri-o 1.30.0 of the node, found containerd 2.3.7"},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			r, err := nodeagent.Find(ctx, append(sockets(t, test.runtimes...), "/nowhere/containerd.sock"), test.name, test.version)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Fatalf("error %v, want %s", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if filepath.Base(r.Endpoint) != test.want || r.Check(ctx) != nil {
+				t.Errorf("found %s, want %s", r.Endpoint, test.want)
+			}
+		})
+	}
+}
+
+// One socket under two names is one runtime.
+func TestFindOneSocketTwice(t *testing.T) {
+	path := sockets(t, "a.sock containerd 2.3.7")[0]
+	link := filepath.Join(t.TempDir(), "run")
+	if err := os.Symlink(filepath.Dir(path), link); err != nil {
+		t.Fatal(err)
+	}
+	r, err := nodeagent.Find(t.Context(), []string{path, filepath.Join(link, "a.sock")}, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+}
+
+// A runtime that comes later is waited for, one that never does is an error.
+func TestFindWaits(t *testing.T) {
+	dir, fake := t.TempDir(), fakecri.New(nil)
+	path := filepath.Join(dir, "late.sock")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	found := make(chan error, 1)
+	go func() {
+		r, err := nodeagent.Find(ctx, []string{path}, "", "")
+		if err == nil {
+			err = r.Close()
+		}
+		found <- err
+	}()
+	stop, err := fake.Serve(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := <-found; err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := nodeagent.Find(ctx, []string{"/nowhere/a.sock"}, "", ""); err == nil || !strings.Contains(err.Error(), "no container runtime answers") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recreate
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/internal/fakecri"
+	"github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// A stop takes as long as the container likes; meanwhile other requests are
+// answered, and deadlines pass.
+func TestStoryLongStop(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.start()
+		n.runtime.SetEndsAfter("main-1", 3*time.Minute)
+		n.create("long", "web-0", only("main"), grace(600), func(r *v1alpha1.ContainerRecreateRequest) { r.Spec.ActiveDeadlineSeconds = new(int64(60)) })
+		n.create("next", "web-0", only("side"))
+		n.work(50 * time.Second)
+		n.is("next", "Pending")
+		n.work(70 * time.Second)
+		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
+		n.is("next", "Completed, side Succeeded killed")
+		n.want("CRR-5.5.6: nobody waits any more", []string{"StopContainer main-1 600s", "StopContainer side-2 30s"}, n.stops())
+		n.work(2 * time.Minute)
+		n.is("long", "Completed: recreating has exceeded the activeDeadlineSeconds, main Recreating killed")
+		n.want("it ends by itself", []string{"main 1", "side 1"}, n.restarts("web-0"))
+	})
+}
+
+// A request that is gone or completed ends the wait for its container, also where it
+// has asked for years: the worker is free for others. (CRR-5.5.6)
+func TestStoryEndlessStop(t *testing.T) {
+	const years = 10 * 365 * 24 * time.Hour
+	deletes := func(n *node) { n.must(n.requests.Delete(n.Context(), "long", metav1.DeleteOptions{})) }
+	for name, test := range map[string]struct {
+		pod  func(*corev1.Pod)
+		end  func(*node)
+		want []string // of web-0
+	}{
+		"deleted while the container ends": {func(*corev1.Pod) {}, deletes, []string{"StopContainer main-1 86400s"}},
+		"deleted while its hook runs": {func(pod *corev1.Pod) {
+			pod.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: hook("hang")}
+		}, deletes, []string{"ExecSync main-1 hang"}},
+		"deleted, and there again under its name": {func(*corev1.Pod) {}, func(n *node) {
+			deletes(n)
+			n.create("long", "web-0", only("side"))
+		}, []string{"StopContainer main-1 86400s", "StopContainer side-2 30s"}},
+		"its pod goes": {func(*corev1.Pod) {}, func(n *node) {
+			n.must(n.kube.CoreV1().Pods("default").Delete(n.Context(), "web-0", metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
+		}, []string{"StopContainer main-1 86400s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(n *node) {
+				n.runtime.Command = func(ctx context.Context, _ fakecri.Container, _ []string) (*criv1.ExecSyncResponse, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				n.pod("web-0", test.pod)
+				n.pod("web-1")
+				n.workers = 1
+				n.start()
+				n.runtime.SetEndsAfter("main-1", years)
+				n.create("long", "web-0", only("main"), grace(int64(years/time.Second)))
+				n.work(time.Minute)
+				test.end(n)
+				n.sleep(5 * time.Second)
+				n.want("of web-0", test.want, n.stops())
+				n.create("next", "web-1", only("main"))
+				n.work(20 * time.Second)
+				n.is("next", "Completed, main Succeeded killed")
+			})
+		})
+	}
+}
+
+// Where all workers wait for the ends of containers, requests for other pods are
+// answered nevertheless, and have their turn.
+func TestStoryBusy(t *testing.T) {
+	play(t, func(n *node) {
+		n.pod("web-0")
+		n.pod("web-1")
+		n.workers = 1
+		n.start()
+		n.runtime.SetEndsAfter("main-1", 3*time.Minute)
+		n.create("long", "web-0", only("main"), grace(600))
+		n.sleep(time.Second)
+		n.create("next", "web-1", only("main"))
+		n.sleep(time.Second)
+		n.create("last", "web-1", only("side"))
+		n.work(2 * time.Minute)
+		n.is("next", "Pending")
+		n.is("last", "Pending")
+		n.work(2 * time.Minute)
+		for name, want := range map[string]string{"long": "main", "next": "main", "last": "side"} {
+			n.is(name, "Completed, "+want+" Succeeded killed")
+		}
+		n.want("stops", []string{"StopContainer main-1 600s", "StopContainer main-3 30s", "StopContainer side-4 30s"}, n.stops())
+	})
+}
