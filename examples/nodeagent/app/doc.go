@@ -5,12 +5,14 @@
 // do; Main is the whole command, with flags, logging and signals.
 //
 // An agent needs the name of its node, a socket of the container runtime, and the
-// rights in rbac/nodeagent.yaml; --print-rbac prints them for other flags. What it writes
-// is held to its node by the admission policies in rbac/policies.yaml, which
-// --print-policies prints. It runs as a DaemonSet in the network of the node, with the
-// runtime's socket mounted, see daemonset.yaml, or as a service of the node: its token is
-// bound to the Node then. It elects no leader. "make build" builds it; the package
+// rights in rbac/nodeagent.yaml; --print-rbac prints them for other flags. It runs
+// as a DaemonSet in the network of the node, with the runtime's socket mounted, or
+// as a service of the node. It elects no leader. "make build" builds it; the package
 // comment of [github.com/podwright/podwright/nodeagent] says why with -tags=grpcnotrace.
+//
+// What it writes is held to its node by the admission policies in rbac/policies.yaml,
+// which --print-policies prints. daemonset.yaml is a DaemonSet whose tokens name their
+// nodes; that of a service is bound to the Node.
 //
 // # Differences
 //
