@@ -23,7 +23,6 @@ import (
 
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
-	"github.com/podwright/podwright/internal/manifests"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -65,7 +64,6 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
 			noderecreate.Rules(noderecreate.Options{Recorder: recorder}),
 			nodeimages.Rules(nodeimages.Options{Recorder: recorder}),
-			{manifests.Rule("", "nodes", "get")}, // of the program, which asks nodeagent.Find for the runtime
 		},
 	} {
 		t.Run(program, func(t *testing.T) {
