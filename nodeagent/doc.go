@@ -22,6 +22,9 @@
 // [Newest], [RestartCount], [KubeletHash] and [ContainerID] read what the kubelet
 // writes down about a container.
 //
+// RBAC knows no nodes; [github.com/podwright/podwright/nodeagent/policies] holds an
+// agent to its own by admission policies.
+//
 // A feature reads the pods of its own node only, needs no leader election, and
 // keeps nothing on disk: an agent can be killed and started again at any time.
 //

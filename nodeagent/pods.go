@@ -16,7 +16,7 @@ import (
 // runs it.
 func NewPodInformer(client kubernetes.Interface, node string) cache.SharedIndexInformer {
 	ofNode := fields.OneTermEqualSelector("spec.nodeName", node).String()
-	informer := coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, 0, cache.Indexers{},
+	informer := coreinformers.NewFilteredPodInformer(listing{client}, metav1.NamespaceAll, 0, cache.Indexers{},
 		func(options *metav1.ListOptions) { options.FieldSelector = ofNode })
 	_ = informer.SetTransform(Trim) // fails only once it runs
 	return informer

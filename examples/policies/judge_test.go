@@ -107,6 +107,7 @@ func (j *judge) refusals(t *testing.T, r request) (said []string) {
 		}
 		var answers [2]string
 		for way, typed := range []bool{false, true} { // the API server is about to change from one to the other
+			//lint:ignore SA1019 until it has
 			versioned.VersionedObject.UseSchemalessTypeRef, versioned.VersionedOldObject.UseSchemalessTypeRef = typed, typed
 			versioned.VersionedObject.Set(r.object)
 			if r.old != nil {

@@ -10,7 +10,10 @@
 // which a kubelet mounts, or to a node. That takes Kubernetes 1.30, as the policies
 // do. A token that names no node may write nothing.
 //
-// What an agent reads no policy can narrow.
+// What an agent reads no policy can narrow. And policies see what is about to be
+// stored: a mutating webhook that changes pods or requests whenever their status is
+// written makes the agents' writes look like more than they are, and has to leave
+// their account alone.
 //
 // The package needs API types alone, so that whoever installs the policies need not
 // link an agent.

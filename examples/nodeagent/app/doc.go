@@ -11,6 +11,10 @@
 // finds pull secrets. It elects no leader. "make build" builds it; the package
 // comment of [github.com/podwright/podwright/nodeagent] says why with -tags=grpcnotrace.
 //
+// What it writes is held to its node by the admission policies in rbac/policies.yaml,
+// which --print-policies prints. daemonset.yaml is a DaemonSet whose tokens name their
+// nodes; that of a service is bound to the Node.
+//
 // # Differences
 //
 // From the daemon of OpenKruise 1.4, whose flags are all accepted:
