@@ -4,11 +4,11 @@ package nodeagent
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/podwright/podwright/nodeagent/internal/redact"
 )
 
 // Unavailable tells of an error whether it came about because the container
@@ -22,7 +22,7 @@ func NotFound(err error) bool { return status.Code(err) == codes.NotFound }
 
 // failed says of which runtime and of which call an error is, and what to do
 // about it. It returns nil for nil. The text is fit to be written into the status of
-// an object: see readable.
+// an object.
 func (r *Runtime) failed(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -38,7 +38,7 @@ func (r *Runtime) failed(err error, format string, args ...any) error {
 	default:
 		hint = fmt.Sprintf("container runtime %s: %s:", r.Endpoint, call)
 	}
-	return &runtimeError{hint + " " + readable(err.Error()), err}
+	return &runtimeError{hint + " " + redact.Cut(redact.Text(err.Error()), mostText), err}
 }
 
 // runtimeError is an error of a runtime in words that can be shown.
@@ -52,22 +52,3 @@ func (e *runtimeError) Unwrap() error { return e.err }
 
 // mostText is how many bytes of a runtime's words an error has.
 const mostText = 1 << 10
-
-// What URLs hold beside the place: a user with a password, and a query, with which
-// registries sign the place of a layer.
-var (
-	userInfo = regexp.MustCompile(`://[^/\s"'@]*@`)
-	query    = regexp.MustCompile(`\?[^\s"'<>]+`)
-)
-
-// readable returns the words of a runtime as they can be shown to whoever may read
-// the object that they are about: without what may be a secret, and not too long.
-func readable(text string) string {
-	text = query.ReplaceAllString(userInfo.ReplaceAllString(text, "://…@"), "?…")
-	if len(text) <= mostText {
-		return text
-	}
-	// What is wanted comes first, and what went wrong last.
-	const half = mostText / 2
-	return strings.ToValidUTF8(text[:half], "") + " … " + strings.ToValidUTF8(text[len(text)-half:], "")
-}

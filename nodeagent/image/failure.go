@@ -6,12 +6,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/url"
-	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/nodeagent/internal/redact"
 )
 
 // How long, in bytes, a message gets: they stand in the status of a NodeImage, up
@@ -36,7 +35,7 @@ func failureOf(namespace string, err error, used *criv1.AuthConfig) *failure {
 	if errors.As(err, &f) {
 		return f
 	}
-	return &failure{[]part{{namespace, cut(redact(err.Error(), used), mostPart)}}}
+	return &failure{[]part{{namespace, redact.Cut(redacted(err.Error(), used), mostPart)}}}
 }
 
 // join adds what else has failed.
@@ -60,7 +59,7 @@ func (f *failure) text(show func(part) bool) string {
 			texts = append(texts, p.text)
 		}
 	}
-	return cut(strings.Join(texts, "\n"), mostMessage)
+	return redact.Cut(strings.Join(texts, "\n"), mostMessage)
 }
 
 // MessageFor returns why the task failed, without what is about the secrets of
@@ -77,39 +76,19 @@ func (f *Finished) MessageFor(namespace string) string {
 	return text
 }
 
-// hidden stands where something was taken away.
-const hidden = "[hidden]"
-
-// What is never shown of an error: what follows the path of a URL, users and
-// passwords in it, and tokens.
-var (
-	queries = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\?#]*)[?#][^\s"'<>\\]*`)
-	rest    = regexp.MustCompile(`\?[^\s"'<>\\]*=[^\s"'<>\\]*`)
-	users   = regexp.MustCompile(`://[^\s/@"'<>\\]*@`)
-	tokens  = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+|%20)[A-Za-z0-9+/=._~-]{16,}`)
-)
-
 // shortestSecret is the length in bytes from which on a password is looked for:
 // shorter ones are part of too many words.
 const shortestSecret = 4
 
-// redact takes away what is secret, and characters that are not printed.
-func redact(text string, used *criv1.AuthConfig) string {
+// redacted takes away what is secret: the credentials that were used, as the registry
+// may send them back, and what looks like one.
+func redacted(text string, used *criv1.AuthConfig) string {
 	for _, secret := range secretsOf(used) {
 		if len(secret) >= shortestSecret {
-			text = strings.ReplaceAll(text, secret, hidden)
+			text = strings.ReplaceAll(text, secret, redact.Hidden)
 		}
 	}
-	text = queries.ReplaceAllString(text, "$1")
-	text = rest.ReplaceAllString(text, "")
-	text = users.ReplaceAllString(text, "://")
-	text = tokens.ReplaceAllString(text, "$1 "+hidden)
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, " "))
+	return redact.Text(text)
 }
 
 // secretsOf returns the forms in which a registry may send back what it was shown.
@@ -122,22 +101,4 @@ func secretsOf(used *criv1.AuthConfig) []string {
 		used.GetPassword(), url.QueryEscape(used.GetPassword()), url.PathEscape(used.GetPassword()),
 		used.GetIdentityToken(), used.GetRegistryToken(),
 	}
-}
-
-// cut takes the middle out of a text that is longer than so many bytes: runtimes
-// say first what they did, and last what went wrong.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	const gap = " … "
-	head := most / 3
-	tail := len(text) - (most - head - len(gap))
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
-	}
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
-	}
-	return text[:head] + gap + text[tail:]
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/podwright/podwright/nodeagent/internal/redact"
 )
 
 func TestRedact(t *testing.T) {
@@ -32,7 +34,7 @@ func TestRedact(t *testing.T) {
 		{"IMG-3.8: what is not printed", "a\x1b[31m\nb\xff", "a [31m b "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := redact(test.text, used); got != test.want {
+			if got := redacted(test.text, used); got != test.want {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
@@ -41,10 +43,10 @@ func TestRedact(t *testing.T) {
 
 // IMG-3.8: what is long loses its middle.
 func TestCut(t *testing.T) {
-	if got := cut("short", 5); got != "short" {
+	if got := redact.Cut("short", 5); got != "short" {
 		t.Error(got)
 	}
-	got := cut("began"+strings.Repeat("ä", 1000)+"ended", 100)
+	got := redact.Cut("began"+strings.Repeat("ä", 1000)+"ended", 100)
 	if len(got) > 100 || !utf8.ValidString(got) || !strings.HasPrefix(got, "began") || !strings.HasSuffix(got, "ended") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}

@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 	want := map[string]string{
 		"metrics-addr": ":8080", "health-probe-addr": ":8000", "rest-config-qps": "-1", "rest-config-burst": "50",
 		"own-namespace": "kruise-system", "create-own-namespace": "false", "install-crds": "false",
-		"cloneset-workers": "3", "statefulset-workers": "3", "imagepulljob-workers": "3", "nodeimage-workers": "3", "crr-workers": "3",
+		"cloneset-workers": "3", "statefulset-workers": "3", "imagepulljob-workers": "3", "imagepulljob-refer-to-source-secrets": "false", "nodeimage-workers": "3", "crr-workers": "3",
 		"cloneset-scaling-exclude-preparing-delete": "false", "nodeimage-creation-delay": "30s", "nodeimage-response-timeout": "1m0s",
 		"leader-elect": "true", "enable-leader-election": "true", "leader-election-id": "kruise-manager",
 		"leader-election-lease-duration": "15s", "leader-election-renew-deadline": "10s", "leader-election-retry-period": "2s",

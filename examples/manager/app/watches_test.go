@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -35,6 +36,7 @@ var served = []fakecluster.Resource{
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
 	{GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
 	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets"},
 }
 
 // watches stands before an API server. It notes which part of the manager watches what, and answers which resources are served.
@@ -78,7 +80,8 @@ func (w *watches) served(request *http.Request) (*http.Response, error) {
 // However many controllers read a kind, the API server sends every object once. A controller starts where its kind is
 // served, and does without what is not: images are pulled also where no workloads are installed.
 func TestEveryKindIsWatchedOnce(t *testing.T) {
-	core := []string{"imagepulljobs by caches: 1", "nodeimages by caches: 1", "nodes by caches: 1", "pods by caches: 1"}
+	core := []string{"imagepulljobs by caches: 1", "nodeimages by caches: 1", "nodes by caches: 1", "pods by caches: 1",
+		"secrets by imagepulljob-controller: 1"}
 	requests := "containerrecreaterequests by containerrecreaterequest-controller: 1"
 	for name, c := range map[string]struct {
 		installed []string
