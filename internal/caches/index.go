@@ -4,12 +4,19 @@ package caches
 
 import (
 	"fmt"
+	"sync"
 
 	"k8s.io/client-go/tools/cache"
 )
 
+// adding is held while an index is added: controllers that start at the same time may
+// share an informer, which itself refuses a second index of the same name.
+var adding sync.Mutex
+
 // addIndex adds an index to an informer that does not have it yet.
 func addIndex(informer cache.SharedIndexInformer, name string, keys cache.IndexFunc) error {
+	adding.Lock()
+	defer adding.Unlock()
 	if _, found := informer.GetIndexer().GetIndexers()[name]; found {
 		return nil
 	}

@@ -4,6 +4,7 @@ package caches
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,22 @@ func indexer(t *testing.T, pods ...*corev1.Pod) cache.Indexer {
 		}
 	}
 	return informer.GetIndexer()
+}
+
+// TestIndexesAddedAtTheSameTime: controllers that start together share an informer.
+func TestIndexesAddedAtTheSameTime(t *testing.T) {
+	for range 500 {
+		informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := AddOwnerIndex(informer); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
 }
 
 // names lists the pods found, sorted.
