@@ -32,7 +32,7 @@
 //
 // Build an agent with -tags=grpcnotrace. Without it, gRPC brings along the tracing
 // of golang.org/x/net/trace, whose templates make the linker keep every method of
-// every type. Of examples/nodeagent, on linux/amd64, at rest, with 110 pods of three
+// every type. Of examples/nodeagent, on linux/amd64, idle, with 110 pods of three
 // containers each or with none:
 //
 //	                               binary   110 pods   no pods

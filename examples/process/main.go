@@ -43,9 +43,9 @@ func (p Program) command(arguments []string) *cobra.Command {
 	command := &cobra.Command{Use: p.Name, Version: version(), Args: cobra.NoArgs, RunE: func(command *cobra.Command, _ []string) error {
 		switch {
 		case printRBAC:
-			return print(command, p.RBAC)
+			return printManifest(command, p.RBAC)
 		case printPolicies:
-			return print(command, p.Policies)
+			return printManifest(command, p.Policies)
 		}
 		if err := logsapi.ValidateAndApply(logging, nil); err != nil {
 			return err
@@ -72,7 +72,8 @@ func (p Program) command(arguments []string) *cobra.Command {
 	return command
 }
 
-func print(command *cobra.Command, manifest func() ([]byte, error)) error {
+// printManifest prints what a manifest has, also where it is an error.
+func printManifest(command *cobra.Command, manifest func() ([]byte, error)) error {
 	text, err := manifest()
 	fmt.Fprint(command.OutOrStdout(), string(text))
 	return err

@@ -22,8 +22,8 @@
 // secret by its name in every namespace that has jobs. It looks at the secrets of
 // jobs now and then, and does not watch: to watch takes the right to list all.
 //
-// An agent of OpenKruise 1.4 reads the copies, too. Where the manager of one is to
-// take over at any time, or agents are older than the copies, see
+// An agent of OpenKruise 1.4 reads the copies, too. Where its manager may lead again at
+// any time, or agents are older than the copies, see
 // [Options.ReferToSourceSecrets].
 //
 // What manager and agent do stands rule by rule in

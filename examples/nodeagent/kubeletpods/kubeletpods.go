@@ -9,7 +9,7 @@
 // nodeagent.NewPodInformer would be. What differs:
 //
 //   - The pods have no resourceVersion, since the kubelet does not keep it. A
-//     Reconciler then does not wait for its own writes, and may repeat a patch.
+//     Reconciler then has no consistency to wait for, and may repeat a patch.
 //   - The kubelet tells of a pod when its own part of the status changes, and not
 //     when labels, annotations or the conditions of others do. Therefore a pod is
 //     asked for every 2 s: for 10 s after each change, and while it is updated in
