@@ -36,6 +36,9 @@ type Sync struct {
 	// somebody else's or perhaps an own one that no cache shows yet; nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
+	// Tried is called with the end of every creation of a pod. May be nil. It is called
+	// by several goroutines.
+	Tried func(pod *corev1.Pod, err error)
 	// Refusals are the updates in place that the API server has refused before this
 	// reconcile. Where there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// survey finds out what each node has, and which nodes the update may get to. (DS-9)
+func (p *planner) survey() {
+	for _, n := range p.nodes {
+		n.survey()
+		n.inTurn = p.rolling == nil
+	}
+	if p.rolling == nil {
+		return
+	}
+	var ahead, empty, rest []*place
+	for _, n := range slices.Backward(p.nodes) {
+		switch {
+		case !n.runs:
+		case n.crowded || n.has(func(pod *pod) bool { return pod.Updated }):
+			ahead = append(ahead, n)
+		case !p.selects(n):
+		case n.old == nil:
+			empty = append(empty, n)
+		default:
+			rest = append(rest, n)
+		}
+	}
+	p.turn = append(append(ahead, empty...), rest...)
+	p.turn = p.turn[:min(len(p.turn), int(max(p.desired-p.limits.partition, 0)))]
+	for _, n := range p.turn {
+		n.inTurn = true
+	}
+}
+
+func (n *place) survey() {
+	old, fresh := 0, 0
+	for _, pod := range n.pods {
+		counted, first := &old, &n.old
+		if pod.Updated {
+			counted, first = &fresh, &n.fresh
+		}
+		*counted++
+		if *first == nil && !pod.preparing {
+			*first = pod
+		}
+	}
+	n.crowded = old > 1 || fresh > 1
+}
+
+func (n *place) has(which func(*pod) bool) bool { return slices.ContainsFunc(n.pods, which) }
+
+// selects tells whether the update is about a node.
+func (p *planner) selects(n *place) bool { return p.chosen.Matches(labels.Set(n.node.Labels)) }
+
+// neverAvailable tells whether a pod has surely not been available for a moment since it
+// was created or updated in place: it became ready, or unready, too short a time after
+// that. (DS-11)
+func (p *planner) neverAvailable(pod *pod) bool {
+	c := readiness.Condition(pod.Pod, corev1.PodReady)
+	return c == nil || c.LastTransitionTime.Sub(pod.since()) <= time.Duration(p.Set.Spec.MinReadySeconds)*time.Second
+}
+
+// neverReady tells whether a pod has surely not been ready for a moment since it was
+// created or updated in place. (DS-11)
+func (p *pod) neverReady() bool {
+	c := readiness.Condition(p.Pod, corev1.PodReady)
+	return c == nil || c.Status != corev1.ConditionTrue && c.LastTransitionTime.Sub(p.since()) <= time.Second
+}
+
+// since is when a pod was started, or last updated in place.
+func (p *pod) since() time.Time {
+	since := p.CreationTimestamp.Time
+	if start := p.Status.StartTime; start != nil && start.After(since) {
+		since = start.Time
+	}
+	if c := readiness.Condition(p.Pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.LastTransitionTime.After(since) {
+		since = c.LastTransitionTime.Time
+	}
+	return since
+}
