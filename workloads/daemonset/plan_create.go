@@ -35,7 +35,7 @@ const (
 
 // create creates the pod of a node. Where the update leaves the node out, the pod has
 // the current revision, as long as that one can run there. (DS-5)
-func (p *planner) create(n *place, held bool) {
+func (p *planner) create(n *nodePods, held bool) {
 	if maker := p.makerOfCurrent(); held && maker != nil && maker.fits.Check(n.node) == "" {
 		p.createOf(maker, n)
 		return
@@ -44,7 +44,7 @@ func (p *planner) create(n *place, held bool) {
 }
 
 // createUpdated creates a pod of the present template.
-func (p *planner) createUpdated(n *place) {
+func (p *planner) createUpdated(n *nodePods) {
 	if p.fresh == nil {
 		maker, err := p.newMaker(p.plan.Revisions.Update, &p.Set.Spec.Template)
 		if err != nil {
@@ -56,7 +56,7 @@ func (p *planner) createUpdated(n *place) {
 	p.createOf(p.fresh, n)
 }
 
-func (p *planner) createOf(maker *podMaker, n *place) {
+func (p *planner) createOf(maker *podMaker, n *nodePods) {
 	if !maker.broken {
 		p.Stage.Create = append(p.Stage.Create, rollout.PodCreation{Pod: maker.pod(n.name, p.takenNames())})
 	}

@@ -17,7 +17,7 @@ func (p *planner) planPods() {
 	for _, pod := range p.strays {
 		p.remove(pod, rollout.DeleteForScale)
 	}
-	var lacking []*place
+	var lacking []*nodePods
 	for _, n := range p.nodes {
 		if !n.stays {
 			p.leave(n)
@@ -46,7 +46,7 @@ func (p *planner) planPods() {
 var terminating = &rollout.Reason{Rule: RuleTerminating, Message: "the pod of the node is terminating; another one is created when it is gone"}
 
 // leave removes all pods from a node that fits them no more. (DS-3)
-func (p *planner) leave(n *place) {
+func (p *planner) leave(n *nodePods) {
 	for _, pods := range [][]*pod{n.ended, n.pods} {
 		for _, pod := range pods {
 			p.remove(pod, rollout.DeleteForScale)
@@ -68,7 +68,7 @@ func (p *planner) remove(pod *pod, why rollout.DeletionReason) {
 
 // replaceEnded deletes a pod that has ended, so that another one comes, unless the
 // one before it ended a short time ago. (DS-4)
-func (p *planner) replaceEnded(n *place, pod *pod) {
+func (p *planner) replaceEnded(n *nodePods, pod *pod) {
 	wait := p.BackOff[n.name].Sub(p.Now)
 	if wait <= 0 {
 		p.remove(pod, rollout.DeleteFailed)
@@ -81,7 +81,7 @@ func (p *planner) replaceEnded(n *place, pod *pod) {
 
 // thinOut removes the pods of a node beyond one. A surging update has one of either
 // kind there until the new one is available. (DS-4, DS-14)
-func (p *planner) thinOut(n *place) {
+func (p *planner) thinOut(n *nodePods) {
 	if len(n.pods) < 2 {
 		return
 	}
@@ -98,7 +98,7 @@ func (p *planner) thinOut(n *place) {
 
 // retain removes all pods of a kind but one: an available one where there is any, and
 // of these the oldest. (DS-4)
-func (p *planner) retain(n *place, of func(*pod) bool) {
+func (p *planner) retain(n *nodePods, of func(*pod) bool) {
 	kind := slices.DeleteFunc(slices.Clone(n.pods), func(pod *pod) bool { return pod.preparing || !of(pod) })
 	stays := slices.IndexFunc(kind, func(pod *pod) bool { return pod.Available })
 	for i, pod := range kind {
@@ -109,9 +109,9 @@ func (p *planner) retain(n *place, of func(*pod) bool) {
 }
 
 // createMissing creates pods on nodes that lack them, by name. (DS-5 to DS-7)
-func (p *planner) createMissing(lacking []*place) {
+func (p *planner) createMissing(lacking []*nodePods) {
 	if len(p.RefusedNodes) > 0 {
-		slices.SortStableFunc(lacking, func(a, b *place) int { return btoi(p.RefusedNodes[a.name]) - btoi(p.RefusedNodes[b.name]) })
+		slices.SortStableFunc(lacking, func(a, b *nodePods) int { return btoi(p.RefusedNodes[a.name]) - btoi(p.RefusedNodes[b.name]) })
 	}
 	limit, progressive := p.progressive()
 	for i, n := range lacking {

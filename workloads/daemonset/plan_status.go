@@ -55,7 +55,7 @@ func (p *planner) countStatus(status *v1alpha1.DaemonSetStatus) {
 
 // shown is the pod of a node by which the status judges it: the oldest one. A pod that is
 // terminating says no more than that it is there.
-func (n *place) shown() *pod {
+func (n *nodePods) shown() *pod {
 	switch {
 	case len(n.pods) > 0:
 		return n.pods[0]

@@ -33,7 +33,7 @@ func (p *planner) planUpdate() {
 		held.Rule = RuleMaxSurge
 	}
 	for _, kind := range []struct {
-		nodes []*place
+		nodes []*nodePods
 		n     int32
 	}{{unserved, n.Unserved}, {interrupted, n.Interrupted}, {unavailable, n.Unavailable}, {available, n.Available}} {
 		for i, n := range p.refusedLast(kind.nodes) {
@@ -47,7 +47,7 @@ func (p *planner) planUpdate() {
 }
 
 // count finds out which nodes have an old pod to update, by what that would mean. (DS-10, DS-11)
-func (p *planner) count() (unserved, interrupted, unavailable, available []*place) {
+func (p *planner) count() (unserved, interrupted, unavailable, available []*nodePods) {
 	r := &p.plan.Rollout
 	r.MaxUnavailable, r.MaxSurge = p.limits.maxUnavailable, p.limits.maxSurge
 	current := p.RevisionValue(p.plan.Revisions.Current.Name)
@@ -68,7 +68,7 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*plac
 			unavailable = append(unavailable, n)
 		}
 	}
-	slices.SortStableFunc(interrupted, func(a, b *place) int { // what was created last is most likely to be out of service because of us
+	slices.SortStableFunc(interrupted, func(a, b *nodePods) int { // what was created last is most likely to be out of service because of us
 		return b.old.since().Compare(a.old.since())
 	})
 	r.Unserved, r.Interrupted = int32(len(unserved)), int32(len(interrupted))
@@ -77,7 +77,7 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*plac
 }
 
 // underway tells whether a node counts as one that is being updated. (DS-11, DS-14)
-func (p *planner) underway(n *place) bool {
+func (p *planner) underway(n *nodePods) bool {
 	preparing := n.has(func(pod *pod) bool { return pod.preparing && pod.Updated })
 	if p.limits.maxSurge > 0 {
 		return n.crowded || preparing || n.old != nil && n.fresh != nil && !n.fresh.Available
@@ -90,7 +90,7 @@ func (p *planner) underway(n *place) bool {
 
 // update updates the pod of a node: in place where that is possible; by a second pod
 // that surges; or else by a deletion, after which a pod is created. (DS-13, DS-14)
-func (p *planner) update(n *place) {
+func (p *planner) update(n *nodePods) {
 	pod := n.old
 	if p.limits.maxSurge > 0 {
 		if len(p.Stage.Create) < p.limits.burst {
@@ -133,11 +133,11 @@ func (p *planner) inPlace(pod *pod) *inplace.Update {
 
 // refusedLast puts those nodes last whose update the API server has refused, so that
 // they keep no others from theirs.
-func (p *planner) refusedLast(nodes []*place) []*place {
+func (p *planner) refusedLast(nodes []*nodePods) []*nodePods {
 	if len(p.Refused.Pods) == 0 {
 		return nodes
 	}
-	slices.SortStableFunc(nodes, func(a, b *place) int {
+	slices.SortStableFunc(nodes, func(a, b *nodePods) int {
 		return btoi(p.Refused.Pods[a.old.UID] != nil) - btoi(p.Refused.Pods[b.old.UID] != nil)
 	})
 	return nodes

@@ -34,12 +34,12 @@ type planner struct {
 	limits  limits
 	equal   map[string]bool // labels of revisions that hold the present template under another name
 
-	nodes   []*place // by name
-	desired int32    // nodes that should run a pod
-	pods    []*pod   // the DaemonSet's, by name
-	others  []*pod   // those to be adopted or released
-	strays  []*pod   // unscheduled pods of nodes that are gone
-	turn    []*place // the nodes that the update may get to, in its order
+	nodes   []*nodePods // by name
+	desired int32       // nodes that should run a pod
+	pods    []*pod      // the DaemonSet's, by name
+	others  []*pod      // those to be adopted or released
+	strays  []*pod      // unscheduled pods of nodes that are gone
+	turn    []*nodePods // the nodes that the update may get to, in its order
 
 	fresh, old *podMaker       // of the present template, and of the current revision where that is another
 	taken      map[string]bool // names that new pods cannot have, made by takenNames
@@ -53,8 +53,8 @@ type limits struct {
 	burst                               int
 }
 
-// place is a node with its pods.
-type place struct {
+// nodePods is a node with its pods.
+type nodePods struct {
 	name  string
 	node  *corev1.Node
 	runs  bool // it should run a pod
@@ -135,10 +135,10 @@ func (p *planner) read() (err error) {
 // placeNodes finds out which nodes should run a pod. (DS-2)
 func (p *planner) placeNodes() {
 	fit := nodefit.NewDaemon(daemonSpec(&p.Set.Spec.Template.Spec))
-	all := make([]place, len(p.Nodes))
-	p.nodes = make([]*place, len(all))
+	all := make([]nodePods, len(p.Nodes))
+	p.nodes = make([]*nodePods, len(all))
 	for i, node := range p.Nodes {
-		all[i] = place{name: node.Name, node: node}
+		all[i] = nodePods{name: node.Name, node: node}
 		all[i].runs = fit.Check(node) == ""
 		all[i].stays = all[i].runs || fit.Stays(node)
 		if all[i].runs {
@@ -146,7 +146,7 @@ func (p *planner) placeNodes() {
 		}
 		p.nodes[i] = &all[i]
 	}
-	slices.SortFunc(p.nodes, func(a, b *place) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(p.nodes, func(a, b *nodePods) int { return strings.Compare(a.name, b.name) })
 }
 
 // readLimits computes the numbers of the spec. (DS-7, DS-8)
@@ -181,7 +181,7 @@ func (p *planner) readLimits() (err error) {
 // classify finds out whose the pods are, which node they are for, and what every
 // step wants to know of them. (DS-3, DS-4)
 func (p *planner) classify() {
-	byName := make(map[string]*place, len(p.nodes))
+	byName := make(map[string]*nodePods, len(p.nodes))
 	for _, n := range p.nodes {
 		byName[n.name] = n
 	}
@@ -217,7 +217,7 @@ func (p *planner) classify() {
 
 // settle gives a pod to its node. One whose node is gone is left to the garbage
 // collector of pods, which does not see those that were never scheduled. (DS-5)
-func (p *planner) settle(pod *pod, byName map[string]*place) {
+func (p *planner) settle(pod *pod, byName map[string]*nodePods) {
 	name := nodeOf(pod.Pod)
 	n := byName[name]
 	switch {

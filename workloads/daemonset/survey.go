@@ -22,7 +22,7 @@ func (p *planner) survey() {
 	if p.rolling == nil {
 		return
 	}
-	var ahead, empty, rest []*place
+	var ahead, empty, rest []*nodePods
 	for _, n := range slices.Backward(p.nodes) {
 		switch {
 		case !n.runs:
@@ -42,7 +42,7 @@ func (p *planner) survey() {
 	}
 }
 
-func (n *place) survey() {
+func (n *nodePods) survey() {
 	old, fresh := 0, 0
 	for _, pod := range n.pods {
 		counted, first := &old, &n.old
@@ -57,10 +57,10 @@ func (n *place) survey() {
 	n.crowded = old > 1 || fresh > 1
 }
 
-func (n *place) has(which func(*pod) bool) bool { return slices.ContainsFunc(n.pods, which) }
+func (n *nodePods) has(which func(*pod) bool) bool { return slices.ContainsFunc(n.pods, which) }
 
 // selects tells whether the update is about a node.
-func (p *planner) selects(n *place) bool { return p.chosen.Matches(labels.Set(n.node.Labels)) }
+func (p *planner) selects(n *nodePods) bool { return p.chosen.Matches(labels.Set(n.node.Labels)) }
 
 // neverAvailable tells whether a pod has surely not been available for a moment since it
 // was created or updated in place: it became ready, or unready, too short a time after
