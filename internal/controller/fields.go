@@ -60,8 +60,6 @@ const (
 	ReadinessGates
 	// Restarts is how often containers restarted, init containers among them, all together.
 	Restarts
-	// StartTime is when a kubelet has accepted the pod.
-	StartTime
 )
 
 // The fields of other objects.
@@ -162,7 +160,6 @@ var podFields = []field[*corev1.Pod]{
 	{KruisePodReady, condition(lifecyclev1alpha1.KruisePodReady)},
 	{ReadinessGates, gatesDiffer},
 	{Restarts, func(b, a *corev1.Pod) bool { return RestartsOf(b) != RestartsOf(a) }},
-	{StartTime, func(b, a *corev1.Pod) bool { return !b.Status.StartTime.Equal(a.Status.StartTime) }},
 }
 
 // RestartsOf returns how often the containers of a pod restarted, init containers

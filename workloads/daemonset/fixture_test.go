@@ -134,7 +134,7 @@ func podOn(t testing.TB, s *Snapshot, node, state string, i int) *corev1.Pod {
 	}
 	pod.Spec = template.Spec
 	pod.Spec.NodeName = node
-	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{
+	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", ContainerID: "1"}}, Conditions: []corev1.PodCondition{
 		{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(hourAgo.Add(10 * time.Minute))}}}
 	for _, part := range parts[1:] {
 		alter(t, pod, part)
@@ -153,9 +153,11 @@ func alter(t testing.TB, pod *corev1.Pod, part string) {
 		ready.LastTransitionTime = metav1.NewTime(noon.Add(-time.Second))
 	case "young": // it became ready as soon as it was there, a moment ago
 		start := metav1.NewTime(noon.Add(-2 * time.Second))
-		pod.CreationTimestamp, pod.Status.StartTime, ready.LastTransitionTime = start, &start, metav1.NewTime(noon.Add(-time.Second))
+		pod.CreationTimestamp, ready.LastTransitionTime = start, metav1.NewTime(noon.Add(-time.Second))
 	case "never": // it has never been ready
-		ready.Status, ready.LastTransitionTime = corev1.ConditionFalse, *pod.Status.StartTime
+		ready.Status, ready.LastTransitionTime = corev1.ConditionFalse, pod.CreationTimestamp
+	case "pulling": // its image is pulled, since long
+		ready.Status, pod.Status.ContainerStatuses = corev1.ConditionFalse, nil
 	case "pending":
 		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		nodefit.Pin(&pod.Spec, strings.Split(pod.Name, "-")[0])
@@ -168,7 +170,7 @@ func alter(t testing.TB, pod *corev1.Pod, part string) {
 		ready.Status = corev1.ConditionFalse
 	case "gate":
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue, LastTransitionTime: *pod.Status.StartTime})
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue, LastTransitionTime: pod.CreationTimestamp})
 	case "hook":
 		pod.Labels["hook"] = "true"
 	case "orphan":

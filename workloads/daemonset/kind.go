@@ -37,7 +37,7 @@ const (
 const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
 		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
-		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates | controller.StartTime
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
 	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
 	nodeFields     = controller.Labels | controller.Placement
 )

@@ -74,15 +74,17 @@ func (p *planner) neverAvailable(pod *pod) bool {
 // created or updated in place. (DS-11)
 func (p *pod) neverReady() bool {
 	c := readiness.Condition(p.Pod, corev1.PodReady)
-	return c == nil || c.Status != corev1.ConditionTrue && c.LastTransitionTime.Sub(p.since()) <= time.Second
+	return c == nil || c.Status != corev1.ConditionTrue && (!p.hasRun() || c.LastTransitionTime.Sub(p.since()) <= time.Second)
 }
 
-// since is when a pod was started, or last updated in place.
+// hasRun tells whether a container of a pod runs or has run.
+func (p *pod) hasRun() bool {
+	return slices.ContainsFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.ContainerID != "" || s.RestartCount > 0 })
+}
+
+// since is when a pod was created, or last updated in place.
 func (p *pod) since() time.Time {
 	since := p.CreationTimestamp.Time
-	if start := p.Status.StartTime; start != nil && start.After(since) {
-		since = start.Time
-	}
 	if c := readiness.Condition(p.Pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.LastTransitionTime.After(since) {
 		since = c.LastTransitionTime.Time
 	}
