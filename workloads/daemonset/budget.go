@@ -56,11 +56,12 @@ func (r *Rollout) Replace() Replace {
 	return replace
 }
 
-// held says why no more pods are updated.
-func (r *Rollout) held() (limit, observed int32, message string) {
-	observed = r.Underway + r.Unserved + r.Interrupted + r.Unavailable
+// held says why no more pods are updated than these.
+func (r *Rollout) held(now Replace) (limit, observed int32, message string) {
 	if r.MaxSurge > 0 {
-		return r.MaxSurge, r.Underway, fmt.Sprintf("maxSurge %d: on %d nodes an updated pod beside the old one is not available yet", r.MaxSurge, r.Underway)
+		observed = r.Underway + now.Interrupted + now.Unavailable + now.Available
+		return r.MaxSurge, observed, fmt.Sprintf("maxSurge %d: %d nodes have an updated pod beside the old one, or get it now", r.MaxSurge, observed)
 	}
-	return r.MaxUnavailable, observed, fmt.Sprintf("maxUnavailable %d: %d nodes are without an available pod already", r.MaxUnavailable, observed)
+	observed = r.Underway + r.Unserved + r.Interrupted + r.Unavailable + now.Available
+	return r.MaxUnavailable, observed, fmt.Sprintf("maxUnavailable %d: %d nodes are without an available pod, or are updated now", r.MaxUnavailable, observed)
 }

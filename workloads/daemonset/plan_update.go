@@ -3,6 +3,7 @@
 package daemonset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -27,7 +27,7 @@ func (p *planner) planUpdate() {
 	p.waitForTurn()
 	unserved, interrupted, unavailable, available := p.count()
 	n := p.plan.Rollout.Replace()
-	limit, observed, message := p.plan.Rollout.held()
+	limit, observed, message := p.plan.Rollout.held(n)
 	held := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: limit, Observed: observed, Message: message}
 	if p.limits.maxSurge > 0 {
 		held.Rule = RuleMaxSurge
@@ -50,7 +50,6 @@ func (p *planner) planUpdate() {
 func (p *planner) count() (unserved, interrupted, unavailable, available []*nodePods) {
 	r := &p.plan.Rollout
 	r.MaxUnavailable, r.MaxSurge = p.limits.maxUnavailable, p.limits.maxSurge
-	current := p.RevisionValue(p.plan.Revisions.Current.Name)
 	for _, n := range p.turn {
 		switch {
 		case p.underway(n):
@@ -62,14 +61,14 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*node
 			available = append(available, n)
 		case n.old.neverReady():
 			unserved = append(unserved, n)
-		case n.old.Labels[podplan.RevisionLabel] != current, p.neverAvailable(n.old):
+		case p.interrupted(n.old):
 			interrupted = append(interrupted, n)
 		default:
 			unavailable = append(unavailable, n)
 		}
 	}
-	slices.SortStableFunc(interrupted, func(a, b *nodePods) int { // what was created last is most likely to be out of service because of us
-		return b.old.since().Compare(a.old.since())
+	slices.SortStableFunc(interrupted, func(a, b *nodePods) int { // those first that are most likely to be out of service because of us
+		return cmp.Or(btoi(p.neverAvailable(b.old))-btoi(p.neverAvailable(a.old)), b.old.since().Compare(a.old.since()))
 	})
 	r.Unserved, r.Interrupted = int32(len(unserved)), int32(len(interrupted))
 	r.Unavailable, r.Available = int32(len(unavailable)), int32(len(available))

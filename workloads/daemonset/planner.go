@@ -39,6 +39,7 @@ type planner struct {
 	pods    []*pod      // the DaemonSet's, by name
 	others  []*pod      // those to be adopted or released
 	strays  []*pod      // unscheduled pods of nodes that are gone
+	current string      // the label of pods of the current revision
 	turn    []*nodePods // the nodes that the update may get to, in its order
 
 	fresh, old *podMaker       // of the present template, and of the current revision where that is another

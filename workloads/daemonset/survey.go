@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // survey finds out what each node has, and which nodes the update may get to. (DS-9)
 func (p *planner) survey() {
+	p.current = p.RevisionValue(p.plan.Revisions.Current.Name)
 	for _, n := range p.nodes {
 		n.survey()
 		n.inTurn = p.rolling == nil
@@ -22,7 +24,7 @@ func (p *planner) survey() {
 	if p.rolling == nil {
 		return
 	}
-	var ahead, empty, rest []*nodePods
+	var ahead, empty, hurt, rest []*nodePods
 	for _, n := range slices.Backward(p.nodes) {
 		switch {
 		case !n.runs:
@@ -31,11 +33,13 @@ func (p *planner) survey() {
 		case !p.selects(n):
 		case n.old == nil:
 			empty = append(empty, n)
+		case p.interrupted(n.old):
+			hurt = append(hurt, n)
 		default:
 			rest = append(rest, n)
 		}
 	}
-	p.turn = append(append(ahead, empty...), rest...)
+	p.turn = slices.Concat(ahead, empty, hurt, rest)
 	p.turn = p.turn[:min(len(p.turn), int(max(p.desired-p.limits.partition, 0)))]
 	for _, n := range p.turn {
 		n.inTurn = true
@@ -61,6 +65,13 @@ func (n *nodePods) has(which func(*pod) bool) bool { return slices.ContainsFunc(
 
 // selects tells whether the update is about a node.
 func (p *planner) selects(n *nodePods) bool { return p.chosen.Matches(labels.Set(n.node.Labels)) }
+
+// interrupted tells whether an old pod is out of service, and may be so because of an
+// earlier update: it has never been available, or it is of a revision between the
+// current and the present one. (DS-11)
+func (p *planner) interrupted(pod *pod) bool {
+	return !pod.Available && (pod.Labels[podplan.RevisionLabel] != p.current || pod.neverReady() || p.neverAvailable(pod))
+}
 
 // neverAvailable tells whether a pod has surely not been available for a moment since it
 // was created or updated in place: it became ready, or unready, too short a time after
