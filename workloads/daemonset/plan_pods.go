@@ -32,7 +32,7 @@ func (p *planner) planPods() {
 			}
 		}
 		p.thinOut(n)
-		if n.runs && len(n.pods)+len(n.ended) == 0 {
+		if n.runs && len(n.pods)+len(n.ended) == 0 && !n.adopts {
 			if n.leaving && p.limits.maxSurge == 0 {
 				p.plan.WaitingNodes = append(p.plan.WaitingNodes, NodeWait{n.name, terminating})
 				continue

@@ -64,6 +64,7 @@ type nodePods struct {
 	pods    []*pod // neither ended nor terminating, scheduled ones first, the oldest first
 	ended   []*pod // Failed or Succeeded, not terminating
 	leaving bool   // a pod is terminating that has not ended
+	adopts  bool   // a pod is adopted, and is the DaemonSet's from then on
 
 	old, fresh *pod // the oldest pods of either kind that are not prepared for deletion
 	crowded    bool // it has several pods of a kind
@@ -196,6 +197,9 @@ func (p *planner) classify() {
 		pod.ended = shared.Status.Phase == corev1.PodFailed || shared.Status.Phase == corev1.PodSucceeded
 		if !p.settleOwner(pod) {
 			p.others = append(p.others, pod)
+			if n := byName[nodeOf(shared)]; n != nil && pod.Patch != nil && pod.Kind == rollout.PatchAdopt {
+				n.adopts = true
+			}
 			continue
 		}
 		label := shared.Labels[podplan.RevisionLabel]
