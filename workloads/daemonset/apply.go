@@ -55,10 +55,22 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
 	a.Replaced, a.Taken, a.Tried, a.Refusals = a.replaced, a.nameTaken, a.tried, s.Refused
-	if r.budget != nil {
-		a.AllowUpdate = r.budget.AllowUpdate
-	}
+	a.AllowUpdate = a.allowUpdate
 	return a
+}
+
+// allowUpdate asks the budget, and takes note that the pod is out of service from now on.
+// It may be so although the write then fails, or its answer is lost. (DS-11)
+func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	if a.budget != nil {
+		if allowed, err := a.budget.AllowUpdate(ctx, pod); !allowed || err != nil {
+			return allowed, err
+		}
+	}
+	if a.plan.Rollout.MaxSurge == 0 {
+		a.attempts.disrupts(a.set, nodeOf(pod))
+	}
+	return true, nil
 }
 
 // apply applies the plan. One pod's failure does not stop the others.

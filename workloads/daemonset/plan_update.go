@@ -61,14 +61,14 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*node
 			available = append(available, n)
 		case n.old.neverReady():
 			unserved = append(unserved, n)
-		case p.interrupted(n.old):
+		case p.interrupted(n):
 			interrupted = append(interrupted, n)
 		default:
 			unavailable = append(unavailable, n)
 		}
 	}
 	slices.SortStableFunc(interrupted, func(a, b *nodePods) int { // those first that are most likely to be out of service because of us
-		return cmp.Or(btoi(p.neverAvailable(b.old))-btoi(p.neverAvailable(a.old)), b.old.since().Compare(a.old.since()))
+		return cmp.Or(btoi(p.Disrupted[b.name])-btoi(p.Disrupted[a.name]), btoi(p.neverAvailable(b.old))-btoi(p.neverAvailable(a.old)), b.old.since().Compare(a.old.since()))
 	})
 	r.Unserved, r.Interrupted = int32(len(unserved)), int32(len(interrupted))
 	r.Unavailable, r.Available = int32(len(unavailable)), int32(len(available))

@@ -24,7 +24,7 @@ import (
 // every plan on the way. When nobody interferes any more, every node must come to have one
 // available pod of the present template. (DS-3, DS-5, DS-11, DS-14)
 func TestPlanKeepsItsPromises(t *testing.T) {
-	seeds := uint64(400)
+	seeds := uint64(300)
 	if testing.Short() {
 		seeds = 50
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle"
@@ -26,6 +27,7 @@ type setScenario struct {
 	set      *v1alpha1.DaemonSet
 	nodes    []*corev1.Node
 	ended    podplan.BackOff
+	attempts attempts
 	features Features
 	judge    *judge // of every plan; may be nil
 	plant    func(s *Snapshot, plan *Plan)
@@ -46,6 +48,7 @@ func (w *setScenario) snapshot() *Snapshot {
 		s.Nodes = append(s.Nodes, node.DeepCopy())
 	}
 	s.BackOff = w.backOff()
+	s.Disrupted = w.attempts.disrupted(w.set, w.Pods, w.Now)
 	if w.OwnerEnding() {
 		s.Set.DeletionTimestamp = &metav1.Time{Time: w.Now}
 	}
@@ -80,7 +83,15 @@ func (w *setScenario) Reconcile(out *strings.Builder) bool {
 }
 
 func (w *setScenario) apply(plan *Plan) {
+	for _, p := range plan.Patch {
+		if p.Kind == rollout.PatchUpdateInPlace {
+			w.attempts.disrupts(w.set, nodeOf(p.Pod))
+		}
+	}
 	for _, d := range plan.Delete {
+		if d.For == rollout.DeleteForUpdate && plan.Rollout.MaxSurge == 0 {
+			w.attempts.disrupts(w.set, nodeOf(d.Pod))
+		}
 		if d.For == "Failed" && !w.Refused["delete"] {
 			w.ended.Replaced(keyOf(w.set), backOffName(w.set, nodeOf(d.Pod)), w.Now)
 		}

@@ -33,7 +33,7 @@ func (p *planner) survey() {
 		case !p.selects(n):
 		case n.old == nil:
 			empty = append(empty, n)
-		case p.interrupted(n.old):
+		case p.interrupted(n):
 			hurt = append(hurt, n)
 		default:
 			rest = append(rest, n)
@@ -66,11 +66,12 @@ func (n *nodePods) has(which func(*pod) bool) bool { return slices.ContainsFunc(
 // selects tells whether the update is about a node.
 func (p *planner) selects(n *nodePods) bool { return p.chosen.Matches(labels.Set(n.node.Labels)) }
 
-// interrupted tells whether an old pod is out of service, and may be so because of an
-// earlier update: it has never been available, or it is of a revision between the
-// current and the present one. (DS-11)
-func (p *planner) interrupted(pod *pod) bool {
-	return !pod.Available && (pod.Labels[podplan.RevisionLabel] != p.current || pod.neverReady() || p.neverAvailable(pod))
+// interrupted tells whether the old pod of a node is out of service, and may be so because
+// of an earlier update: that is remembered, or it has never been available, or it is of a
+// revision between the current and the present one. (DS-11)
+func (p *planner) interrupted(n *nodePods) bool {
+	pod := n.old
+	return !pod.Available && (p.Disrupted[n.name] || pod.Labels[podplan.RevisionLabel] != p.current || pod.neverReady() || p.neverAvailable(pod))
 }
 
 // neverAvailable tells whether a pod has surely not been available for a moment since it
