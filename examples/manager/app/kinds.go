@@ -10,15 +10,12 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
-	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -31,7 +28,6 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
-	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/daemonset"
@@ -361,52 +357,4 @@ func (p *parts) served(ctx context.Context, resource schema.GroupVersionResource
 		return nil, nil
 	}
 	return informer(), nil
-}
-
-// caches are the informers that controllers share. Each is made when it is asked for first, and runs from the next start
-// of a controller on.
-type caches struct {
-	informers.SharedInformerFactory
-	clients   controllers.Clients
-	namespace string
-}
-
-func (c *caches) pods() cache.SharedIndexInformer  { return c.Core().V1().Pods().Informer() }
-func (c *caches) nodes() cache.SharedIndexInformer { return c.Core().V1().Nodes().Informer() }
-func (c *caches) claims() cache.SharedIndexInformer {
-	return c.Core().V1().PersistentVolumeClaims().Informer()
-}
-func (c *caches) revisions() cache.SharedIndexInformer {
-	return c.Apps().V1().ControllerRevisions().Informer()
-}
-func (c *caches) cloneSets() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.CloneSet{}, c.clients.Workloads, workloadsclient.NewCloneSetInformer)
-}
-func (c *caches) statefulSets() cache.SharedIndexInformer {
-	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
-}
-func (c *caches) daemonSets() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.DaemonSet{}, c.clients.Workloads, workloadsclient.NewDaemonSetInformer)
-}
-func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.AdvancedCronJob{}, c.clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
-}
-func (c *caches) broadcastJobs() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
-}
-func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
-func (c *caches) imagePullJobs() cache.SharedIndexInformer {
-	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
-}
-func (c *caches) nodeImages() cache.SharedIndexInformer {
-	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
-	})
-}
-
-// shared returns the informer of a kind in the namespace of the manager.
-func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
-	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return make(client, c.namespace, 0, cache.Indexers{})
-	})
 }
