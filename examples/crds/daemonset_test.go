@@ -43,6 +43,7 @@ func TestDaemonSet(t *testing.T) {
 		{"revisionHistoryLimit", "revisionHistoryLimit: -1", "spec.revisionHistoryLimit: must be 0 or more"},
 		{"the hook of others", "lifecycle: {inPlaceUpdate: {}}", "spec.lifecycle.inPlaceUpdate: must be absent: a DaemonSet has no such hook"},
 		{"another type", "updateStrategy: {type: Recreate}", "spec.updateStrategy.type: must be RollingUpdate or OnDelete, is Recreate"},
+		{"empty types are the defaults", "updateStrategy: {type: '', rollingUpdate: {rollingUpdateType: ''}}", ""},
 		{"OnDelete", "updateStrategy: {type: OnDelete, rollingUpdate: {maxUnavailable: 0, maxSurge: some, partition: -1, rollingUpdateType: Odd}}", ""},
 		{"another rolling type", rolling("rollingUpdateType: InPlaceOnly"), at + "rollingUpdateType: must be Standard or InPlaceIfPossible, is InPlaceOnly"},
 		{"partition", rolling("partition: -1"), at + "partition: must be 0 or more"},
