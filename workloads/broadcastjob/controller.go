@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -50,6 +51,7 @@ type Reconciler struct {
 	reader         Reader
 	assignDirectly bool
 	writer         *apply.Writer
+	taken          consistency.Last[map[string]bool] // see Snapshot.TakenNames
 	shell          *controller.Reconciler[Snapshot, Plan]
 }
 
