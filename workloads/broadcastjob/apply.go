@@ -149,6 +149,9 @@ func (a *applier) status(ctx context.Context) error {
 		return err
 	}
 	a.written = status
+	if a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
+		a.metrics.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
+	}
 	return nil
 }
 

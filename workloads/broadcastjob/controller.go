@@ -52,6 +52,7 @@ type Reconciler struct {
 	assignDirectly bool
 	writer         *apply.Writer
 	taken          consistency.Last[map[string]bool] // see Snapshot.TakenNames
+	metrics        JobMetrics
 	shell          *controller.Reconciler[Snapshot, Plan]
 }
 
@@ -62,7 +63,10 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("broadcastjob", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, assignDirectly: o.AssignDirectly, writer: newWriter(&o)}
+	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, assignDirectly: o.AssignDirectly, writer: newWriter(&o), metrics: o.JobMetrics}
+	if r.metrics == nil {
+		r.metrics = noMetrics{}
+	}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil
 }
