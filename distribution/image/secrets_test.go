@@ -176,6 +176,11 @@ func TestSecretsThatCannotBeCopied(t *testing.T) {
 		},
 			"the manager may not copy it to namespace kruise-daemon-config"},
 		"no namespace": {func(c *cluster) { c.addSecret("s", "x"); c.FailBefore(noNamespace) }, "namespace kruise-daemon-config does not exist, where nodes find it"},
+		"refused": {func(c *cluster) {
+			c.addSecret("s", "x")
+			c.FailBefore(refuse(v1alpha1.DaemonConfigNamespace, apierrors.NewBadRequest("a policy of yours")))
+		},
+			"its copy in namespace kruise-daemon-config is refused: a policy of yours"},
 		"a copy of another one": {func(c *cluster) {
 			c.addSecretOf(corev1.Secret{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.PullSecretSourceAnnotation: "bank/s"}}, Type: corev1.SecretTypeDockerConfigJson})
 		}, "it says to be a copy of another one"},

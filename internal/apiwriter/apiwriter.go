@@ -139,6 +139,13 @@ func send(ctx context.Context, request *rest.Request) (string, error) {
 	return version, nil
 }
 
+// Final tells whether an error is the API server's, and the same request will get
+// it again.
+func Final(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) ||
+		apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+}
+
 var protobufPrefix = []byte("k8s\x00")
 
 // The numbers of the fields that lead to the version, in the protobuf encoding

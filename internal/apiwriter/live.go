@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -27,6 +28,14 @@ func (r Resource) Read(ctx context.Context, namespace, name string) (metav1.Obje
 		return nil, fmt.Errorf("read the metadata of %s %s: %w", r.Name, name, err)
 	}
 	return object, nil
+}
+
+// Found returns what a read gave, nil where there is no such object.
+func Found[T any](object *T, err error) (*T, error) {
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return object, err
 }
 
 // Pods returns the resource of pods.

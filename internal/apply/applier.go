@@ -174,18 +174,22 @@ func (a *Applier[S]) Failed(condition string, err error) error { return a.failur
 // ApplyPods applies the stages of the plan. (CS-16)
 func (a *Applier[S]) ApplyPods(ctx context.Context) error {
 	return a.ApplyStages(ctx, &a.Plan.Stages, func(ctx context.Context, stage *rollout.Stage) error {
-		return errors.Join(a.deletePods(ctx, stage.Delete), a.patchPods(ctx, stage.Patch),
+		return errors.Join(a.deletePods(ctx, stage), a.patchPods(ctx, stage),
 			a.failures.Add(a.Kind.FailedCreate, a.CreatePods(ctx, stage.Create)))
 	})
 }
 
 // deletePods deletes pods with what goes with them. (CS-24)
-func (a *Applier[S]) deletePods(ctx context.Context, deletions []rollout.PodDeletion) error {
-	if len(deletions) == 0 {
+func (a *Applier[S]) deletePods(ctx context.Context, stage *rollout.Stage) error {
+	if len(stage.Delete) == 0 {
 		return nil
 	}
-	err := Each(ctx, deletions, a.deletePod)
-	return a.failures.Add(a.Kind.FailedDelete(deletions[0].For), err) // where it matters, a stage deletes for one reason
+	reason := stage.Delete[0].For // where it matters, a stage deletes for one reason
+	err := Each(ctx, stage.Delete, a.deletePod)
+	if reason == rollout.DeleteForUpdate {
+		return a.failedUpdates(stage, err)
+	}
+	return a.failures.Add(a.Kind.FailedDelete(reason), err)
 }
 
 // deletePod deletes a pod: after its claims say whose they are, and
@@ -213,6 +217,9 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 		remove = a.DeletePodUnchanged
 	}
 	deleted, err := remove(ctx, d.Pod, action)
+	if d.For == rollout.DeleteForUpdate {
+		a.updated(d.Pod, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -230,33 +237,37 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 }
 
 // patchPods changes pods, those to be updated as far as that is allowed. (CS-32)
-func (a *Applier[S]) patchPods(ctx context.Context, patches []rollout.PodPatch) error {
+func (a *Applier[S]) patchPods(ctx context.Context, stage *rollout.Stage) error {
 	allow := func(ctx context.Context, p *rollout.PodPatch) (bool, error) {
 		if p.Kind != rollout.PatchUpdateInPlace {
 			return true, nil
 		}
 		return a.mayUpdate(ctx, p.Pod)
 	}
-	err := a.PatchPods(ctx, patches, allow)
-	if err != nil { // the condition goes on to name those that are not tried this time
-		_ = a.failures.Add(a.Kind.FailedUpdate, errors.Join(err, a.refusedBefore(patches)))
+	return a.failedUpdates(stage, a.PatchPods(ctx, stage.Patch, allow))
+}
+
+// failedUpdates has an error of updates reported by a condition, and returns it. The
+// condition goes on to name the pods whose updates were refused and are not tried this
+// time.
+func (a *Applier[S]) failedUpdates(stage *rollout.Stage, err error) error {
+	if err == nil {
+		return nil
 	}
+	before := maps.Clone(a.Refusals.Pods)
+	for i := range stage.Patch {
+		if stage.Patch[i].Kind == rollout.PatchUpdateInPlace {
+			delete(before, stage.Patch[i].Pod.UID)
+		}
+	}
+	for i := range stage.Delete {
+		delete(before, stage.Delete[i].Pod.UID)
+	}
+	_ = a.failures.Add(a.Kind.FailedUpdate, errors.Join(err, errors.Join(slices.Collect(maps.Values(before))...)))
 	return err
 }
 
-// refusedBefore says which pods, beside those that are updated now, were refused
-// their update.
-func (a *Applier[S]) refusedBefore(patches []rollout.PodPatch) error {
-	before := maps.Clone(a.Refusals.Pods)
-	for i := range patches {
-		if patches[i].Kind == rollout.PatchUpdateInPlace {
-			delete(before, patches[i].Pod.UID)
-		}
-	}
-	return errors.Join(slices.Collect(maps.Values(before))...)
-}
-
-// updated takes note of how an update in place ended.
+// updated takes note of how an update ended.
 func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
 	a.refusals.ended(a.Workload, pod, a.Now, err)
 }

@@ -17,6 +17,7 @@ import (
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // The events about a workload.
@@ -72,16 +73,10 @@ func (a *Applier) create(ctx context.Context, job *distributionv1alpha1.ImagePul
 		return err // nobody reads an event there, and it cannot be created either
 	}
 	a.Event(corev1.EventTypeNormal, ReasonFailedCreate, "create ImagePullJob %s for image %s: %v", job.Name, job.Spec.Image, err)
-	if final(err) {
+	if apiwriter.Final(err) {
 		return nil
 	}
 	return fmt.Errorf("create ImagePullJob %s: %w", job.Name, err)
-}
-
-// final tells whether the API server will answer the same to the same request.
-func final(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) ||
-		apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
 // label sets the label by a merge patch of the revision. The UID is not known

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -93,11 +94,7 @@ func (a *applier) releaseClaim(ctx context.Context, claim *corev1.PersistentVolu
 
 // livePod asks the API server for a pod; nil where there is none.
 func (a *applier) livePod(ctx context.Context, name string) (*corev1.Pod, error) {
-	pod, err := a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return pod, err
+	return apiwriter.Found(a.Kubernetes.CoreV1().Pods(a.set.Namespace).Get(ctx, name, metav1.GetOptions{}))
 }
 
 func (a *applier) owns(pod *corev1.Pod) bool {

@@ -99,6 +99,39 @@ func TestOneUpdateIsRefused(t *testing.T) {
 	})
 }
 
+// TestRecreationIsRefused: CS-32. Pods that have to be recreated and must not be deleted
+// do not hold up those that can be updated in place.
+func TestRecreationIsRefused(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(4, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":1,"partition":2}}}`)
+		c.Settle()
+		c.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"1"}]}]}}}}`)
+		c.Settle() // two pods have the variable, the newest, which are updated first
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && r.String() == "delete pods" {
+				return fixture.ErrQuota
+			}
+			return nil
+		})
+		c.Edit(`{"spec":{"updateStrategy":{"partition":0},"template":{"spec":{"containers":[{"name":"main","image":"nginx:3"}]}}}}`)
+		for range 60 {
+			_, _, _ = c.ReconcileOnce()
+			c.KubeletStep()
+			c.Sleep("1s")
+		}
+		status := c.get().Status
+		if status.UpdatedReadyReplicas != 2 || len(status.Conditions) != 1 || !strings.Contains(status.Conditions[0].Message, "quota") {
+			t.Fatalf("status %+v, want both that can be updated in place, and why the others are not", status)
+		}
+		c.FailBefore(nil)
+		c.Sleep("5m")
+		c.Settle()
+		if status := c.get().Status; status.UpdatedReadyReplicas != 4 || len(status.Conditions) != 0 {
+			t.Errorf("status %+v", status)
+		}
+	})
+}
+
 // TestUpdateThatFailsAfterItIsMade: an answer that refuses an update which has been
 // made is forgotten with the update.
 func TestUpdateThatFailsAfterItIsMade(t *testing.T) {

@@ -51,10 +51,12 @@ func simulated(bug bug) *simulation.Workload {
 		Judge: func(seed uint64) simulation.Judge {
 			f := featuresOf(seed)
 			features := invariants.CloneSetFeatures{PartitionRollback: f.PartitionRollback, ExcludePreparingDelete: f.ExcludePreparingDelete}
+			past := invariants.NewPast()
 			return simulation.Judge{
-				Write: func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
+				Observe: past.Observe,
+				Write:   func(w *invariants.Write) []invariants.Violation { return invariants.CloneSet(w, features) },
 				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
-					return invariants.CloneSetSettled(s, pushed, features)
+					return past.CloneSetSettled(s, pushed, features)
 				},
 			}
 		},

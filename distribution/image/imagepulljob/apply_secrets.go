@@ -17,6 +17,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/images"
 )
@@ -76,7 +77,7 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 		return "", err
 	}
 	defer end()
-	secret, err := found(c.kubernetes.CoreV1().Secrets(source.Namespace).Get(ctx, source.Name, metav1.GetOptions{}))
+	secret, err := apiwriter.Found(c.kubernetes.CoreV1().Secrets(source.Namespace).Get(ctx, source.Name, metav1.GetOptions{}))
 	if apierrors.IsForbidden(err) {
 		c.remember(job, name, Look{At: now, Problem: "the manager may not read it"})
 		return "", nil
@@ -84,7 +85,7 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 	if err != nil {
 		return "", fmt.Errorf("read pull secret %s: %w", source, err)
 	}
-	present, err := found(c.copies().Get(ctx, copied, metav1.GetOptions{}))
+	present, err := apiwriter.Found(c.copies().Get(ctx, copied, metav1.GetOptions{}))
 	var planned copyChange
 	if err == nil {
 		planned = planCopy(source, secret, present, job)
@@ -95,6 +96,8 @@ func (c *copier) copy(ctx context.Context, job types.NamespacedName, name string
 		planned.problem = "the manager may not copy it to namespace " + v1alpha1.DaemonConfigNamespace
 	case apierrors.IsNotFound(err):
 		planned.problem = "namespace " + v1alpha1.DaemonConfigNamespace + " does not exist, where nodes find it"
+	case apiwriter.Final(err):
+		planned.problem = fmt.Sprintf("its copy in namespace %s is refused: %v", v1alpha1.DaemonConfigNamespace, err)
 	case err != nil:
 		return "", fmt.Errorf("copy pull secret %s: %w", source, err)
 	}
@@ -109,7 +112,7 @@ func (c *copier) release(ctx context.Context, job types.NamespacedName, copied s
 		return "", err
 	}
 	defer end()
-	present, err := found(c.copies().Get(ctx, copied, metav1.GetOptions{}))
+	present, err := apiwriter.Found(c.copies().Get(ctx, copied, metav1.GetOptions{}))
 	if err == nil && present != nil {
 		version, err = c.change(ctx, present, planRelease(present, job))
 	}
@@ -142,12 +145,4 @@ func (c *copier) change(ctx context.Context, present *corev1.Secret, planned cop
 		return "", err
 	}
 	return written.ResourceVersion, nil
-}
-
-// found returns nil for what does not exist.
-func found[T any](object *T, err error) (*T, error) {
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return object, err
 }

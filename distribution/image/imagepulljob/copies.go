@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -81,8 +82,11 @@ func uncopyable(source *corev1.Secret) string {
 }
 
 // planRelease decides about a copy that a job does not need any more: the last one
-// takes it along.
+// takes it along. What is no copy by now stays.
 func planRelease(present *corev1.Secret, job types.NamespacedName) copyChange {
+	if caches.JobsOfCopy(present) == nil {
+		return copyChange{}
+	}
 	left := slices.DeleteFunc(referencesOf(present), func(of types.NamespacedName) bool { return of == job })
 	switch {
 	case len(left) == 0:

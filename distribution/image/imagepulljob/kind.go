@@ -103,7 +103,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read the copies of pull secrets of ImagePullJob %s: %w", key, err)
 	}
-	job, err := found(r.reader.ImagePullJob(key.Namespace, key.Name))
+	job, err := apiwriter.Found(r.reader.ImagePullJob(key.Namespace, key.Name))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read ImagePullJob %s: %w", key, err)

@@ -183,6 +183,8 @@ func TestPlanCopy(t *testing.T) {
 
 func TestPlanRelease(t *testing.T) {
 	job := types.NamespacedName{Namespace: "default", Name: "pull"}
+	foreign := copied("s", "default/pull")
+	foreign.Labels = nil
 	for name, test := range map[string]struct {
 		present *corev1.Secret
 		want    copyChange
@@ -191,6 +193,7 @@ func TestPlanRelease(t *testing.T) {
 		"IMG-1.6: others need it":              {copied("s", "default/a", "default/pull"), copyChange{want: copied("s", "default/a")}},
 		"the job does not need it":             {copied("s", "default/a"), copyChange{}},
 		"IMG-1.6: nobody does":                 {copied("s"), copyChange{remove: true}},
+		"it is no copy any more":               {foreign, copyChange{}},
 	} {
 		if diff := cmp.Diff(test.want, planRelease(test.present, job), cmp.AllowUnexported(copyChange{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

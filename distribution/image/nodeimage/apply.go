@@ -77,7 +77,7 @@ func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodeImage) error {
 // delete deletes a NodeImage whose node is gone, or is going.
 func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter time.Duration, err error) {
 	if node == nil {
-		live, err := found(a.kubernetes.CoreV1().Nodes().Get(ctx, a.Key.Name, metav1.GetOptions{}))
+		live, err := apiwriter.Found(a.kubernetes.CoreV1().Nodes().Get(ctx, a.Key.Name, metav1.GetOptions{}))
 		if err != nil {
 			return 0, fmt.Errorf("find out whether node %s is gone: %w", a.Key.Name, err)
 		}
@@ -126,7 +126,7 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (bool, error) {
 	return a.gone.find(ctx, owner.UID, func() (bool, error) {
 		name, _ := images.TaskJob(owner)
-		job, err := found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
+		job, err := apiwriter.Found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
 		if err != nil {
 			return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", name, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -56,10 +55,10 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
 	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.timing}
 	var err error
-	if s.Node, err = found(r.reader.Node(key.Name)); err != nil {
+	if s.Node, err = apiwriter.Found(r.reader.Node(key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
 	}
-	if s.NodeImage, err = found(r.reader.NodeImage(key.Name)); err != nil {
+	if s.NodeImage, err = apiwriter.Found(r.reader.NodeImage(key.Name)); err != nil {
 		return nil, fmt.Errorf("read NodeImage %s: %w", key.Name, err)
 	}
 	if s.NodeImage == nil {
@@ -71,7 +70,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
 	for _, owner := range images.TaskJobs(s.NodeImage) {
 		name, _ := images.TaskJob(owner)
-		job, err := found(r.reader.ImagePullJob(name.Namespace, name.Name))
+		job, err := apiwriter.Found(r.reader.ImagePullJob(name.Namespace, name.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read ImagePullJob %s: %w", name, err)
 		}
@@ -80,12 +79,4 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		}
 	}
 	return s, nil
-}
-
-// found returns nil for what does not exist.
-func found[T any](object *T, err error) (*T, error) {
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	return object, err
 }

@@ -71,6 +71,7 @@ type cloneSetJudge struct {
 	update    string // the short hash of the update revision
 	specified map[string]bool
 	counts    cloneSetCounts
+	past      *Past
 }
 
 // cloneSetCounts counts pods as the author knew them before the write.

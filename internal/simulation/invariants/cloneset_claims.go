@@ -141,7 +141,8 @@ func (j *cloneSetJudge) checkRelease(before, after *corev1.Pod) {
 // CloneSet, or to the pod itself, which was put back when it was about to be given
 // up. Where claims are not used again, none is left without its pod. A pod that
 // somebody else took out of the CloneSet excuses that: its claims do not say where
-// it went. (CS-20, CS-36)
+// it went. One without an owner may be mounted by a pod that another manager created
+// while this one released it to a stranger of the pod's name. (CS-20, CS-36)
 func (j *cloneSetJudge) checkOwners(s *State) {
 	for name, claim := range s.Claims {
 		mine, used := owns(j.set.UID, claim), false
@@ -150,7 +151,8 @@ func (j *cloneSetJudge) checkOwners(s *State) {
 				continue
 			}
 			used = true
-			if j.owned(pod) && !mine && !owns(pod.UID, claim) && claim.DeletionTimestamp == nil {
+			orphaned := len(claim.OwnerReferences) == 0 && j.past.wasReleased(claim.UID)
+			if j.owned(pod) && !mine && !orphaned && !owns(pod.UID, claim) && claim.DeletionTimestamp == nil {
 				j.add(Claims, "claim %s of pod %s belongs to %v", name, pod.Name, ownerNames(claim))
 			}
 		}

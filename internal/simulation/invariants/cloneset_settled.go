@@ -11,17 +11,23 @@ import (
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// CloneSetSettled judges a CloneSet that has settled, whose past is not known.
+func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
+	return (*Past)(nil).CloneSetSettled(s, pushed, features)
+}
+
 // CloneSetSettled judges a CloneSet that has settled: hooks have released their pods,
 // kubelets work, and what policies refuse is in the state. Nothing that can go on
 // stands still. With pushed, users have pushed a template whose pods run, and
 // nothing is refused: then all is where the spec wants it.
-func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
+func (p *Past) CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violation {
 	var v violations
 	set, ok := s.Workload.(*v1alpha1.CloneSet)
 	if !ok || set.DeletionTimestamp != nil {
 		return nil
 	}
 	j := newCloneSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set, features)
+	j.past = p
 	j.checkSaysWhy(s)
 	if j.limits.broken || j.update == "" {
 		return v
@@ -35,7 +41,7 @@ func CloneSetSettled(s *State, pushed bool, features CloneSetFeatures) []Violati
 	}
 	surplus := s.refuses("delete", "pods") && j.counts.all > j.limits.replicas // which need not be updated
 	if !set.Spec.UpdateStrategy.Paused && !s.refuses("patch", "pods") && !surplus {
-		checkPrepared(&v, s, j.owned)
+		checkPrepared(&v, s, j.owned, messages(set.Status.Conditions, func(c *v1alpha1.CloneSetCondition) string { return c.Message }))
 	}
 	j.checkCreates(s)
 	j.checkUpdates(s)

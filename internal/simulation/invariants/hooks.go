@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -80,12 +81,22 @@ func checkNormal(v *violations, pod *corev1.Pod, l *lifecyclev1alpha1.Lifecycle)
 	}
 }
 
+// messages joins what conditions say.
+func messages[C any](conditions []C, message func(*C) string) (said string) {
+	for i := range conditions {
+		said += message(&conditions[i]) + "; "
+	}
+	return said
+}
+
 // checkPrepared: when settled, and all hooks have released theirs, no pod waits out of service
-// for an update that does not come, unless its record cannot be read.
-func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool) {
+// for an update that does not come, unless its record cannot be read, and a condition
+// says so. The conditions have said this much.
+func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool, said string) {
 	for _, pod := range s.Pods {
-		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !unreadable(pod) {
-			v.add(Settled, "pod %s is prepared for an update for good", pod.Name)
+		excused := unreadable(pod) && strings.Contains(said, "is not readable")
+		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused {
+			v.add(Settled, "pod %s is prepared for an update for good, and the conditions say %q", pod.Name, said)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -16,16 +17,23 @@ type Past struct {
 	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
 	claims  map[string]bool               // names of the claim templates that there ever were
 	current map[types.UID]map[string]bool // short hashes of what a workload may call its current revision
+
+	released map[types.UID]bool // claims that a controller took from its workload
 }
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
-	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}}
+	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{}}
 }
 
 // Observe takes note of a change.
 func (p *Past) Observe(c *Change) {
 	switch object := c.After.(type) {
+	case *corev1.PersistentVolumeClaim:
+		before, _ := c.Before.(*corev1.PersistentVolumeClaim)
+		if c.By != "" && before != nil && metav1.GetControllerOf(before) != nil && metav1.GetControllerOf(object) == nil {
+			p.released[object.UID] = true
+		}
 	case *corev1.Pod:
 		if hash := shortHash(object.Labels[revisionLabel]); hash != "" && ready(object) && runs(object) {
 			p.worked[hash] = true
@@ -42,6 +50,10 @@ func (p *Past) hasWorked(hash string) bool { return p != nil && p.worked[hash] }
 
 // hadClaims tells whether a workload ever had a claim template of a name.
 func (p *Past) hadClaims(template string) bool { return p != nil && p.claims[template] }
+
+// wasReleased tells whether a controller took a claim from its workload. That it might
+// was judged when it did.
+func (p *Past) wasReleased(claim types.UID) bool { return p != nil && p.released[claim] }
 
 // becomesCurrent takes note of a revision that a workload may call current from
 // now on.

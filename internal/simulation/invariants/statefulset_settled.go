@@ -5,6 +5,7 @@ package invariants
 import (
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -51,7 +52,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 		j.checkSettledClaims(s)
 	}
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; (rolling == nil || !rolling.Paused) && len(s.Refused) == 0 {
-		checkPrepared(&v, s, j.owned)
+		checkPrepared(&v, s, j.owned, messages(set.Status.Conditions, func(c *appsv1.StatefulSetCondition) string { return c.Message }))
 	}
 	if j.update != "" && !j.ordered && matches(set.Spec.Selector, set.Spec.Template.Labels) {
 		j.checkBrought(s)
