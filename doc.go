@@ -20,6 +20,10 @@
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
 //     in their older version without loss.
+//   - [github.com/podwright/podwright/workloads/broadcastjob] manages BroadcastJobs:
+//     one pod runs to its end on every node that fits it.
+//   - [github.com/podwright/podwright/workloads/cronjob] manages AdvancedCronJobs:
+//     it creates a Job or a BroadcastJob at the times of a schedule.
 //   - [github.com/podwright/podwright/distribution/image] has images pulled to
 //     nodes before a pod needs them there.
 //   - [github.com/podwright/podwright/lifecycle/launchpriority] starts the
@@ -52,7 +56,7 @@
 //     [github.com/podwright/podwright/lifecycle/readiness] the readiness gates
 //     behind them.
 //   - cloneset.NewPlan and statefulset.NewPlan make a whole plan for a workload
-//     from a snapshot of it.
+//     from a snapshot of it, and cronjob.NewPlan says which job is due.
 //
 // # To look at it
 //

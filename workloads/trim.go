@@ -9,7 +9,7 @@ import "github.com/podwright/podwright/internal/caches"
 // drops what no controller of podwright reads:
 //
 //   - of every object metadata.managedFields;
-//   - of a pod spec.nodeSelector, topologySpreadConstraints, hostAliases, dnsConfig
+//   - of a pod spec.topologySpreadConstraints, hostAliases, dnsConfig
 //     and imagePullSecrets, and status.podIPs and hostIPs;
 //   - of a node status.images, volumesInUse and volumesAttached.
 //

@@ -33,5 +33,8 @@ func (i Informers) Revisions() cache.SharedIndexInformer {
 	return i.factory.Apps().V1().ControllerRevisions().Informer()
 }
 
+// Jobs makes an informer of Jobs.
+func (i Informers) Jobs() cache.SharedIndexInformer { return i.factory.Batch().V1().Jobs().Informer() }
+
 // Nodes makes an informer of nodes.
 func (i Informers) Nodes() cache.SharedIndexInformer { return i.factory.Core().V1().Nodes().Informer() }

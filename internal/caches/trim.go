@@ -23,10 +23,10 @@ func Trim(obj any) (any, error) {
 	return obj, nil
 }
 
-// trimPod keeps containers as they are: hashes are computed over them. Affinity,
+// trimPod keeps containers as they are: hashes are computed over them. Node selector, affinity,
 // tolerations and volumes stay for kinds that place pods or inject into them.
 func trimPod(pod *corev1.Pod) {
-	pod.Spec.TopologySpreadConstraints, pod.Spec.NodeSelector = nil, nil
+	pod.Spec.TopologySpreadConstraints = nil
 	pod.Spec.HostAliases, pod.Spec.DNSConfig, pod.Spec.ImagePullSecrets = nil, nil, nil
 	pod.Status.HostIPs, pod.Status.PodIPs = nil, nil
 }

@@ -58,6 +58,8 @@ const (
 	KruisePodReady
 	// ReadinessGates is whether the conditions of the pod's own gates hold.
 	ReadinessGates
+	// Restarts is how often containers restarted, init containers among them, all together.
+	Restarts
 )
 
 // The fields of other objects.
@@ -66,6 +68,9 @@ const (
 	NodeReady Fields = 1 << (iota + 25)
 	// RevisionData is what a revision holds, and its number.
 	RevisionData
+	// Placement is what decides, beside labels, which pods fit a node: whether it is
+	// schedulable, its taints, and what is allocatable.
+	Placement
 )
 
 // Everything is what is new about an object that appears or goes.
@@ -154,6 +159,19 @@ var podFields = []field[*corev1.Pod]{
 	{InPlaceUpdateReady, condition(inplacev1alpha1.InPlaceUpdateReady)},
 	{KruisePodReady, condition(lifecyclev1alpha1.KruisePodReady)},
 	{ReadinessGates, gatesDiffer},
+	{Restarts, func(b, a *corev1.Pod) bool { return RestartsOf(b) != RestartsOf(a) }},
+}
+
+// RestartsOf returns how often the containers of a pod restarted, init containers
+// among them, all together.
+func RestartsOf(pod *corev1.Pod) (restarts int32) {
+	for i := range pod.Status.InitContainerStatuses {
+		restarts += pod.Status.InitContainerStatuses[i].RestartCount
+	}
+	for i := range pod.Status.ContainerStatuses {
+		restarts += pod.Status.ContainerStatuses[i].RestartCount
+	}
+	return restarts
 }
 
 // statuses tells whether the statuses of containers differ.
@@ -210,6 +228,10 @@ var nodeFields = []field[*corev1.Node]{
 			return was != is
 		}
 		return was.Status != is.Status || !was.LastTransitionTime.Equal(&is.LastTransitionTime)
+	}},
+	{Placement, func(b, a *corev1.Node) bool {
+		return b.Spec.Unschedulable != a.Spec.Unschedulable || !equality.Semantic.DeepEqual(b.Spec.Taints, a.Spec.Taints) ||
+			!equality.Semantic.DeepEqual(b.Status.Allocatable, a.Status.Allocatable)
 	}},
 }
 

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -249,5 +250,46 @@ func TestOtherFields(t *testing.T) {
 		if got := Changed(test.before, test.after, Everything&^Status&^test.want); got != 0 {
 			t.Errorf("%s: changed %b, of what is not asked for", test.name, got)
 		}
+	}
+}
+
+func TestWhatDecidesWhereAPodRuns(t *testing.T) {
+	node := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("4")}}}
+	for name, test := range map[string]struct {
+		change func(*corev1.Node)
+		want   Fields
+	}{
+		"cordoned":      {func(n *corev1.Node) { n.Spec.Unschedulable = true }, Placement},
+		"a taint":       {func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "a"}} }, Placement},
+		"less":          {func(n *corev1.Node) { n.Status.Allocatable["cpu"] = resource.MustParse("3") }, Placement},
+		"as much":       {func(n *corev1.Node) { n.Status.Allocatable["cpu"] = resource.MustParse("4000m") }, 0},
+		"capacity":      {func(n *corev1.Node) { n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("9")} }, 0},
+		"images":        {func(n *corev1.Node) { n.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}} }, 0},
+		"the condition": {func(n *corev1.Node) { n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady}} }, 0},
+	} {
+		after := node.DeepCopy()
+		test.change(after)
+		if got := Changed(node, after, Placement); got != test.want {
+			t.Errorf("%s: changed %b, want %b", name, got, test.want)
+		}
+	}
+}
+
+func TestRestarts(t *testing.T) {
+	pod := runningPod()
+	for name, change := range map[string]func(*corev1.Pod){
+		"a container":       func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ },
+		"an init container": func(p *corev1.Pod) { p.Status.InitContainerStatuses = []corev1.ContainerStatus{{RestartCount: 2}} },
+	} {
+		after := pod.DeepCopy()
+		change(after)
+		if Changed(pod, after, Restarts) != Restarts {
+			t.Errorf("restarts of %s do not matter", name)
+		}
+	}
+	after := pod.DeepCopy()
+	after.Status.ContainerStatuses[0].Ready = false
+	if Changed(pod, after, Restarts) != 0 {
+		t.Error("readiness is taken for a restart")
 	}
 }

@@ -27,8 +27,10 @@ var (
 // reason given: a well-kept library that the field uses for exactly this. After
 // the name of an area, it is for that area and for what is for tests alone.
 var furtherModules = map[string]string{
-	"nodeagent k8s.io/cri-api":         "the node agent speaks CRI to the container runtime",
-	"nodeagent google.golang.org/grpc": "CRI is spoken over gRPC: connections and error codes",
+	"workloads github.com/robfig/cron/v3": "schedules are read as Kubernetes reads those of its CronJobs",
+	"nodeagent k8s.io/cri-api":            "the node agent speaks CRI to the container runtime",
+	"nodeagent google.golang.org/grpc":    "CRI is spoken over gRPC: connections and error codes",
+	"k8s.io/component-helpers":            "node affinity, taints and requests, as scheduler and kubelet judge them",
 }
 
 // testPackages are for tests alone: no other package imports them, and they may

@@ -17,18 +17,43 @@ import (
 // All rules of a pod are not here: they are the API server's, and grow with
 // every release of it.
 func Templates(t podtemplate.Templates, kind string, path *field.Path) field.ErrorList {
-	at, template := path.Child("template"), t.Pod
-	errs := metav1validation.ValidateLabels(template.Labels, at.Child("metadata", "labels"))
-	errs = append(errs, apivalidation.ValidateAnnotations(template.Annotations, at.Child("metadata", "annotations"))...)
-	at = at.Child("spec")
-	if p := template.Spec.RestartPolicy; p != "" && p != corev1.RestartPolicyAlways {
+	at, spec := path.Child("template", "spec"), &t.Pod.Spec
+	errs := metadata(t.Pod, path)
+	if p := spec.RestartPolicy; p != "" && p != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(at.Child("restartPolicy"), p, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
-	if template.Spec.ActiveDeadlineSeconds != nil {
+	if spec.ActiveDeadlineSeconds != nil {
 		errs = append(errs, field.Forbidden(at.Child("activeDeadlineSeconds"), "pods of a "+kind+" run until they are deleted"))
 	}
-	volumes, volumeErrs := volumeNames(t, path)
-	errs = append(errs, volumeErrs...)
+	return append(errs, volumesAndContainers(t, path)...)
+}
+
+// JobTemplate checks the field template of a spec at path, for pods that run to
+// their end. What restartPolicy may be is the kind's.
+func JobTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	return append(metadata(template, path), volumesAndContainers(podtemplate.Templates{Pod: template}, path)...)
+}
+
+func metadata(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	at := path.Child("template", "metadata")
+	errs := metav1validation.ValidateLabels(template.Labels, at.Child("labels"))
+	return append(errs, apivalidation.ValidateAnnotations(template.Annotations, at.Child("annotations"))...)
+}
+
+func volumesAndContainers(t podtemplate.Templates, path *field.Path) field.ErrorList {
+	volumes, errs := volumeNames(t, path)
+	return append(errs, containers(&t.Pod.Spec, volumes, path.Child("template", "spec"))...)
+}
+
+// PodTemplate checks a pod template at path, of pods that may end. All rules of a pod
+// are not here, as with Templates.
+func PodTemplate(template *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+	errs := metav1validation.ValidateLabels(template.Labels, path.Child("metadata", "labels"))
+	errs = append(errs, apivalidation.ValidateAnnotations(template.Annotations, path.Child("metadata", "annotations"))...)
+	volumes, at := names{}, path.Child("spec")
+	for i := range template.Spec.Volumes {
+		errs = append(errs, volumes.add(template.Spec.Volumes[i].Name, at.Child("volumes").Index(i).Child("name"))...)
+	}
 	return append(errs, containers(&template.Spec, volumes, at)...)
 }
 

@@ -14,6 +14,12 @@ import (
 
 // Interface gives access to the workload kinds.
 type Interface interface {
+	// AdvancedCronJobs gives the client of the AdvancedCronJobs of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
+	AdvancedCronJobs(namespace string) AdvancedCronJobInterface
+	// BroadcastJobs gives the client of the BroadcastJobs of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
+	BroadcastJobs(namespace string) BroadcastJobInterface
 	// CloneSets gives the client of the CloneSets of a namespace.
 	// The empty namespace means all namespaces, where only List and Watch work.
 	CloneSets(namespace string) CloneSetInterface

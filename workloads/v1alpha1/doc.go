@@ -9,8 +9,9 @@
 // server refuses a wrong manifest even where no webhook runs. Left to the
 // webhook is what such rules cannot say: whether the pod template is valid and
 // carries the labels of the selector, whether the pods named in podsToDelete
-// exist, and, because of the API server's limit on the cost of a rule, whether
-// a list repeats an entry and whether a nested label selector is well formed.
+// exist, whether a schedule can be read and a template of jobs stays as it is, and,
+// because of the API server's limit on the cost of a rule, whether a list repeats
+// an entry and whether a nested label selector is well formed.
 //
 // All rules stand at the root of the schema, which is otherwise exactly the one
 // that existing clusters know. They need an API server of Kubernetes 1.25 or

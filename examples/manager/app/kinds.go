@@ -30,8 +30,10 @@ import (
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/broadcastjob"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -41,7 +43,7 @@ import (
 // more entry here.
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
-		cloneSets(f), statefulSets(f),
+		cloneSets(f), statefulSets(f), broadcastJobs(f), advancedCronJobs(f),
 		imagePullJobs(f), nodeImages(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), pods(),
 	}
@@ -79,6 +81,7 @@ type parts struct {
 var (
 	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
 	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
 	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
 	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
 )
@@ -137,6 +140,49 @@ func statefulSets(f *pflag.FlagSet) kind {
 				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
 				Templates:                 workloads.DryRun(k.CoreV1()),
 			}
+		},
+	}
+}
+
+func broadcastJobs(f *pflag.FlagSet) kind {
+	workers := f.Int("broadcastjob-workers", 3, "BroadcastJobs reconciled at the same time")
+	byScheduler := f.Bool("assign-bcj-pods-by-scheduler", true, "have the scheduler bind the pods of BroadcastJobs to their nodes")
+	return kind{
+		name: "broadcastjob-controller", resource: broadcastJobsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(broadcastjob.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
+				JobMetrics: jobs, Workers: *workers, AssignDirectly: !*byScheduler,
+			}, broadcastjob.New, broadcastjob.Rules), nil
+		},
+		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &broadcastjob.Webhook{
+				TemplateNoDefaults: gates.Enabled(features.TemplateNoDefaults),
+				Templates:          workloads.DryRun(k.CoreV1()),
+			}
+		},
+	}
+}
+
+func advancedCronJobs(f *pflag.FlagSet) kind {
+	workers := f.Int("advancedcronjob-workers", 3, "AdvancedCronJobs reconciled at the same time")
+	return kind{
+		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
+		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
+			o := cronjob.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				ScheduleMetrics: schedules, CronJobs: p.caches.advancedCronJobs(), Jobs: p.caches.jobs(), Workers: *workers,
+			}
+			if err := p.awaitBeside(ctx, broadcastJobsResource); err != nil {
+				return controllers.Composed{}, err
+			}
+			o.BroadcastJobs, err = p.served(ctx, broadcastJobsResource, p.caches.broadcastJobs, "No BroadcastJobs are created on schedule until the next start, because the CRD is not installed")
+			o.NoBroadcastJobs = o.BroadcastJobs == nil
+			return controllers.Of(o, cronjob.New, cronjob.Rules), err
+		},
+		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+			return &cronjob.Webhook{TemplateNoDefaults: gates.Enabled(features.TemplateNoDefaults)}
 		},
 	}
 }
@@ -315,6 +361,13 @@ func (c *caches) cloneSets() cache.SharedIndexInformer {
 func (c *caches) statefulSets() cache.SharedIndexInformer {
 	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
 }
+func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.AdvancedCronJob{}, c.clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
+}
+func (c *caches) broadcastJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
+}
+func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
 func (c *caches) imagePullJobs() cache.SharedIndexInformer {
 	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
 }

@@ -32,8 +32,10 @@ import (
 	nodeimages "github.com/podwright/podwright/nodeagent/image"
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/broadcastjob"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
@@ -55,6 +57,9 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&cloneset.Webhook{Templates: workloads.DryRun(pods), Pods: getPod}).Rules(),
 			statefulset.Rules(statefulset.Options{Recorder: recorder}),
 			(&statefulset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
+			broadcastjob.Rules(broadcastjob.Options{Recorder: recorder}),
+			(&broadcastjob.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
+			cronjob.Rules(cronjob.Options{Recorder: recorder}),
 			launchpriority.Rules(launchpriority.Options{Recorder: recorder}),
 			podreadiness.Rules(podreadiness.Options{}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
@@ -104,6 +109,11 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Recorder: recorder}), events},
 		"a recorder of StatefulSets": {
 			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Recorder: recorder}), events},
+		"AdvancedCronJobs with BroadcastJobs": {
+			cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{}),
+			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "watch"}}},
+		"a recorder of AdvancedCronJobs": {
+			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{Recorder: recorder}), events},
 		"a recorder of launch priorities": {
 			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{Recorder: recorder}), events},
 		"a recorder of NodeImages": {

@@ -18,7 +18,9 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/cronjob"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
@@ -30,7 +32,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		webhooks configuration
 		handlers []map[string]http.Handler
 	}{
-		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers()}},
+		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
 	} {
@@ -75,6 +77,10 @@ func TestWebhooksAsk(t *testing.T) {
 		"vcloneset.kb.io":                 {cloneset.ValidatePath, all, kruise, alpha, []string{"clonesets"}},
 		"mstatefulset.kb.io":              {statefulset.MutatePath, changes, kruise, both, []string{"statefulsets"}},
 		"vstatefulset.kb.io":              {statefulset.ValidatePath, all, kruise, both, []string{"statefulsets"}},
+		"mbroadcastjob.kb.io":             {broadcastjob.MutatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
+		"vbroadcastjob.kb.io":             {broadcastjob.ValidatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
+		"madvancedcronjob.kb.io":          {cronjob.MutatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
+		"vadvancedcronjob.kb.io":          {cronjob.ValidatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},
 		"mimagepulljob.kb.io":             {imagepulljob.MutatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"vimagepulljob.kb.io":             {imagepulljob.ValidatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nodefit tells which nodes fit a pod, for the controllers that run one pod
+// on every such node. Node affinity, taints and requests are judged by
+// k8s.io/component-helpers, as the scheduler and the kubelet judge them.
+package nodefit
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/resource"
+	schedulingcorev1 "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+)
+
+// Misfit says why a node does not fit a pod; empty where it does.
+type Misfit string
+
+// Why a node does not fit.
+const (
+	NodeName        Misfit = "NodeName"        // spec.nodeName of the pod is another node
+	NodeAffinity    Misfit = "NodeAffinity"    // nodeSelector or required node affinity
+	InvalidAffinity Misfit = "InvalidAffinity" // the required node affinity cannot be read
+	Unschedulable   Misfit = "Unschedulable"   // the node is cordoned
+	Taint           Misfit = "Taint"           // a NoSchedule or NoExecute taint is not tolerated
+	Resources       Misfit = "Resources"       // the requests exceed the allocatable of the empty node
+	Gone            Misfit = "Gone"            // there is no such node
+)
+
+// Checker tells which nodes fit a pod. New makes one.
+type Checker struct {
+	nodeName    string // of the spec, or pinned to by node affinity
+	affinity    nodeaffinity.RequiredNodeAffinity
+	tolerations []corev1.Toleration
+	requests    corev1.ResourceList
+}
+
+// New returns a Checker of a pod, which reads of it as little as it can: thousands
+// of them are made for one plan.
+func New(spec *corev1.PodSpec) *Checker {
+	c := &Checker{nodeName: spec.NodeName, tolerations: spec.Tolerations}
+	selection := corev1.PodSpec{NodeSelector: spec.NodeSelector, Affinity: spec.Affinity}
+	if pinned := PinnedTo(spec); pinned != "" && (spec.NodeName == "" || spec.NodeName == pinned) {
+		c.nodeName, selection.Affinity = pinned, nil
+	}
+	c.affinity = nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: selection})
+	c.requests = requests(spec)
+	return c
+}
+
+// requests returns what a pod requests. What needs no arithmetic costs no memory.
+func requests(spec *corev1.PodSpec) corev1.ResourceList {
+	if len(spec.Containers) == 1 && len(spec.InitContainers) == 0 && len(spec.Overhead) == 0 && spec.Resources == nil {
+		return spec.Containers[0].Resources.Requests
+	}
+	return resource.PodRequests(&corev1.Pod{Spec: *spec}, resource.PodResourcesOptions{})
+}
+
+// Check tells why the pod does not fit a node, empty where it does. Whether the node
+// is ready is only seen through its taints; what else runs on it does not count.
+func (c *Checker) Check(node *corev1.Node) Misfit {
+	if c.nodeName != "" && c.nodeName != node.Name {
+		return NodeName
+	}
+	if matches, err := c.affinity.Match(node); err != nil {
+		return InvalidAffinity
+	} else if !matches {
+		return NodeAffinity
+	}
+	if node.Spec.Unschedulable && !schedulingcorev1.TolerationsTolerateTaint(klog.Logger{}, c.tolerations, &unschedulable, true) {
+		return Unschedulable
+	}
+	for i := range node.Spec.Taints {
+		if taint := &node.Spec.Taints[i]; keepsAway(taint) && !schedulingcorev1.TolerationsTolerateTaint(klog.Logger{}, c.tolerations, taint, true) {
+			return Taint
+		}
+	}
+	for name, requested := range c.requests {
+		if allocatable := node.Status.Allocatable[name]; !requested.IsZero() && requested.Cmp(allocatable) > 0 {
+			return Resources
+		}
+	}
+	return ""
+}
+
+var unschedulable = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+
+func keepsAway(taint *corev1.Taint) bool {
+	return taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
+}
+
+// Pin has the scheduler bind a pod to a node. It takes the place of the required node
+// affinity of the template, which the node has been found to match. The affinity is
+// replaced, not changed: pods of one template may share it.
+func Pin(spec *corev1.PodSpec, node string) {
+	p := &pin{values: [1]string{node}}
+	if spec.Affinity != nil {
+		p.affinity = *spec.Affinity
+		if spec.Affinity.NodeAffinity != nil {
+			p.nodeAffinity = *spec.Affinity.NodeAffinity
+		}
+	}
+	p.fields[0] = corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: p.values[:]}
+	p.terms[0].MatchFields = p.fields[:]
+	p.selector.NodeSelectorTerms = p.terms[:]
+	p.nodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &p.selector
+	p.affinity.NodeAffinity = &p.nodeAffinity
+	spec.Affinity = &p.affinity
+}
+
+// pin is what Pin makes, in one piece: it does so for thousands of pods at once.
+type pin struct {
+	affinity     corev1.Affinity
+	nodeAffinity corev1.NodeAffinity
+	selector     corev1.NodeSelector
+	terms        [1]corev1.NodeSelectorTerm
+	fields       [1]corev1.NodeSelectorRequirement
+	values       [1]string
+}
+
+// PinnedTo returns the node that Pin has pinned a pod to; empty where nobody has.
+func PinnedTo(spec *corev1.PodSpec) string {
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return ""
+	}
+	required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil || len(required.NodeSelectorTerms) != 1 {
+		return ""
+	}
+	term := &required.NodeSelectorTerms[0]
+	if len(term.MatchExpressions) > 0 || len(term.MatchFields) != 1 {
+		return ""
+	}
+	field := &term.MatchFields[0]
+	if field.Key != metav1.ObjectNameField || field.Operator != corev1.NodeSelectorOpIn || len(field.Values) != 1 {
+		return ""
+	}
+	return field.Values[0]
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nodefit
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+func TestCheck(t *testing.T) {
+	const zoneA = `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}}}}`
+	const big = `{containers: [{resources: {requests: {cpu: "3"}}}]}`
+	for _, test := range []struct {
+		name, pod, node string
+		want            Misfit
+	}{
+		{"anything fits", `{}`, `{}`, ""},
+		{"its node", `{nodeName: here}`, `{}`, ""},
+		{"another node", `{nodeName: other}`, `{}`, NodeName},
+		{"nodeSelector", `{nodeSelector: {zone: a}}`, `{metadata: {labels: {zone: a}}}`, ""},
+		{"nodeSelector of another zone", `{nodeSelector: {zone: a}}`, `{metadata: {labels: {zone: b}}}`, NodeAffinity},
+		{"affinity", zoneA, `{metadata: {labels: {zone: a}}}`, ""},
+		{"affinity to another zone", zoneA, `{}`, NodeAffinity},
+		{"affinity that cannot be read", `{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: Is, values: [a]}]}]}}}}`,
+			`{metadata: {labels: {zone: a}}}`, InvalidAffinity},
+		{"preferred affinity does not count", `{affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: {matchExpressions: [{key: zone, operator: Exists}]}}]}}}`, `{}`, ""},
+		{"cordoned", `{}`, `{spec: {unschedulable: true}}`, Unschedulable},
+		{"cordoned and tolerated", `{tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoSchedule}]}`, `{spec: {unschedulable: true}}`, ""},
+		{"NoSchedule", `{}`, `{spec: {taints: [{key: a, effect: NoSchedule}]}}`, Taint},
+		{"NoExecute", `{}`, `{spec: {taints: [{key: a, effect: NoExecute}]}}`, Taint},
+		{"PreferNoSchedule", `{}`, `{spec: {taints: [{key: a, effect: PreferNoSchedule}]}}`, ""},
+		{"tolerated", `{tolerations: [{key: a, operator: Exists}]}`, `{spec: {taints: [{key: a, effect: NoExecute}]}}`, ""},
+		{"tolerated by comparison", `{tolerations: [{key: tier, operator: Gt, value: "3"}]}`, `{spec: {taints: [{key: tier, value: "5", effect: NoSchedule}]}}`, ""},
+		{"not tolerated by comparison", `{tolerations: [{key: tier, operator: Gt, value: "7"}]}`, `{spec: {taints: [{key: tier, value: "5", effect: NoSchedule}]}}`, Taint},
+		{"not ready is seen by taints only", `{}`, `{status: {conditions: [{type: Ready, status: "False"}]}}`, ""},
+		{"small enough", big, `{status: {allocatable: {cpu: "3"}}}`, ""},
+		{"too big", big, `{status: {allocatable: {cpu: "2"}}}`, Resources},
+		{"a resource that the node lacks", `{containers: [{resources: {requests: {example.com/gpu: "1"}}}]}`, `{status: {allocatable: {cpu: "3"}}}`, Resources},
+		{"nothing requested of what the node lacks", `{containers: [{resources: {requests: {example.com/gpu: "0"}}}]}`, `{}`, ""},
+		{"too big at the start", `{initContainers: [{resources: {requests: {cpu: "3"}}}]}`, `{status: {allocatable: {cpu: "2"}}}`, Resources},
+		{"too big with its overhead", `{overhead: {cpu: "3"}}`, `{status: {allocatable: {cpu: "2"}}}`, Resources},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var pod corev1.PodSpec
+			node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "here"}}
+			if err := yaml.UnmarshalStrict([]byte(test.pod), &pod); err != nil {
+				t.Fatal(err)
+			}
+			if err := yaml.UnmarshalStrict([]byte(test.node), &node); err != nil {
+				t.Fatal(err)
+			}
+			if got := New(&pod).Check(&node); got != test.want {
+				t.Errorf("misfit %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPin(t *testing.T) {
+	preferred := []corev1.PreferredSchedulingTerm{{Weight: 1}}
+	template := corev1.PodSpec{
+		NodeSelector: map[string]string{"zone": "a"},
+		Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: preferred,
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+				{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{"n"}}}}}},
+		}},
+	}
+	if got := PinnedTo(&template); got != "" {
+		t.Errorf("the template is pinned to %q", got)
+	}
+	pod := template
+	Pin(&pod, "n")
+	if got := PinnedTo(&pod); got != "n" {
+		t.Errorf("pinned to %q, want n", got)
+	}
+	if got := PinnedTo(&template); got != "" || len(pod.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
+		t.Errorf("the template is pinned to %q, the pod prefers %v", got, pod.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	node := func(name, zone string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": zone}},
+			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("1")}}}
+	}
+	for _, test := range []struct {
+		node *corev1.Node
+		want Misfit
+	}{{node("n", "a"), ""}, {node("n", "b"), NodeAffinity}, {node("m", "a"), NodeName}} {
+		if got := New(&pod).Check(test.node); got != test.want {
+			t.Errorf("node %s in zone %s: misfit %q, want %q", test.node.Name, test.node.Labels["zone"], got, test.want)
+		}
+	}
+}

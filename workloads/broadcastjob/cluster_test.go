@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+var (
+	web         = fixture.Web
+	jobResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind(kind), "broadcastjobs")
+)
+
+// cluster is a fake cluster with BroadcastJobs.
+type cluster struct {
+	*fixture.Cluster
+	options    Options // for a controller that shares the informers
+	reconciler *Reconciler
+	finished   finished
+	// ends says how the pod of a node ends, and whether it does. Nil: all succeed.
+	ends func(node string) (corev1.PodPhase, bool)
+	// plant plants a bug in every controller that starts. Nil: there is none.
+	plant func(*Reconciler)
+}
+
+// finished is JobMetrics.
+type finished []string
+
+func (f *finished) Finished(phase v1alpha1.BroadcastJobPhase, succeeded, failed int32, took time.Duration) {
+	*f = append(*f, fmt.Sprintf("%s after %s: %d succeeded, %d failed", phase, took, succeeded, failed))
+}
+
+// inCluster plays a story with BroadcastJobs.
+func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
+	t.Helper()
+	c := &cluster{}
+	fixture.Play(t, jobResource, func(f *fixture.Cluster) {
+		c.Cluster = f
+		c.setUp()
+	}, func(t *testing.T) { story(t, c) })
+}
+
+func (c *cluster) setUp() {
+	c.T.Helper()
+	workloads, kube := c.workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+	o := Options{
+		Kubernetes: kube, Workloads: workloads, Recorder: &c.Events,
+		BroadcastJobs: c.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
+		Pods:          c.PodInformer,
+		Nodes:         c.Add(informers.NewSharedInformerFactory(kube, 0).Core().V1().Nodes().Informer()),
+	}
+	c.Must(caches.AddOwnerIndex(o.Pods))
+	o.Reader = newInformerReader(&o)
+	o.JobMetrics = &c.finished
+	c.options = o
+	c.restart()
+	c.Unfinished = func() string {
+		left, err := unfinished(c.reconciler, web)
+		c.Must(err)
+		return left
+	}
+}
+
+func (c *cluster) workloads(user string) client.Interface {
+	c.T.Helper()
+	workloads, err := client.NewForConfig(c.Config(user))
+	c.Must(err)
+	return workloads
+}
+
+// restart makes a Reconciler that remembers nothing.
+func (c *cluster) restart() {
+	c.T.Helper()
+	r, err := NewReconciler(c.options)
+	c.Must(err)
+	c.reconciler, c.Reconcile = r, r.Reconcile
+}
+
+// start runs a controller with informers of its own. The function it returns stops
+// the controller and waits for it.
+func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles, stop func()) {
+	c.T.Helper()
+	reconciles = &fixture.Reconciles{}
+	o := c.options
+	o.Reader, o.BroadcastJobs, o.Pods, o.Nodes, o.Metrics = nil, nil, nil, nil, reconciles
+	for _, e := range edit {
+		e(&o)
+	}
+	controller, err := New(o)
+	c.Must(err)
+	if c.plant != nil {
+		c.plant(controller.Reconciler)
+	}
+	return reconciles, c.Start(controller.Run)
+}
+
+// unfinished shows what the next reconcile of a reconciler would do.
+func unfinished(r *Reconciler, key types.NamespacedName) (string, error) {
+	plan, err := r.Plan(key)
+	if plan == nil || err != nil || len(plan.Create)+len(plan.Delete) == 0 && plan.Status == nil && !plan.DeleteJob {
+		return "", err
+	}
+	return show(plan), nil
+}
+
+func testJob(name string) *v1alpha1.BroadcastJob {
+	job := newJob()
+	job.Name, job.UID, job.Generation = name, "", 0
+	return job
+}
+
+func (c *cluster) get() *v1alpha1.BroadcastJob {
+	c.T.Helper()
+	job, err := c.workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), web.Name, metav1.GetOptions{})
+	c.Must(err)
+	return job
+}
+
+func (c *cluster) addNodes(names ...string) {
+	c.T.Helper()
+	for _, name := range names {
+		_, err := c.Kube.CoreV1().Nodes().Create(c.T.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		c.Must(err)
+	}
+	synctest.Wait()
+}
+
+// cordon keeps pods away from a node.
+func (c *cluster) cordon(name string) {
+	c.T.Helper()
+	_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.StrategicMergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+// nodeStep has scheduler and kubelets make a step for every pod: bind it, run it, end it.
+func (c *cluster) nodeStep() {
+	c.T.Helper()
+	for _, pod := range c.Pods() {
+		err := c.podStep(&pod)
+		if !apierrors.IsNotFound(err) {
+			c.Must(err)
+		}
+	}
+	synctest.Wait()
+}
+
+func (c *cluster) podStep(pod *corev1.Pod) error {
+	pods := c.Kube.CoreV1().Pods(pod.Namespace)
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return pods.Delete(c.T.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+	case pod.Spec.NodeName == "" && nodefit.PinnedTo(&pod.Spec) == "": // a stranger
+		return nil
+	case pod.Spec.NodeName == "":
+		return pods.Bind(c.T.Context(), &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: nodefit.PinnedTo(&pod.Spec)},
+		}, metav1.CreateOptions{})
+	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
+		return c.setPhase(pod, corev1.PodRunning)
+	case pod.Status.Phase == corev1.PodRunning:
+		if c.ends == nil {
+			return c.setPhase(pod, corev1.PodSucceeded)
+		}
+		if phase, ends := c.ends(pod.Spec.NodeName); ends {
+			return c.setPhase(pod, phase)
+		}
+	}
+	return nil
+}
+
+func (c *cluster) setPhase(pod *corev1.Pod, phase corev1.PodPhase) error {
+	_, err := c.Kube.CoreV1().Pods(pod.Namespace).Patch(c.T.Context(), pod.Name, types.StrategicMergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":{"phase":%q}}`, pod.UID, phase), metav1.PatchOptions{}, "status")
+	return err
+}
+
+// outcome shows the status of the job, without times.
+func (c *cluster) outcome() string {
+	c.T.Helper()
+	job, err := c.workloads(fixture.TestUser).BroadcastJobs(web.Namespace).Get(c.T.Context(), web.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return "gone"
+	}
+	c.Must(err)
+	return outcome(job)
+}
+
+func outcome(job *v1alpha1.BroadcastJob) string {
+	s := &job.Status
+	out := []string{fmt.Sprintf("%s desired=%d active=%d succeeded=%d failed=%d", s.Phase, s.Desired, s.Active, s.Succeeded, s.Failed)}
+	for _, condition := range s.Conditions {
+		out = append(out, fmt.Sprintf("%s: %s", condition.Type, condition.Message))
+	}
+	for _, node := range slices.Sorted(maps.Keys(s.NodeResults)) {
+		out = append(out, fmt.Sprintf("%s %s", node, s.NodeResults[node]))
+	}
+	return strings.Join(out, "\n")
+}
+
+// patchNode changes a node as its kubelet or a user does.
+func (c *cluster) patchNode(name, patch string, subresources ...string) {
+	c.T.Helper()
+	_, err := c.Kube.CoreV1().Nodes().Patch(c.T.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	c.Must(err)
+	synctest.Wait()
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+)
+
+// Controller manages BroadcastJobs. New makes one.
+type Controller struct {
+	// Reconciler reconciles BroadcastJobs; exported for tools that ask what it would do.
+	Reconciler *Reconciler
+	loop       *controller.Loop
+}
+
+// New returns a controller that is not yet running.
+func New(o Options) (*Controller, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	sources, err := controller.Open("broadcastjob", reads(&o)...)
+	if err != nil {
+		return nil, err
+	}
+	o.Reader = newInformerReader(&o)
+	r, err := NewReconciler(o)
+	if err != nil {
+		return nil, err
+	}
+	loop, err := r.shell.Loop(sources)
+	return &Controller{Reconciler: r, loop: loop}, err
+}
+
+// Run reconciles until the context is done, and waits for everything it has
+// started. It runs the informers that New made itself. It can be called once.
+func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
+
+// Reconciler reconciles BroadcastJobs: it observes the caches, plans, and applies the
+// plan. It is safe for use by several goroutines, as long as one BroadcastJob is
+// reconciled by one of them at a time.
+type Reconciler struct {
+	workloads      client.Interface
+	reader         Reader
+	assignDirectly bool
+	writer         *apply.Writer
+	taken          consistency.Last[map[string]bool] // see Snapshot.TakenNames
+	metrics        JobMetrics
+	shell          *controller.Reconciler[Snapshot, Plan]
+}
+
+// NewReconciler returns a Reconciler for use in another framework: the caller
+// calls Reconcile, and it reads what Options.Reader returns. For a controller that
+// runs by itself, see New.
+func NewReconciler(o Options) (*Reconciler, error) {
+	if err := controller.CheckReader("broadcastjob", o.Reader != nil, o.validate()); err != nil {
+		return nil, err
+	}
+	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, assignDirectly: o.AssignDirectly, writer: newWriter(&o), metrics: o.JobMetrics}
+	if r.metrics == nil {
+		r.metrics = noMetrics{}
+	}
+	r.shell = controller.NewReconciler(r.kind(&o))
+	return r, nil
+}
+
+// Reconcile reconciles a BroadcastJob once. It asks to be called again after a time
+// (0: only when something changes), or returns an error and wants to be called
+// again after a back-off. It does nothing while the caches have not seen what it
+// wrote before.
+func (r *Reconciler) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
+	return r.shell.Reconcile(ctx, key)
+}
+
+// Snapshot returns what a plan depends on now; nil when the BroadcastJob does not
+// exist. Its objects are shared with the caches: replace them by changed copies to
+// ask NewPlan what would happen if.
+func (r *Reconciler) Snapshot(key types.NamespacedName) (*Snapshot, error) {
+	return r.observe(context.Background(), key)
+}
+
+// Plan returns what the next Reconcile of a BroadcastJob would do, without doing it;
+// nil when the BroadcastJob does not exist.
+func (r *Reconciler) Plan(key types.NamespacedName) (*Plan, error) {
+	return r.shell.Next(context.Background(), key)
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// situations are jobs in the midst of something, so that between them the planner reads
+// all that it ever reads.
+func situations(t *testing.T) map[string]*Snapshot {
+	all := map[string]*Snapshot{
+		"running":            place(t, jobOf(t, running+"\nspec: {parallelism: 2}"), "n1:active n2:Succeeded n3 n4"),
+		"Continue":           place(t, jobOf(t, running+cont), "n1:active+restarts=0 n2:Failed n3"),
+		"Pause":              place(t, jobOf(t, paused+pause), "n1:active n2:Failed n3"),
+		"FailFast":           place(t, jobOf(t, running), "n1:active n2:Failed n3"),
+		"directly":           place(t, jobOf(t, running), "n1:active+direct n2"),
+		"a node is cordoned": place(t, jobOf(t, running), "cordoned:active n2"),
+		"finished":           place(t, jobOf(t, failed), "n1:active n2:Failed"),
+		"deadline":           place(t, jobOf(t, running+"\nspec: {completionPolicy: {activeDeadlineSeconds: 3660}}"), "n1:active"),
+	}
+	all["a node is cordoned"].Nodes[1].Spec.Taints = []corev1.Taint{{Key: "a", Effect: corev1.TaintEffectNoSchedule}}
+	for _, s := range all {
+		spec := &s.Job.Spec.Template.Spec
+		spec.NodeSelector = map[string]string{"zone": "a"}
+		spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1")}
+		for _, pod := range s.Pods {
+			pod.Spec.NodeSelector, pod.Spec.Containers[0].Resources.Requests = spec.NodeSelector, spec.Containers[0].Resources.Requests
+		}
+		for _, node := range s.Nodes {
+			node.Labels = map[string]string{"zone": "a"}
+			node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("4")}
+		}
+	}
+	return all
+}
+
+// describe is everything that a plan says, whatever object it says it about.
+func describe(p *Plan) string {
+	data, err := json.Marshal([]any{p.Status, p.Create, p.Nodes, p.Events, p.RequeueAfter, p.Parallelism, p.DeleteJob, p.StatusFirst})
+	out := []string{fmt.Sprintf("%s %v", data, err)}
+	for _, d := range p.Delete {
+		out = append(out, fmt.Sprint("delete ", d.Pod.Name, d.Reason, d.Active))
+	}
+	for _, w := range p.Waiting {
+		out = append(out, w.String())
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	// The node and what a pod tolerates change once, before it runs; requests are resized in
+	// place within what the node has: neither changes whether the pod fits.
+	can := regexp.MustCompile(mutation.Metadata + `|^\.Spec\.NodeName|^\.Status`)
+	for name, s := range situations(t) {
+		for i := range s.Pods {
+			t.Run(fmt.Sprintf("%s, pod %d", name, i+1), func(t *testing.T) {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
+					with := *s
+					with.Pods = slices.Clone(s.Pods)
+					with.Pods[i] = p
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Pods[i])
+			})
+		}
+	}
+	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels["+v1alpha1.BroadcastJobNameLabel+"]", ".ObjectMeta.Labels["+v1alpha1.BroadcastJobControllerUIDLabel+"]",
+		".Spec.NodeName", ".Status.Phase", ".Status.ContainerStatuses[].RestartCount", ".Status.InitContainerStatuses[].RestartCount")
+}
+
+func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	for _, s := range situations(t) {
+		for i := range s.Nodes {
+			mutation.Plan[corev1.Node]{Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`),
+				Matters: mutation.Declared[corev1.Node](nodeFields), Of: func(n *corev1.Node) string {
+					with := *s
+					with.Nodes = slices.Clone(s.Nodes)
+					with.Nodes[i] = n
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Nodes[i])
+		}
+	}
+	reads.Require(t, ".ObjectMeta.Labels[zone]", ".Spec.Unschedulable", ".Spec.Taints[].Effect", ".Status.Allocatable[cpu]")
+	for _, unread := range []string{".Status.Conditions", ".Status.Images", ".ObjectMeta.Annotations[new]", ".Status.Capacity[new]"} {
+		if reads[unread] {
+			t.Errorf("%s is read: heartbeats write it", unread)
+		}
+	}
+}
+
+func TestBroadcastJobChanges(t *testing.T) {
+	for _, s := range situations(t) {
+		mutation.CheckWorkload(t, s.Job, (*v1alpha1.BroadcastJob).DeepCopy, func(job *v1alpha1.BroadcastJob) string {
+			with := *s
+			with.Job = job
+			return describe(NewPlan(&with))
+		})
+	}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Resource names a cache: ResourceBroadcastJobs and its like.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceBroadcastJobs Resource = "broadcastjobs"
+	ResourcePods          Resource = consistency.Pods
+)
+
+// The fields that a plan reads of pods and nodes.
+const (
+	podFields  = controller.Labels | controller.NodeName | controller.Phase | controller.Restarts
+	nodeFields = controller.Labels | controller.Placement
+)
+
+// reads lists what a job's plan depends on. Nodes that are there at the start concern
+// jobs that are there at the start.
+func reads(o *Options) []controller.Read {
+	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
+	return []controller.Read{
+		{Resource: ResourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
+			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Workload, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
+		{Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+	}
+}
+
+// nodeChanged enqueues the jobs that have not finished. Heartbeats of a node are no
+// event, and a reconcile that finds nothing to do costs no request. (BJ-16)
+func nodeChanged(o *Options) controller.Concern {
+	return func(_ controller.Event, enqueue controller.Enqueue) {
+		for _, object := range o.BroadcastJobs.GetIndexer().List() {
+			if job, ok := object.(*v1alpha1.BroadcastJob); ok && !over(job) {
+				enqueue(types.NamespacedName{Namespace: job.Namespace, Name: job.Name})
+			}
+		}
+	}
+}
+
+// kind describes BroadcastJobs to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "broadcastjob", Name: "broadcastjob-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && controller.Holds(s.Pods, name)
+		},
+	}
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.taken.Forget(key)
+}
+
+// observe reads everything that a plan for the job depends on. It returns nil
+// when the job does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	job, err := r.reader.BroadcastJob(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
+	}
+	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.assignDirectly, Now: r.shell.Clock.Now()}
+	if s.Pods, err = r.reader.Pods(key.Namespace, job.UID); err != nil {
+		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)
+	}
+	if s.over() {
+		return s, nil // the nodes no longer matter
+	}
+	if s.Nodes, err = r.reader.Nodes(); err != nil {
+		return nil, fmt.Errorf("read the nodes: %w", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Plan is what to do about a BroadcastJob now: data, to be looked at, compared and
+// applied. The same Snapshot gives the same Plan. The zero Plan does nothing.
+type Plan struct {
+	// Parallelism is how many pods may be active at the same time.
+	Parallelism int32
+
+	// Nodes are those that the job is for, and those that its pods are on, as they are
+	// now: by name, and after them those that are gone. Nodes that do not fit and have
+	// neither pod nor result are left out. Nil for a job that has finished.
+	Nodes []Node
+	// Delete lists the pods to delete, by name.
+	Delete []Deletion
+	// Create lists the pods to create, by the name of their node. They share what
+	// they have in common: do not change it.
+	Create []rollout.PodCreation
+	// Waiting lists the nodes that should have a pod and have none, each with the reason.
+	Waiting []Wait
+
+	// Status is the status to write, or nil when the present one stands.
+	Status *v1alpha1.BroadcastJobStatus
+	// StatusFirst says that nothing is done where the status cannot be written.
+	StatusFirst bool
+	// DeleteJob says that the job has been finished for long enough to be deleted.
+	DeleteJob bool
+	// Events are to be recorded once the status is written.
+	Events []Event
+
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+	// Problems are errors in the spec, each with what to do about it. Each of them
+	// is among the Events too.
+	Problems []error
+}
+
+// State says how far a node is with a job.
+type State string
+
+const (
+	// Waiting is the state of a node that fits and has no pod.
+	Waiting State = "Waiting"
+	// Active is the state of a node whose pod is neither finished nor being deleted.
+	Active State = "Active"
+	// Leaving is the state of a node whose pod is being deleted without a result.
+	Leaving State = "Leaving"
+	// Succeeded is the state of a node whose pod succeeded.
+	Succeeded State = "Succeeded"
+	// Failed is the state of a node whose pod failed.
+	Failed State = "Failed"
+)
+
+// Node is a node that a job is about.
+type Node struct {
+	Name  string
+	State State
+	// Misfit says why the node does not fit its pod, empty where it does. The job
+	// is not for such a node, unless that has a result.
+	Misfit string
+}
+
+// Deletion is a pod to be deleted.
+type Deletion struct {
+	Pod *corev1.Pod
+	// Reason is why: the job has failed, or the node does not fit.
+	Reason string
+	// Active says that the planned status counts on the deletion: where that fails, the
+	// pod is still active.
+	Active bool
+}
+
+// Wait is a node that should have a pod and has none.
+type Wait struct {
+	// Node is the name of the node.
+	Node string
+	// Reason is why. Nodes that wait for the same reason share one.
+	Reason *rollout.Reason
+}
+
+// String names the node and the reason.
+func (w Wait) String() string { return w.Node + ": " + w.Reason.String() }
+
+// What holds back a pod, beside rollout.RulePaused.
+const (
+	// RuleParallelism: as many pods are active as spec.parallelism allows.
+	RuleParallelism rollout.Rule = "Parallelism"
+	// RuleFailedPod: a failed pod exists, and the failure policy is Pause.
+	RuleFailedPod rollout.Rule = "FailedPod"
+	// RuleBeingDeleted: the job is being deleted.
+	RuleBeingDeleted rollout.Rule = "BeingDeleted"
+	// RuleProblem: the spec has an error.
+	RuleProblem rollout.Rule = "Problem"
+)
+
+// Event is to be recorded about the job.
+type Event struct {
+	// Type is Normal or Warning.
+	Type            string
+	Reason, Message string
+	// Lasting says that the plan has the event for as long as what it tells of lasts.
+	// It is recorded when that begins.
+	Lasting bool
+}
+
+// The reasons of the events that a plan has. Those of writes are SuccessfulCreate
+// and its like.
+const (
+	// EventPaused: a pod has failed, and the failure policy is Pause.
+	EventPaused = "Paused"
+	// EventContinue: the job is no longer paused.
+	EventContinue = "Continue"
+	// EventFailedPod: a pod has failed, and the failure policy is FailFast.
+	EventFailedPod = "failed pod is found"
+	// EventDeadlineExceeded: the job ran longer than it may.
+	EventDeadlineExceeded = "DeadlineExceeded"
+	// EventJobComplete: the job ran on every desired node.
+	EventJobComplete = "JobComplete"
+	// EventTooManyActivePods: more pods are active than the parallelism allows now.
+	EventTooManyActivePods = "TooManyActivePods"
+	// EventDuplicatePod: a node has more than one pod of the job.
+	EventDuplicatePod = "DuplicatePodCreatedOnSameNode"
+	// EventInvalidSpec: the spec has an error, and the job does not go on.
+	EventInvalidSpec = "InvalidSpec"
+)
+
+// NewPlan decides what to do about a BroadcastJob. It never fails: what is wrong
+// with the job is listed in Plan.Problems.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}, status: s.Job.Status}
+	p.status.ObservedGeneration = s.Job.Generation
+	switch {
+	case s.over():
+		p.planOver()
+	case s.Job.Status.Phase == v1alpha1.PhaseFailed:
+		p.observe()
+		p.deleteActive(true)
+		p.count()
+	default:
+		p.observe()
+		p.planRunning()
+	}
+	p.finishStatus()
+	return p.plan
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// deleteActive deletes all active pods: the job has failed. Counted says that the
+// status of the plan counts them as active where they cannot be deleted. (BJ-11)
+func (p *planner) deleteActive(counted bool) {
+	for _, pod := range p.active {
+		p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "the job has failed", Active: counted})
+	}
+	p.deleteRestarting()
+}
+
+// deleteRestarting deletes the pods that have failed and run on: the job has ended. (BJ-11)
+func (p *planner) deleteRestarting() {
+	for _, pod := range p.restarting {
+		p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "the job has ended, and it restarted too often"})
+	}
+	p.sortDeletions()
+}
+
+// deleteMisfits deletes the pods whose nodes do not fit any more. A finished pod on
+// a node that is gone is left to the garbage collector, until another node has its name.
+// (BJ-7, BJ-15)
+func (p *planner) deleteMisfits() {
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if n.pod == nil || n.pod.DeletionTimestamp != nil {
+			continue
+		}
+		d := Deletion{Pod: n.pod, Reason: fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit), Active: n.state == Active}
+		switch {
+		case n.former:
+			d.Reason = fmt.Sprintf("it ran on another node of the name %s", n.name)
+		case n.misfit == "" || n.misfit == nodefit.Gone && n.state != Active:
+			continue
+		}
+		p.plan.Delete = append(p.plan.Delete, d)
+	}
+	p.sortDeletions()
+}
+
+func (p *planner) sortDeletions() {
+	slices.SortFunc(p.plan.Delete, func(a, b Deletion) int { return cmp.Compare(a.Pod.Name, b.Pod.Name) })
+}
+
+// createPods creates as many pods as the parallelism allows, by the names of the
+// nodes. (BJ-12)
+func (p *planner) createPods() {
+	if p.Job.DeletionTimestamp != nil {
+		p.wait(&rollout.Reason{Rule: RuleBeingDeleted, Message: "the job is being deleted"})
+		return
+	}
+	limit, active := p.plan.Parallelism, p.status.Active
+	if active > limit {
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventTooManyActivePods, Lasting: true,
+			Message: fmt.Sprintf("%d pods are active, and the parallelism is %d: no pods are created", active, limit)})
+	}
+	room := max(int64(limit)-int64(active), 0)
+	var held *rollout.Reason
+	var names map[string]bool
+	var maker *podMaker
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if n.state != Waiting {
+			continue
+		}
+		if int64(len(p.plan.Create)) >= room {
+			if held == nil {
+				held = &rollout.Reason{Rule: RuleParallelism, Limit: limit, Observed: active + int32(room),
+					Message: fmt.Sprintf("%d pods are active, spec.parallelism allows %d", active+int32(room), limit)}
+			}
+			p.plan.Waiting = append(p.plan.Waiting, Wait{n.name, held})
+			continue
+		}
+		if maker == nil {
+			maker, names = p.newPodMaker(), p.podNames()
+		}
+		p.plan.Create = append(p.plan.Create, rollout.PodCreation{Pod: maker.pod(n.name, names)})
+	}
+	p.status.Active += int32(len(p.plan.Create))
+}
+
+// wait records why the nodes without a pod do not get one.
+func (p *planner) wait(reason *rollout.Reason) {
+	for i := range p.nodes {
+		if p.nodes[i].state == Waiting {
+			p.plan.Waiting = append(p.plan.Waiting, Wait{p.nodes[i].name, reason})
+		}
+	}
+}
+
+func (p *planner) podNames() map[string]bool {
+	names := make(map[string]bool, len(p.Pods)+len(p.TakenNames))
+	maps.Copy(names, p.TakenNames)
+	for _, pod := range p.Pods {
+		names[pod.Name] = true
+	}
+	return names
+}
+
+// podMaker makes the pods of a plan. What they have in common they share: thousands
+// are made at once, and nobody changes them.
+type podMaker struct {
+	job    *v1alpha1.BroadcastJob
+	pods   corev1.Pod // what they have in common
+	direct bool
+}
+
+func (p *planner) newPodMaker() *podMaker {
+	job, template := p.Job, &p.Job.Spec.Template
+	labels := make(map[string]string, len(template.Labels)+2)
+	maps.Copy(labels, template.Labels)
+	labels[v1alpha1.BroadcastJobNameLabel], labels[v1alpha1.BroadcastJobControllerUIDLabel] = job.Name, string(job.UID)
+	return &podMaker{job: job, direct: p.AssignDirectly, pods: corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: job.Namespace, GenerateName: job.Name + "-",
+			Labels: labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, v1alpha1.SchemeGroupVersion.WithKind(kind))},
+		},
+		Spec: template.Spec,
+	}}
+}
+
+// pod makes the pod of a node, and takes a name for it. (BJ-12)
+func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
+	pod := m.pods
+	for sequence := 0; pod.Name == "" || taken[pod.Name]; sequence++ {
+		pod.Name = m.name(node, sequence)
+	}
+	taken[pod.Name] = true
+	if m.direct {
+		pod.Spec.NodeName = node
+	} else {
+		nodefit.Pin(&pod.Spec, node)
+	}
+	return &pod
+}
+
+// maxPrefix leaves room for the end of the name of a pod, which is its host name too.
+const maxPrefix = 63 - 1 - idLength
+
+// idLength makes it unlikely that two of many thousand nodes have the same id.
+const idLength = 10
+
+// name derives the name of a pod from the node, so that the API server refuses the
+// second pod of a node whatever the caches show. A sequence above 0 stands for a name
+// that is taken by a pod of another node. (BJ-12)
+func (m *podMaker) name(node string, sequence int) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, string(m.job.UID)+"/"+node)
+	if sequence > 0 {
+		_, _ = fmt.Fprint(h, "/", sequence)
+	}
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	sum, id := h.Sum64(), make([]byte, idLength)
+	for i := range id {
+		id[i] = alphabet[sum%uint64(len(alphabet))]
+		sum /= uint64(len(alphabet))
+	}
+	return m.job.Name[:min(len(m.job.Name), maxPrefix)] + "-" + string(id)
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// planner holds what the steps of NewPlan hand to one another.
+type planner struct {
+	*Snapshot
+	plan   *Plan
+	status v1alpha1.BroadcastJobStatus // as it is to be
+
+	nodes  []node        // by name
+	active []*corev1.Pod // in any order
+	// restarting are those that count as failed because they restarted too often.
+	restarting []*corev1.Pod
+	// results are those of the nodes, as they are to be.
+	results map[string]v1alpha1.BroadcastJobNodeResult
+}
+
+// node is a node with what every step wants to know of it.
+type node struct {
+	name   string
+	object *corev1.Node // nil: there is no such node
+	pod    *corev1.Pod  // the one that tells how far the node is, nil: none
+	state  State        // empty: the job is not about the node
+	misfit nodefit.Misfit
+	former bool // the pod ran on another node of the name, and tells nothing of this one
+}
+
+// desired tells whether the job is for a node. (BJ-7)
+func (n *node) desired() bool {
+	return n.state == Succeeded || n.state == Failed || n.state != "" && n.misfit == ""
+}
+
+// done tells whether a node has a result.
+func (n *node) done() bool { return n.state == Succeeded || n.state == Failed }
+
+// observe finds out how far every node is.
+func (p *planner) observe() {
+	p.nodes = make([]node, 0, len(p.Nodes))
+	for _, object := range p.Nodes {
+		p.nodes = append(p.nodes, node{name: object.Name, object: object})
+	}
+	slices.SortFunc(p.nodes, func(a, b node) int { return cmp.Compare(a.name, b.name) })
+	p.placePods()
+	p.results = make(map[string]v1alpha1.BroadcastJobNodeResult, len(p.Job.Status.NodeResults))
+	template := nodefit.New(&p.Job.Spec.Template.Spec)
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		p.judge(n, template)
+		if n.done() {
+			p.results[n.name] = v1alpha1.BroadcastJobNodeResult(n.state)
+		}
+		if n.state != "" {
+			p.plan.Nodes = append(p.plan.Nodes, Node{n.name, n.state, string(n.misfit)})
+		}
+	}
+}
+
+// placePods finds the pods of all nodes. (BJ-4)
+func (p *planner) placePods() {
+	index := make(map[string]int, len(p.nodes)+len(p.Job.Status.NodeResults))
+	for i := range p.nodes {
+		index[p.nodes[i].name] = i
+	}
+	known := len(p.nodes)
+	at := func(name string) *node {
+		i, found := index[name]
+		if !found {
+			i = len(p.nodes)
+			index[name] = i
+			p.nodes = append(p.nodes, node{name: name, misfit: nodefit.Gone})
+		}
+		return &p.nodes[i]
+	}
+	var twice []string
+	for _, pod := range p.Pods {
+		if !p.owns(pod) {
+			continue
+		}
+		state := p.take(pod)
+		name := placeOf(pod)
+		if name == "" {
+			continue // it belongs to no node, and counts as active
+		}
+		n := at(name)
+		if n.pod == nil || before(state, pod, n) {
+			if n.pod != nil {
+				twice = append(twice, name)
+			}
+			n.pod, n.state = pod, state
+		} else {
+			twice = append(twice, name)
+		}
+	}
+	if p.always() { // with Never, a result leaves with its node (BJ-15)
+		for name := range p.Job.Status.NodeResults {
+			at(name)
+		}
+	}
+	gone := p.nodes[known:]
+	slices.SortFunc(gone, func(a, b node) int { return cmp.Compare(a.name, b.name) })
+	if len(twice) > 0 {
+		slices.Sort(twice)
+		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventDuplicatePod, Lasting: true,
+			Message: fmt.Sprintf("More than one pod on node %s", strings.Join(slices.Compact(twice), ", "))})
+	}
+}
+
+// take takes a pod of the job for one of those that run, where it does, and tells how
+// far it is.
+func (p *planner) take(pod *corev1.Pod) State {
+	state := p.stateOf(pod)
+	switch {
+	case state == Active:
+		p.active = append(p.active, pod)
+	case state == Failed && pod.Status.Phase != corev1.PodFailed:
+		p.restarting = append(p.restarting, pod)
+	}
+	return state
+}
+
+// before tells whether a pod tells more about its node than the one found so far: the
+// one that is further, or else the one whose name comes first. (BJ-22)
+func before(state State, pod *corev1.Pod, n *node) bool {
+	return cmp.Or(cmp.Compare(rank(state), rank(n.state)), cmp.Compare(n.pod.Name, pod.Name)) > 0
+}
+
+func rank(state State) int { return slices.Index([]State{Leaving, Active, Failed, Succeeded}, state) }
+
+// owns tells whether a pod is one of the job's. (BJ-21)
+func (p *planner) owns(pod *corev1.Pod) bool {
+	return metav1.IsControlledBy(pod, p.Job) && pod.Labels[v1alpha1.BroadcastJobNameLabel] == p.Job.Name &&
+		pod.Labels[v1alpha1.BroadcastJobControllerUIDLabel] == string(p.Job.UID)
+}
+
+// placeOf returns the node that a pod is on or is to go to. (BJ-4)
+func placeOf(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return pod.Spec.NodeName
+	}
+	return nodefit.PinnedTo(&pod.Spec)
+}
+
+// stateOf tells how far a pod is. (BJ-5)
+func (p *planner) stateOf(pod *corev1.Pod) State {
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		return Succeeded
+	case pod.DeletionTimestamp != nil: // a container that is killed fails, which says nothing about the job
+		return Leaving
+	case pod.Status.Phase == corev1.PodFailed,
+		pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && controller.RestartsOf(pod) > p.Job.Spec.FailurePolicy.RestartLimit:
+		return Failed
+	}
+	return Active
+}
+
+// judge finds out how far a node is, by its pod and by the result that stands in the
+// status, and whether it fits. (BJ-5, BJ-7)
+func (p *planner) judge(n *node, template *nodefit.Checker) {
+	result := State(p.Job.Status.NodeResults[n.name])
+	if n.former = p.isFormer(n); n.former {
+		n.state = Leaving
+	}
+	if n.former || n.object == nil && !p.always() || n.pod == nil && result == Failed && p.Job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause {
+		result = "" // the user has deleted the failed pod to have the node run again (BJ-9)
+	}
+	switch {
+	case n.pod == nil, n.state == Leaving, p.Job.Status.Phase == v1alpha1.PhaseFailed && n.state == Active:
+		if result != "" {
+			n.state = result
+		}
+	}
+	if n.object == nil {
+		n.misfit = nodefit.Gone
+		return
+	}
+	switch {
+	case n.pod != nil && n.pod.DeletionTimestamp == nil && !n.former:
+		n.misfit = nodefit.New(&n.pod.Spec).Check(n.object)
+	case n.state == "" || n.state == Leaving:
+		n.misfit = template.Check(n.object)
+		if n.state == "" && n.misfit == "" {
+			n.state = Waiting
+		}
+	}
+}
+
+// isFormer tells whether a finished pod of a job that never ends is older than the node
+// of its name: that has joined in place of the one where the pod ran. (BJ-15)
+func (p *planner) isFormer(n *node) bool {
+	return !p.always() && n.done() && n.pod != nil && n.object != nil && n.pod.CreationTimestamp.Time.Before(n.object.CreationTimestamp.Time)
+}
+
+// count counts what has been observed. (BJ-8)
+func (p *planner) count() {
+	s := &p.status
+	s.Active, s.Succeeded, s.Failed, s.Desired = int32(len(p.active)), 0, 0, 0
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if n.desired() {
+			s.Desired++
+		}
+		switch n.state {
+		case Succeeded:
+			s.Succeeded++
+		case Failed:
+			s.Failed++
+		}
+	}
+	for _, d := range p.plan.Delete {
+		if d.Active {
+			s.Active--
+		}
+	}
+	s.NodeResults = p.results
+}
+
+// parallelism is how many pods may be active at the same time. A percentage of the
+// desired nodes is rounded up. (BJ-12)
+func parallelism(value *intstr.IntOrString, desired int32) (int32, error) {
+	if value == nil {
+		return v1alpha1.DefaultBroadcastJobParallelism, nil
+	}
+	if value.Type == intstr.String && !strings.HasSuffix(value.StrVal, "%") {
+		n, err := strconv.ParseInt(value.StrVal, 10, 32)
+		if err != nil {
+			return 0, fmt.Errorf("spec.parallelism: found %q, want a number such as 3 or a whole percentage such as \"30%%\"", value.StrVal)
+		}
+		return max(int32(n), 0), nil
+	}
+	n, err := rollout.Count("parallelism", *value, desired, rollout.RoundUp)
+	if err != nil {
+		return 0, fmt.Errorf("spec.%w", err)
+	}
+	return n, nil
+}
+
+func (p *planner) event(e Event) { p.plan.Events = append(p.plan.Events, e) }
+
+// problem reports what is wrong with the spec.
+func (p *planner) problem(err error) {
+	p.plan.Problems = append(p.plan.Problems, err)
+	p.event(Event{Type: corev1.EventTypeWarning, Reason: EventInvalidSpec, Message: err.Error(), Lasting: true})
+}
+
+// requeueAfter asks for another reconcile after d at the latest.
+func (p *planner) requeueAfter(d time.Duration) {
+	if p.plan.RequeueAfter == 0 || d < p.plan.RequeueAfter {
+		p.plan.RequeueAfter = max(d, time.Millisecond)
+	}
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// Job is the BroadcastJob. Required.
+	Job *v1alpha1.BroadcastJob
+	// Pods are those that the job controls, in any order. Others beside them do no harm.
+	Pods []*corev1.Pod
+	// Nodes are all nodes of the cluster, in any order. A pod whose node is not among
+	// them is deleted, unless it has finished.
+	Nodes []*corev1.Node
+	// TakenNames are names of pods that are somebody else's. Nil: none are known.
+	TakenNames map[string]bool
+	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
+	// false: the scheduler does, held to the node by the pod's affinity.
+	AssignDirectly bool
+	// Now is the time for which to plan.
+	Now time.Time
+}
+
+// now is the time as it stands in objects, in whole seconds.
+func (s *Snapshot) now() metav1.Time { return metav1.NewTime(s.Now.Truncate(time.Second)) }
+
+// always tells whether the job ends at some time. (BJ-2)
+func (s *Snapshot) always() bool { return s.Job.Spec.CompletionPolicy.Type != v1alpha1.Never }
+
+// over tells whether the job has finished for good. (BJ-2)
+func (s *Snapshot) over() bool { return over(s.Job) }
+
+func over(job *v1alpha1.BroadcastJob) bool {
+	if job.Spec.CompletionPolicy.Type == v1alpha1.Never {
+		return false
+	}
+	for _, c := range job.Status.Conditions {
+		if (c.Type == v1alpha1.JobComplete || c.Type == v1alpha1.JobFailed) && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broadcastjob
+
+import (
+	"regexp"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+const kind = "BroadcastJob"
+
+// ValidateCreate says what is wrong with a new job, field by field; an empty
+// list means it can be created. It takes a job before or after Default.
+func ValidateCreate(job *v1alpha1.BroadcastJob) field.ErrorList {
+	path := field.NewPath("spec")
+	errs := validateName(job.Name, field.NewPath("metadata", "name"))
+	errs = append(errs, validateCompletion(&job.Spec.CompletionPolicy, path.Child("completionPolicy"))...)
+	return append(errs, validateTemplate(job, path)...)
+}
+
+// ValidateUpdate says what is wrong with the change from the stored job old to
+// job; an empty list means it can be saved. Every field may change. Nothing is
+// judged when the whole spec stays the same, and the template not when it does.
+func ValidateUpdate(job, old *v1alpha1.BroadcastJob) field.ErrorList {
+	if equality.Semantic.DeepEqual(&job.Spec, &old.Spec) {
+		return nil
+	}
+	path := field.NewPath("spec")
+	errs := validateCompletion(&job.Spec.CompletionPolicy, path.Child("completionPolicy"))
+	if templates(&job.Spec).Equal(templates(&old.Spec)) {
+		return errs
+	}
+	return append(errs, validateTemplate(job, path)...)
+}
+
+var name = regexp.MustCompile("^[a-zA-Z0-9-]+$")
+
+// validateName takes a name that is to be generated for valid.
+func validateName(value string, path *field.Path) field.ErrorList {
+	if value == "" || len(value) <= 63 && name.MatchString(value) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, value,
+		"must be at most 63 letters, digits and dashes: it is the value of a label and the beginning of the names of the pods")}
+}
+
+func validateCompletion(policy *v1alpha1.CompletionPolicy, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if policy.Type != v1alpha1.Never {
+		return nil
+	}
+	if policy.ActiveDeadlineSeconds != nil {
+		errs = append(errs, field.Forbidden(path.Child("activeDeadlineSeconds"), "a job of the type Never goes on for ever"))
+	}
+	if policy.TTLSecondsAfterFinished != nil {
+		errs = append(errs, field.Forbidden(path.Child("ttlSecondsAfterFinished"), "a job of the type Never is never finished"))
+	}
+	return errs
+}
+
+func validateTemplate(job *v1alpha1.BroadcastJob, path *field.Path) field.ErrorList {
+	at := path.Child("template")
+	errs := validation.JobTemplate(&job.Spec.Template, path)
+	for _, key := range []string{v1alpha1.BroadcastJobNameLabel, v1alpha1.BroadcastJobControllerUIDLabel} {
+		if job.Spec.Template.Labels[key] != "" {
+			errs = append(errs, field.Forbidden(at.Child("metadata", "labels").Key(key), "the controller sets it on the pods"))
+		}
+	}
+	switch p := job.Spec.Template.Spec.RestartPolicy; p {
+	case corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure:
+	case "":
+		errs = append(errs, field.Required(at.Child("spec", "restartPolicy"), "it must be Never or OnFailure"))
+	default:
+		errs = append(errs, field.NotSupported(at.Child("spec", "restartPolicy"), p, []corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}))
+	}
+	return errs
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// refusedFor is how long a job must be late before it is written down that the API
+// server refuses it: most refusals are over by then.
+const refusedFor = 10 * time.Second
+
+// claim is a scheduled time that status.lastScheduleTime claims, or may claim, and
+// for which no job has been created yet.
+type claim struct {
+	of        types.UID
+	scheduled time.Time
+}
+
+// seen drops the claim for a scheduled time that has its job.
+func (r *Reconciler) seen(key types.NamespacedName, of types.UID, scheduled time.Time) {
+	if c := r.claims.Get(key); c.of == of && c.scheduled.Equal(scheduled) {
+		r.claims.Forget(key)
+	}
+}
+
+// newWriter returns what a Reconciler writes the status and records events with.
+func newWriter(o *Options) *apply.Writer {
+	return &apply.Writer{
+		Workloads: ResourceCronJobs,
+		Merge:     apiwriter.TypedMerge(o.Workloads.AdvancedCronJobs),
+		Recorder:  o.Recorder,
+	}
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	snapshot *Snapshot
+	plan     *Plan
+}
+
+// apply does what the plan says. The status claims the scheduled time before its
+// job is created, so that no time is run twice, whatever becomes of the job, of the
+// answer, or of this process. (ACJ-13.2)
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.CronJob), snapshot: s, plan: plan}
+	for _, c := range plan.Children {
+		r.seen(a.Key, s.CronJob.UID, c.Scheduled)
+	}
+	a.recordWaiting()
+	if err := apply.Each(ctx, plan.Replace, a.delete); err != nil {
+		return 0, err // (ACJ-12.2)
+	}
+	if err := a.status(ctx); err != nil || a.Gone {
+		return 0, err
+	}
+	startErr := a.start(ctx)
+	cleanErr := apply.Each(ctx, plan.Clean, a.delete)
+	if cleanErr != nil && 0 < plan.RequeueAfter && plan.RequeueAfter < lastRetry {
+		klog.FromContext(ctx).Error(cleanErr, "Finished jobs beyond the history limits are left, trying again at the next scheduled time")
+		cleanErr = nil // a back-off would make the next job late (ACJ-5.1)
+	}
+	return plan.RequeueAfter, errors.Join(startErr, cleanErr)
+}
+
+// status writes the planned status. Where that claims a scheduled time, it is
+// remembered that the job has yet to be created.
+func (a *applier) status(ctx context.Context) error {
+	if a.plan.Status == nil {
+		return nil
+	}
+	err := a.WriteStatus(ctx, &a.snapshot.CronJob.Status, a.plan.Status)
+	if start := a.plan.Start; start != nil && (err == nil || unanswered(err)) {
+		a.claims.Set(a.Key, claim{of: a.snapshot.CronJob.UID, scheduled: start.Scheduled})
+	}
+	if err == nil && a.plan.Start != nil {
+		a.recordClaim()
+	}
+	return err
+}
+
+// unanswered tells whether a write may have been made all the same.
+func unanswered(err error) bool {
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) || status.Status().Code >= 500
+}
+
+// start creates the job that is due, if there is one.
+func (a *applier) start(ctx context.Context) error {
+	if a.plan.Start == nil {
+		return nil
+	}
+	if err := a.setRefused(ctx, time.Time{}); err != nil {
+		return err
+	}
+	job, resource := a.plan.Start.object()
+	err := a.creations.Create(a.snapshot.CronJob, func() error { return a.create(ctx) })
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // (ACJ-13.4)
+	case apierrors.IsAlreadyExists(err):
+		err = a.taken(ctx)
+	case err != nil && unanswered(err):
+		a.Own.Lost(a.Key, resource, job.GetName())
+	case err != nil && a.snapshot.Now.Sub(a.plan.Start.Scheduled) >= refusedFor:
+		err = errors.Join(err, a.setRefused(ctx, a.plan.Start.Scheduled))
+	}
+	if err == nil {
+		a.claims.Forget(a.Key)
+	}
+	a.recordStart(err)
+	if err != nil {
+		return fmt.Errorf("create %s %s: %w", resource, job.GetName(), err)
+	}
+	return nil
+}
+
+// object is the job to create, and what it is one of.
+func (s *Start) object() (apiwriter.Object, Resource) {
+	if s.Job != nil {
+		return s.Job, ResourceJobs
+	}
+	return s.BroadcastJob, ResourceBroadcastJobs
+}
+
+// create creates the job.
+func (a *applier) create(ctx context.Context) (err error) {
+	var version string
+	if start := a.plan.Start; start.Job != nil {
+		version, err = a.jobs.Create(ctx, start.Job)
+	} else {
+		var created *v1alpha1.BroadcastJob
+		if created, err = a.workloads.BroadcastJobs(a.Key.Namespace).Create(ctx, start.BroadcastJob, metav1.CreateOptions{}); err == nil {
+			version = created.ResourceVersion
+		}
+	}
+	if err != nil {
+		return err
+	}
+	a.created(version)
+	return nil
+}
+
+// created remembers the job, so that the next reconcile waits until the cache shows it.
+func (a *applier) created(resourceVersion string) {
+	job, resource := a.plan.Start.object()
+	a.Wrote(resource, resourceVersion)
+	a.Own.Created(a.Key, consistency.Creation{Resource: resource, Name: job.GetName(), Owner: a.snapshot.CronJob.UID})
+}
+
+// taken finds out whether the job that has the name is the one that is due, which
+// was created before.
+func (a *applier) taken(ctx context.Context) error {
+	job, resource := a.plan.Start.object()
+	var found metav1.Object
+	var err error
+	if resource == ResourceJobs {
+		found, err = a.jobs.Read(ctx, a.Key.Namespace, job.GetName())
+	} else {
+		found, err = a.workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("it exists, read it: %w", err)
+	}
+	if !metav1.IsControlledBy(found, a.snapshot.CronJob) {
+		return errors.New("the name is taken by another one, which this AdvancedCronJob does not control: delete that one")
+	}
+	a.created(found.GetResourceVersion())
+	return nil
+}
+
+// delete deletes a job with its pods, if it is still this one.
+func (a *applier) delete(ctx context.Context, c Child) error {
+	background := metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &c.Reference.UID}}
+	name, resource, err := c.Reference.Name, ResourceJobs, error(nil)
+	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
+		resource = ResourceBroadcastJobs
+		err = a.workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
+	} else {
+		err = a.kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		a.Event(corev1.EventTypeWarning, ReasonFailedDelete, "delete %s %s: %v", c.Reference.Kind, name, err)
+	} else {
+		a.Event(corev1.EventTypeNormal, ReasonSuccessfulDelete, "deleted %s %s", c.Reference.Kind, name)
+	}
+	if err == nil || unanswered(err) {
+		a.Own.Lost(a.Key, resource, name) // the answer does not say when the cache will show it
+	}
+	if err != nil {
+		return fmt.Errorf("delete %s %s: %w", resource, name, err)
+	}
+	return nil
+}
+
+// setRefused writes down for which scheduled time the API server has refused the
+// job, so that another process knows that it may try again; zero for none.
+func (a *applier) setRefused(ctx context.Context, scheduled time.Time) error {
+	cronJob := a.snapshot.CronJob
+	value := "null"
+	if !scheduled.IsZero() {
+		value = fmt.Sprintf("%q", scheduled.Format(time.RFC3339))
+	} else if cronJob.Annotations[RefusedAnnotation] == "" {
+		return nil
+	}
+	data := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, cronJob.UID, RefusedAnnotation, value)
+	version, err := a.Merge(ctx, a.Key, data)
+	if err != nil {
+		return fmt.Errorf("patch AdvancedCronJob %s: %w", a.Key.Name, err)
+	}
+	a.Wrote(ResourceCronJobs, version)
+	return nil
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// State says how far a job is.
+type State string
+
+const (
+	// Active is the state of a job that has not finished.
+	Active State = "Active"
+	// Succeeded is the state of a job that is complete.
+	Succeeded State = "Succeeded"
+	// Failed is the state of a job that has failed.
+	Failed State = "Failed"
+)
+
+// Child is a Job or BroadcastJob of an AdvancedCronJob: what a plan reads of it.
+type Child struct {
+	// Reference names it, at the resourceVersion that was observed.
+	Reference corev1.ObjectReference
+	// Scheduled is the time for which it was created; zero where it does not say.
+	Scheduled time.Time
+	State     State
+	// Started is when it started; zero where it has not.
+	Started time.Time
+	// Deleting says that it is being deleted.
+	Deleting bool
+}
+
+// children returns the jobs of the cron job by scheduled time and name. (ACJ-1)
+func (s *Snapshot) children(kind v1alpha1.TemplateKind) []Child {
+	var all []Child
+	if kind == v1alpha1.BroadcastJobTemplate {
+		for _, job := range s.BroadcastJobs {
+			if metav1.IsControlledBy(job, s.CronJob) {
+				all = append(all, broadcastJobChild(job))
+			}
+		}
+	} else {
+		for _, job := range s.Jobs {
+			if metav1.IsControlledBy(job, s.CronJob) {
+				all = append(all, jobChild(job))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Child) int {
+		return cmp.Or(a.Scheduled.Compare(b.Scheduled), cmp.Compare(a.Reference.Name, b.Reference.Name))
+	})
+	return all
+}
+
+// jobChild is what a plan reads of a Job. (ACJ-2)
+func jobChild(job *batchv1.Job) Child {
+	c := childOf(job, batchv1.SchemeGroupVersion.String(), v1alpha1.JobTemplate, job.Status.StartTime)
+	for i := range job.Status.Conditions {
+		if condition := &job.Status.Conditions[i]; c.State == Active && condition.Status == corev1.ConditionTrue {
+			c.State = stateOf(string(condition.Type))
+		}
+	}
+	return c
+}
+
+// broadcastJobChild is what a plan reads of a BroadcastJob. (ACJ-2)
+func broadcastJobChild(job *v1alpha1.BroadcastJob) Child {
+	c := childOf(job, v1alpha1.SchemeGroupVersion.String(), v1alpha1.BroadcastJobTemplate, job.Status.StartTime)
+	for i := range job.Status.Conditions {
+		if condition := &job.Status.Conditions[i]; c.State == Active && condition.Status == corev1.ConditionTrue {
+			c.State = stateOf(string(condition.Type))
+		}
+	}
+	return c
+}
+
+func childOf(job metav1.Object, apiVersion string, kind v1alpha1.TemplateKind, started *metav1.Time) Child {
+	c := Child{
+		Reference: corev1.ObjectReference{
+			APIVersion: apiVersion, Kind: string(kind), Namespace: job.GetNamespace(), Name: job.GetName(),
+			UID: job.GetUID(), ResourceVersion: job.GetResourceVersion(),
+		},
+		State: Active, Deleting: job.GetDeletionTimestamp() != nil,
+	}
+	if scheduled, err := time.Parse(time.RFC3339, job.GetAnnotations()[v1alpha1.ScheduledAtAnnotation]); err == nil {
+		c.Scheduled = scheduled
+	}
+	if started != nil {
+		c.Started = started.Time
+	}
+	return c
+}
+
+// stateOf returns the state that a condition stands for which is True.
+func stateOf(condition string) State {
+	switch condition {
+	case string(batchv1.JobComplete):
+		return Succeeded
+	case string(batchv1.JobFailed):
+		return Failed
+	}
+	return Active
+}
+
+// same tells whether no plan differs for two states of a job.
+func (c *Child) same(other *Child) bool {
+	return c.Reference.UID == other.Reference.UID && c.Scheduled.Equal(other.Scheduled) && c.State == other.State &&
+		c.Started.Equal(other.Started) && c.Deleting == other.Deleting
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// DefaultOptions tunes Default.
+type DefaultOptions struct {
+	// TemplateNoDefaults leaves the pod template as it was sent. To replace a
+	// stored template that has defaults by one without is then a change of the
+	// template, which is refused. Default false.
+	TemplateNoDefaults bool
+}
+
+// Default sets the unset fields of an AdvancedCronJob to their defaults, in place.
+// Old is the stored one of an update, and nil for a new one.
+//
+// The pod template is defaulted in a new cron job, and in an update that changes
+// it: so a manifest without defaults can be applied again. (ACJ-14.2)
+func Default(cronJob, old *v1alpha1.AdvancedCronJob, o DefaultOptions) {
+	spec := &cronJob.Spec
+	if spec.ConcurrencyPolicy == "" {
+		spec.ConcurrencyPolicy = v1alpha1.AllowConcurrent
+	}
+	if spec.Paused == nil {
+		spec.Paused = new(bool)
+	}
+	if spec.SuccessfulJobsHistoryLimit == nil {
+		spec.SuccessfulJobsHistoryLimit = new(v1alpha1.DefaultSuccessfulJobsHistoryLimit)
+	}
+	if spec.FailedJobsHistoryLimit == nil {
+		spec.FailedJobsHistoryLimit = new(v1alpha1.DefaultFailedJobsHistoryLimit)
+	}
+	template := podTemplate(spec)
+	if o.TemplateNoDefaults || template == nil {
+		return
+	}
+	var stored *corev1.PodTemplateSpec
+	if old != nil {
+		stored = podTemplate(&old.Spec)
+	}
+	podtemplate.Templates{Pod: template}.Default(podtemplate.Templates{Pod: stored})
+}
+
+// podTemplate is what the pods of the jobs are made of; nil where there is none.
+func podTemplate(spec *v1alpha1.AdvancedCronJobSpec) *corev1.PodTemplateSpec {
+	switch t := &spec.Template; {
+	case t.JobTemplate != nil:
+		return &t.JobTemplate.Spec.Template
+	case t.BroadcastJobTemplate != nil:
+		return &t.BroadcastJobTemplate.Spec.Template
+	}
+	return nil
+}

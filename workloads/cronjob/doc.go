@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cronjob manages AdvancedCronJobs (apps.kruise.io): it creates a Job or a
+// BroadcastJob at the times of a schedule.
+//
+// Every reconcile of a cron job has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] holds the job to create,
+// or why none is created, the jobs to delete, the status, and when to look again.
+// Apply does what the plan says. So every decision can be called in a unit test,
+// shown before it happens, and explained afterwards.
+//
+// A scheduled time is run once at most. status.lastScheduleTime claims it before its
+// job is created, and never goes back: what becomes of the job afterwards, and of the
+// controller, does not matter. Where the API server refuses the job, it is tried
+// again, also by another process, until a later time has come or the starting
+// deadline is over.
+//
+// What the controller does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/workloads/cronjob/RULES.md
+//
+// # Differences
+//
+// AdvancedCronJobs, their jobs and their status are those of OpenKruise 1.4. Where
+// its behaviour harms users, this package does otherwise:
+//
+//   - lastScheduleTime is remembered. OpenKruise computes it from the jobs that are
+//     left, and runs a time again whose jobs are gone: by the history limits, by their
+//     time to live, or by hand.
+//   - After more than 100 missed times a job is created for the latest one, with an
+//     event. OpenKruise stops until the object is edited.
+//   - A time that has passed its starting deadline, a time that an active job keeps
+//     from being run, and a schedule or time zone that cannot be read are told by
+//     events; so are jobs that are created, deleted, or refused.
+//   - Jobs belong to a cron job by its UID, not by its name.
+//   - Ticks of "@every 1h" count from the last one, whatever the starting deadline is.
+//   - A job being deleted counts as active until it has finished or is gone, and
+//     is not deleted again.
+//   - A reference in status.active holds the resourceVersion at which the job was first
+//     seen: that a job makes progress costs no write.
+//   - Labels and annotations of a template of BroadcastJobs reach the jobs. The schema
+//     of OpenKruise drops them.
+//   - status.observedGeneration says which spec the status is about.
+package cronjob

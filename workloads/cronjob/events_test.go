@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// describe says what a plan does.
+func describe(plan *Plan) string {
+	text := fmt.Sprint(plan, " again after ", plan.RequeueAfter)
+	if plan.Status != nil {
+		for _, reference := range plan.Status.Active {
+			text += " " + string(reference.UID)
+		}
+		text += fmt.Sprint(plan.Status.LastScheduleTime, plan.Status.ObservedGeneration)
+	}
+	return text
+}
+
+// The filter of events against the planner itself: whatever changes about a cron job or
+// about a job of it, where that changes the plan, the cron job is enqueued.
+func TestEventsThatMatter(t *testing.T) {
+	now := time.Date(2022, 9, 5, 10, 6, 0, 0, time.UTC)
+	base := &v1alpha1.AdvancedCronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid", Generation: 1, Labels: map[string]string{"a": "b"}, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
+		Spec: v1alpha1.AdvancedCronJobSpec{Schedule: "*/5 * * * *", ConcurrencyPolicy: v1alpha1.ForbidConcurrent, SuccessfulJobsHistoryLimit: new(int32(1)),
+			Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}, BroadcastJobTemplate: &v1alpha1.BroadcastJobTemplateSpec{}}},
+		Status: v1alpha1.AdvancedCronJobStatus{LastScheduleTime: &metav1.Time{Time: now.Add(-6 * time.Minute)}},
+	}
+	owner := []metav1.OwnerReference{*metav1.NewControllerRef(base, v1alpha1.SchemeGroupVersion.WithKind(kind))}
+	meta := func(at string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: "default", Name: "web-" + at, UID: types.UID(at), ResourceVersion: "7", OwnerReferences: owner,
+			Annotations: map[string]string{v1alpha1.ScheduledAtAnnotation: "2022-09-05T" + at + ":00Z"}}
+	}
+	started := &metav1.Time{Time: now.Add(-10 * time.Minute)}
+	can := regexp.MustCompile(mutation.Metadata + `|OwnerReferences|^\.Status`)
+	reads := mutation.Reads{}
+	for _, finished := range []bool{false, true} {
+		status := batchv1.JobStatus{StartTime: started, Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}}
+		broadcast := v1alpha1.BroadcastJobStatus{StartTime: started, Conditions: []v1alpha1.JobCondition{{Type: v1alpha1.JobFailed, Status: corev1.ConditionTrue}}}
+		first := &batchv1.Job{ObjectMeta: meta("09:55"), Status: status}
+		firstBroadcast := &v1alpha1.BroadcastJob{ObjectMeta: meta("09:55"), Status: broadcast}
+		if !finished {
+			status.Conditions, broadcast.Conditions = nil, nil
+		}
+		of := func(cronJob *v1alpha1.AdvancedCronJob, jobs []*batchv1.Job, broadcast []*v1alpha1.BroadcastJob) string {
+			return describe(NewPlan(&Snapshot{CronJob: cronJob, Jobs: jobs, BroadcastJobs: broadcast, Now: now}))
+		}
+		other := &batchv1.Job{ObjectMeta: meta("10:00"), Status: status}
+		mutation.Plan[batchv1.Job]{
+			What: "Job", Copy: (*batchv1.Job).DeepCopy, Can: can,
+			Of:      func(job *batchv1.Job) string { return of(base, []*batchv1.Job{first, job}, nil) },
+			Matters: matters(jobChild),
+		}.Check(t, reads, other)
+		broadcastOnly := base.DeepCopy()
+		broadcastOnly.Spec.Template.JobTemplate = nil
+		mutation.Plan[v1alpha1.BroadcastJob]{
+			What: "BroadcastJob", Copy: (*v1alpha1.BroadcastJob).DeepCopy, Can: can,
+			Of: func(job *v1alpha1.BroadcastJob) string {
+				return of(broadcastOnly, nil, []*v1alpha1.BroadcastJob{firstBroadcast, job})
+			},
+			Matters: matters(broadcastJobChild),
+		}.Check(t, reads, &v1alpha1.BroadcastJob{ObjectMeta: meta("10:00"), Status: broadcast})
+		mutation.Plan[v1alpha1.AdvancedCronJob]{
+			What: "AdvancedCronJob", Copy: (*v1alpha1.AdvancedCronJob).DeepCopy, Can: can,
+			Of:      func(cronJob *v1alpha1.AdvancedCronJob) string { return of(cronJob, []*batchv1.Job{first, other}, nil) },
+			Matters: mutation.Declared[v1alpha1.AdvancedCronJob](cronJobFields),
+		}.Check(t, reads, base)
+	}
+	reads.Require(t, "Job.Status.Conditions[].Type", "Job.Status.Conditions[].Status", "Job.Status.StartTime", "BroadcastJob.Status.Conditions[].Status",
+		"AdvancedCronJob.Status.LastScheduleTime", "AdvancedCronJob.ObjectMeta.Generation")
+}
+
+// matters tells whether a change of a job enqueues its cron job.
+func matters[T any, O interface {
+	*T
+	metav1.Object
+}](read func(O) Child) func(before, after *T) bool {
+	return func(before, after *T) (enqueued bool) {
+		if controller.Changed(O(before), O(after), childFields) == 0 {
+			return false
+		}
+		childChanged(read)(before, after, func(key types.NamespacedName) { enqueued = enqueued || key.Name == "web" })
+		return enqueued
+	}
+}
+
+// Where jobs come from nowhere, change hands and go, their cron jobs are enqueued.
+func TestJobsThatComeAndGo(t *testing.T) {
+	of := func(owner, apiVersion string) *batchv1.Job {
+		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "job", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: apiVersion, Kind: kind, Name: owner, Controller: new(true)}}}}
+	}
+	ours := "apps.kruise.io/v1alpha1"
+	for _, test := range []struct {
+		name          string
+		before, after *batchv1.Job
+		want          string
+	}{
+		{"it appears", nil, of("a", ours), "[default/a]"},
+		{"it goes", of("a", ours), nil, "[default/a]"},
+		{"it changes hands", of("a", ours), of("b", ours), "[default/a default/b]"},
+		{"of another one of the name", of("a", ours), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: ours, Kind: kind, Name: "a", UID: "new", Controller: new(true)}}}}, "[default/a default/a]"},
+		{"it is released", of("a", ours), &batchv1.Job{}, "[default/a]"},
+		{"it stays", of("a", ours), of("a", ours), "[]"},
+		{"in another version", nil, of("a", "apps.kruise.io/v1beta1"), "[default/a]"},
+		{"a job of somebody else", nil, of("a", "other.io/v1"), "[]"},
+		{"a job of nobody", nil, &batchv1.Job{}, "[]"},
+	} {
+		keys := []types.NamespacedName{}
+		childChanged(jobChild)(test.before, test.after, func(key types.NamespacedName) { keys = append(keys, key) })
+		if got := fmt.Sprint(keys); got != test.want {
+			t.Errorf("%s: enqueued %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+func BenchmarkNewPlan(b *testing.B) {
+	now := time.Date(2022, 9, 5, 10, 6, 0, 0, time.UTC)
+	for name, since := range map[string]time.Duration{"waiting": time.Minute, "due": 5 * time.Minute, "a year missed": 365 * 24 * time.Hour} {
+		b.Run(name, func(b *testing.B) {
+			s := &Snapshot{Now: now, CronJob: &v1alpha1.AdvancedCronJob{Spec: v1alpha1.AdvancedCronJobSpec{Schedule: "*/5 * * * *", TimeZone: new("Europe/Berlin"),
+				Template: v1alpha1.CronJobTemplate{JobTemplate: &batchv1.JobTemplateSpec{}}}, Status: v1alpha1.AdvancedCronJobStatus{LastScheduleTime: &metav1.Time{Time: now.Add(-since)}}}}
+			b.ReportAllocs()
+			for b.Loop() {
+				NewPlan(s)
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+var (
+	cronJobResource      = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("AdvancedCronJob"), "advancedcronjobs")
+	broadcastJobResource = fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("BroadcastJob"), "broadcastjobs")
+	jobResource          = fakecluster.Resource{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"), Name: "jobs", Status: true, Generation: true,
+		Type: func() any { return &batchv1.Job{} }}
+)
+
+const (
+	podTemplate       = "template: {metadata: {labels: {app: backup}}, spec: {restartPolicy: Never, containers: [{name: main, image: backup}]}}"
+	jobTemplate       = "template: {jobTemplate: {metadata: {labels: {team: blue}}, spec: {" + podTemplate + "}}}"
+	broadcastTemplate = "template: {broadcastJobTemplate: {metadata: {labels: {team: blue}}, spec: {" + podTemplate + "}}}"
+)
+
+type request = fakecluster.Request
+
+// newCronJob is a cron job with the lines in its spec, of Jobs where they hold no template.
+func newCronJob(t *testing.T, name string, lines ...string) *v1alpha1.AdvancedCronJob {
+	t.Helper()
+	spec := strings.Join(lines, "\n")
+	if !strings.Contains(spec, "template:") {
+		spec += "\n" + jobTemplate
+	}
+	cronJob := &v1alpha1.AdvancedCronJob{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name, UID: "uid", Generation: 1}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &cronJob.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return cronJob
+}
+
+// parseTime reads a time of day on the 5th of September 2022, or a whole time.
+func parseTime(t *testing.T, text string) time.Time {
+	t.Helper()
+	if len(text) <= len("10:00:00") {
+		text = "2022-09-05T" + text + ":00"[:3*(2-strings.Count(text, ":"))] + "Z"
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// newClient returns a client of the workload kinds.
+func newClient(t *testing.T, server *fakecluster.Server, user string) client.Interface {
+	t.Helper()
+	c, err := client.NewForConfig(server.Config(user))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// job is one that a cron job has.
+type job struct {
+	metav1.Object
+	apiVersion, kind string
+	finished         bool
+}
+
+// jobsOf lists the jobs of both kinds in the cluster, by name.
+func jobsOf(c *fixture.Cluster) (all []job) {
+	jobs, err := c.Kube.BatchV1().Jobs(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range jobs.Items {
+		all = append(all, job{&jobs.Items[i], "batch/v1", "jobs", len(jobs.Items[i].Status.Conditions) > 0})
+	}
+	broadcast, err := newClient(c.T, c.Server, fixture.TestUser).BroadcastJobs(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range broadcast.Items {
+		all = append(all, job{&broadcast.Items[i], "apps.kruise.io/v1alpha1", "broadcastjobs", len(broadcast.Items[i].Status.Conditions) > 0})
+	}
+	return all
+}
+
+// finish ends a job, as its controller does.
+func finish(c *fixture.Cluster, j job, condition string) {
+	c.T.Helper()
+	c.Must(patch(c, j.apiVersion, j.kind, j.GetName(), fmt.Sprintf(`{"status":{"conditions":[{"type":%q,"status":"True"}]}}`, condition), "status"))
+}
+
+func patch(c *fixture.Cluster, apiVersion, resource, name, data string, subresource ...string) error {
+	path := append([]string{"/apis", apiVersion, "namespaces", fixture.Web.Namespace, resource, name}, subresource...)
+	return c.Kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path...).Body([]byte(data)).Do(c.T.Context()).Error()
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// kind is what AdvancedCronJobs are called.
+const kind = "AdvancedCronJob"
+
+// Resource names a cache: ResourceCronJobs and its like.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourceCronJobs      Resource = "advancedcronjobs"
+	ResourceJobs          Resource = "jobs"
+	ResourceBroadcastJobs Resource = "broadcastjobs"
+)
+
+// lastRetry is the longest back-off of a cron job whose reconciles fail: schedules
+// count in minutes.
+const lastRetry = time.Minute
+
+// reads lists what the plan for a cron job depends on. Of annotations it reads one
+// that no one else writes.
+func reads(o *Options) []controller.Read {
+	reads := []controller.Read{
+		{Resource: ResourceCronJobs, Live: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, Make: func() cache.SharedIndexInformer {
+			return client.NewAdvancedCronJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		}, Fields: cronJobFields, Itself: true},
+		{Resource: ResourceJobs, Live: jobs(o), Informer: &o.Jobs, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Jobs,
+			Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(jobChild))},
+	}
+	if !o.NoBroadcastJobs {
+		reads = append(reads, controller.Read{Resource: ResourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
+			return client.NewBroadcastJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Index: caches.AddOwnerIndex, Fields: childFields, Concern: controller.On(childChanged(broadcastJobChild))})
+	}
+	return reads
+}
+
+// cronJobFields are those that a plan reads of the cron job.
+const cronJobFields = controller.Generation | controller.Status
+
+// childFields are those in which a Child can differ.
+const childFields = controller.Owners | controller.Annotations | controller.Status
+
+// jobs reads and creates Jobs.
+func jobs(o *Options) apiwriter.Resource {
+	return apiwriter.Resource{Client: o.Kubernetes.BatchV1().RESTClient(), Name: string(ResourceJobs)}
+}
+
+// childChanged returns the function that enqueues the cron job of a job, if its
+// plan may differ. That a job makes progress is no such change.
+func childChanged[O metav1.Object](read func(O) Child) func(before, after O, enqueue controller.Enqueue) {
+	return func(before, after O, enqueue controller.Enqueue) {
+		was, is := ownerOf(before), ownerOf(after)
+		if was == is {
+			if is == nobody {
+				return
+			}
+			if b, a := read(before), read(after); b.same(&a) {
+				return
+			}
+		}
+		for _, of := range slices.Compact([]owner{was, is}) {
+			if of != nobody {
+				enqueue(of.key)
+			}
+		}
+	}
+}
+
+// owner is the cron job that controls a job; nobody stands for none.
+type owner struct {
+	key types.NamespacedName
+	uid types.UID
+}
+
+var nobody owner
+
+// ownerOf names the cron job of a job, which may be nil.
+func ownerOf[O metav1.Object](job O) owner {
+	if any(job) == any(*new(O)) {
+		return nobody
+	}
+	by := metav1.GetControllerOfNoCopy(job)
+	if by == nil || by.Kind != kind {
+		return nobody
+	}
+	if version, err := schema.ParseGroupVersion(by.APIVersion); err != nil || version.Group != v1alpha1.GroupName {
+		return nobody
+	}
+	return owner{types.NamespacedName{Namespace: job.GetNamespace(), Name: by.Name}, by.UID}
+}
+
+// kind describes AdvancedCronJobs to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	reads := reads(o)
+	for i := range reads {
+		reads[i].Live = live{reads[i].Live, r}
+	}
+	return controller.Kind[Snapshot, Plan]{
+		Package: "cronjob", Name: "advancedcronjob-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads, Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget, LastRetry: lastRetry,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			switch resource {
+			case ResourceJobs:
+				return controller.Holds(s.Jobs, name)
+			case ResourceBroadcastJobs:
+				return controller.Holds(s.BroadcastJobs, name)
+			}
+			return true
+		},
+	}
+}
+
+// live reads jobs past all caches. One that is found need not be created any more,
+// also where it is gone before a cache shows it.
+type live struct {
+	consistency.Live
+	r *Reconciler
+}
+
+func (l live) Read(ctx context.Context, namespace, name string) (metav1.Object, error) {
+	object, err := l.Live.Read(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	if of := ownerOf(object); of != nobody {
+		c := childOf(object, "", "", nil)
+		l.r.seen(of.key, of.uid, c.Scheduled)
+	}
+	return object, nil
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.creations.Forget(key)
+	r.claims.Forget(key)
+	r.recorded.Forget(key)
+}
+
+// observe reads everything that a plan for the cron job depends on. It returns nil
+// when the cron job does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	cronJob, err := r.reader.CronJob(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read AdvancedCronJob %s: %w", key, err)
+	}
+	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.noBroadcastJobs, Now: r.shell.Clock.Now()}
+	if claim := r.claims.Get(key); claim.of == cronJob.UID {
+		s.Unstarted = claim.scheduled
+	}
+	if s.Jobs, err = r.reader.Jobs(key.Namespace, cronJob.UID); err != nil {
+		return nil, fmt.Errorf("read the Jobs of AdvancedCronJob %s: %w", key, err)
+	}
+	if s.BroadcastJobs, err = r.reader.BroadcastJobs(key.Namespace, cronJob.UID); err != nil {
+		return nil, fmt.Errorf("read the BroadcastJobs of AdvancedCronJob %s: %w", key, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Plan is what to do about an AdvancedCronJob now: data, to be looked at, compared
+// and applied. The same Snapshot gives the same Plan.
+type Plan struct {
+	// Children are the jobs that there are, by scheduled time.
+	Children []Child
+	// Start is the job to create now, nil for none.
+	Start *Start
+	// Waiting says why no job is created now; nil where one is, and where Problems
+	// say why.
+	Waiting *rollout.Reason
+
+	// Replace lists the active jobs that are deleted before the new one is created.
+	Replace []Child
+	// Clean lists the finished jobs that are deleted, beyond the history limits.
+	Clean []Child
+
+	// Status is the status to write, or nil when the present one stands. It is
+	// written before Start is created: what it says of lastScheduleTime is the claim
+	// by which no time is run twice.
+	Status *v1alpha1.AdvancedCronJobStatus
+
+	// Due is the latest scheduled time that has come and for which no job was
+	// created; zero for none. Missed counts all of these, up to 101.
+	Due    time.Time
+	Missed int
+	// Next is the scheduled time after now; zero where there is none.
+	Next time.Time
+	// RequeueAfter is the time after which the plan may be another without
+	// any event; 0 when only events can change it.
+	RequeueAfter time.Duration
+	// Problems are errors in the spec, each with what to do about it. A cron job
+	// that has one creates no jobs.
+	Problems []error
+	// UnknownTimeZone is why spec.timeZone is left out of account; nil where it is not.
+	UnknownTimeZone error
+}
+
+// Start is a job to create.
+type Start struct {
+	// Scheduled is the time for which it is created.
+	Scheduled time.Time
+	// Job or BroadcastJob is what to create; the other one is nil.
+	Job          *batchv1.Job
+	BroadcastJob *v1alpha1.BroadcastJob
+}
+
+// What holds back the creation of a job, beside rollout.RulePaused.
+const (
+	// RuleSchedule: no scheduled time has come since the last job.
+	RuleSchedule rollout.Rule = "Schedule"
+	// RuleStartingDeadline: the job is later than spec.startingDeadlineSeconds allows.
+	RuleStartingDeadline rollout.Rule = "StartingDeadline"
+	// RuleForbid: a job is active, and spec.concurrencyPolicy forbids another.
+	RuleForbid rollout.Rule = "Forbid"
+)
+
+// NewPlan decides what to do about an AdvancedCronJob. It never fails: what is
+// wrong with it is listed in Plan.Problems.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	if s.CronJob.DeletionTimestamp != nil {
+		return p.plan // the garbage collector sees to the jobs
+	}
+	p.findKind()
+	p.plan.Children = s.children(p.kind)
+	p.findLast()
+	p.planHistory()
+	p.planStart()
+	p.planStatus()
+	return p.plan
+}
+
+// problem reports what is wrong with the spec.
+func (p *planner) problem(err error) { p.plan.Problems = append(p.plan.Problems, err) }
+
+// wait records why no job is created.
+func (p *planner) wait(rule rollout.Rule, message string) {
+	p.plan.Waiting = &rollout.Reason{Rule: rule, Message: message}
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"strings"
+	"time"
+)
+
+// String says what the plan does, one thing a line; empty for nothing.
+func (p *Plan) String() string {
+	var lines []string
+	for _, c := range p.Replace {
+		lines = append(lines, "delete "+c.Reference.Name+", which is replaced")
+	}
+	if p.Start != nil {
+		job, _ := p.Start.object()
+		lines = append(lines, "create "+job.GetName()+" for "+p.Start.Scheduled.Format(time.RFC3339))
+	}
+	for _, c := range p.Clean {
+		lines = append(lines, "delete "+c.Reference.Name+", which has "+strings.ToLower(string(c.State)))
+	}
+	if p.Status != nil {
+		lines = append(lines, "write the status")
+	}
+	if p.Waiting != nil {
+		lines = append(lines, "wait: "+p.Waiting.String())
+	}
+	for _, err := range p.Problems {
+		lines = append(lines, "problem: "+err.Error())
+	}
+	return strings.Join(lines, "\n")
+}

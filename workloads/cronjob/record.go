@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// RefusedAnnotation is on an AdvancedCronJob whose newest job the API server has
+// refused for ten seconds: the scheduled time, in RFC 3339. That job is tried again, also after a
+// restart of the controller. (ACJ-13.2)
+const RefusedAnnotation = "advancedcronjob.podwright.io/refused"
+
+// The reasons of events about AdvancedCronJobs. (ACJ-15)
+const (
+	ReasonSuccessfulCreate    = "SuccessfulCreate"
+	ReasonFailedCreate        = "FailedCreate"
+	ReasonSuccessfulDelete    = "SuccessfulDelete"
+	ReasonFailedDelete        = "FailedDelete"
+	ReasonMissSchedule        = "MissSchedule"
+	ReasonTooManyMissedTimes  = "TooManyMissedTimes"
+	ReasonJobAlreadyActive    = "JobAlreadyActive"
+	ReasonUnparseableSchedule = "UnparseableSchedule"
+	ReasonInvalidTemplate     = "InvalidTemplate"
+	ReasonUnknownTimeZone     = "UnknownTimeZone"
+)
+
+// recorded is what has been recorded about a cron job.
+type recorded struct {
+	missed, forbidden time.Time // the scheduled time of the last such event
+	problem           string
+	since             time.Time // the scheduled time since when times are counted as missed
+	times             int       // how many
+}
+
+// recordWaiting records once what keeps the job from being created that is due.
+func (a *applier) recordWaiting() {
+	r, before := a.recorded.Get(a.Key), a.recorded.Get(a.Key)
+	problem, reason := "", ReasonUnparseableSchedule
+	for _, err := range a.plan.Problems {
+		if problem = err.Error(); strings.HasPrefix(problem, "spec.template") {
+			reason = ReasonInvalidTemplate
+		}
+	}
+	if err := a.plan.UnknownTimeZone; err != nil && problem == "" {
+		problem, reason = "spec.timeZone is left out of account: "+err.Error(), ReasonUnknownTimeZone
+	}
+	if r.problem != problem && problem != "" {
+		a.Event(corev1.EventTypeWarning, reason, "%s", problem)
+	}
+	r.problem = problem
+	due := a.plan.Due
+	if wait := a.plan.Waiting; wait != nil && wait.Rule == RuleStartingDeadline && !r.missed.Equal(due) {
+		a.Event(corev1.EventTypeWarning, ReasonMissSchedule, "%s: no job is created for it", wait.Message)
+		r.missed = due
+		a.countMissed(&r, a.plan.Missed)
+	}
+	if wait := a.plan.Waiting; wait != nil && wait.Rule == RuleForbid && !r.forbidden.Equal(due) {
+		a.Event(corev1.EventTypeNormal, ReasonJobAlreadyActive, "no job is created for %s: %s", due.Format(time.RFC3339), wait.Message)
+		r.forbidden = due
+	}
+	if r != before {
+		a.recorded.Set(a.Key, r)
+	}
+}
+
+// recordClaim records that a scheduled time is run, and those before it are not.
+func (a *applier) recordClaim() {
+	if a.plan.Missed > mostMissed {
+		a.Event(corev1.EventTypeWarning, ReasonTooManyMissedTimes,
+			"more than %d scheduled times have been missed: a job is created for the latest, %s, alone. Is the clock right, or was the manager down?",
+			mostMissed, a.plan.Due.Format(time.RFC3339))
+	}
+	r := a.recorded.Get(a.Key)
+	a.countMissed(&r, a.plan.Missed-1)
+	a.recorded.Set(a.Key, r)
+}
+
+// countMissed counts scheduled times since the last job, once.
+func (a *applier) countMissed(r *recorded, times int) {
+	last := time.Time{}
+	if t := a.snapshot.CronJob.Status.LastScheduleTime; t != nil {
+		last = t.Time
+	}
+	if !r.since.Equal(last) {
+		r.since, r.times = last, 0
+	}
+	if times > r.times {
+		a.metrics.Missed(times - r.times)
+		r.times = times
+	}
+}
+
+// recordStart records what became of the creation of a job.
+func (a *applier) recordStart(err error) {
+	job, _ := a.plan.Start.object()
+	if err != nil {
+		a.Event(corev1.EventTypeWarning, ReasonFailedCreate, "create job %s: %v", job.GetName(), err)
+		return
+	}
+	a.Event(corev1.EventTypeNormal, ReasonSuccessfulCreate, "created job %s", job.GetName())
+	a.metrics.Started(a.shell.Clock.Now().Sub(a.plan.Start.Scheduled))
+}

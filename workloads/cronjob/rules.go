@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Rules returns the RBAC rules that a Controller with these options needs, and
+// none beyond. Reading shared informers counts, whoever runs them; recording
+// events counts where there is a Recorder. Every call returns new rules.
+//
+// The options need not be complete, and no client of them is asked anything, so
+// that a manifest can be written without a cluster. A Role is enough where
+// Options.Namespace is set.
+func Rules(o Options) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs", "list watch patch"),
+		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/status", "patch"),
+		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
+		// lets a job block the deletion of its owner.
+		manifests.Rule(v1alpha1.GroupName, "advancedcronjobs/finalizers", "update"),
+		// get and list find out what became of a write without an answer.
+		manifests.Rule("batch", "jobs", "get list watch create delete"),
+	}
+	if !o.NoBroadcastJobs {
+		rules = append(rules, manifests.Rule(v1alpha1.GroupName, "broadcastjobs", "get list watch create delete"))
+	}
+	if o.Recorder != nil {
+		rules = append(rules, manifests.Events())
+	}
+	return rules
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cronjob
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// CronJob is the AdvancedCronJob. Required.
+	CronJob *v1alpha1.AdvancedCronJob
+	// Jobs are its Jobs, and BroadcastJobs its BroadcastJobs, in any order. Others
+	// beside them do no harm. Only those of the kind of the template count.
+	Jobs          []*batchv1.Job
+	BroadcastJobs []*v1alpha1.BroadcastJob
+	// NoBroadcastJobs says that BroadcastJobs are not known, and none can be created.
+	NoBroadcastJobs bool
+	// Unstarted is the scheduled time at status.lastScheduleTime where its job is
+	// known not to have been created. Zero: it has been, as far as is known.
+	Unstarted time.Time
+	// Now is the time for which to plan. Its location is the time zone of schedules
+	// that name none.
+	Now time.Time
+}
+
+// unstarted returns the scheduled time whose job is known not to have been created;
+// zero for none.
+func (s *Snapshot) unstarted() time.Time {
+	last := s.CronJob.Status.LastScheduleTime
+	if last == nil {
+		return time.Time{}
+	}
+	if s.Unstarted.Equal(last.Time) {
+		return s.Unstarted
+	}
+	if refused, err := time.Parse(time.RFC3339, s.CronJob.Annotations[RefusedAnnotation]); err == nil && refused.Equal(last.Time) {
+		return refused
+	}
+	return time.Time{}
+}

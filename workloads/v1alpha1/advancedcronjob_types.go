@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// ScheduledAtAnnotation is on the jobs of an AdvancedCronJob: the time for
+	// which the job was scheduled, in RFC 3339.
+	ScheduledAtAnnotation = "apps.kruise.io/scheduled-at"
+
+	// DefaultSuccessfulJobsHistoryLimit and DefaultFailedJobsHistoryLimit are the
+	// defaults of spec.successfulJobsHistoryLimit and spec.failedJobsHistoryLimit.
+	DefaultSuccessfulJobsHistoryLimit int32 = 3
+	DefaultFailedJobsHistoryLimit     int32 = 1
+)
+
+// ConcurrencyPolicy says what happens when a job is due while others are active.
+//
+// +kubebuilder:validation:Enum=Allow;Forbid;Replace
+type ConcurrencyPolicy string
+
+const (
+	// AllowConcurrent creates the job beside those that are active. The default.
+	AllowConcurrent ConcurrencyPolicy = "Allow"
+	// ForbidConcurrent creates no job while another is active.
+	ForbidConcurrent ConcurrencyPolicy = "Forbid"
+	// ReplaceConcurrent deletes the active jobs, and creates the new one.
+	ReplaceConcurrent ConcurrencyPolicy = "Replace"
+)
+
+// TemplateKind says what an AdvancedCronJob creates.
+type TemplateKind string
+
+const (
+	// JobTemplate is for Jobs of batch/v1.
+	JobTemplate TemplateKind = "Job"
+	// BroadcastJobTemplate is for BroadcastJobs.
+	BroadcastJobTemplate TemplateKind = "BroadcastJob"
+)
+
+// AdvancedCronJobSpec is the desired state of an AdvancedCronJob.
+type AdvancedCronJobSpec struct {
+	// Schedule says when a job is due: five cron fields, or a descriptor such as
+	// @daily or "@every 1h". It may begin with a time zone, as in
+	// "TZ=Asia/Shanghai 0 10 * * *".
+	// +kubebuilder:validation:MinLength=0
+	Schedule string `json:"schedule"`
+
+	// TimeZone is the name of the time zone of the schedule in the IANA database,
+	// such as Asia/Shanghai. Default: that of the controller's process.
+	// +optional
+	TimeZone *string `json:"timeZone,omitempty"`
+
+	// StartingDeadlineSeconds is how late, in seconds, a job may be created.
+	// Default: as late as can be. 0 creates none.
+	// +optional
+	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
+
+	// ConcurrencyPolicy is Allow (default), Forbid or Replace.
+	// +optional
+	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
+
+	// Paused creates no more jobs. Those that are active go on. Default false.
+	// +optional
+	Paused *bool `json:"paused,omitempty"`
+
+	// SuccessfulJobsHistoryLimit is the number of successful jobs to keep. Default 3.
+	// +optional
+	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
+
+	// FailedJobsHistoryLimit is the number of failed jobs to keep. Default 1.
+	// +optional
+	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
+
+	// Template is what the jobs are made of. It cannot be changed.
+	Template CronJobTemplate `json:"template"`
+}
+
+// CronJobTemplate is what jobs are made of: exactly one of its fields is set.
+type CronJobTemplate struct {
+	// JobTemplate is for Jobs of batch/v1.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:Type=object
+	// +optional
+	JobTemplate *batchv1.JobTemplateSpec `json:"jobTemplate,omitempty"`
+
+	// BroadcastJobTemplate is for BroadcastJobs.
+	// +optional
+	BroadcastJobTemplate *BroadcastJobTemplateSpec `json:"broadcastJobTemplate,omitempty"`
+}
+
+// BroadcastJobTemplateSpec is what a BroadcastJob is made of.
+type BroadcastJobTemplateSpec struct {
+	// Metadata is that of the BroadcastJob.
+	// +optional
+	Metadata TemplateMetadata `json:"metadata,omitempty"`
+
+	// Spec is that of the BroadcastJob.
+	// +optional
+	Spec BroadcastJobSpec `json:"spec,omitempty"`
+}
+
+// TemplateMetadata is the metadata of what is made of a template.
+type TemplateMetadata struct {
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// AdvancedCronJobStatus is the observed state of an AdvancedCronJob.
+type AdvancedCronJobStatus struct {
+	// ObservedGeneration is the generation that this status was computed from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Type is what the template makes: Job or BroadcastJob.
+	// +optional
+	Type TemplateKind `json:"type,omitempty"`
+
+	// Active refers to the jobs that have not finished.
+	// +optional
+	Active []corev1.ObjectReference `json:"active,omitempty"`
+
+	// LastScheduleTime is the newest scheduled time for which a job was created, or
+	// is being created. It never goes back.
+	// +optional
+	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
+}
+
+// AdvancedCronJob creates a Job or a BroadcastJob at the times of a schedule.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=acj
+// +kubebuilder:printcolumn:name="Schedule",type="string",JSONPath=".spec.schedule",description="When jobs are due."
+// +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".status.type",description="The kind of the jobs."
+// +kubebuilder:printcolumn:name="LastScheduleTime",type="date",JSONPath=".status.lastScheduleTime",description="The newest time for which a job was created."
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:validation:XValidation:rule=`self.metadata.name.matches('^[a-zA-Z0-9-]{1,63}$')`,message="metadata.name must be letters, digits and dashes, 63 at most: the names of the jobs begin with it"
+// +kubebuilder:validation:XValidation:fieldPath=".spec",rule=`has(self.spec)`,reason=FieldValueRequired,message="an AdvancedCronJob needs a spec with a schedule and a template"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.schedule",rule=`!has(self.spec) || size(self.spec.schedule) > 0`,reason=FieldValueRequired,message="must say when jobs are due, such as '0 10 * * *'"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.timeZone",rule=`!has(self.spec) || !has(self.spec.timeZone) || size(self.spec.timeZone) > 0`,message="must name a time zone of the IANA database, such as Etc/UTC, or be absent"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.timeZone",rule=`!has(self.spec) || !has(self.spec.timeZone) || !self.spec.timeZone.matches('^[lL][oO][cC][aA][lL]$')`,message="must not be Local: name a time zone, such as Etc/UTC, or leave the field out"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.timeZone",rule=`!has(self.spec) || !has(self.spec.timeZone) || !self.spec.schedule.contains('TZ')`,reason=FieldValueForbidden,message="must be absent where the schedule names a time zone: keep one of the two"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.startingDeadlineSeconds",rule=`!has(self.spec) || !has(self.spec.startingDeadlineSeconds) || self.spec.startingDeadlineSeconds >= 0`,message="must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.successfulJobsHistoryLimit",rule=`!has(self.spec) || !has(self.spec.successfulJobsHistoryLimit) || self.spec.successfulJobsHistoryLimit >= 0`,message="must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.failedJobsHistoryLimit",rule=`!has(self.spec) || !has(self.spec.failedJobsHistoryLimit) || self.spec.failedJobsHistoryLimit >= 0`,message="must be 0 or more"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template",rule=`!has(self.spec) || has(self.spec.template.jobTemplate) || has(self.spec.template.broadcastJobTemplate)`,reason=FieldValueRequired,message="must hold jobTemplate or broadcastJobTemplate: jobs of other kinds, such as ImagePullJob, cannot be scheduled"
+// +kubebuilder:validation:XValidation:fieldPath=".spec.template",rule=`!has(self.spec) || !has(self.spec.template.jobTemplate) || !has(self.spec.template.broadcastJobTemplate)`,message="must hold jobTemplate or broadcastJobTemplate, not both"
+type AdvancedCronJob struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   AdvancedCronJobSpec   `json:"spec,omitempty"`
+	Status AdvancedCronJobStatus `json:"status,omitempty"`
+}
+
+// AdvancedCronJobList is a list of AdvancedCronJobs.
+//
+// +kubebuilder:object:root=true
+type AdvancedCronJobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []AdvancedCronJob `json:"items"`
+}
