@@ -43,13 +43,15 @@ var broadcastJobKind = &kind[*v1alpha1.BroadcastJob]{
 	},
 }
 
-// job is one for the nodes of the test, with pods that are not restarted.
+// job is one for the nodes of the test, with pods that are not restarted, and that end when the test says so: without the
+// tag "forever", the simulated kubelets end them after a second.
 func (s *broadcastJobFixture) job(name string, edits ...func(*v1alpha1.BroadcastJobSpec)) *v1alpha1.BroadcastJob {
 	job := &v1alpha1.BroadcastJob{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       v1alpha1.BroadcastJobSpec{Template: template(name), FailurePolicy: v1alpha1.FailurePolicy{Type: v1alpha1.FailurePolicyTypeContinue}},
 	}
 	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "task:forever"}}
 	job.Spec.Template.Spec.NodeSelector = map[string]string{s.Namespace: "yes"}
 	for _, edit := range edits {
 		edit(&job.Spec)
@@ -147,9 +149,11 @@ func TestBroadcastJobFollowsItsNodes(t *testing.T) {
 	s.awaitStatus("guard", "running desired=3 active=3 succeeded=0 failed=0")
 	s.labelNode("node-0", `null`)
 	s.awaitStatus("guard", "running desired=2 active=2 succeeded=0 failed=0")
+	s.labelNode("node-0", `"yes"`)
+	s.awaitStatus("guard", "running desired=3 active=3 succeeded=0 failed=0")
 	s.edit("guard", func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeFailFast })
 	s.SetPhase(third, corev1.PodFailed)
-	s.awaitStatus("guard", "failed desired=2 active=0 succeeded=0 failed=2")
+	s.awaitStatus("guard", "failed desired=3 active=0 succeeded=0 failed=3")
 }
 
 // BJ-V1, BJ-V2: the webhook and the CRD.

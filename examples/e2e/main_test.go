@@ -81,6 +81,7 @@ func TestFaults(t *testing.T) {
 		{"NodeWithoutAgent", testNodeWithoutAgent},
 		{"AgentsAreHeldToTheirNodes", testAgentsAreHeldToTheirNodes},
 		{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
+		{"JobsOutliveTheManager", testJobsOutliveTheManager},
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},

@@ -9,21 +9,29 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// adding is held while an index is added: controllers that start at the same time may
-// share an informer, which itself refuses a second index of the same name.
-var adding sync.Mutex
+// indexing is held while the indexes of an informer are looked up or added: controllers
+// that start at the same time may share one, which itself refuses a second index of the
+// same name, and hands out its map of them without a lock.
+var indexing sync.Mutex
+
+// EnsureIndex returns the index of an informer that has the name, which is the given one
+// where it had none.
+func EnsureIndex(informer cache.SharedIndexInformer, name string, keys cache.IndexFunc) (cache.IndexFunc, error) {
+	indexing.Lock()
+	defer indexing.Unlock()
+	if index, found := informer.GetIndexer().GetIndexers()[name]; found {
+		return index, nil
+	}
+	if err := informer.AddIndexers(cache.Indexers{name: keys}); err != nil {
+		return nil, fmt.Errorf("add the index %s: %w", name, err)
+	}
+	return keys, nil
+}
 
 // addIndex adds an index to an informer that does not have it yet.
 func addIndex(informer cache.SharedIndexInformer, name string, keys cache.IndexFunc) error {
-	adding.Lock()
-	defer adding.Unlock()
-	if _, found := informer.GetIndexer().GetIndexers()[name]; found {
-		return nil
-	}
-	if err := informer.AddIndexers(cache.Indexers{name: keys}); err != nil {
-		return fmt.Errorf("add the index %s: %w", name, err)
-	}
-	return nil
+	_, err := EnsureIndex(informer, name, keys)
+	return err
 }
 
 func byIndex[T any](indexer cache.Indexer, index, key string) ([]T, error) {

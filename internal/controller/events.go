@@ -3,7 +3,6 @@
 package controller
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -11,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // Event is what an informer reports of an object. Its objects are shared with the
@@ -120,37 +121,43 @@ const dispatcherIndex = "podwright.events"
 
 type whose struct{ dispatcher *dispatcher }
 
+// subscribing is held while a subscription is added: a dispatcher that others find is the
+// handler of its informer already, so that they miss nothing.
+var subscribing sync.Mutex
+
 // subscribe adds a subscription to an informer. Objects that are in its cache
 // are reported as new ones, also where the informer runs already.
 func subscribe(informer cache.SharedIndexInformer, s *subscription) error {
-	if d := dispatcherOf(informer); d != nil && d.add(s) {
-		return nil
-	}
+	subscribing.Lock()
+	defer subscribing.Unlock()
 	d := &dispatcher{}
-	d.add(s)
-	index := cache.Indexers{dispatcherIndex: func(object any) ([]string, error) {
-		if w, asks := object.(*whose); asks {
-			w.dispatcher = d
-		}
-		return nil, nil
-	}}
-	if dispatcherOf(informer) == nil {
-		if err := informer.AddIndexers(index); err != nil {
-			return fmt.Errorf("add the index %s: %w", dispatcherIndex, err)
-		}
+	found, err := dispatcherOf(informer, d)
+	if err != nil {
+		return err
+	}
+	if found != d && found.add(s) {
+		return nil
 	} // otherwise events have come already, which the informer repeats for a handler of its own only
-	_, err := informer.AddEventHandler(d)
+	d.add(s)
+	_, err = informer.AddEventHandler(d)
 	return err
 }
 
-func dispatcherOf(informer cache.SharedIndexInformer) *dispatcher {
-	index, found := informer.GetIndexer().GetIndexers()[dispatcherIndex]
-	if !found {
-		return nil
+// dispatcherOf returns the dispatcher of an informer, which becomes the given one where it
+// had none.
+func dispatcherOf(informer cache.SharedIndexInformer, first *dispatcher) (*dispatcher, error) {
+	index, err := caches.EnsureIndex(informer, dispatcherIndex, func(object any) ([]string, error) {
+		if w, asks := object.(*whose); asks {
+			w.dispatcher = first
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	var w whose
-	_, _ = index(&w)
-	return w.dispatcher
+	_, err = index(&w)
+	return w.dispatcher, err
 }
 
 // add adds a subscription, unless events have come that it would miss.

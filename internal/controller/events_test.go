@@ -5,6 +5,8 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -262,6 +265,41 @@ func BenchmarkPodEvent(b *testing.B) {
 					d.OnUpdate(pod, after)
 				}
 			})
+		}
+	}
+}
+
+// Controllers that start together subscribe to an informer that they share, and add indexes to it.
+func TestSubscribedAtTheSameTime(t *testing.T) {
+	for range 300 {
+		source := fcache.NewFakeControllerSource()
+		informer := cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
+		var events [4]atomic.Int32
+		var all sync.WaitGroup
+		for i := range events {
+			all.Go(func() {
+				if err := caches.AddOwnerIndex(informer); err != nil {
+					t.Error(err)
+				}
+				if err := subscribe(informer, &subscription{fields: Labels, initial: true, enqueue: func(types.NamespacedName) {},
+					concern: func(Event, Enqueue) { events[i].Add(1) }}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		shared, err := dispatcherOf(informer, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.OnAdd(&corev1.Pod{}, false)
+		for i := range events {
+			if n := events[i].Load(); n != 1 {
+				t.Errorf("subscriber %d of one handler was told of %d events, want 1", i, n)
+			}
+		}
+		if t.Failed() {
+			return
 		}
 	}
 }

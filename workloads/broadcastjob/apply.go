@@ -5,12 +5,15 @@ package broadcastjob
 import (
 	"context"
 	"fmt"
+	"maps"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -34,12 +37,16 @@ type applier struct {
 	written *v1alpha1.BroadcastJobStatus
 	// missed is how many pods that the planned status counts as active are not.
 	missed int32
+
+	lock  sync.Mutex
+	taken []string // names of pods that are somebody else's
 }
 
 // apply applies the plan. One pod's failure does not stop the others; all errors are
 // collected, so that the reconcile is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Job), job: s.Job, plan: plan, written: &s.Job.Status}
+	a.Taken = a.nameTaken
 	if plan.StatusFirst || a.shrinks() {
 		if err := a.status(ctx); err != nil || a.Gone {
 			return 0, apply.WorthRetrying(err)
@@ -94,7 +101,35 @@ func (a *applier) createPods(ctx context.Context) error {
 		return a.CreatePods(ctx, a.plan.Create[i:i+1])
 	})
 	a.missed += int32(len(a.plan.Create) - created)
+	if len(a.taken) > 0 {
+		names := maps.Clone(a.Reconciler.taken.Get(a.Key))
+		if names == nil {
+			names = map[string]bool{}
+		}
+		for _, name := range a.taken {
+			names[name] = true
+		}
+		a.Reconciler.taken.Set(a.Key, names)
+	}
 	return err
+}
+
+// nameTaken finds out whether the name of a new pod is somebody else's, as where a user has
+// taken a pod out of the job: then the pod gets another one next time. (BJ-12)
+func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error) error {
+	found, err := a.Pods.Read(ctx, a.Key.Namespace, c.Pod.Name)
+	switch {
+	case apierrors.IsNotFound(err): // it is gone by now
+		return nil
+	case err != nil:
+		return fmt.Errorf("read pod %s, which has the name of a new one: %w", c.Pod.Name, err)
+	case metav1.IsControlledBy(found, a.job): // the cache will show it
+		return nil
+	}
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.taken = append(a.taken, c.Pod.Name)
+	return nil
 }
 
 // status writes the planned status, as far as it has come true.
@@ -114,6 +149,9 @@ func (a *applier) status(ctx context.Context) error {
 		return err
 	}
 	a.written = status
+	if a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
+		a.metrics.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,8 +36,18 @@ type cluster struct {
 	*fixture.Cluster
 	options    Options // for a controller that shares the informers
 	reconciler *Reconciler
+	finished   finished
 	// ends says how the pod of a node ends, and whether it does. Nil: all succeed.
 	ends func(node string) (corev1.PodPhase, bool)
+	// plant plants a bug in every controller that starts. Nil: there is none.
+	plant func(*Reconciler)
+}
+
+// finished is JobMetrics.
+type finished []string
+
+func (f *finished) Finished(phase v1alpha1.BroadcastJobPhase, succeeded, failed int32, took time.Duration) {
+	*f = append(*f, fmt.Sprintf("%s after %s: %d succeeded, %d failed", phase, took, succeeded, failed))
 }
 
 // inCluster plays a story with BroadcastJobs.
@@ -60,6 +71,7 @@ func (c *cluster) setUp() {
 	}
 	c.Must(caches.AddOwnerIndex(o.Pods))
 	o.Reader = newInformerReader(&o)
+	o.JobMetrics = &c.finished
 	c.options = o
 	c.restart()
 	c.Unfinished = func() string {
@@ -96,6 +108,9 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 	}
 	controller, err := New(o)
 	c.Must(err)
+	if c.plant != nil {
+		c.plant(controller.Reconciler)
+	}
 	return reconciles, c.Start(controller.Run)
 }
 

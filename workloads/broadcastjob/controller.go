@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -50,6 +51,8 @@ type Reconciler struct {
 	reader         Reader
 	assignDirectly bool
 	writer         *apply.Writer
+	taken          consistency.Last[map[string]bool] // see Snapshot.TakenNames
+	metrics        JobMetrics
 	shell          *controller.Reconciler[Snapshot, Plan]
 }
 
@@ -60,7 +63,10 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("broadcastjob", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, assignDirectly: o.AssignDirectly, writer: newWriter(&o)}
+	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, assignDirectly: o.AssignDirectly, writer: newWriter(&o), metrics: o.JobMetrics}
+	if r.metrics == nil {
+		r.metrics = noMetrics{}
+	}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil
 }

@@ -32,8 +32,11 @@
 //     OpenKruise counts it where it happens to see it.
 //   - A job is complete when every desired node has a result; a pod that is being
 //     deleted is waited for.
-//   - A pod that has restarted too often has failed, and the job does not wait for it.
-//     In OpenKruise such a job never completes.
+//   - A pod that has restarted too often has failed, and the job does not wait for it, and
+//     deletes it when it ends. In OpenKruise such a job never completes, and where it
+//     fails the pod restarts for ever.
+//   - A job of the type Never runs on a node that takes the place and the name of another,
+//     also where the finished pod of that one is still there.
 //   - When a job fails, its results are written before its pods are deleted, which is
 //     tried until it succeeds. A pod that leaves a node that fits no more is not
 //     counted as failed meanwhile.

@@ -57,6 +57,9 @@ func place(t testing.TB, job *v1alpha1.BroadcastJob, text string) *Snapshot {
 			if strings.HasPrefix(name, "cordoned") {
 				node.Spec.Unschedulable = true
 			}
+			if strings.HasPrefix(name, "rejoined") { // later than all pods
+				node.CreationTimestamp.Time = noon
+			}
 			s.Nodes = append(s.Nodes, node)
 		}
 		if !hasPod {

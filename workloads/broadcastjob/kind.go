@@ -66,11 +66,16 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource, name string) bool {
 			return resource == ResourcePods && controller.Holds(s.Pods, name)
 		},
 	}
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.taken.Forget(key)
 }
 
 // observe reads everything that a plan for the job depends on. It returns nil
@@ -83,7 +88,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, AssignDirectly: r.assignDirectly, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.assignDirectly, Now: r.shell.Clock.Now()}
 	if s.Pods, err = r.reader.Pods(key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)
 	}

@@ -3,6 +3,8 @@
 package broadcastjob
 
 import (
+	"time"
+
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -12,10 +14,25 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Metrics receives what the controller measures of itself.
 type Metrics = podwright.Metrics
+
+// JobMetrics receives how jobs end. Implementations must be safe for use by several
+// goroutines.
+type JobMetrics interface {
+	// Finished is called when a job is completed or has failed, with the numbers of nodes by
+	// result, and the time since its start. A job whose last write of the status had no
+	// answer is left out.
+	Finished(phase v1alpha1.BroadcastJobPhase, succeeded, failed int32, took time.Duration)
+}
+
+// noMetrics is JobMetrics that measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Finished(v1alpha1.BroadcastJobPhase, int32, int32, time.Duration) {}
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Workloads are required; every other field has a useful zero value.
@@ -52,8 +69,9 @@ type Options struct {
 	Clock clock.WithTicker
 	// Recorder receives events about BroadcastJobs. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
+	// Metrics, JobMetrics, and QueueMetrics of the work queue, default to none.
 	Metrics      Metrics
+	JobMetrics   JobMetrics
 	QueueMetrics workqueue.MetricsProvider
 }
 

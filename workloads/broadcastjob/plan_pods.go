@@ -24,20 +24,34 @@ func (p *planner) deleteActive(counted bool) {
 	for _, pod := range p.active {
 		p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "the job has failed", Active: counted})
 	}
+	p.deleteRestarting()
+}
+
+// deleteRestarting deletes the pods that have failed and run on: the job has ended. (BJ-11)
+func (p *planner) deleteRestarting() {
+	for _, pod := range p.restarting {
+		p.plan.Delete = append(p.plan.Delete, Deletion{Pod: pod, Reason: "the job has ended, and it restarted too often"})
+	}
 	p.sortDeletions()
 }
 
 // deleteMisfits deletes the pods whose nodes do not fit any more. A finished pod on
-// a node that is gone is left to the garbage collector. (BJ-7)
+// a node that is gone is left to the garbage collector, until another node has its name.
+// (BJ-7, BJ-15)
 func (p *planner) deleteMisfits() {
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		if n.pod == nil || n.pod.DeletionTimestamp != nil || n.misfit == "" || n.misfit == nodefit.Gone && n.state != Active {
+		if n.pod == nil || n.pod.DeletionTimestamp != nil {
 			continue
 		}
-		p.plan.Delete = append(p.plan.Delete, Deletion{
-			Pod: n.pod, Reason: fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit), Active: n.state == Active,
-		})
+		d := Deletion{Pod: n.pod, Reason: fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit), Active: n.state == Active}
+		switch {
+		case n.former:
+			d.Reason = fmt.Sprintf("it ran on another node of the name %s", n.name)
+		case n.misfit == "" || n.misfit == nodefit.Gone && n.state != Active:
+			continue
+		}
+		p.plan.Delete = append(p.plan.Delete, d)
 	}
 	p.sortDeletions()
 }
@@ -93,7 +107,8 @@ func (p *planner) wait(reason *rollout.Reason) {
 }
 
 func (p *planner) podNames() map[string]bool {
-	names := make(map[string]bool, len(p.Pods))
+	names := make(map[string]bool, len(p.Pods)+len(p.TakenNames))
+	maps.Copy(names, p.TakenNames)
 	for _, pod := range p.Pods {
 		names[pod.Name] = true
 	}

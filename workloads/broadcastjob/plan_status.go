@@ -116,6 +116,7 @@ func (p *planner) planCompletion() {
 	}
 	message := fmt.Sprintf("Job completed, %d pods succeeded, %d pods failed", s.Succeeded, s.Failed)
 	p.end(v1alpha1.PhaseCompleted, v1alpha1.JobComplete, message)
+	p.deleteRestarting()
 	p.event(Event{Type: corev1.EventTypeNormal, Reason: EventJobComplete, Message: message})
 }
 
@@ -138,13 +139,15 @@ func (p *planner) end(phase v1alpha1.BroadcastJobPhase, condition v1alpha1.JobCo
 // planOver plans a job that has finished: what is left of its pods where it has
 // failed, and the end of its time. (BJ-2, BJ-11)
 func (p *planner) planOver() {
-	if p.Job.Status.Phase == v1alpha1.PhaseFailed {
-		for _, pod := range p.Pods {
-			if p.owns(pod) && p.stateOf(pod) == Active {
-				p.active = append(p.active, pod)
-			}
+	for _, pod := range p.Pods {
+		if p.owns(pod) {
+			p.take(pod)
 		}
+	}
+	if p.Job.Status.Phase == v1alpha1.PhaseFailed {
 		p.deleteActive(false)
+	} else {
+		p.deleteRestarting()
 	}
 	p.plan.DeleteJob = p.expire(p.Job.Status.CompletionTime)
 }

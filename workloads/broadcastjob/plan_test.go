@@ -71,6 +71,11 @@ func TestPlan(t *testing.T) {
 		{"BJ-11: Never and failed, the results stand", `status: {phase: failed, nodeResults: {n1: Failed}}` + "\nspec: {completionPolicy: {type: Never}}", "n1:active n2",
 			"-n1 failed desired=2 active=0 succeeded=0 failed=1"},
 
+		{"BJ-11: a pod that restarts too often", running, "n1:active+restarts=1 n2:active n3", `-n1 -n2 failed desired=3 active=0 succeeded=0 failed=2 "failed pod is found"`},
+		{"BJ-11: it was not deleted", failed, "n1:active+restarts=1 n2:Failed n3:Succeeded", "-n1"},
+		{"BJ-11: nor when the job was complete", complete, "n1:active+restarts=1 n2:Failed n3:Succeeded", "-n1"},
+		{"BJ-11: while the job goes on it may succeed", running + cont, "n1:active+restarts=1 n2:active", "running desired=2 active=1 succeeded=0 failed=1"},
+
 		{"BJ-12: a number", running + "\nspec: {parallelism: 2}", "n3 n2 n1", "+n1 +n2 running desired=3 active=2 succeeded=0 failed=0"},
 		{"BJ-12: as many are active", running + "\nspec: {parallelism: 1}", "n1:active n2", "running desired=2 active=1 succeeded=0 failed=0"},
 		{"BJ-12: those that are being deleted are not active", running + "\nspec: {parallelism: 1}", "n1:active+leaving n2", "+n2 running desired=2 active=1 succeeded=0 failed=0"},
@@ -88,7 +93,7 @@ spec: {parallelism: "1"}`, "n1 n2", "+n1 running desired=2 active=1 succeeded=0 
 		{"BJ-13: complete", running, "n1:Succeeded n2:Succeeded", `completed desired=2 active=0 succeeded=2 failed=0 "JobComplete"`},
 		{"BJ-13: complete with failures", running + cont, "n1:Succeeded n2:Failed", `completed desired=2 active=0 succeeded=1 failed=1 "JobComplete"`},
 		{"BJ-13: one is being deleted", running, "n1:Succeeded n2:active+leaving", "running desired=2 active=0 succeeded=1 failed=0"},
-		{"BJ-13: one that restarts too often", running + cont, "n1:active+restarts=1", `completed desired=1 active=0 succeeded=0 failed=1 "JobComplete"`},
+		{"BJ-13: one that restarts too often", running + cont, "n1:active+restarts=1", `-n1 completed desired=1 active=0 succeeded=0 failed=1 "JobComplete"`},
 		{"BJ-13: one is to be deleted", running, "n1:Succeeded cordoned:active", "-cordoned running desired=1 active=0 succeeded=1 failed=0"},
 
 		{"BJ-14: not yet", complete + "\nspec: {completionPolicy: {ttlSecondsAfterFinished: 90}}", "n1", "again in 30s"},
@@ -102,6 +107,14 @@ spec: {parallelism: "1"}`, "n1 n2", "+n1 running desired=2 active=1 succeeded=0 
 		{"BJ-15: Never, and a node has left", `status: {phase: running, startTime: "2026-01-01T11:00:00Z", nodeResults: {n1: Succeeded, n2: Succeeded}}` + "\nspec: {completionPolicy: {type: Never}}", "n2",
 			"running desired=1 active=0 succeeded=1 failed=0"},
 		{"BJ-15: Never, once complete", complete + "\nspec: {completionPolicy: {type: Never}}", "n1:Succeeded n2", "+n2 running desired=2 active=1 succeeded=1 failed=0"},
+
+		{"BJ-15: Never, and another node has the name", `status: {phase: running, startTime: "2026-01-01T11:00:00Z", nodeResults: {rejoined: Succeeded}}` + "\nspec: {completionPolicy: {type: Never}}",
+			"rejoined:Succeeded", "-rejoined running desired=1 active=0 succeeded=0 failed=0"},
+		{"BJ-15: Never, another node has the name, and the pod goes", running + "\nspec: {completionPolicy: {type: Never}, failurePolicy: {type: Continue}}",
+			"rejoined:Failed+leaving", "running desired=1 active=0 succeeded=0 failed=0"},
+		{"BJ-15: Never, another node has the name, and the pod is gone", running + "\nspec: {completionPolicy: {type: Never}}", "rejoined", "+rejoined running desired=1 active=1 succeeded=0 failed=0"},
+		{"BJ-15: Never, another node has the name, and the pod runs on", running + "\nspec: {completionPolicy: {type: Never}}", "rejoined:active", "running desired=1 active=1 succeeded=0 failed=0"},
+		{"BJ-19: Always, another node has the name", running, "rejoined:Succeeded", `completed desired=1 active=0 succeeded=1 failed=0 "JobComplete"`},
 
 		{"BJ-18: is being deleted", running + "\nmetadata: {deletionTimestamp: \"2026-01-01T11:00:00Z\"}", "n1:active n2", "running desired=2 active=1 succeeded=0 failed=0"},
 

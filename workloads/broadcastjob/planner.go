@@ -28,6 +28,8 @@ type planner struct {
 
 	nodes  []node        // by name
 	active []*corev1.Pod // in any order
+	// restarting are those that count as failed because they restarted too often.
+	restarting []*corev1.Pod
 	// results are those of the nodes, as they are to be.
 	results map[string]v1alpha1.BroadcastJobNodeResult
 }
@@ -39,6 +41,7 @@ type node struct {
 	pod    *corev1.Pod  // the one that tells how far the node is, nil: none
 	state  State        // empty: the job is not about the node
 	misfit nodefit.Misfit
+	former bool // the pod ran on another node of the name, and tells nothing of this one
 }
 
 // desired tells whether the job is for a node. (BJ-7)
@@ -92,10 +95,7 @@ func (p *planner) placePods() {
 		if !p.owns(pod) {
 			continue
 		}
-		state := p.stateOf(pod)
-		if state == Active {
-			p.active = append(p.active, pod)
-		}
+		state := p.take(pod)
 		name := placeOf(pod)
 		if name == "" {
 			continue // it belongs to no node, and counts as active
@@ -122,6 +122,19 @@ func (p *planner) placePods() {
 		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventDuplicatePod, Lasting: true,
 			Message: fmt.Sprintf("More than one pod on node %s", strings.Join(slices.Compact(twice), ", "))})
 	}
+}
+
+// take takes a pod of the job for one of those that run, where it does, and tells how
+// far it is.
+func (p *planner) take(pod *corev1.Pod) State {
+	state := p.stateOf(pod)
+	switch {
+	case state == Active:
+		p.active = append(p.active, pod)
+	case state == Failed && pod.Status.Phase != corev1.PodFailed:
+		p.restarting = append(p.restarting, pod)
+	}
+	return state
 }
 
 // before tells whether a pod tells more about its node than the one found so far: the
@@ -164,7 +177,10 @@ func (p *planner) stateOf(pod *corev1.Pod) State {
 // status, and whether it fits. (BJ-5, BJ-7)
 func (p *planner) judge(n *node, template *nodefit.Checker) {
 	result := State(p.Job.Status.NodeResults[n.name])
-	if n.object == nil && !p.always() || n.pod == nil && result == Failed && p.Job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause {
+	if n.former = p.isFormer(n); n.former {
+		n.state = Leaving
+	}
+	if n.former || n.object == nil && !p.always() || n.pod == nil && result == Failed && p.Job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause {
 		result = "" // the user has deleted the failed pod to have the node run again (BJ-9)
 	}
 	switch {
@@ -178,7 +194,7 @@ func (p *planner) judge(n *node, template *nodefit.Checker) {
 		return
 	}
 	switch {
-	case n.pod != nil && n.pod.DeletionTimestamp == nil:
+	case n.pod != nil && n.pod.DeletionTimestamp == nil && !n.former:
 		n.misfit = nodefit.New(&n.pod.Spec).Check(n.object)
 	case n.state == "" || n.state == Leaving:
 		n.misfit = template.Check(n.object)
@@ -186,6 +202,12 @@ func (p *planner) judge(n *node, template *nodefit.Checker) {
 			n.state = Waiting
 		}
 	}
+}
+
+// isFormer tells whether a finished pod of a job that never ends is older than the node
+// of its name: that has joined in place of the one where the pod ran. (BJ-15)
+func (p *planner) isFormer(n *node) bool {
+	return !p.always() && n.done() && n.pod != nil && n.object != nil && n.pod.CreationTimestamp.Time.Before(n.object.CreationTimestamp.Time)
 }
 
 // count counts what has been observed. (BJ-8)

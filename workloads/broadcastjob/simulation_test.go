@@ -4,37 +4,54 @@ package broadcastjob
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
+// seeds is how many histories are played, of all policies in turn.
+const seeds = 50
+
+// policies are those of the jobs of the histories, by the remainder of the seed.
+var policies = []string{
+	`"failurePolicy":{"type":"Continue"}`,
+	`"failurePolicy":{"type":"FailFast"}`,
+	`"failurePolicy":{"type":"Continue"},"completionPolicy":{"type":"Never"}`,
+	`"failurePolicy":{"type":"Continue"},"completionPolicy":{"activeDeadlineSeconds":60}`,
+	`"failurePolicy":{"type":"Pause"}`,
+}
+
 // TestSimulation plays random histories amid stale caches, requests that fail, answers that
-// are lost, and users who delete pods, cordon nodes and change their minds. After every step
-// no node has two pods and no result was lost; and in the end the job ends. (BJ-1, BJ-19, BJ-22)
+// are lost, managers that die, and users who delete pods, cordon nodes and change their minds.
+// The judge looks after every step; when all is calm for a while, nothing is left to do; and in
+// the end the job ends. (BJ-1, BJ-7 to BJ-15, BJ-19, BJ-20, BJ-22)
 func TestSimulation(t *testing.T) {
-	for seed := range uint64(30) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { inCluster(t, func(t *testing.T, c *cluster) { c.simulate(seed) }) })
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				if wrong, happened := c.simulate(seed); len(wrong) > 0 {
+					t.Errorf("%v after %q", wrong, happened)
+				}
+			})
+		})
 	}
 }
 
-func (c *cluster) simulate(seed uint64) {
+// simulate plays a history until something is wrong, and returns what that is, and what has happened.
+func (c *cluster) simulate(seed uint64) (wrong []violation, happened []string) {
 	names := nodeNames(6)
 	c.addNodes(names...)
 	r := rand.New(rand.NewPCG(seed, 2))
 	c.ends = func(string) (corev1.PodPhase, bool) { return corev1.PodSucceeded, r.IntN(3) == 0 }
-	c.Create(testJob("web"), `{"spec":{"parallelism":2,"failurePolicy":{"type":"Continue"}}}`)
+	c.Create(testJob("web"), `{"spec":{"parallelism":2,`+policies[seed%uint64(len(policies))]+`}}`)
+	j := newJudge(c)
 	_, stop := c.start()
+	defer func() { stop() }()
 	c.Sleep("1s")
-	var happened []string
-	results := map[string]v1alpha1.BroadcastJobNodeResult{}
 	for range 40 {
 		if r.IntN(5) == 0 { // the manager dies
 			stop()
@@ -43,38 +60,65 @@ func (c *cluster) simulate(seed uint64) {
 			}
 			_, stop = c.start()
 			c.Sleep("1s")
-			happened = append(happened, "a new manager")
+			j.say("a new manager")
 		}
-		happened = append(happened, c.disturb(r))
-		name := names[r.IntN(len(names))]
-		switch r.IntN(6) {
-		case 0:
-			c.cordon(name)
-			happened = append(happened, name+" is cordoned")
-		case 1:
-			c.patchNode(name, `{"spec":{"unschedulable":null}}`)
-		case 2:
-			c.Edit(fmt.Sprintf(`{"spec":{"parallelism":%d}}`, r.IntN(4)))
-		}
+		j.say(c.disturb(r))
+		c.change(r, names[r.IntN(len(names))], j)
 		for range r.IntN(4) {
 			c.nodeStep()
 			c.Sleep(fmt.Sprint(r.IntN(3000), "ms"))
+			j.look()
 		}
-		c.promise(results, happened)
+		if r.IntN(8) == 0 {
+			c.calm()
+			j.say("calm")
+			j.calm()
+		}
+		if len(j.wrong) > 0 {
+			return j.wrong, j.happened
+		}
 	}
 	c.calm()
 	for _, name := range names {
 		c.patchNode(name, `{"spec":{"unschedulable":null}}`)
 	}
-	c.Edit(`{"spec":{"parallelism":3}}`)
+	c.Edit(`{"spec":{"parallelism":3,"paused":false}}`)
+	j.allowed, j.paused = max(j.allowed, 3), false
 	c.ends = nil
 	for range 30 {
 		c.settle()
+		for _, pod := range c.Pods() {
+			if pod.Status.Phase == corev1.PodFailed && seed%uint64(len(policies)) == 4 {
+				c.DeletePod(pod.Name) // has the node run again
+			}
+		}
 	}
-	stop()
-	s := c.get().Status
-	if s.Phase != v1alpha1.PhaseCompleted || s.Succeeded+s.Failed != s.Desired || s.Active != 0 {
-		c.T.Errorf("it ends as %s after %q", c.outcome(), happened)
+	c.Sleep("10m")
+	j.calm()
+	j.end()
+	return j.wrong, j.happened
+}
+
+// change has users change the job or a node.
+func (c *cluster) change(r *rand.Rand, node string, j *judge) {
+	c.T.Helper()
+	switch r.IntN(8) {
+	case 0:
+		c.cordon(node)
+		j.say(node + " is cordoned")
+	case 1:
+		c.patchNode(node, `{"spec":{"unschedulable":null}}`)
+		j.say(node + " is uncordoned")
+	case 2:
+		n := r.IntN(4)
+		c.Edit(fmt.Sprintf(`{"spec":{"parallelism":%d}}`, n))
+		j.allowed = max(j.allowed, n)
+		j.say(fmt.Sprint("parallelism ", n))
+	case 3:
+		paused := r.IntN(3) == 0
+		c.Edit(fmt.Sprintf(`{"spec":{"paused":%t}}`, paused))
+		j.paused = j.paused && paused
+		j.say(fmt.Sprint("paused ", paused))
 	}
 }
 
@@ -132,27 +176,12 @@ func (c *cluster) calm() {
 		c.Release(resource)
 	}
 	c.Sleep("10m")
-}
-
-// promise checks what holds at any time. results are those that were seen before.
-func (c *cluster) promise(results map[string]v1alpha1.BroadcastJobNodeResult, happened []string) {
-	c.T.Helper()
-	on := map[string]string{}
-	for _, pod := range c.Pods() {
-		if metav1.GetControllerOf(&pod) == nil {
-			continue
+	for range 3 { // what is being deleted goes
+		for _, pod := range c.Pods() {
+			if pod.DeletionTimestamp != nil {
+				c.Must(c.podStep(&pod))
+			}
 		}
-		node := placeOf(&pod)
-		if on[node] != "" {
-			c.T.Fatalf("BJ-22: node %s has the pods %s and %s after %q", node, on[node], pod.Name, happened)
-		}
-		on[node] = pod.Name
+		c.Sleep("1m")
 	}
-	s := c.get().Status
-	for node, result := range results {
-		if now := s.NodeResults[node]; now == "" || result == v1alpha1.NodeSucceeded && now != result {
-			c.T.Fatalf("BJ-19: node %s had %s, and has %q after %q", node, result, now, happened)
-		}
-	}
-	maps.Copy(results, s.NodeResults)
 }

@@ -22,6 +22,8 @@ type Snapshot struct {
 	// Nodes are all nodes of the cluster, in any order. A pod whose node is not among
 	// them is deleted, unless it has finished.
 	Nodes []*corev1.Node
+	// TakenNames are names of pods that are somebody else's. Nil: none are known.
+	TakenNames map[string]bool
 	// AssignDirectly assigns new pods to their nodes by spec.nodeName. Default
 	// false: the scheduler does, held to the node by the pod's affinity.
 	AssignDirectly bool

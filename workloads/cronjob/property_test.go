@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/workloads/cronjob"
@@ -22,6 +24,8 @@ import (
 // writes, the API server refuses jobs, and users delete them.
 type model struct {
 	*rapid.T
+	plan    func(*cronjob.Snapshot) *cronjob.Plan
+	violate func(rule, format string, args ...any)
 	s       *cronjob.Snapshot
 	created map[string]bool
 	newest  time.Time // lastScheduleTime
@@ -31,24 +35,33 @@ type model struct {
 func TestProperties(t *testing.T) {
 	template := newCronJob(t, "web", "schedule: '@hourly'")
 	rapid.Check(t, func(t *rapid.T) {
-		m := &model{T: t, created: map[string]bool{}, s: &cronjob.Snapshot{CronJob: template.DeepCopy(), Now: time.Date(2022, 9, 5, 10, 2, 3, 0, time.UTC)}}
-		m.s.CronJob.CreationTimestamp.Time = m.s.Now
-		m.change()
-		t.Repeat(map[string]func(*rapid.T){
-			"":          func(*rapid.T) { m.check() },
-			"reconcile": func(*rapid.T) { m.reconcile("") },
-			"reconcile and end": func(t *rapid.T) {
-				m.reconcile(rapid.SampledFrom([]string{"before the claim", "after the claim", "after the creation"}).Draw(t, "when"))
-			},
-			"reconcile, refused":  func(*rapid.T) { m.reconcile("refused") },
-			"restart":             func(*rapid.T) { m.s.Unstarted = time.Time{} },
-			"time passes":         func(t *rapid.T) { m.pass(rapid.IntRange(0, 600).Draw(t, "seconds")) },
-			"much time passes":    func(t *rapid.T) { m.pass(rapid.IntRange(0, 4*24*3600).Draw(t, "seconds")) },
-			"the clock goes back": func(t *rapid.T) { m.pass(-rapid.IntRange(0, 3600).Draw(t, "seconds")) },
-			"a job ends":          func(*rapid.T) { m.end() },
-			"a job is deleted":    func(*rapid.T) { m.delete() },
-			"the user changes":    func(*rapid.T) { m.change() },
-		})
+		newModel(t, template, cronjob.NewPlan, func(rule, format string, args ...any) { t.Fatalf(rule+": "+format, args...) }).play()
+	})
+}
+
+func newModel(t *rapid.T, template *v1alpha1.AdvancedCronJob, plan func(*cronjob.Snapshot) *cronjob.Plan, violate func(string, string, ...any)) *model {
+	return &model{T: t, plan: plan, violate: violate, created: map[string]bool{},
+		s: &cronjob.Snapshot{CronJob: template.DeepCopy(), Now: time.Date(2022, 9, 5, 10, 2, 3, 0, time.UTC)}}
+}
+
+// play plays a history.
+func (m *model) play() {
+	m.s.CronJob.CreationTimestamp.Time = m.s.Now
+	m.change()
+	m.Repeat(map[string]func(*rapid.T){
+		"":          func(*rapid.T) { m.check() },
+		"reconcile": func(*rapid.T) { m.reconcile("") },
+		"reconcile and end": func(t *rapid.T) {
+			m.reconcile(rapid.SampledFrom([]string{"before the claim", "after the claim", "after the creation"}).Draw(t, "when"))
+		},
+		"reconcile, refused":  func(*rapid.T) { m.reconcile("refused") },
+		"restart":             func(*rapid.T) { m.s.Unstarted = time.Time{} },
+		"time passes":         func(t *rapid.T) { m.pass(rapid.IntRange(0, 600).Draw(t, "seconds")) },
+		"much time passes":    func(t *rapid.T) { m.pass(rapid.IntRange(0, 4*24*3600).Draw(t, "seconds")) },
+		"the clock goes back": func(t *rapid.T) { m.pass(-rapid.IntRange(0, 3600).Draw(t, "seconds")) },
+		"a job ends":          func(*rapid.T) { m.end() },
+		"a job is deleted":    func(*rapid.T) { m.delete() },
+		"the user changes":    func(*rapid.T) { m.change() },
 	})
 }
 
@@ -83,7 +96,7 @@ func (m *model) delete() {
 
 // reconcile applies a plan as far as it comes.
 func (m *model) reconcile(ends string) {
-	plan := cronjob.NewPlan(m.s)
+	plan := m.plan(m.s)
 	m.judge(plan)
 	for _, c := range plan.Children {
 		if c.Scheduled.Equal(m.s.Unstarted) {
@@ -111,7 +124,7 @@ func (m *model) reconcile(ends string) {
 		return
 	}
 	if m.created[plan.Start.Job.Name] {
-		m.Fatalf("ACJ-13.2: %s is run again", plan.Start.Job.Name)
+		m.violate("ACJ-13.2", "%s is run again", plan.Start.Job.Name)
 	}
 	m.created[plan.Start.Job.Name] = true
 	plan.Start.Job.UID = types.UID(fmt.Sprint("uid-", len(m.created)))
@@ -138,26 +151,32 @@ func (m *model) judge(plan *cronjob.Plan) {
 		}
 	}
 	if start := plan.Start; start != nil {
+		schedule, err := cron.ParseStandard(spec.Schedule)
+		if err != nil {
+			m.Fatal(err)
+		}
 		switch late := m.s.Now.Sub(start.Scheduled); {
+		case !schedule.Next(start.Scheduled).After(m.s.Now):
+			m.violate("ACJ-9", "%s is run, and a later time has come", start.Scheduled)
 		case late < 0 && !start.Scheduled.Equal(m.s.Unstarted): // which was due by the clock of then
-			m.Fatalf("ACJ-9: %s is run %s early", start.Scheduled, -late)
+			m.violate("ACJ-9", "%s is run %s early", start.Scheduled, -late)
 		case spec.StartingDeadlineSeconds != nil && late >= time.Duration(*spec.StartingDeadlineSeconds)*time.Second:
-			m.Fatalf("ACJ-11: %s is run %s late", start.Scheduled, late)
+			m.violate("ACJ-11", "%s is run %s late", start.Scheduled, late)
 		case *spec.Paused:
-			m.Fatalf("ACJ-6: run while paused")
+			m.violate("ACJ-6", "run while paused")
 		case spec.ConcurrencyPolicy == v1alpha1.ForbidConcurrent && active > 0:
-			m.Fatalf("ACJ-12.1: run beside %d", active)
+			m.violate("ACJ-12.1", "run beside %d", active)
 		case spec.ConcurrencyPolicy == v1alpha1.ReplaceConcurrent && active != len(plan.Replace):
-			m.Fatalf("ACJ-12.2: %d of %d are replaced", len(plan.Replace), active)
+			m.violate("ACJ-12.2", "%d of %d are replaced", len(plan.Replace), active)
 		}
 	} else if len(plan.Replace) > 0 {
-		m.Fatalf("ACJ-12.2: deleted for nothing")
+		m.violate("ACJ-12.2", "deleted for nothing")
 	}
 	if (plan.Start == nil) == (plan.Waiting == nil) {
-		m.Fatalf("it creates %v, and waits for %v", plan.Start, plan.Waiting)
+		m.violate("ACJ-9", "it creates %v, and waits for %v", plan.Start, plan.Waiting)
 	}
 	if !*spec.Paused && (plan.RequeueAfter <= 0 || plan.Next.Sub(m.s.Now) != plan.RequeueAfter) {
-		m.Fatalf("ACJ-10: the next time is %s, it is called after %s", plan.Next, plan.RequeueAfter)
+		m.violate("ACJ-10", "the next time is %s, it is called after %s", plan.Next, plan.RequeueAfter)
 	}
 }
 
@@ -166,17 +185,115 @@ func (m *model) judge(plan *cronjob.Plan) {
 func (m *model) check() {
 	if last := m.s.CronJob.Status.LastScheduleTime; last != nil {
 		if last.Time.Before(m.newest) {
-			m.Fatalf("ACJ-3: lastScheduleTime goes back from %s to %s", m.newest, last)
+			m.violate("ACJ-3", "lastScheduleTime goes back from %s to %s", m.newest, last)
 		}
 		m.newest = last.Time
 	}
 	copied := *m.s
 	copied.CronJob, copied.Jobs = m.s.CronJob.DeepCopy(), slices.Clone(m.s.Jobs)
-	other := &model{T: m.T, s: &copied, created: maps.Clone(m.created)}
+	other := &model{T: m.T, plan: m.plan, violate: m.violate, s: &copied, created: maps.Clone(m.created)}
 	for range 3 {
 		other.reconcile("")
 	}
-	if plan := cronjob.NewPlan(other.s); plan.Start != nil || plan.Status != nil || len(plan.Clean) > 0 {
-		m.Fatalf("it does not settle: %s", plan)
+	plan := m.plan(other.s)
+	if plan.Start != nil || plan.Status != nil || len(plan.Clean) > 0 {
+		m.violate("ACJ-10", "it does not settle: %s", plan)
+	}
+	other.checkSettled(plan)
+}
+
+// checkSettled checks what holds where nothing is left to do.
+func (m *model) checkSettled(plan *cronjob.Plan) {
+	limits := map[cronjob.State]int32{
+		cronjob.Succeeded: ptr.Deref(m.s.CronJob.Spec.SuccessfulJobsHistoryLimit, 3), cronjob.Failed: ptr.Deref(m.s.CronJob.Spec.FailedJobsHistoryLimit, 1),
+	}
+	for _, c := range plan.Children {
+		if limit, finished := limits[c.State]; finished {
+			if limits[c.State]--; limit == 0 {
+				m.violate("ACJ-5", "%s is kept", c.Reference.Name)
+			}
+		}
+	}
+	last, unstarted := m.s.CronJob.Status.LastScheduleTime, m.s.Unstarted
+	if last != nil && !unstarted.IsZero() && last.Time.Equal(unstarted) && plan.Waiting != nil && plan.Waiting.Rule == cronjob.RuleSchedule {
+		m.violate("ACJ-13.2", "the job of %s was refused, and is not tried again", unstarted)
+	}
+}
+
+// TestPropertiesFindBugs plants bugs, each of which a few histories must find.
+func TestPropertiesFindBugs(t *testing.T) {
+	template := newCronJob(t, "web", "schedule: '@hourly'")
+	inSpec := func(misread func(*v1alpha1.AdvancedCronJob)) func(*cronjob.Snapshot) *cronjob.Plan {
+		return func(s *cronjob.Snapshot) *cronjob.Plan {
+			with := *s
+			with.CronJob = s.CronJob.DeepCopy()
+			misread(with.CronJob)
+			return cronjob.NewPlan(&with)
+		}
+	}
+	inPlan := func(spoil func(*cronjob.Plan)) func(*cronjob.Snapshot) *cronjob.Plan {
+		return func(s *cronjob.Snapshot) *cronjob.Plan {
+			plan := cronjob.NewPlan(s)
+			spoil(plan)
+			return plan
+		}
+	}
+	for _, bug := range []struct {
+		name, breaks string
+		plan         func(*cronjob.Snapshot) *cronjob.Plan
+	}{
+		{"lastScheduleTime comes of the jobs that are left", "ACJ-13.2", inSpec(func(c *v1alpha1.AdvancedCronJob) { c.Status.LastScheduleTime = nil })},
+		{"lastScheduleTime goes back", "ACJ-3", inPlan(func(p *cronjob.Plan) {
+			if p.Status != nil && p.Start == nil && len(p.Children) == 0 {
+				p.Status.LastScheduleTime = nil
+			}
+		})},
+		{"nothing claims a time", "ACJ-13.2", inPlan(func(p *cronjob.Plan) {
+			if p.Start != nil {
+				p.Status = nil
+			}
+		})},
+		{"the starting deadline is not read", "ACJ-11", inSpec(func(c *v1alpha1.AdvancedCronJob) { c.Spec.StartingDeadlineSeconds = nil })},
+		{"paused is not read", "ACJ-6", inSpec(func(c *v1alpha1.AdvancedCronJob) { c.Spec.Paused = nil })},
+		{"the concurrency policy is not read", "ACJ-12.1", inSpec(func(c *v1alpha1.AdvancedCronJob) { c.Spec.ConcurrencyPolicy = "" })},
+		{"active jobs stay", "ACJ-12.2", inPlan(func(p *cronjob.Plan) { p.Replace = nil })},
+		{"nobody asks for the next time", "ACJ-10", inPlan(func(p *cronjob.Plan) { p.RequeueAfter = 0 })},
+		{"finished jobs stay", "ACJ-5", inPlan(func(p *cronjob.Plan) { p.Clean = nil })},
+		{"it stops after 100 missed times", "ACJ-9", inPlan(func(p *cronjob.Plan) {
+			if p.Missed > 100 {
+				p.Start = nil
+			}
+		})},
+		{"the first of many missed times is run", "ACJ-9", func(s *cronjob.Snapshot) *cronjob.Plan {
+			with, plan := *s, cronjob.NewPlan(s)
+			if last := s.CronJob.Status.LastScheduleTime; plan.Missed > 1 && last != nil {
+				with.Now = last.Add(s.Now.Sub(last.Time) / 2)
+				return cronjob.NewPlan(&with)
+			}
+			return plan
+		}},
+		{"a refused job is forgotten", "ACJ-13.2", func(s *cronjob.Snapshot) *cronjob.Plan {
+			with := *s
+			with.Unstarted = time.Time{}
+			return cronjob.NewPlan(&with)
+		}},
+	} {
+		t.Run(bug.name, func(t *testing.T) {
+			found := false
+			others := map[string]int{}
+			for round := 0; round < 20 && !found; round++ { // of 100 histories; nearly always the first one finds it
+				rapid.Check(t, func(rt *rapid.T) {
+					if !found {
+						newModel(rt, template, bug.plan, func(rule, _ string, _ ...any) {
+							others[rule]++
+							found = found || rule == bug.breaks
+						}).play()
+					}
+				})
+			}
+			if !found {
+				t.Errorf("no violation of %s; of others: %v", bug.breaks, others)
+			}
+		})
 	}
 }

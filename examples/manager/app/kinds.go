@@ -173,7 +173,7 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 			return controllers.Of(broadcastjob.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				BroadcastJobs: p.caches.broadcastJobs(), Pods: p.caches.pods(), Nodes: p.caches.nodes(),
-				Workers: *workers, AssignDirectly: !*byScheduler,
+				JobMetrics: jobs, Workers: *workers, AssignDirectly: !*byScheduler,
 			}, broadcastjob.New, broadcastjob.Rules), nil
 		},
 		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
