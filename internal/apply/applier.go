@@ -77,6 +77,9 @@ type Step func(context.Context) error
 // all errors are collected, so that the reconcile is repeated.
 func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
 	a.stored, a.Updated = a.Observed, a.updated
+	if began := a.since(a.Now); a.Now.Sub(began) < late {
+		a.ReusedBy = began.UTC().Format(time.RFC3339Nano)
+	}
 	if adopt != nil {
 		err = adopt(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,7 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // CreateClaim creates a claim of a pod that exists, unless there is one of its
@@ -66,14 +69,61 @@ func (p *Sync) mayUse(ctx context.Context, wanted *corev1.PersistentVolumeClaim)
 	return fmt.Errorf("create claim %s: %w", wanted.Name, err)
 }
 
-// DeleteClaim deletes a claim. One that is gone already is no error.
+// late is how long after it was sent a write may still be served: a connection that
+// stands still holds it up, also where its sender is gone.
+const late = 2 * time.Minute
+
+// noteReuse changes the claims that a new pod finds there, so that deletions of them
+// which the manager before this one has sent are refused. It does so while such writes
+// may be under way: those of one manager are in order. Where a claim has changed since it
+// was observed, it may be on its way out already: the next reconcile sees it. A pod is
+// needed more than the note, where that is refused.
+func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
+	if p.Reused == nil || p.ReusedBy == "" {
+		return nil
+	}
+	for _, claim := range p.Reused(c.Pod) {
+		if claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] == p.ReusedBy {
+			continue
+		}
+		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion,
+			"annotations": map[string]string{v1alpha1.CloneSetClaimReusedAnnotation: p.ReusedBy}}})
+		if err != nil {
+			return err
+		}
+		if err := p.PatchClaim(ctx, claim, data); err != nil && !apiwriter.Final(err) {
+			return fmt.Errorf("create pod %s: note that it reuses claim %s: %w", c.Pod.Name, claim.Name, err)
+		}
+	}
+	return nil
+}
+
+// deleteUnlessReused deletes a claim, unless another manager has given it to a new pod
+// since it was observed.
+func (p *Sync) deleteUnlessReused(ctx context.Context, claim *corev1.PersistentVolumeClaim) (version string, err error) {
+	version, err = p.Claims.DeleteUnchanged(ctx, claim)
+	if !apierrors.IsConflict(err) {
+		return version, err
+	}
+	live, err := apiwriter.Found(p.Kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{}))
+	if err != nil || live == nil || live.UID != claim.UID ||
+		live.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] != claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] {
+		return "", err
+	}
+	return p.Claims.DeleteUnchanged(ctx, live)
+}
+
+// DeleteClaim deletes a claim. One that is gone already, or another one by now, is no
+// error, nor is one that another manager uses again.
 func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	version, err := p.Claims.Delete(ctx, claim)
+	version, err := p.deleteUnlessReused(ctx, claim)
 	if err != nil {
 		p.recordOutcome(Outcome{Action: Delete, Claim: claim.Name, Err: err})
 		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(consistency.Claims, claim.Name, err))
 	}
-	p.Wrote(consistency.Claims, version)
+	if version != "" {
+		p.Wrote(consistency.Claims, version)
+	}
 	return nil
 }
 

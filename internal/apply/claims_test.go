@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestClaims(t *testing.T) {
@@ -51,5 +52,25 @@ func TestClaims(t *testing.T) {
 	s.fail("patch persistentvolumeclaims", errQuota)
 	if err := s.PatchClaim(t.Context(), created, []byte(patch)); !apierrors.IsForbidden(err) {
 		t.Errorf("patch: error %v", err)
+	}
+}
+
+// TestDeleteClaim: a claim goes in whatever state it is, but not where another manager
+// has noted meanwhile that it reuses it. (CS-24)
+func TestDeleteClaim(t *testing.T) {
+	for change, want := range map[string]bool{
+		`{"metadata":{"labels":{"bound":"true"}}}`:                                  true,
+		`{"metadata":{"annotations":{"clonesets.podwright.io/reused-by":"later"}}}`: false,
+	} {
+		s := newFixture(t)
+		claims := s.user.CoreV1().PersistentVolumeClaims("shop")
+		observed, err := claims.Create(t.Context(), claim("data-web-0"), metav1.CreateOptions{})
+		s.must(err)
+		_, err = claims.Patch(t.Context(), observed.Name, types.MergePatchType, []byte(change), metav1.PatchOptions{})
+		s.must(err)
+		s.must(s.DeleteClaim(t.Context(), observed))
+		if _, err := claims.Get(t.Context(), observed.Name, metav1.GetOptions{}); apierrors.IsNotFound(err) != want {
+			t.Errorf("changed by %s: read after its deletion: %v", change, err)
+		}
 	}
 }

@@ -66,6 +66,9 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 			return err
 		}
 	}
+	if err := p.noteReuse(ctx, c); err != nil {
+		return err
+	}
 	version, err := p.create(func() (string, error) { return p.Pods.Create(ctx, c.Pod) })
 	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
 		p.Own.Lost(p.Key, consistency.Pods, c.Pod.Name)

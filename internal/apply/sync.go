@@ -36,6 +36,10 @@ type Sync struct {
 	// somebody else's or perhaps an own one that no cache shows yet; nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
+	// Reused returns the claims that were there before a new pod which mounts them, and
+	// ReusedBy is written to them; nil and empty do nothing. See noteReuse.
+	Reused   func(*corev1.Pod) []*corev1.PersistentVolumeClaim
+	ReusedBy string
 	// Refusals are the updates in place that the API server has refused before this
 	// reconcile. Where there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.

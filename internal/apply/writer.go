@@ -4,6 +4,8 @@ package apply
 
 import (
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -45,6 +47,8 @@ type Writer struct {
 	refusals  refusals
 	states    consistency.Last[map[string]types.UID] // see Begins
 
+	began atomic.Pointer[time.Time] // when the first reconcile did
+
 	statuses consistency.Last[string] // the version of the last own write of the status
 	intended consistency.Last[any]    // the status of the last own write, before it is answered
 }
@@ -56,6 +60,12 @@ func NewWriter(client kubernetes.Interface) *Writer {
 		Pods:       apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Pods)},
 		Claims:     apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Claims)},
 	}
+}
+
+// since returns when the first reconcile began, which is now if none has.
+func (w *Writer) since(now time.Time) time.Time {
+	w.began.CompareAndSwap(nil, &now)
+	return *w.began.Load()
 }
 
 // WroteStatus tells whether a version of a workload, which has the status, is

@@ -57,7 +57,7 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
 	}}
-	a.Taken, a.Refusals = a.nameTaken, s.Refused
+	a.Taken, a.Reused, a.Refusals = a.nameTaken, a.reused, s.Refused
 	if r.budget != nil {
 		a.AllowUpdate = r.budget.AllowUpdate
 	}

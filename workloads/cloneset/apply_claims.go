@@ -61,6 +61,16 @@ func (a *applier) deleteUnused(ctx context.Context, claims []*corev1.PersistentV
 	return errors.Join(errs...)
 }
 
+// reused returns the claims of a new pod that were there before it.
+func (a *applier) reused(pod *corev1.Pod) (claims []*corev1.PersistentVolumeClaim) {
+	for _, claim := range a.claims {
+		if claim.Labels[v1alpha1.CloneSetInstanceIDLabel] == instanceID(pod) && mounts(pod, claim.Name) {
+			claims = append(claims, claim)
+		}
+	}
+	return claims
+}
+
 // nameTaken drops the instance of a pod whose name, or that of a claim of its,
 // is somebody else's: otherwise its claims would be the reason to ask for that
 // name again, in every reconcile.

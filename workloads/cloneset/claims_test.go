@@ -5,10 +5,12 @@ package cloneset
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -252,4 +254,33 @@ func TestClaimIsDeletedOnce(t *testing.T) {
 			t.Errorf("claims %q", claims)
 		}
 	})
+}
+
+// TestLateDeletionOfAClaim: CS-24. A manager that begins keeps the claims which it reuses
+// from deletions that the one before it has sent, and that are served late. One that
+// has been there for a while has no need to.
+func TestLateDeletionOfAClaim(t *testing.T) {
+	for wait, late := range map[string]bool{"0s": true, "3m": false} {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			c.create(1, withClaims)
+			c.Settle()
+			c.restart()
+			c.Settle()
+			c.Sleep(wait)
+			pod := c.Pods()[0]
+			claims := c.Client("user").CoreV1().PersistentVolumeClaims(web.Namespace)
+			claim, err := claims.Get(t.Context(), "data-"+pod.Name, metav1.GetOptions{})
+			c.Must(err)
+			c.RemovePod(pod.Name)
+			sent := strings.Join(c.Settle(), " ")
+			if name := c.PodNames()[0]; name != pod.Name || strings.Contains(sent, "patch persistentvolumeclaims") != late {
+				t.Errorf("after %s: pod %s reuses the claim of %s, by the requests %s", wait, name, pod.Name, sent)
+			}
+			err = claims.Delete(t.Context(), claim.Name, metav1.DeleteOptions{
+				Preconditions: &metav1.Preconditions{UID: &claim.UID, ResourceVersion: &claim.ResourceVersion}})
+			if apierrors.IsConflict(err) != late {
+				t.Errorf("after %s: the deletion that comes late: %v", wait, err)
+			}
+		})
+	}
 }

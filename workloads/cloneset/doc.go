@@ -42,6 +42,9 @@
 //   - A pod that is released, since the selector no longer matches it, becomes the owner
 //     of its claims first. They are removed together with it, and no new pod asks for
 //     its name.
+//   - For two minutes after it began, a manager annotates the claims that it reuses with
+//     clonesets.podwright.io/reused-by: a deletion which the manager before it has sent,
+//     and which comes late, does not take them from under the new pods.
 //   - A claim that somebody deletes from under a pod that no node has is created again;
 //     the pod could never be scheduled.
 //   - With disablePVCReuse, a claim that was made for a pod which the API server refused is

@@ -12,6 +12,11 @@ import (
 )
 
 const (
+	// CloneSetClaimReusedAnnotation is on claims that a manager has reused which had just
+	// begun: when it had, which is another time than that of every other manager. A
+	// deletion of the claim that the manager before it sent, and that comes late, is
+	// refused for that. An annotation of podwright.
+	CloneSetClaimReusedAnnotation = "clonesets.podwright.io/reused-by"
 	// CloneSetInstanceIDLabel is on the pods of a CloneSet and on their
 	// claims: five characters, the end of the pod's name, which tie a claim to its pod.
 	CloneSetInstanceIDLabel = "apps.kruise.io/cloneset-instance-id"

@@ -71,11 +71,15 @@ func (j *cloneSetJudge) cameSince(pod *corev1.Pod) bool {
 	return (known == nil || known.UID != pod.UID) && j.Truth.Created[pod.UID] > max(j.Known.Version, j.Known.Asked[pod.Name])
 }
 
-// checkNewOwner: of a claim that exists only the owners change, and it becomes the
-// pod's that uses it.
+// checkNewOwner: of a claim that exists only the owners change, and when it was used
+// again, and it becomes the pod's that uses it, or that did when the author asked.
 func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClaim) {
 	rest := after.DeepCopy()
 	rest.OwnerReferences, rest.ResourceVersion = before.OwnerReferences, before.ResourceVersion
+	if reused, found := after.Annotations[v1alpha1.CloneSetClaimReusedAnnotation]; found {
+		before = before.DeepCopy()
+		metav1.SetMetaDataAnnotation(&before.ObjectMeta, v1alpha1.CloneSetClaimReusedAnnotation, reused)
+	}
 	if !equality.Semantic.DeepEqual(before, rest) {
 		j.add(Claims, "changes more of claim %s than its owners", before.Name)
 	}
@@ -91,6 +95,7 @@ func (j *cloneSetJudge) checkNewOwner(before, after *corev1.PersistentVolumeClai
 			pod = j.Truth.Pods[owner.Name]
 		}
 		switch {
+		case pod != nil && pod.UID != owner.UID && j.cameSince(pod) && j.Known.Asked[owner.Name] > 0: // it has replaced the owner
 		case pod == nil || pod.UID != owner.UID || !uses(pod, before):
 			j.add(Claims, "gives claim %s to %s %s, whose it is not", before.Name, owner.Kind, owner.Name)
 		case j.owned(pod) && active(pod):
