@@ -75,8 +75,9 @@ const late = 2 * time.Minute
 
 // noteReuse changes the claims that a new pod finds there, so that deletions of them
 // which the manager before this one has sent are refused. It does so while such writes
-// may be under way: those of one manager are in order. A pod is needed more than that,
-// where it is refused.
+// may be under way: those of one manager are in order. Where a claim has changed since it
+// was observed, it may be on its way out already: the next reconcile sees it. A pod is
+// needed more than the note, where that is refused.
 func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
 	if p.Reused == nil || p.ReusedBy == "" {
 		return nil
@@ -85,7 +86,7 @@ func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
 		if claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] == p.ReusedBy {
 			continue
 		}
-		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID,
+		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion,
 			"annotations": map[string]string{v1alpha1.CloneSetClaimReusedAnnotation: p.ReusedBy}}})
 		if err != nil {
 			return err

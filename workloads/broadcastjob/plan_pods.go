@@ -44,12 +44,14 @@ func (p *planner) deleteMisfits() {
 		if n.pod == nil || n.pod.DeletionTimestamp != nil {
 			continue
 		}
-		d := Deletion{Pod: n.pod, Reason: fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit), Active: n.state == Active}
+		d := Deletion{Pod: n.pod, Active: n.state == Active}
 		switch {
 		case n.former:
-			d.Reason = fmt.Sprintf("it ran on another node of the name %s", n.name)
+			d.Reason = "it ran on another node of the name " + n.name
 		case n.misfit == "" || n.misfit == nodefit.Gone && n.state != Active:
 			continue
+		default:
+			d.Reason = fmt.Sprintf("node %s does not fit any more: %s", n.name, n.misfit)
 		}
 		p.plan.Delete = append(p.plan.Delete, d)
 	}

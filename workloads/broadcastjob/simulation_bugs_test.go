@@ -19,6 +19,7 @@ import (
 
 // TestSimulationFindsBugs plants bugs, each of which a few histories must find.
 func TestSimulationFindsBugs(t *testing.T) {
+	const most = 2 * seeds // every tenth finds the rarest
 	for _, bug := range []struct {
 		name, breaks string
 		first        uint64 // the seed to begin with, which saves time
@@ -101,8 +102,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()
 			others := map[string]int{}
-			for i := range uint64(seeds) {
-				seed := (bug.first + i) % seeds
+			for i := range uint64(most) {
+				seed := bug.first + i
 				var wrong []violation
 				inCluster(t, func(_ *testing.T, c *cluster) {
 					c.plant = bug.plant
@@ -116,7 +117,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 					others[v.rule]++
 				}
 			}
-			t.Errorf("no violation of %s in %d histories; of others: %v", bug.breaks, seeds, others)
+			t.Errorf("no violation of %s in %d histories; of others: %v", bug.breaks, most, others)
 		})
 	}
 }

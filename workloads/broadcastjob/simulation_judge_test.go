@@ -83,6 +83,9 @@ func (j *judge) look() {
 			j.violate("BJ-19", "node %s had %s, and has %q", node, result, now)
 		}
 	}
+	if s.Phase == v1alpha1.PhaseCompleted && job.Spec.CompletionPolicy.Type == v1alpha1.Never {
+		j.violate("BJ-15", "it never ends, and is completed")
+	}
 	if int(s.Succeeded+s.Failed) != len(s.NodeResults) {
 		j.violate("BJ-19", "%d succeeded, %d failed, %d results", s.Succeeded, s.Failed, len(s.NodeResults))
 	}

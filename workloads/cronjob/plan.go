@@ -36,6 +36,9 @@ type Plan struct {
 	// created; zero for none. Missed counts all of these, up to 101.
 	Due    time.Time
 	Missed int
+	// Ahead says that status.lastScheduleTime is more than a minute later than now, as
+	// after a time with a wrong clock: until then nothing is due.
+	Ahead bool
 	// Next is the scheduled time after now; zero where there is none.
 	Next time.Time
 	// RequeueAfter is the time after which the plan may be another without

@@ -33,6 +33,7 @@ func (p *planner) planStart() {
 	}
 	since := p.since()
 	p.plan.Due, p.plan.Missed = missed(schedule, since, p.Now)
+	p.plan.Ahead = p.last.Sub(p.Now) > mostSkew
 	p.plan.Next = schedule.Next(later(since, p.Now))
 	if !p.plan.Next.IsZero() {
 		p.plan.RequeueAfter = max(p.plan.Next.Sub(p.Now), time.Millisecond) // (ACJ-10)
@@ -44,6 +45,9 @@ func (p *planner) planStart() {
 		p.start()
 	}
 }
+
+// mostSkew is by how much clocks of managers may differ without any remark.
+const mostSkew = time.Minute
 
 // since is the time after which a scheduled time is due. (ACJ-8)
 func (p *planner) since() time.Time {
@@ -75,6 +79,9 @@ func (p *planner) isDue() bool {
 	next := "there is no next one"
 	if !p.plan.Next.IsZero() {
 		next = "the next one is at " + p.plan.Next.Format(time.RFC3339)
+	}
+	if p.plan.Ahead {
+		next += ": lastScheduleTime, " + p.last.In(p.Now.Location()).Format(time.RFC3339) + ", is in the future"
 	}
 	p.wait(RuleSchedule, "no scheduled time has come, "+next)
 	return false

@@ -26,11 +26,13 @@ const (
 	ReasonUnparseableSchedule = "UnparseableSchedule"
 	ReasonInvalidTemplate     = "InvalidTemplate"
 	ReasonUnknownTimeZone     = "UnknownTimeZone"
+	ReasonClockSetBack        = "ClockSetBack"
 )
 
 // recorded is what has been recorded about a cron job.
 type recorded struct {
 	missed, forbidden time.Time // the scheduled time of the last such event
+	ahead             bool      // lastScheduleTime is in the future
 	problem           string
 	since             time.Time // the scheduled time since when times are counted as missed
 	times             int       // how many
@@ -62,6 +64,10 @@ func (a *applier) recordWaiting() {
 		a.Event(corev1.EventTypeNormal, ReasonJobAlreadyActive, "no job is created for %s: %s", due.Format(time.RFC3339), wait.Message)
 		r.forbidden = due
 	}
+	if wait := a.plan.Waiting; a.plan.Ahead && !r.ahead && wait != nil {
+		a.Event(corev1.EventTypeWarning, ReasonClockSetBack, "%s. Jobs are created again after that time: if a clock was wrong, set status.lastScheduleTime back", wait.Message)
+	}
+	r.ahead = a.plan.Ahead
 	if r != before {
 		a.recorded.Set(a.Key, r)
 	}

@@ -33,6 +33,7 @@ import (
 //
 //	create                      creates it, with the lines of the spec that follow
 //	edit                        changes it by the merge patch that follows
+//	set-status                  likewise its status
 //	at 10:05 [days]             lets time pass until then, of the same day or days later
 //	finish Complete|Failed      ends the active jobs
 //	delete-jobs                 deletes the finished ones, as a user or a time to live does
@@ -160,6 +161,9 @@ func (w *world) command(d *datadriven.TestData) error {
 		return err
 	case "edit":
 		_, err := cronJobs.Patch(w.T.Context(), "web", types.MergePatchType, []byte(d.Input), metav1.PatchOptions{})
+		return err
+	case "set-status":
+		_, err := cronJobs.Patch(w.T.Context(), "web", types.MergePatchType, []byte(d.Input), metav1.PatchOptions{}, "status")
 		return err
 	case "at":
 		return w.at(words)

@@ -167,6 +167,7 @@ type BroadcastJobStatus struct {
 
 	// NodeResults holds by node name how the pod of a node ended, so that it
 	// stays counted, and the node is not run again, when the pod is deleted.
+	// +mapType=atomic
 	// +optional
 	NodeResults map[string]BroadcastJobNodeResult `json:"nodeResults,omitempty"`
 }
