@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -192,6 +193,29 @@ func TestDaemonSetAdoptsThoseOfKubernetes(t *testing.T) {
 		}
 		return ""
 	})
+}
+
+// DS-CR7: the name of the revision is taken.
+func TestDaemonSetRevisionNameIsTaken(t *testing.T) {
+	t.Parallel()
+	s := newDaemonSetFixture(t, "node-0")
+	s.create(s.daemonSet("d"))
+	s.awaitSettled("d")
+	taken := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "d-" + s.set("d").Status.DaemonSetHash}, Data: runtime.RawExtension{Raw: []byte(`{"a":"b"}`)}}
+	if err := s.client.Delete(t.Context(), "d", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
+		t.Fatal(err)
+	}
+	s.Await("nothing is left", func() string {
+		return strings.Repeat("a DaemonSet ", len(s.sets.All())) + strings.Repeat("a revision ", len(s.Revisions.All()))
+	})
+	if _, err := s.Core.AppsV1().ControllerRevisions(s.Namespace).Create(t.Context(), taken, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.create(s.daemonSet("d"))
+	s.awaitSettled("d")
+	if status := s.set("d").Status; status.CollisionCount == nil || *status.CollisionCount != 1 || "d-"+status.DaemonSetHash == taken.Name {
+		t.Errorf("status %+v, the name %s was taken", status, taken.Name)
+	}
 }
 
 // DS-V1, DS-V2: the webhook and the CRD.
