@@ -162,7 +162,7 @@ func TestEvents(t *testing.T) {
 // none of the updates asked for, and in the end every node has an available pod of the present
 // template. (DS-1, DS-3, DS-11)
 func TestSimulation(t *testing.T) {
-	for seed := range uint64(24) {
+	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { inCluster(t, func(t *testing.T, c *cluster) { c.simulate(seed) }) })
 	}
 }
