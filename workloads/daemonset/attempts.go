@@ -40,15 +40,22 @@ func (a *attempts) of(set *v1alpha1.DaemonSet) (nodes, names map[string]bool) {
 	return maps.Clone(known.nodes), maps.Clone(known.names)
 }
 
-// disrupted returns the nodes whose pods were taken out of service, without those that
-// have an available one by now, and takes note of that.
-func (a *attempts) disrupted(set *v1alpha1.DaemonSet, pods []*corev1.Pod, now time.Time) map[string]bool {
+// disrupted returns the nodes whose pods were taken out of service, without those that are
+// gone or have an available one by now, and takes note of that.
+func (a *attempts) disrupted(set *v1alpha1.DaemonSet, pods []*corev1.Pod, nodes []*corev1.Node, now time.Time) map[string]bool {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	known := a.known[keyOf(set)]
 	if known == nil || known.set != set.UID || len(known.disrupted) == 0 {
 		return nil
 	}
+	there := make(map[string]bool, len(known.disrupted))
+	for _, node := range nodes {
+		if known.disrupted[node.Name] {
+			there[node.Name] = true
+		}
+	}
+	known.disrupted = there
 	for _, pod := range pods {
 		if node := nodeOf(pod); known.disrupted[node] && pod.DeletionTimestamp == nil && lifecycle.Available(pod, set.Spec.MinReadySeconds, now) {
 			delete(known.disrupted, node)

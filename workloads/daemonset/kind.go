@@ -140,7 +140,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s.BackOff = r.backOff(set, s.Now)
 	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
 	s.RefusedNodes, s.Taken = r.attempts.of(set)
-	s.Disrupted = r.attempts.disrupted(set, s.Pods, s.Now)
+	s.Disrupted = r.attempts.disrupted(set, s.Pods, s.Nodes, s.Now)
 	return s, r.observeJobs(s)
 }
 

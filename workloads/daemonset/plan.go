@@ -79,11 +79,13 @@ func (p *planner) planAdoption() {
 	}
 }
 
-// allPods yields the pods that are the DaemonSet's or become so.
+// allPods yields the pods that are the DaemonSet's or become so, and those it releases.
 func (p *planner) allPods(yield func(*corev1.Pod) bool) {
-	for _, pod := range p.pods {
-		if !yield(pod.Pod) {
-			return
+	for _, pods := range [][]*pod{p.pods, p.others} {
+		for _, pod := range pods {
+			if !yield(pod.Pod) {
+				return
+			}
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (p *planner) planHistory() {
 		return
 	}
 	used := map[string]bool{}
-	for _, pod := range p.pods {
+	for pod := range p.allPods {
 		used[revision.ShortHash(pod.Labels[podplan.RevisionLabel])] = true
 	}
 	deleted := &p.plan.Revisions.Delete

@@ -48,7 +48,7 @@ func (w *setScenario) snapshot() *Snapshot {
 		s.Nodes = append(s.Nodes, node.DeepCopy())
 	}
 	s.BackOff = w.backOff()
-	s.Disrupted = w.attempts.disrupted(w.set, w.Pods, w.Now)
+	s.Disrupted = w.attempts.disrupted(w.set, w.Pods, w.nodes, w.Now)
 	if w.OwnerEnding() {
 		s.Set.DeletionTimestamp = &metav1.Time{Time: w.Now}
 	}
