@@ -29,7 +29,12 @@ type daemonSetFixture struct {
 
 func newDaemonSetFixture(t *testing.T, nodes ...string) *daemonSetFixture {
 	t.Helper()
-	s := &daemonSetFixture{newFixture(t, steady, daemonSetKind)}
+	return daemonSetFixtureOn(t, steady, nodes...)
+}
+
+func daemonSetFixtureOn(t *testing.T, b *bed, nodes ...string) *daemonSetFixture {
+	t.Helper()
+	s := &daemonSetFixture{newFixture(t, b, daemonSetKind)}
 	for _, name := range nodes {
 		s.choose(name, `"yes"`)
 		s.Cleanup(func() { s.choose(name, `null`) })

@@ -75,6 +75,7 @@ func TestFaults(t *testing.T) {
 		run  func(*testing.T, *bed)
 	}{
 		{"ManagerIsKilledWhileAPodIsOutOfService", testManagerIsKilledWhileAPodIsOutOfService},
+		{"DaemonSetsOutliveTheManager", testDaemonSetsOutliveTheManager},
 		{"TheOtherManagerTakesOver", testTheOtherManagerTakesOver},
 		{"PodsAreCreatedWithoutAManager", testPodsAreCreatedWithoutAManager},
 		{"ContainerRecreateRequestOfAPodThatIsGone", testContainerRecreateRequestOfAPodThatIsGone},
