@@ -20,6 +20,8 @@
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
 //     in their older version without loss.
+//   - [github.com/podwright/podwright/workloads/daemonset] manages DaemonSets: it runs a pod
+//     on every node, and updates the pods node by node.
 //   - [github.com/podwright/podwright/workloads/broadcastjob] manages BroadcastJobs:
 //     one pod runs to its end on every node that fits it.
 //   - [github.com/podwright/podwright/workloads/cronjob] manages AdvancedCronJobs:

@@ -60,6 +60,7 @@ func ExampleWebhooks() {
 	// mcloneset.kb.io at /mutate-apps-kruise-io-v1alpha1-cloneset
 	// vcloneset.kb.io asks about [CREATE UPDATE DELETE] of [clonesets]
 	// vstatefulset.kb.io asks about [CREATE UPDATE DELETE] of [statefulsets]
+	// vdaemonset.kb.io asks about [CREATE UPDATE] of [daemonsets]
 	// vbroadcastjob.kb.io asks about [CREATE UPDATE] of [broadcastjobs]
 	// vadvancedcronjob.kb.io asks about [CREATE UPDATE] of [advancedcronjobs]
 }

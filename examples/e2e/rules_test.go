@@ -11,6 +11,8 @@ var unusedRules = map[string]string{
 	"broadcastjob-controller: get pods":                              "it is for writes without an answer, and here every write has one",
 	"broadcastjob-controller: update broadcastjobs/finalizers":       askedFor,
 	"cloneset-controller: update clonesets/finalizers":               askedFor,
+	"daemonset-controller: get pods":                                 "it is for writes without an answer and for names that are taken, and here there are none",
+	"daemonset-controller: update daemonsets/finalizers":             askedFor,
 	"statefulset-controller: delete persistentvolumeclaims":          askedFor,
 	"statefulset-controller: update statefulsets/finalizers":         askedFor,
 }

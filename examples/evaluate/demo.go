@@ -92,7 +92,11 @@ func ofSignal(ctx context.Context, err error) error {
 
 // startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
 func (d *demo) startCluster(ctx context.Context) error {
-	o, what := cluster.Options{Nodes: 3}, "etcd, Kubernetes, KWOK and 3 simulated nodes"
+	n := 3
+	if d.kind.podPerNode {
+		n = replicas
+	}
+	o, what := cluster.Options{Nodes: n}, fmt.Sprintf("etcd, Kubernetes, KWOK and %d simulated nodes", n)
 	if d.Node == nodeReal {
 		o, what = cluster.Options{RealNodes: 2}, "etcd, Kubernetes and 2 nodes that run containers"
 		if missing := cluster.RealNodesMissing(); len(missing) > 0 {

@@ -33,6 +33,7 @@ type observer struct {
 	sets      *mirror.Mirror[metav1.Object]
 	pods      *mirror.Mirror[*corev1.Pod]
 	revisions *mirror.Mirror[*appsv1.ControllerRevision]
+	nodes     *mirror.Mirror[*corev1.Node]
 	history   podhistory.History // of all pods of the namespace, where there are none but those of the workload
 	since     int                // how many changes there were in it before the act that is played
 	// record judges every change by the invariants of the library's simulation. Where others may write as well, as in a cluster
@@ -46,6 +47,8 @@ func (d *demo) observe(ctx context.Context, running *errgroup.Group) (*observer,
 	pods, revisions := d.core.CoreV1().Pods(d.namespace), d.core.AppsV1().ControllerRevisions(d.namespace)
 	o.sets = follow(ctx, running, d.kind.source(d), invariants.Observe[metav1.Object](o.record))
 	o.pods = follow(ctx, running, mirror.From(pods.List, pods.Watch), o.see)
+	nodes := d.core.CoreV1().Nodes()
+	o.nodes = follow[*corev1.Node](ctx, running, mirror.From(nodes.List, nodes.Watch), nil)
 	o.revisions = follow(ctx, running, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record))
 	return o, ctx.Err()
 }
@@ -89,7 +92,7 @@ func (o *observer) state() *state {
 	if !found {
 		return &state{}
 	}
-	return o.kind.observe(object, owned(o.pods.All(), object), owned(o.revisions.All(), object), time.Now())
+	return o.kind.observe(object, owned(o.pods.All(), object), owned(o.revisions.All(), object), o.nodes.All(), time.Now())
 }
 
 // owned returns the objects that a workload controls.
@@ -116,11 +119,15 @@ type status struct {
 }
 
 // observe returns the state of an object of this kind.
-func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) *state {
+func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, nodes []*corev1.Node, now time.Time) *state {
 	var fields struct{ Status status }
-	data, _ := json.Marshal(object) // what the API server has sent as JSON
-	_ = json.Unmarshal(data, &fields)
-	return &state{object.GetGeneration(), fields.Status, pods, k.plan(object, pods, revisions, now)}
+	if k.status != nil {
+		fields.Status = k.status(object)
+	} else {
+		data, _ := json.Marshal(object) // what the API server has sent as JSON
+		_ = json.Unmarshal(data, &fields)
+	}
+	return &state{object.GetGeneration(), fields.Status, pods, k.plan(object, pods, revisions, nodes, now)}
 }
 
 // settled tells whether a workload has settled at this status since the generation of a change, and no pod is on its way.

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/workloads/cloneset"
+	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -38,7 +39,12 @@ type kind struct {
 	controller func(*demo) (runner, error)
 	source     func(*demo) mirror.Source
 	// plan says what the plan for such an object says, which controls these pods and revisions.
-	plan func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan
+	plan func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, nodes []*corev1.Node, now time.Time) rollout.Plan
+
+	// podPerNode says that there is a pod on every node, so that the demo needs a cluster of its own.
+	podPerNode bool
+	// status is the status of an object. Nil: it has the fields of status.
+	status func(metav1.Object) status
 }
 
 type runner interface{ Run(context.Context) error }
@@ -46,6 +52,8 @@ type runner interface{ Run(context.Context) error }
 var (
 	//go:embed cloneset.yaml
 	cloneSetManifest []byte
+	//go:embed daemonset.yaml
+	daemonSetManifest []byte
 	//go:embed statefulset.yaml
 	statefulSetManifest []byte
 )
@@ -62,8 +70,27 @@ var kinds = map[string]*kind{
 		source: func(d *demo) mirror.Source {
 			return mirror.From(d.workloads.CloneSets(d.namespace).List, d.workloads.CloneSets(d.namespace).Watch)
 		},
-		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, _ []*corev1.Node, now time.Time) rollout.Plan {
 			return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
+		},
+	},
+	"daemonset": {
+		name: "DaemonSet", manifest: daemonSetManifest, podPerNode: true,
+		resource: v1alpha1.SchemeGroupVersion.WithResource("daemonsets"),
+		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
+		controller: func(d *demo) (runner, error) {
+			return daemonset.New(daemonset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
+		},
+		source: func(d *demo) mirror.Source {
+			return mirror.From(d.workloads.DaemonSets(d.namespace).List, d.workloads.DaemonSets(d.namespace).Watch)
+		},
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, nodes []*corev1.Node, now time.Time) rollout.Plan {
+			return daemonset.NewPlan(&daemonset.Snapshot{Set: object.(*v1alpha1.DaemonSet), Pods: pods, Revisions: revisions, Nodes: nodes, Now: now}).Plan
+		},
+		status: func(object metav1.Object) status {
+			s := &object.(*v1alpha1.DaemonSet).Status
+			ready := max(0, s.UpdatedNumberScheduled-s.NumberUnavailable)
+			return status{s.ObservedGeneration, int64(s.CurrentNumberScheduled), int64(s.NumberAvailable), int64(s.UpdatedNumberScheduled), int64(ready)}
 		},
 	},
 	"statefulset": {
@@ -76,7 +103,7 @@ var kinds = map[string]*kind{
 		source: func(d *demo) mirror.Source {
 			return mirror.From(d.workloads.StatefulSets(d.namespace).List, d.workloads.StatefulSets(d.namespace).Watch)
 		},
-		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, now time.Time) rollout.Plan {
+		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, _ []*corev1.Node, now time.Time) rollout.Plan {
 			return statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: pods, Revisions: revisions, Now: now}).Plan
 		},
 	},
@@ -146,9 +173,13 @@ func (d *demo) suggestions() string {
 	if _, err := exec.LookPath(kubectl); err != nil {
 		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
 	}
+	next := "Scale out.\n  KUBECTL scale OBJECT --replicas=12"
+	if d.kind.podPerNode {
+		next = "Evict a pod: it comes back on its node.\n  KUBECTL delete pod --field-selector=spec.nodeName=node-0"
+	}
 	object := d.kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
 	return strings.NewReplacer("KUBECTL", kubectl+" -n "+d.namespace, "OBJECT", object, "BAD", setImage(badImage), "NEW", setImage(newImage),
-		"FILE", strings.ReplaceAll(d.Kubeconfig, "'", `'\''`), "LOGS", filepath.Join(d.dir, "*.log"), "REMARK", remark).Replace(`
+		"FILE", strings.ReplaceAll(d.Kubeconfig, "'", `'\''`), "LOGS", filepath.Join(d.dir, "*.log"), "REMARK", remark).Replace(strings.ReplaceAll(`
 Everything stays up until Ctrl-C. The logs are LOGS
 Commands to try in another terminalREMARK; what they do is shown here:
 
@@ -157,7 +188,6 @@ Commands to try in another terminalREMARK; what they do is shown here:
   KUBECTL patch OBJECT --type=json -p '[BAD]'
 2. Roll back: only the two broken pods are changed.
   KUBECTL patch OBJECT --type=json -p '[NEW]'
-3. Scale out.
-  KUBECTL scale OBJECT --replicas=12
-`)
+3. NEXT
+`, "NEXT", next))
 }

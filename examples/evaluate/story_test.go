@@ -23,7 +23,7 @@ import (
 // decode reads an object of a kind, and wants to know every field.
 func decode(t *testing.T, k *kind, data []byte) metav1.Object {
 	t.Helper()
-	object := map[string]metav1.Object{"CloneSet": &v1alpha1.CloneSet{}, "StatefulSet": &v1beta1.StatefulSet{}}[k.name]
+	object := map[string]metav1.Object{"CloneSet": &v1alpha1.CloneSet{}, "DaemonSet": &v1alpha1.DaemonSet{}, "StatefulSet": &v1beta1.StatefulSet{}}[k.name]
 	if err := yaml.UnmarshalStrict(data, object); err != nil {
 		t.Fatalf("%s: %v", k.name, err)
 	}
@@ -42,6 +42,13 @@ func specOf(object metav1.Object) spec {
 	case *v1alpha1.CloneSet:
 		how := &object.Spec.UpdateStrategy
 		return spec{*object.Spec.Replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.Type), how.MaxUnavailable, how.Partition}
+	case *v1alpha1.DaemonSet:
+		how := object.Spec.UpdateStrategy.RollingUpdate
+		s := spec{replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.Type), how.MaxUnavailable, nil}
+		if how.Partition != nil {
+			s.partition = new(intstr.FromInt32(*how.Partition))
+		}
+		return s
 	case *v1beta1.StatefulSet:
 		how := object.Spec.UpdateStrategy.RollingUpdate
 		s := spec{*object.Spec.Replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.PodUpdatePolicy), how.MaxUnavailable, nil}
@@ -93,12 +100,15 @@ func TestManifestsAndScripts(t *testing.T) {
 // A state holds the figures of the status, and what the plan says.
 func TestState(t *testing.T) {
 	for _, k := range kinds {
-		object := decode(t, k, append(k.manifest, `
-status: {observedGeneration: 3, replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4}`...))
+		numbers := "replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4"
+		if k.podPerNode {
+			numbers = "currentNumberScheduled: 10, numberAvailable: 9, numberUnavailable: 1, updatedNumberScheduled: 5"
+		}
+		object := decode(t, k, append(k.manifest, "\nstatus: {observedGeneration: 3, "+numbers+"}"...))
 		object.SetGeneration(3)
 		object.SetUID("set")
 		object.SetNamespace("demo")
-		s := k.observe(object, nil, nil, time.Now())
+		s := k.observe(object, nil, nil, []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, time.Now())
 		if want := (status{3, 10, 9, 5, 4}); s.status != want {
 			t.Errorf("%s: got %+v, want %+v", k.name, s.status, want)
 		}

@@ -27,6 +27,9 @@ type Kind[S any] struct {
 	FailedDelete func(rollout.DeletionReason) string
 	// Recreates says that an event is recorded the deletions for updates apart.
 	Recreates bool
+	// Ended gives the reason and the text of the event about a pod that has ended and
+	// is replaced. Default: RecreatingFailedPod.
+	Ended func(*corev1.Pod) (reason, message string)
 
 	// Status is the podplan.Status of the kind.
 	Status Status[S]
@@ -213,7 +216,8 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 		}
 	}
 	if d.For == rollout.DeleteFailed {
-		a.Event(corev1.EventTypeWarning, "RecreatingFailedPod", "Pod %s has ended (%s) and is recreated", d.Pod.Name, d.Pod.Status.Phase)
+		reason, message := a.ended(d.Pod)
+		a.Event(corev1.EventTypeWarning, reason, "%s", message)
 	}
 	remove := a.DeletePod
 	if d.Unchanged {
@@ -237,6 +241,13 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 		errs = append(errs, a.DeleteClaim(ctx, claim))
 	}
 	return errors.Join(errs...)
+}
+
+func (a *Applier[S]) ended(pod *corev1.Pod) (reason, message string) {
+	if a.Kind.Ended != nil {
+		return a.Kind.Ended(pod)
+	}
+	return "RecreatingFailedPod", fmt.Sprintf("Pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
 }
 
 // patchPods changes pods, those to be updated as far as that is allowed. (CS-32)

@@ -74,6 +74,9 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 		p.Own.Lost(p.Key, consistency.Pods, c.Pod.Name)
 	}
 	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
+	if p.Tried != nil {
+		p.Tried(c.Pod, err)
+	}
 	p.podWrites.ended(c.Pod, err)
 	if err != nil {
 		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}

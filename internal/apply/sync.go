@@ -36,6 +36,9 @@ type Sync struct {
 	// somebody else's or perhaps an own one that no cache shows yet; nil does
 	// nothing. It is called by several goroutines.
 	Taken func(ctx context.Context, creation *rollout.PodCreation, cause error) error
+	// Tried is called with the end of every creation of a pod. May be nil. It is called
+	// by several goroutines.
+	Tried func(pod *corev1.Pod, err error)
 	// Reused returns the claims that were there before a new pod which mounts them, and
 	// ReusedBy is written to them; nil and empty do nothing. See noteReuse.
 	Reused   func(*corev1.Pod) []*corev1.PersistentVolumeClaim

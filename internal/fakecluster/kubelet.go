@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/internal/nodefit"
 )
 
 // Kubelet plays the part of scheduler and kubelet, one step per call: it
@@ -97,9 +99,13 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		return nil
 	case pod.Spec.NodeName == "":
+		node := nodefit.PinnedTo(&pod.Spec)
+		if node == "" {
+			node = "node-" + pod.Name
+		}
 		binding := &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-			Target:     corev1.ObjectReference{Kind: "Node", Name: "node-" + pod.Name},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 		}
 		if err := pods.Bind(ctx, binding, metav1.CreateOptions{}); err != nil {
 			return err

@@ -49,6 +49,14 @@ func New(spec *corev1.PodSpec) *Checker {
 	return c
 }
 
+// NewDaemon returns a Checker of a pod that runs on every node: whatever the pod
+// requests, a node is no misfit for lack of resources.
+func NewDaemon(spec *corev1.PodSpec) *Checker {
+	c := New(&corev1.PodSpec{NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity, Tolerations: spec.Tolerations})
+	c.requests = nil
+	return c
+}
+
 // requests returns what a pod requests. What needs no arithmetic costs no memory.
 func requests(spec *corev1.PodSpec) corev1.ResourceList {
 	if len(spec.Containers) == 1 && len(spec.InitContainers) == 0 && len(spec.Overhead) == 0 && spec.Resources == nil {
@@ -82,6 +90,24 @@ func (c *Checker) Check(node *corev1.Node) Misfit {
 		}
 	}
 	return ""
+}
+
+// Stays tells whether a pod that runs on a node may go on there: taints that only keep
+// new pods away do not count.
+func (c *Checker) Stays(node *corev1.Node) bool {
+	switch c.Check(node) {
+	case "", Resources:
+		return true
+	case Unschedulable, Taint:
+	default:
+		return false
+	}
+	for i := range node.Spec.Taints {
+		if taint := &node.Spec.Taints[i]; taint.Effect == corev1.TaintEffectNoExecute && !schedulingcorev1.TolerationsTolerateTaint(klog.Logger{}, c.tolerations, taint, true) {
+			return false
+		}
+	}
+	return true
 }
 
 var unschedulable = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}

@@ -3,6 +3,7 @@
 package nodefit
 
 import (
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,37 @@ func TestCheck(t *testing.T) {
 			}
 			if got := New(&pod).Check(&node); got != test.want {
 				t.Errorf("misfit %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A pod that runs on every node is held by no lack of resources, and one that runs
+// goes on where only new pods are kept away.
+func TestDaemon(t *testing.T) {
+	for _, test := range []struct {
+		name, pod, node string
+		want            Misfit
+		stays           bool
+	}{
+		{"fits", `{}`, `{}`, "", true},
+		{"too big", `{containers: [{resources: {requests: {cpu: "3"}}}]}`, `{}`, "", true},
+		{"another node", `{nodeName: other}`, `{}`, NodeName, false},
+		{"another zone", `{nodeSelector: {zone: a}}`, `{}`, NodeAffinity, false},
+		{"NoSchedule", `{}`, `{spec: {taints: [{key: a, effect: NoSchedule}]}}`, Taint, true},
+		{"NoExecute", `{}`, `{spec: {taints: [{key: a, effect: NoExecute}]}}`, Taint, false},
+		{"both", `{}`, `{spec: {taints: [{key: a, effect: NoSchedule}, {key: b, effect: NoExecute}]}}`, Taint, false},
+		{"cordoned", `{}`, `{spec: {unschedulable: true}}`, Unschedulable, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var pod corev1.PodSpec
+			node := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "here"}}
+			if err := errors.Join(yaml.UnmarshalStrict([]byte(test.pod), &pod), yaml.UnmarshalStrict([]byte(test.node), &node)); err != nil {
+				t.Fatal(err)
+			}
+			c := NewDaemon(&pod)
+			if got, stays := c.Check(&node), c.Stays(&node); got != test.want || stays != test.stays {
+				t.Errorf("misfit %q, stays %t; want %q, %t", got, stays, test.want, test.stays)
 			}
 		})
 	}

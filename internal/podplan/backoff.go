@@ -15,7 +15,7 @@ import (
 // replacement ends in the same way: twice as long every time.
 const (
 	first = time.Second
-	most  = 5 * time.Minute
+	most  = 5 * time.Minute // unless BackOff.Most says another
 )
 
 // BackOff remembers how long to wait before a pod is replaced that has ended
@@ -24,6 +24,9 @@ const (
 // names that stay the same when one is replaced: the pod's own or its node's. The
 // zero value is ready for use, by several goroutines.
 type BackOff struct {
+	// Most is the longest wait. Default 5 minutes.
+	Most time.Duration
+
 	lock  sync.Mutex
 	known map[types.NamespacedName]map[string]place
 }
@@ -44,8 +47,15 @@ func (p *BackOff) Replaced(workload types.NamespacedName, name string, now time.
 	if p.known[workload] == nil {
 		p.known[workload] = map[string]place{}
 	}
-	delay := min(max(2*p.known[workload][name].delay, first), most)
+	delay := min(max(2*p.known[workload][name].delay, first), p.most())
 	p.known[workload][name] = place{delay: delay, until: now.Add(delay)}
+}
+
+func (p *BackOff) most() time.Duration {
+	if p.Most > 0 {
+		return p.Most
+	}
+	return most
 }
 
 // Until says when the pods of a workload may be replaced, by the names of their
@@ -55,7 +65,7 @@ func (p *BackOff) Until(workload types.NamespacedName, now time.Time, ran func(n
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	known := p.known[workload]
-	maps.DeleteFunc(known, func(name string, at place) bool { return ran(name) || now.After(at.until.Add(2*most)) })
+	maps.DeleteFunc(known, func(name string, at place) bool { return ran(name) || now.After(at.until.Add(2*p.most())) })
 	if len(known) == 0 {
 		delete(p.known, workload)
 		return nil

@@ -3,11 +3,13 @@
 package scenario
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -76,7 +78,9 @@ func slow(pod *corev1.Pod) bool {
 
 // run brings the status of a pod to what its spec says.
 func (w *Cluster) run(pod *corev1.Pod) {
-	pod.Spec.NodeName = "node-" + strings.TrimPrefix(w.Alias(pod.Name), "p")
+	if pod.Spec.NodeName == "" {
+		pod.Spec.NodeName = cmp.Or(nodefit.PinnedTo(&pod.Spec), "node-"+strings.TrimPrefix(w.Alias(pod.Name), "p"))
+	}
 	pod.Status.Phase = corev1.PodRunning
 	old := map[string]corev1.ContainerStatus{}
 	for _, s := range pod.Status.ContainerStatuses {
@@ -102,7 +106,7 @@ func (w *Cluster) runContainer(pod *corev1.Pod, c corev1.Container, s corev1.Con
 	if ran && s.Image != c.Image {
 		s.RestartCount++
 	}
-	s.Image, s.ImageID = c.Image, "sha256:"+c.Image
+	s.Image, s.ImageID, s.ContainerID = c.Image, "sha256:"+c.Image, "fake://"+c.Name
 	s.Ready = !strings.Contains(c.Image, "bad") && !w.broken[pod.UID]
 	return s
 }

@@ -23,6 +23,9 @@ type Interface interface {
 	// CloneSets gives the client of the CloneSets of a namespace.
 	// The empty namespace means all namespaces, where only List and Watch work.
 	CloneSets(namespace string) CloneSetInterface
+	// DaemonSets gives the client of the DaemonSets of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
+	DaemonSets(namespace string) DaemonSetInterface
 	// StatefulSets gives the client of the StatefulSets of a namespace, in
 	// v1beta1, the version in which they are stored.
 	// The empty namespace means all namespaces, where only List and Watch work.

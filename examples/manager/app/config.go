@@ -136,11 +136,11 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	})
 	f.Float32Var(&c.QPS, "rest-config-qps", c.QPS, "requests to the API server per second; -1 for no limit, because the API server shares itself out fairly")
 	f.IntVar(&c.Burst, "rest-config-burst", c.Burst, "requests to the API server at once, while --rest-config-qps sets a limit")
-	process.WithoutEffect(f, true, "the manager does it as it is done without", "allow-privileged", "assign-pods-by-scheduler", "disable-no-deepcopy")
+	process.WithoutEffect(f, true, "the manager does it as it is done without", "allow-privileged", "disable-no-deepcopy")
 	process.WithoutEffect(f, false, "the lock is a Lease, a failing object's back-off is fixed, and caches are not gone through again",
 		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
 		"rate-limiter-qps", "rate-limiter-bucket-size")
-	process.WithoutEffect(f, false, "the manager does not run that controller", "daemonset-workers",
+	process.WithoutEffect(f, false, "the manager does not run that controller",
 		"sidecarset-workers", "uniteddeployment-workers", "workloadspread-workers",
 		"podunavailablebudget-workers", "resourcedistribution-workers", "persistentpodstate-workers", "podprobemarker-workers",
 		"nodepodprobe-workers", "sidecarterminator-workers")

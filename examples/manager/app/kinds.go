@@ -10,15 +10,12 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
-	distributionclient "github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
@@ -31,9 +28,9 @@ import (
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
-	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
+	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -43,7 +40,7 @@ import (
 // more entry here.
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
-		cloneSets(f), statefulSets(f), broadcastJobs(f), advancedCronJobs(f),
+		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
 		imagePullJobs(f), nodeImages(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), pods(),
 	}
@@ -81,6 +78,7 @@ type parts struct {
 var (
 	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
 	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	daemonSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
 	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
 	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
 	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
@@ -92,7 +90,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 	return kind{
 		name: "cloneset-controller", resource: cloneSetsResource,
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
-			jobs, err := p.imagePullJobs(ctx)
+			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			return controllers.Of(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
@@ -122,7 +120,7 @@ func statefulSets(f *pflag.FlagSet) kind {
 	return kind{
 		name: "statefulset-controller", resource: statefulSetsResource,
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
-			jobs, err := p.imagePullJobs(ctx)
+			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
 			return controllers.Of(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
@@ -140,6 +138,28 @@ func statefulSets(f *pflag.FlagSet) kind {
 				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
 				Templates:                 workloads.DryRun(k.CoreV1()),
 			}
+		},
+	}
+}
+
+func daemonSets(f *pflag.FlagSet) kind {
+	workers := f.Int("daemonset-workers", 3, "DaemonSets reconciled at the same time")
+	byScheduler := f.Bool("assign-pods-by-scheduler", true, "have the scheduler bind the pods of DaemonSets to their nodes")
+	return kind{
+		name: "daemonset-controller", resource: daemonSetsResource,
+		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
+			return controllers.Of(daemonset.Options{
+				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
+				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
+				Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Features: daemonset.Features{
+					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
+					PreDownload:       jobs != nil,
+				},
+			}, daemonset.New, daemonset.Rules), err
+		},
+		webhook: func(k kubernetes.Interface, _ featuregate.FeatureGate) webhook {
+			return &daemonset.Webhook{Templates: workloads.DryRun(k.CoreV1())}
 		},
 	}
 }
@@ -316,10 +336,10 @@ func podGetter(k kubernetes.Interface) func(ctx context.Context, namespace, name
 	}
 }
 
-// imagePullJobs returns what pulls images ahead of an in-place update; the workloads all ask for the same methods. It
+// imagePullJobs returns what pulls images ahead of an update; the workloads all ask for the same methods. It
 // returns nil where the gate is off or ImagePullJobs are not served: that must not keep workloads from working.
-func (p *parts) imagePullJobs(ctx context.Context) (workloads.ImagePullJobs, error) {
-	if !p.gates.Enabled(features.PreDownloadImageForInPlaceUpdate) {
+func (p *parts) imagePullJobs(ctx context.Context, gate featuregate.Feature) (workloads.ImagePullJobs, error) {
+	if !p.gates.Enabled(gate) {
 		return nil, nil
 	}
 	jobs, err := p.served(ctx, imagePullJobsResource, p.caches.imagePullJobs, "No images are pulled ahead of updates until the next start, because the CRD is not installed")
@@ -342,49 +362,4 @@ func (p *parts) served(ctx context.Context, resource schema.GroupVersionResource
 		return nil, nil
 	}
 	return informer(), nil
-}
-
-// caches are the informers that controllers share. Each is made when it is asked for first, and runs from the next start
-// of a controller on.
-type caches struct {
-	informers.SharedInformerFactory
-	clients   controllers.Clients
-	namespace string
-}
-
-func (c *caches) pods() cache.SharedIndexInformer  { return c.Core().V1().Pods().Informer() }
-func (c *caches) nodes() cache.SharedIndexInformer { return c.Core().V1().Nodes().Informer() }
-func (c *caches) claims() cache.SharedIndexInformer {
-	return c.Core().V1().PersistentVolumeClaims().Informer()
-}
-func (c *caches) revisions() cache.SharedIndexInformer {
-	return c.Apps().V1().ControllerRevisions().Informer()
-}
-func (c *caches) cloneSets() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.CloneSet{}, c.clients.Workloads, workloadsclient.NewCloneSetInformer)
-}
-func (c *caches) statefulSets() cache.SharedIndexInformer {
-	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
-}
-func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.AdvancedCronJob{}, c.clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
-}
-func (c *caches) broadcastJobs() cache.SharedIndexInformer {
-	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
-}
-func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
-func (c *caches) imagePullJobs() cache.SharedIndexInformer {
-	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
-}
-func (c *caches) nodeImages() cache.SharedIndexInformer {
-	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
-	})
-}
-
-// shared returns the informer of a kind in the namespace of the manager.
-func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
-	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-		return make(client, c.namespace, 0, cache.Indexers{})
-	})
 }

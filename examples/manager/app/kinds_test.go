@@ -63,6 +63,7 @@ func TestWebhooks(t *testing.T) {
 	want := []string{
 		"mcloneset.kb.io /mutate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE] [clonesets] [apps.kruise.io] [v1alpha1]",
 		"mstatefulset.kb.io /mutate-apps-kruise-io-statefulset [CREATE UPDATE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
+		"mdaemonset.kb.io /mutate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
 		"mbroadcastjob.kb.io /mutate-apps-kruise-io-v1alpha1-broadcastjob [CREATE UPDATE] [broadcastjobs] [apps.kruise.io] [v1alpha1]",
 		"madvancedcronjob.kb.io /mutate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
@@ -71,6 +72,7 @@ func TestWebhooks(t *testing.T) {
 		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
 		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
 		"vstatefulset.kb.io /validate-apps-kruise-io-statefulset [CREATE UPDATE DELETE] [statefulsets] [apps.kruise.io] [v1alpha1 v1beta1]",
+		"vdaemonset.kb.io /validate-apps-kruise-io-v1alpha1-daemonset [CREATE UPDATE] [daemonsets] [apps.kruise.io] [v1alpha1]",
 		"vbroadcastjob.kb.io /validate-apps-kruise-io-v1alpha1-broadcastjob [CREATE UPDATE] [broadcastjobs] [apps.kruise.io] [v1alpha1]",
 		"vadvancedcronjob.kb.io /validate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",

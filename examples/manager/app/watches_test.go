@@ -35,6 +35,7 @@ var served = []fakecluster.Resource{
 	fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 	fakecluster.CustomResource(v1beta1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets"),
 	fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("AdvancedCronJob"), "advancedcronjobs"),
+	fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("DaemonSet"), "daemonsets"),
 	fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("BroadcastJob"), "broadcastjobs"),
 	{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"), Name: "jobs", Status: true, Generation: true, Type: func() any { return &batchv1.Job{} }},
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
@@ -92,11 +93,12 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 		want      []string
 	}{
 		"PF-4: everything": {names(mustParse(t).kinds), append([]string{"clonesets by caches: 1", requests, "controllerrevisions by caches: 1",
-			"advancedcronjobs by caches: 1", "broadcastjobs by caches: 1", "jobs by caches: 1",
+			"advancedcronjobs by caches: 1", "broadcastjobs by caches: 1", "daemonsets by caches: 1", "jobs by caches: 1",
 			"persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},
 		"PF-4: no workloads": {[]string{"imagepulljobs", "nodeimages"}, core},
 		"PF-4: StatefulSets only": {[]string{"imagepulljobs", "nodeimages", "statefulsets"},
 			append([]string{"controllerrevisions by caches: 1", "persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},
+		"PF-4: DaemonSets only":                        {[]string{"daemonsets"}, []string{"controllerrevisions by caches: 1", "daemonsets by caches: 1", "nodes by caches: 1", "pods by caches: 1"}},
 		"PF-4: AdvancedCronJobs, and no BroadcastJobs": {[]string{"advancedcronjobs"}, []string{"advancedcronjobs by caches: 1", "jobs by caches: 1", "pods by caches: 1"}},
 		"PF-4: no jobs": {[]string{"clonesets"}, []string{"clonesets by caches: 1", "controllerrevisions by caches: 1",
 			"nodes by caches: 1", "persistentvolumeclaims by caches: 1", "pods by caches: 1"}},

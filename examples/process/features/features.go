@@ -14,37 +14,38 @@ import (
 
 // The gates that switch something here, by the names that they have on the command line.
 const (
-	PodWebhook                       featuregate.Feature = "PodWebhook"
-	KruiseDaemon                     featuregate.Feature = "KruiseDaemon"
-	DaemonWatchingPod                featuregate.Feature = "DaemonWatchingPod"
-	CloneSetShortHash                featuregate.Feature = "CloneSetShortHash"
-	KruisePodReadinessGate           featuregate.Feature = "KruisePodReadinessGate"
-	PreDownloadImageForInPlaceUpdate featuregate.Feature = "PreDownloadImageForInPlaceUpdate"
-	CloneSetPartitionRollback        featuregate.Feature = "CloneSetPartitionRollback"
-	ResourcesDeletionProtection      featuregate.Feature = "ResourcesDeletionProtection"
-	TemplateNoDefaults               featuregate.Feature = "TemplateNoDefaults"
-	InPlaceUpdateEnvFromMetadata     featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
-	StatefulSetAutoDeletePVC         featuregate.Feature = "StatefulSetAutoDeletePVC"
+	PodWebhook                         featuregate.Feature = "PodWebhook"
+	KruiseDaemon                       featuregate.Feature = "KruiseDaemon"
+	DaemonWatchingPod                  featuregate.Feature = "DaemonWatchingPod"
+	CloneSetShortHash                  featuregate.Feature = "CloneSetShortHash"
+	KruisePodReadinessGate             featuregate.Feature = "KruisePodReadinessGate"
+	PreDownloadImageForInPlaceUpdate   featuregate.Feature = "PreDownloadImageForInPlaceUpdate"
+	PreDownloadImageForDaemonSetUpdate featuregate.Feature = "PreDownloadImageForDaemonSetUpdate"
+	CloneSetPartitionRollback          featuregate.Feature = "CloneSetPartitionRollback"
+	ResourcesDeletionProtection        featuregate.Feature = "ResourcesDeletionProtection"
+	TemplateNoDefaults                 featuregate.Feature = "TemplateNoDefaults"
+	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
+	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
 // on: that is how AllAlpha=false turns them off.
 var (
 	known = map[featuregate.Feature]featuregate.FeatureSpec{
-		PodWebhook:                       {Default: true, PreRelease: featuregate.Beta},
-		KruiseDaemon:                     {Default: true, PreRelease: featuregate.Beta},
-		DaemonWatchingPod:                {Default: true, PreRelease: featuregate.Beta},
-		CloneSetShortHash:                {PreRelease: featuregate.Alpha},
-		KruisePodReadinessGate:           {PreRelease: featuregate.Alpha},
-		PreDownloadImageForInPlaceUpdate: {PreRelease: featuregate.Alpha},
-		CloneSetPartitionRollback:        {PreRelease: featuregate.Alpha},
-		ResourcesDeletionProtection:      {Default: true, PreRelease: featuregate.Alpha},
-		TemplateNoDefaults:               {PreRelease: featuregate.Alpha},
-		InPlaceUpdateEnvFromMetadata:     {Default: true, PreRelease: featuregate.Alpha},
-		StatefulSetAutoDeletePVC:         {Default: true, PreRelease: featuregate.Alpha},
+		PodWebhook:                         {Default: true, PreRelease: featuregate.Beta},
+		KruiseDaemon:                       {Default: true, PreRelease: featuregate.Beta},
+		DaemonWatchingPod:                  {Default: true, PreRelease: featuregate.Beta},
+		CloneSetShortHash:                  {PreRelease: featuregate.Alpha},
+		KruisePodReadinessGate:             {PreRelease: featuregate.Alpha},
+		PreDownloadImageForInPlaceUpdate:   {PreRelease: featuregate.Alpha},
+		PreDownloadImageForDaemonSetUpdate: {PreRelease: featuregate.Alpha},
+		CloneSetPartitionRollback:          {PreRelease: featuregate.Alpha},
+		ResourcesDeletionProtection:        {Default: true, PreRelease: featuregate.Alpha},
+		TemplateNoDefaults:                 {PreRelease: featuregate.Alpha},
+		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
+		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
-		"PreDownloadImageForDaemonSetUpdate":        {PreRelease: featuregate.Alpha},
 		"WorkloadSpread":                            {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetDeleteGate":            {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetUpdateGate":            {PreRelease: featuregate.Alpha},
@@ -62,7 +63,7 @@ var coupled = map[featuregate.Feature][]featuregate.Feature{
 		"PodUnavailableBudgetUpdateGate", "WorkloadSpread", "SidecarSetPatchPodMetadataDefaultsAllowed",
 	},
 	KruiseDaemon: {
-		PreDownloadImageForInPlaceUpdate, "PreDownloadImageForDaemonSetUpdate", DaemonWatchingPod,
+		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
 		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator",
 	},
 }

@@ -36,6 +36,7 @@ import (
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
+	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
@@ -57,6 +58,8 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			(&cloneset.Webhook{Templates: workloads.DryRun(pods), Pods: getPod}).Rules(),
 			statefulset.Rules(statefulset.Options{Recorder: recorder}),
 			(&statefulset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
+			daemonset.Rules(daemonset.Options{Recorder: recorder}),
+			(&daemonset.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			broadcastjob.Rules(broadcastjob.Options{Recorder: recorder}),
 			(&broadcastjob.Webhook{Templates: workloads.DryRun(pods)}).Rules(),
 			cronjob.Rules(cronjob.Options{Recorder: recorder}),
@@ -99,6 +102,9 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"StatefulSets that pull images ahead": {
 			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Features: statefulset.Features{PreDownload: true}}),
 			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
+		"DaemonSets that pull images ahead": {
+			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Features: daemonset.Features{PreDownload: true}}),
+			map[string][]string{"apps.kruise.io/imagepulljobs": {"create", "delete", "list", "watch"}}},
 		"jobs in the order of CloneSets": {
 			imagepulljob.Rules(imagepulljob.Options{}), imagepulljob.Rules(imagepulljob.Options{CloneSets: informer}),
 			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
@@ -109,6 +115,8 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			cloneset.Rules(cloneset.Options{}), cloneset.Rules(cloneset.Options{Recorder: recorder}), events},
 		"a recorder of StatefulSets": {
 			statefulset.Rules(statefulset.Options{}), statefulset.Rules(statefulset.Options{Recorder: recorder}), events},
+		"a recorder of DaemonSets": {
+			daemonset.Rules(daemonset.Options{}), daemonset.Rules(daemonset.Options{Recorder: recorder}), events},
 		"AdvancedCronJobs with BroadcastJobs": {
 			cronjob.Rules(cronjob.Options{NoBroadcastJobs: true}), cronjob.Rules(cronjob.Options{}),
 			map[string][]string{"apps.kruise.io/broadcastjobs": {"create", "delete", "get", "list", "watch"}}},

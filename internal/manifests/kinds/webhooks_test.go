@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cloneset"
 	"github.com/podwright/podwright/workloads/cronjob"
+	"github.com/podwright/podwright/workloads/daemonset"
 	"github.com/podwright/podwright/workloads/statefulset"
 )
 
@@ -32,7 +33,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		webhooks configuration
 		handlers []map[string]http.Handler
 	}{
-		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
+		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
 	} {
@@ -77,6 +78,8 @@ func TestWebhooksAsk(t *testing.T) {
 		"vcloneset.kb.io":                 {cloneset.ValidatePath, all, kruise, alpha, []string{"clonesets"}},
 		"mstatefulset.kb.io":              {statefulset.MutatePath, changes, kruise, both, []string{"statefulsets"}},
 		"vstatefulset.kb.io":              {statefulset.ValidatePath, all, kruise, both, []string{"statefulsets"}},
+		"mdaemonset.kb.io":                {daemonset.MutatePath, changes, kruise, alpha, []string{"daemonsets"}},
+		"vdaemonset.kb.io":                {daemonset.ValidatePath, changes, kruise, alpha, []string{"daemonsets"}},
 		"mbroadcastjob.kb.io":             {broadcastjob.MutatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
 		"vbroadcastjob.kb.io":             {broadcastjob.ValidatePath, changes, kruise, alpha, []string{"broadcastjobs"}},
 		"madvancedcronjob.kb.io":          {cronjob.MutatePath, changes, kruise, alpha, []string{"advancedcronjobs"}},

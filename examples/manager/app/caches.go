@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	distributionclient "github.com/podwright/podwright/distribution/client"
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/examples/process/controllers"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1beta1"
+)
+
+// caches are the informers that controllers share. Each is made when it is asked for first, and runs from the next start
+// of a controller on.
+type caches struct {
+	informers.SharedInformerFactory
+	clients   controllers.Clients
+	namespace string
+}
+
+func (c *caches) pods() cache.SharedIndexInformer  { return c.Core().V1().Pods().Informer() }
+func (c *caches) nodes() cache.SharedIndexInformer { return c.Core().V1().Nodes().Informer() }
+func (c *caches) claims() cache.SharedIndexInformer {
+	return c.Core().V1().PersistentVolumeClaims().Informer()
+}
+func (c *caches) revisions() cache.SharedIndexInformer {
+	return c.Apps().V1().ControllerRevisions().Informer()
+}
+func (c *caches) cloneSets() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.CloneSet{}, c.clients.Workloads, workloadsclient.NewCloneSetInformer)
+}
+func (c *caches) statefulSets() cache.SharedIndexInformer {
+	return shared(c, &v1beta1.StatefulSet{}, c.clients.Workloads, workloadsclient.NewStatefulSetInformer)
+}
+func (c *caches) daemonSets() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.DaemonSet{}, c.clients.Workloads, workloadsclient.NewDaemonSetInformer)
+}
+func (c *caches) advancedCronJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.AdvancedCronJob{}, c.clients.Workloads, workloadsclient.NewAdvancedCronJobInformer)
+}
+func (c *caches) broadcastJobs() cache.SharedIndexInformer {
+	return shared(c, &v1alpha1.BroadcastJob{}, c.clients.Workloads, workloadsclient.NewBroadcastJobInformer)
+}
+func (c *caches) jobs() cache.SharedIndexInformer { return c.Batch().V1().Jobs().Informer() }
+func (c *caches) imagePullJobs() cache.SharedIndexInformer {
+	return shared(c, &distributionv1alpha1.ImagePullJob{}, c.clients.Distribution, distributionclient.NewImagePullJobInformer)
+}
+func (c *caches) nodeImages() cache.SharedIndexInformer {
+	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
+	})
+}
+
+// shared returns the informer of a kind in the namespace of the manager.
+func shared[C any](c *caches, object runtime.Object, client C, make func(C, string, time.Duration, cache.Indexers) cache.SharedIndexInformer) cache.SharedIndexInformer {
+	return c.InformerFor(object, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return make(client, c.namespace, 0, cache.Indexers{})
+	})
+}

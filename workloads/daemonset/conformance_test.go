@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/workloads/client"
+)
+
+// suite is what the scenarios of a DaemonSet have in common: it runs on four nodes.
+func suite(set, writes string, change func(c *conformance.Cluster, name string)) conformance.Kind {
+	return conformance.Kind{
+		Resource: setResource, Watches: []string{"daemonsets", "pods", "controllerrevisions", "nodes"},
+		Writes: append([]string{"create controllerrevisions", "create pods", "delete pods", "patch daemonsets/status"}, strings.FieldsFunc(writes, func(r rune) bool { return r == ',' })...),
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
+			core := informers.NewSharedInformerFactory(kube, 0)
+			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
+				DaemonSets: c.Share(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
+				Pods:       c.Share(core.Core().V1().Pods().Informer()), Nodes: c.Share(core.Core().V1().Nodes().Informer()),
+				Revisions: c.Share(core.Apps().V1().ControllerRevisions().Informer())})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				return unfinished(controller.Reconciler, key)
+			}}, nil
+		},
+		Prepare: func(c *conformance.Cluster) { (&cluster{Cluster: c.Cluster}).addNodes(nodeNames(4)...) },
+		Create:  func(c *conformance.Cluster, name string) { c.Create(testSet(name), set) },
+		Change:  change,
+		Outcome: func(c *conformance.Cluster, name string) string { return (&cluster{Cluster: c.Cluster}).outcome(name) },
+		Noise: func(c *conformance.Cluster, i int) {
+			c.Heartbeat(i)
+			for _, node := range []string{"n1", "n2"} {
+				beat := fmt.Sprintf(`{"metadata":{"annotations":{"beat":"%d"}},"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:%02dZ"}],
+					"images":[{"sizeBytes":%d}],"nodeInfo":{"bootID":"%d"}}}`, i, i, i, i)
+				(&cluster{Cluster: c.Cluster}).patchNode(node, beat, "status")
+			}
+		},
+		Strangers: func(c *conformance.Cluster, name string) { c.CreateStrangers(name) },
+	}
+}
+
+// update changes the image of the template.
+func update(c *conformance.Cluster, name string) {
+	c.EditNamed(name, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:2"}]}}}}`)
+}
+
+// TestConformance recreates pods for an update. (DS-1, DS-11)
+func TestConformance(t *testing.T) {
+	conformance.Test(t, suite(`{"spec":{"revisionHistoryLimit":0,"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}}}}`, "delete controllerrevisions", update))
+}
+
+// TestConformanceInPlace updates pods in place. (DS-1, DS-13)
+func TestConformanceInPlace(t *testing.T) {
+	k := suite(`{"spec":{"revisionHistoryLimit":0,"updateStrategy":{"rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":2}}}}`,
+		"delete controllerrevisions,patch pods,patch pods/status", update)
+	k.Writes = slices.DeleteFunc(k.Writes, func(write string) bool { return write == "delete pods" })
+	conformance.Test(t, k)
+}
+
+// TestConformanceSurge updates pods by others beside them. (DS-1, DS-14)
+func TestConformanceSurge(t *testing.T) {
+	conformance.Test(t, suite(`{"spec":{"revisionHistoryLimit":0,"minReadySeconds":1,"updateStrategy":{"rollingUpdate":{"maxSurge":2}}}}`, "delete controllerrevisions", update))
+}
+
+// TestConformanceOfNodes relabels a node, which fits the pod no more. (DS-1, DS-3)
+func TestConformanceOfNodes(t *testing.T) {
+	conformance.Test(t, suite(`{"spec":{"template":{"spec":{"nodeSelector":{"zone":"a"}}}}}`, "",
+		func(c *conformance.Cluster, _ string) {
+			(&cluster{Cluster: c.Cluster}).patchNode("n1", `{"metadata":{"labels":{"zone":"b"}}}`)
+		}))
+}
+
+func TestOptions(t *testing.T) {
+	server := fakecluster.New(nil)
+	kube, err := kubernetes.NewForConfig(server.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workloads, err := client.NewForConfig(server.Config("test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := Options{Kubernetes: kube, Workloads: workloads}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Workloads", Reader: Reader(&informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	good.Features.PreDownload = true
+	if _, err := New(good); err == nil || !strings.Contains(err.Error(), "Options.Jobs is nil") {
+		t.Errorf("pre-download without jobs: error %v", err)
+	}
+}

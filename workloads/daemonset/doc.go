@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package daemonset manages Advanced DaemonSets: it runs a pod on every node that
+// fits it, and updates the pods node by node, in place where it can.
+//
+// Every reconcile of a DaemonSet has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the pods to create,
+// to delete and to change, and for each that waits the rule and the number that hold
+// it. Apply does what the plan says. So every decision can be called in a unit test,
+// shown before it happens, and explained afterwards; [Rollout.Replace] is the
+// arithmetic of an update alone.
+//
+// A reconcile waits until the caches have seen what earlier ones of the same DaemonSet
+// wrote. It never waits for the writes of other DaemonSets.
+//
+// What a DaemonSet does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/workloads/daemonset/RULES.md
+//
+// # Differences
+//
+// DaemonSets are those of OpenKruise 1.4, which are those of Kubernetes with more ways
+// to update. Where the behaviour of these harms users, this package does otherwise:
+//
+//   - maxUnavailable is the most that an update takes out of service. In OpenKruise and
+//     Kubernetes, old pods that are not available are replaced beside it: a restart of
+//     all kubelets, or two updates within minReadySeconds, lets all pods go at once.
+//     Old pods that never became ready are replaced at once here too: nobody misses them.
+//   - A pod that is created on a node that partition or selector hold back is of the
+//     revision that the node had. OpenKruise creates it of the present template.
+//     status.currentRevision names that revision.
+//   - A pod on a node that takes no new pods, because of a taint NoSchedule, is not
+//     recreated by an update: it would not come back. It stays as it is until the
+//     taint goes. It takes no part in partition and maxUnavailable.
+//   - Pods on nodes that fit no more do not count in maxUnavailable.
+//   - Of several pods on a node an available one stays, and otherwise the oldest.
+//   - Pods have names that follow from DaemonSet and node, with generateName beside
+//     them: no stale cache and no second manager leads to a second pod on a node.
+//   - A node for which the API server refuses a pod does not keep others from theirs.
+//   - A percentage in burstReplicas stands for one pod at least.
+//   - maxSurge 0 alone means maxUnavailable 1, as in Kubernetes; OpenKruise refuses it.
+//   - conditions and collisionCount of the status are maintained.
+//   - What the webhook refuses has the code 422.
+package daemonset

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// situations are DaemonSets in the midst of something, so that between them the planner
+// reads all that it ever reads.
+func situations(t *testing.T) map[string]*Snapshot {
+	all := map[string]*Snapshot{}
+	for name, s := range map[string][2]string{
+		"settled":                     {"{}", "n1:v2 n2:v2"},
+		"recreation":                  {ready10(two), "n1:v1 n2:v1+down n3:v2+never n4:v0+young tainted:v1 evicting:v2"},
+		"in place":                    {inPlace, "n1:v1+gate n2:v1+gate+down n3:v2+gate"},
+		"in place, too short a burst": {strings.Replace(inPlace, "spec: {", "spec: {burstReplicas: 1, ", 1), "n1:v1+gate n2:v1+gate"},
+		"surge":                       {ready10(surge), "n1:v1 n2:v1 n2:v2+young n3:v1+down n3:v2"},
+		"OnDelete":                    {onDelete, "n1:v1 n2"},
+		"paused":                      {paused, "n1:v1 n2 n3:v2+leaving"},
+		"partition and selector":      {rolling + "partition: 1, selector: {matchLabels: {name: n1}}}}}", "n1:v1 n2:v1 n3"},
+		"hook":                        {hook, "n1:v1+hook n2:v1+hook+preparing n3:v2"},
+		"ended":                       {"{}", "n1:v2+Failed n2:v2+Succeeded (n3):v2+pending"},
+		"zone":                        {zoned, "other:v2 n1:v2+orphan n2:v2+app=db"},
+	} {
+		all[name] = place(t, setOf(t, s[0]), s[1])
+	}
+	all["revisions"] = place(t, setOf(t, "spec: {revisionHistoryLimit: 0}"), "n1:v1 n2:v2")
+	all["revisions"].Revisions[0].OwnerReferences = nil
+	return all
+}
+
+// describe is everything that a plan says, whatever object it says it about.
+func describe(p *Plan) string {
+	var b strings.Builder
+	show := func(v ...any) {
+		data, err := json.Marshal(v)
+		fmt.Fprintf(&b, "%s %v\n", data, err)
+	}
+	for _, r := range slices.Concat([]*appsv1.ControllerRevision{p.Revisions.Current, p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Adopt, p.Revisions.Delete) {
+		if r != nil {
+			show(r.Name)
+		}
+	}
+	show(p.Revisions.RaiseTo, len(p.Revisions.Delete), p.Create, p.Status, p.RequeueAfter, p.PreDownload, p.Rollout, p.WaitingNodes)
+	for _, d := range p.Delete {
+		show(d.Pod.Name, d.For)
+	}
+	for _, patch := range p.Patch {
+		show(patch.Pod.Name, patch.Kind, patch.Patch)
+	}
+	for _, wait := range p.Waiting {
+		show(wait.Pod.Name, wait.Reason)
+	}
+	for _, problem := range p.Problems {
+		show(problem.Condition, problem.Err.Error())
+	}
+	return b.String()
+}
+
+// changeable are the fields of metadata that the API lets anybody change.
+const changeable = mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences`
+
+func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	can := regexp.MustCompile(changeable + "|" + mutation.OfPods)
+	for name, s := range situations(t) {
+		for i := range s.Pods {
+			t.Run(fmt.Sprintf("%s, pod %d", name, i), func(t *testing.T) {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
+					with := *s
+					with.Pods = slices.Clone(s.Pods)
+					with.Pods[i] = p
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Pods[i])
+			})
+		}
+	}
+	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[controller-revision-hash]", ".ObjectMeta.Labels[app]", ".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]",
+		".ObjectMeta.OwnerReferences", ".ObjectMeta.OwnerReferences[].Controller", ".Status.Phase", ".Status.Conditions[].Status", ".Status.Conditions[].LastTransitionTime",
+		".Status.ContainerStatuses[].ContainerID")
+}
+
+func TestEverythingThatThePlannerReadsOfANodeMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	for _, s := range situations(t) {
+		for i := range s.Nodes {
+			mutation.Plan[corev1.Node]{Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(mutation.Metadata + `|^\.(Spec|Status)`),
+				Matters: mutation.Declared[corev1.Node](nodeFields), Of: func(n *corev1.Node) string {
+					with := *s
+					with.Nodes = slices.Clone(s.Nodes)
+					with.Nodes[i] = n
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Nodes[i])
+		}
+	}
+	reads.Require(t, ".ObjectMeta.Labels[zone]", ".ObjectMeta.Labels[name]", ".Spec.Taints[].Effect")
+	for _, unread := range []string{".Status.Conditions", ".Status.Images", ".ObjectMeta.Annotations[new]", ".Status.Capacity[new]", ".Status.Allocatable[new]"} {
+		if reads[unread] {
+			t.Errorf("%s is read: heartbeats write it", unread)
+		}
+	}
+}
+
+func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	for name, s := range situations(t) {
+		for i, revision := range s.Revisions {
+			t.Run(fmt.Sprintf("%s, revision %d", name, i), func(t *testing.T) {
+				mutation.Plan[appsv1.ControllerRevision]{What: "revision", Copy: (*appsv1.ControllerRevision).DeepCopy,
+					Can: regexp.MustCompile(changeable + `|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields | controller.Owners),
+					Of: func(r *appsv1.ControllerRevision) string {
+						with := *s
+						with.Revisions = slices.Clone(s.Revisions)
+						with.Revisions[i] = r
+						return describe(NewPlan(&with))
+					}}.Check(t, reads, revision)
+			})
+		}
+	}
+	reads.Require(t, "revision.Revision", "revision.ObjectMeta.OwnerReferences")
+}
+
+func TestDaemonSetChanges(t *testing.T) {
+	for _, s := range situations(t) {
+		mutation.CheckWorkload(t, s.Set, (*v1alpha1.DaemonSet).DeepCopy, func(set *v1alpha1.DaemonSet) string {
+			with := *s
+			with.Set = set
+			return describe(NewPlan(&with))
+		})
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// Resource names a cache: ResourceDaemonSets and its like.
+type Resource = consistency.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceDaemonSets Resource = "daemonsets"
+	ResourcePods       Resource = consistency.Pods
+	ResourceRevisions  Resource = consistency.Revisions
+)
+
+// The fields that a plan reads of what a DaemonSet owns, and of nodes.
+const (
+	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Finalizers | controller.NodeName | controller.Phase |
+		controller.Images | controller.Containers | controller.ObservedGeneration | controller.Ready | controller.ContainersReady |
+		controller.InPlaceUpdateReady | controller.KruisePodReady | controller.ReadinessGates
+	revisionFields = controller.Owners | controller.Labels | controller.RevisionData
+	nodeFields     = controller.Labels | controller.Placement
+)
+
+// reads lists what a DaemonSet's plan depends on. Nodes that are there at the start
+// concern DaemonSets that are there at the start.
+func reads(o *Options) []controller.Read {
+	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
+	return []controller.Read{
+		{Resource: ResourceDaemonSets, Live: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, Make: func() cache.SharedIndexInformer {
+			return client.NewDaemonSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Workload, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
+		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
+			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
+		{Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+	}
+}
+
+// setsOfPod names the DaemonSet that controls a pod, and those that may adopt one
+// without a controller.
+func setsOfPod(o *Options) func(metav1.Object) []types.NamespacedName {
+	return func(pod metav1.Object) (keys []types.NamespacedName) {
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			if owner.Kind != kind || !strings.HasPrefix(owner.APIVersion, v1alpha1.GroupName+"/") {
+				return nil
+			}
+			return []types.NamespacedName{{Namespace: pod.GetNamespace(), Name: owner.Name}}
+		}
+		for _, object := range o.DaemonSets.GetIndexer().List() {
+			set, ok := object.(*v1alpha1.DaemonSet)
+			if !ok || set.Namespace != pod.GetNamespace() {
+				continue
+			}
+			if selector, err := (&Snapshot{Set: set}).selector(); err == nil && selector.Matches(labels.Set(pod.GetLabels())) {
+				keys = append(keys, types.NamespacedName{Namespace: set.Namespace, Name: set.Name})
+			}
+		}
+		return keys
+	}
+}
+
+// nodeChanged enqueues all DaemonSets. Heartbeats of a node are no event, and a
+// reconcile that finds nothing to do costs no request. (DS-1)
+func nodeChanged(o *Options) controller.Concern {
+	return func(_ controller.Event, enqueue controller.Enqueue) {
+		for _, object := range o.DaemonSets.GetIndexer().List() {
+			if set, ok := object.(*v1alpha1.DaemonSet); ok {
+				enqueue(types.NamespacedName{Namespace: set.Namespace, Name: set.Name})
+			}
+		}
+	}
+}
+
+// kind describes DaemonSets to the shell.
+func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
+	return controller.Kind[Snapshot, Plan]{
+		Package: "daemonset", Name: "daemonset-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && controller.Holds(s.Pods, name)
+		},
+	}
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.ended.Forget(key)
+	r.attempts.forget(key)
+}
+
+// observe reads everything that a plan for the DaemonSet depends on. It returns
+// nil when the DaemonSet does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	set, err := r.reader.DaemonSet(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read DaemonSet %s: %w", key, err)
+	}
+	s := &Snapshot{Set: set, AssignDirectly: r.direct, Now: r.shell.Clock.Now(), Features: r.features}
+	selector, err := s.selector()
+	if err != nil {
+		selector = labels.Nothing() // the plan reports it
+	}
+	if s.Pods, err = r.reader.Pods(key.Namespace, set.UID, selector); err != nil {
+		return nil, fmt.Errorf("read the pods of DaemonSet %s: %w", key, err)
+	}
+	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+		return nil, fmt.Errorf("read the revisions of DaemonSet %s: %w", key, err)
+	}
+	if s.Nodes, err = r.reader.Nodes(); err != nil {
+		return nil, fmt.Errorf("read the nodes: %w", err)
+	}
+	s.BackOff = r.backOff(set, s.Now)
+	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
+	s.RefusedNodes, s.Taken = r.attempts.of(set)
+	s.Disrupted = r.attempts.disrupted(set, s.Pods, s.Nodes, s.Now)
+	return s, r.observeJobs(s)
+}
+
+// mostBackOff is how long a pod that has ended waits for its replacement at most. (DS-4)
+const mostBackOff = 15 * time.Minute
+
+// backOffName names a node, for one generation of a DaemonSet: another template may
+// be a better one.
+func backOffName(set *v1alpha1.DaemonSet, node string) string {
+	return strconv.FormatInt(set.Generation, 10) + "/" + node
+}
+
+// backOff says when pods that have ended may be replaced, by node.
+func (r *Reconciler) backOff(set *v1alpha1.DaemonSet, now time.Time) map[string]time.Time {
+	this := backOffName(set, "")
+	key := types.NamespacedName{Namespace: set.Namespace, Name: set.Name}
+	until := r.ended.Until(key, now, func(name string) bool { return !strings.HasPrefix(name, this) })
+	byNode := make(map[string]time.Time, len(until))
+	for name, at := range until {
+		byNode[strings.TrimPrefix(name, this)] = at
+	}
+	return byNode
+}

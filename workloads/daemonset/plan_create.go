@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+const (
+	progressiveAnnotation = v1alpha1.DaemonSetProgressiveCreateAnnotation
+
+	// With this annotation on a DaemonSet its pods have this label.
+	templateGenerationAnnotation = appsv1.DeprecatedTemplateGeneration
+	templateGenerationLabel      = "pod-template-generation"
+
+	// directScheduler is no scheduler: it keeps all of them from pods that have a node.
+	directScheduler = "kubernetes.io/daemonset-controller"
+)
+
+// create creates the pod of a node. Where the update leaves the node out, the pod has
+// the current revision, as long as that one can run there. (DS-5)
+func (p *planner) create(n *nodePods, held bool) {
+	if maker := p.makerOfCurrent(); held && maker != nil && maker.fits.Check(n.node) == "" {
+		p.createOf(maker, n)
+		return
+	}
+	p.createUpdated(n)
+}
+
+// createUpdated creates a pod of the present template.
+func (p *planner) createUpdated(n *nodePods) {
+	if p.fresh == nil {
+		maker, err := p.newMaker(p.plan.Revisions.Update, &p.Set.Spec.Template)
+		if err != nil {
+			p.Problem(failedCreate, err)
+			maker = &podMaker{broken: true}
+		}
+		p.fresh = maker
+	}
+	p.createOf(p.fresh, n)
+}
+
+func (p *planner) createOf(maker *podMaker, n *nodePods) {
+	if !maker.broken {
+		p.Stage.Create = append(p.Stage.Create, rollout.PodCreation{Pod: maker.pod(n.name, p.takenNames())})
+	}
+}
+
+// makerOfCurrent makes pods of the current revision; nil where that is the present
+// template, or nobody can tell what it is.
+func (p *planner) makerOfCurrent() *podMaker {
+	current := p.plan.Revisions.Current
+	if p.old == nil && current != p.plan.Revisions.Update {
+		template, err := revision.Template(current.Data.Raw)
+		if err == nil {
+			p.old, err = p.newMaker(current, template)
+		}
+		if err != nil {
+			p.Problem(failedCreate, fmt.Errorf("create pods of revision %s on nodes that the update leaves out: %w; they get the present template", current.Name, err))
+			p.old = &podMaker{broken: true}
+		}
+	}
+	if p.old == nil || p.old.broken {
+		return nil
+	}
+	return p.old
+}
+
+// takenNames are the names that new pods cannot have.
+func (p *planner) takenNames() map[string]bool {
+	if p.taken == nil {
+		p.taken = make(map[string]bool, len(p.Snapshot.Pods)+len(p.Taken))
+		for _, pod := range p.Snapshot.Pods {
+			p.taken[pod.Name] = true
+		}
+		maps.Copy(p.taken, p.Taken)
+	}
+	return p.taken
+}
+
+// podMaker makes the pods of a revision. What they have in common they share: hundreds
+// are made at once, and nobody changes them.
+type podMaker struct {
+	pods   corev1.Pod // what they have in common
+	fits   *nodefit.Checker
+	direct bool
+	broken bool // none can be made
+}
+
+// newMaker returns a maker of the pods of a revision. (DS-5, DS-7, DS-15)
+func (p *planner) newMaker(from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) (*podMaker, error) {
+	pod := p.NewPod("", template)
+	p.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
+	if !p.Selector.Matches(labels.Set(pod.Labels)) { // it would be released at once
+		return nil, fmt.Errorf("create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
+			from.Name, p.Selector, labels.Set(template.Labels))
+	}
+	if generation, given := p.Set.Annotations[templateGenerationAnnotation]; given {
+		pod.Labels[templateGenerationLabel] = generation
+	}
+	pod.GenerateName = p.Set.Name + "-"
+	pod.Spec.Tolerations = tolerations(&pod.Spec)
+	if p.Workload.InPlace.Allowed {
+		readiness.AddGate(&pod.Spec, inplacev1alpha1.InPlaceUpdateReady)
+	}
+	if hooks := p.Workload.Hooks; hooks != nil && hooks.PreDelete != nil && hooks.PreDelete.MarkPodNotReady {
+		readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
+	}
+	return &podMaker{pods: *pod, fits: nodefit.NewDaemon(daemonSpec(&template.Spec)), direct: p.AssignDirectly}, nil
+}
+
+// pod makes the pod of a node, and takes a name for it. (DS-7)
+func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
+	pod := m.pods
+	for sequence := 0; pod.Name == "" || taken[pod.Name]; sequence++ {
+		pod.Name = m.name(node, sequence)
+	}
+	taken[pod.Name] = true
+	if m.direct {
+		pod.Spec.NodeName, pod.Spec.SchedulerName = node, directScheduler
+	} else {
+		nodefit.Pin(&pod.Spec, node)
+	}
+	return &pod
+}
+
+// maxPrefix leaves room for the end of the name of a pod, which is its host name too.
+const maxPrefix = 63 - idLength
+
+// idLength makes it unlikely that two of many thousand nodes have the same id.
+const idLength = 10
+
+// name derives the name of a pod from the node, so that the API server refuses the
+// second pod of a node whatever the caches show. A sequence above 0 stands for a name
+// that is taken, by the pod before it for example. (DS-7)
+func (m *podMaker) name(node string, sequence int) string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, string(metav1.GetControllerOfNoCopy(&m.pods).UID)+"/"+node)
+	if sequence > 0 {
+		_, _ = fmt.Fprint(h, "/", sequence)
+	}
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	sum, id := h.Sum64(), make([]byte, idLength)
+	for i := range id {
+		id[i] = alphabet[sum%uint64(len(alphabet))]
+		sum /= uint64(len(alphabet))
+	}
+	prefix := m.pods.GenerateName
+	return prefix[:min(len(prefix), maxPrefix)] + string(id)
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/lifecycle/readiness"
+)
+
+// planUpdate updates pods of old revisions. (DS-8 to DS-16)
+func (p *planner) planUpdate() {
+	switch {
+	case p.rolling == nil:
+		p.waitAll(&rollout.Reason{Rule: rollout.RuleOnDelete, Message: "updateStrategy.type OnDelete: the pod is updated when somebody deletes it"})
+		return
+	case p.rolling.Paused != nil && *p.rolling.Paused:
+		p.waitAll(&rollout.Reason{Rule: rollout.RulePaused, Message: "rollingUpdate.paused is true"})
+		return
+	}
+	p.waitForTurn()
+	unserved, interrupted, unavailable, available := p.count()
+	n := p.plan.Rollout.Replace()
+	limit, observed, message := p.plan.Rollout.held(n)
+	held := &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: limit, Observed: observed, Message: message}
+	if p.limits.maxSurge > 0 {
+		held.Rule = RuleMaxSurge
+	}
+	for _, kind := range []struct {
+		nodes []*nodePods
+		n     int32
+	}{{unserved, n.Unserved}, {interrupted, n.Interrupted}, {unavailable, n.Unavailable}, {available, n.Available}} {
+		for i, n := range p.refusedLast(kind.nodes) {
+			if i >= int(kind.n) {
+				p.Wait(n.old.Pod, held)
+				continue
+			}
+			p.update(n)
+		}
+	}
+}
+
+// count finds out which nodes have an old pod to update, by what that would mean. (DS-10, DS-11)
+func (p *planner) count() (unserved, interrupted, unavailable, available []*nodePods) {
+	r := &p.plan.Rollout
+	r.MaxUnavailable, r.MaxSurge = p.limits.maxUnavailable, p.limits.maxSurge
+	for _, n := range p.turn {
+		switch {
+		case p.underway(n):
+			r.Underway++
+		case n.old == nil || n.fresh != nil: // it has an updated pod that is available, or there is none to surge beside
+		case n.old.Deleted || n.old.Patch != nil && n.old.Kind == rollout.PatchPrepare:
+			r.Underway++
+		case n.old.Available:
+			available = append(available, n)
+		case n.old.neverReady():
+			unserved = append(unserved, n)
+		case p.interrupted(n):
+			interrupted = append(interrupted, n)
+		default:
+			unavailable = append(unavailable, n)
+		}
+	}
+	slices.SortStableFunc(interrupted, func(a, b *nodePods) int { // those first that are most likely to be out of service because of us
+		return cmp.Or(btoi(p.Disrupted[b.name])-btoi(p.Disrupted[a.name]), btoi(p.neverAvailable(b.old))-btoi(p.neverAvailable(a.old)), b.old.since().Compare(a.old.since()))
+	})
+	r.Unserved, r.Interrupted = int32(len(unserved)), int32(len(interrupted))
+	r.Unavailable, r.Available = int32(len(unavailable)), int32(len(available))
+	return unserved, interrupted, unavailable, available
+}
+
+// underway tells whether a node counts as one that is being updated. (DS-11, DS-14)
+func (p *planner) underway(n *nodePods) bool {
+	preparing := n.has(func(pod *pod) bool { return pod.preparing && pod.Updated })
+	if p.limits.maxSurge > 0 {
+		return n.crowded || preparing || n.old != nil && n.fresh != nil && !n.fresh.Available
+	}
+	if n.crowded || n.old != nil && n.fresh != nil {
+		return true
+	}
+	return n.old == nil && (n.fresh == nil || !n.fresh.Available || n.fresh.Deleted)
+}
+
+// update updates the pod of a node: in place where that is possible; by a second pod
+// that surges; or else by a deletion, after which a pod is created. (DS-13, DS-14)
+func (p *planner) update(n *nodePods) {
+	pod := n.old
+	if p.limits.maxSurge > 0 {
+		if len(p.Stage.Create) < p.limits.burst {
+			p.createUpdated(n)
+		}
+		return
+	}
+	if p.RefreshFirst(&pod.View) {
+		return
+	}
+	if update := p.inPlace(pod); update != nil {
+		if p.inPlaceUpdates >= p.limits.burst {
+			p.Wait(pod.Pod, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are updated first", p.limits.burst)})
+			return
+		}
+		p.inPlaceUpdates++
+		p.UpdateInPlace(&pod.View, update, p.plan.Revisions.Update)
+		return
+	}
+	if len(p.Stage.Delete) >= p.limits.burst {
+		p.Wait(pod.Pod, &rollout.Reason{Rule: RuleBurst, Limit: int32(p.limits.burst), Message: fmt.Sprintf("burstReplicas %d: as many pods are deleted first", p.limits.burst)})
+		return
+	}
+	p.Delete(&pod.View, rollout.PodDeletion{For: rollout.DeleteForUpdate, Unchanged: !pod.Available})
+}
+
+// inPlace returns the in-place update of a pod, nil where it has to be recreated. (DS-13)
+func (p *planner) inPlace(pod *pod) *inplace.Update {
+	if !readiness.HasGate(pod.Pod, inplacev1alpha1.InPlaceUpdateReady) {
+		return nil
+	}
+	update, _ := p.InPlace(&pod.View, p.plan.Revisions.Update)
+	if update == nil {
+		return nil
+	}
+	hashed := *update // pods of a DaemonSet record the hash of a revision, not its name
+	hashed.Revision = revision.ShortHash(p.plan.Revisions.Update.Name)
+	return &hashed
+}
+
+// refusedLast puts those nodes last whose update the API server has refused, so that
+// they keep no others from theirs.
+func (p *planner) refusedLast(nodes []*nodePods) []*nodePods {
+	if len(p.Refused.Pods) == 0 {
+		return nodes
+	}
+	slices.SortStableFunc(nodes, func(a, b *nodePods) int {
+		return btoi(p.Refused.Pods[a.old.UID] != nil) - btoi(p.Refused.Pods[b.old.UID] != nil)
+	})
+	return nodes
+}
+
+// waitAll says for all old pods why they are not updated.
+func (p *planner) waitAll(reason *rollout.Reason) {
+	for _, n := range p.nodes {
+		if n.old != nil && !n.old.Deleted {
+			p.Wait(n.old.Pod, reason)
+		}
+	}
+}
+
+// waitForTurn says why old pods stay that the update does not get to.
+func (p *planner) waitForTurn() {
+	partition := &rollout.Reason{Rule: rollout.RulePartition, Limit: p.limits.partition, Message: fmt.Sprintf("partition %d: as many nodes stay at their revision", p.limits.partition)}
+	for _, n := range p.nodes {
+		switch {
+		case n.inTurn || n.old == nil || n.old.Deleted:
+		case !n.runs:
+			p.Wait(n.old.Pod, tainted)
+		case !p.selects(n):
+			p.Wait(n.old.Pod, notSelected)
+		default:
+			p.Wait(n.old.Pod, partition)
+		}
+	}
+}
+
+var (
+	tainted     = &rollout.Reason{Rule: RuleNodeTainted, Message: "the node has a taint that keeps new pods away: the pod could not be created again"}
+	notSelected = &rollout.Reason{Rule: RuleNodeSelector, Message: "rollingUpdate.selector does not match the node"}
+)

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/scenario"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// setScenario is a cluster of one DaemonSet and its nodes.
+type setScenario struct {
+	*scenario.Cluster
+	set      *v1alpha1.DaemonSet
+	nodes    []*corev1.Node
+	ended    podplan.BackOff
+	attempts attempts
+	features Features
+	judge    *judge // of every plan; may be nil
+	plant    func(s *Snapshot, plan *Plan)
+}
+
+func newScenario(t scenario.TB) *setScenario {
+	w := &setScenario{ended: podplan.BackOff{Most: mostBackOff}, set: &v1alpha1.DaemonSet{ObjectMeta: scenario.Meta(), Spec: v1alpha1.DaemonSetSpec{
+		Selector: scenario.Selector(), Template: scenario.Template(),
+		UpdateStrategy: v1alpha1.DaemonSetUpdateStrategy{RollingUpdate: &v1alpha1.RollingUpdateDaemonSet{}}}}}
+	w.Cluster = scenario.New(t, *metav1.NewControllerRef(w.set, daemonKind))
+	w.GeneratedNames, w.Graceful = true, true
+	return w
+}
+
+func (w *setScenario) snapshot() *Snapshot {
+	s := &Snapshot{Set: w.set.DeepCopy(), Pods: slices.Clone(w.Pods), Revisions: slices.Clone(w.Revisions), Now: w.Now, Features: w.features}
+	for _, node := range w.nodes {
+		s.Nodes = append(s.Nodes, node.DeepCopy())
+	}
+	s.BackOff = w.backOff()
+	s.Disrupted = w.attempts.disrupted(w.set, w.Pods, w.nodes, w.Now)
+	if w.OwnerEnding() {
+		s.Set.DeletionTimestamp = &metav1.Time{Time: w.Now}
+	}
+	return s
+}
+
+func (w *setScenario) backOff() map[string]time.Time {
+	this := backOffName(w.set, "")
+	byNode := map[string]time.Time{}
+	for name, at := range w.ended.Until(keyOf(w.set), w.Now, func(name string) bool { return !strings.HasPrefix(name, this) }) {
+		byNode[strings.TrimPrefix(name, this)] = at
+	}
+	return byNode
+}
+
+// Reconcile plans once, shows the plan and applies it.
+func (w *setScenario) Reconcile(out *strings.Builder) bool {
+	if w.OwnerGone() {
+		return false
+	}
+	s := w.snapshot()
+	plan := NewPlan(s)
+	if w.plant != nil {
+		w.plant(s, plan)
+	}
+	scenario.ShowReconcile(func(out *strings.Builder) { w.show(plan, out) }, out)
+	if w.judge != nil {
+		w.judge.plan(s, plan)
+	}
+	w.apply(plan)
+	return acts(plan)
+}
+
+func (w *setScenario) apply(plan *Plan) {
+	for _, p := range plan.Patch {
+		if p.Kind == rollout.PatchUpdateInPlace {
+			w.attempts.disrupts(w.set, nodeOf(p.Pod))
+		}
+	}
+	for _, d := range plan.Delete {
+		if d.For == rollout.DeleteForUpdate && plan.Rollout.MaxSurge == 0 {
+			w.attempts.disrupts(w.set, nodeOf(d.Pod))
+		}
+		if d.For == "Failed" && !w.Refused["delete"] {
+			w.ended.Replaced(keyOf(w.set), backOffName(w.set, nodeOf(d.Pod)), w.Now)
+		}
+	}
+	w.ApplyPlan(&plan.Plan)
+	if plan.Status != nil {
+		w.set.Status = *plan.Status.DeepCopy()
+	}
+	w.set.ResourceVersion = w.Bump()
+}
+
+func (w *setScenario) show(plan *Plan, out *strings.Builder) {
+	w.ShowRevisions(&plan.Revisions, out)
+	for _, d := range plan.Delete {
+		fmt.Fprintf(out, "  delete %s on %s (%s)\n", w.Alias(d.Pod.Name), nodeOf(d.Pod), d.For)
+	}
+	w.ShowPatches(plan.Patch, out)
+	for _, c := range plan.Create {
+		fmt.Fprintf(out, "  create a pod on %s at %s\n", nodeOf(c.Pod), c.Pod.Labels[podplan.RevisionLabel])
+	}
+	w.ShowDeletedRevisions(&plan.Revisions, out)
+	w.ShowReasons(&plan.Plan, out)
+	for _, wait := range plan.WaitingNodes {
+		fmt.Fprintf(out, "  wait %s\n", wait)
+	}
+	if plan.RequeueAfter > 0 {
+		fmt.Fprintf(out, "  again in %s\n", plan.RequeueAfter)
+	}
+}
+
+// Status shows the status in a line, and every condition in one more.
+func (w *setScenario) Status(out *strings.Builder) {
+	fmt.Fprintf(out, "%s hash=%s current=%s\n", showStatus(&w.set.Status), w.set.Status.DaemonSetHash, w.set.Status.CurrentRevision)
+	for _, c := range w.set.Status.Conditions {
+		fmt.Fprintf(out, "%s=%s: %s\n", c.Type, c.Status, c.Message)
+	}
+}
+
+// MinReadySeconds is that of the spec.
+func (w *setScenario) MinReadySeconds() int32 { return w.set.Spec.MinReadySeconds }
+
+// Feature switches a feature on.
+func (w *setScenario) Feature(name string) { w.SwitchOn(&w.features, name) }
+
+// Command knows "node name…", which adds nodes, "node-gone name…", "taint name [effect]",
+// "node-label name [key=value]" and "on", which shows the pods of each node.
+func (w *setScenario) Command(d *datadriven.TestData, out *strings.Builder) bool {
+	arg := func(i int) string {
+		if i < len(d.CmdArgs) {
+			return d.CmdArgs[i].Key
+		}
+		return ""
+	}
+	switch d.Cmd {
+	case "node":
+		for _, a := range d.CmdArgs {
+			w.nodes = append(w.nodes, newNode(a.Key))
+		}
+	case "node-gone":
+		w.removeNode(arg(0))
+	case "taint":
+		w.taint(arg(0), corev1.TaintEffect(arg(1)))
+	case "node-label":
+		w.node(arg(0)).Labels[arg(1)] = strings.Join(d.CmdArgs[1].Vals, "")
+	case "on":
+		w.showNodes(out)
+	default:
+		return false
+	}
+	return true
+}
+
+// available tells whether a pod serves.
+func (w *setScenario) available(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now)
+}
+
+func (w *setScenario) node(name string) *corev1.Node {
+	for _, node := range w.nodes {
+		if node.Name == name {
+			return node
+		}
+	}
+	return nil
+}
+
+func (w *setScenario) removeNode(name string) {
+	w.nodes = slices.DeleteFunc(w.nodes, func(n *corev1.Node) bool { return n.Name == name })
+}
+
+// taint sets the taint of a node; no effect removes it.
+func (w *setScenario) taint(name string, effect corev1.TaintEffect) {
+	node := w.node(name)
+	node.Spec.Taints = nil
+	if effect != "" {
+		node.Spec.Taints = []corev1.Taint{{Key: "a", Effect: effect}}
+	}
+}
+
+// showNodes shows the pods of each node.
+func (w *setScenario) showNodes(out *strings.Builder) {
+	on := map[string][]string{}
+	for _, pod := range w.Pods {
+		state := "available"
+		switch {
+		case pod.DeletionTimestamp != nil:
+			state = "terminating"
+		case pod.Status.Phase == corev1.PodFailed:
+			state = "failed"
+		case !w.available(pod):
+			state = "unavailable"
+		}
+		on[nodeOf(pod)] = append(on[nodeOf(pod)], fmt.Sprintf("%s %s %s", w.Alias(pod.Name), pod.Spec.Containers[0].Image, state))
+	}
+	for _, node := range w.nodes {
+		fmt.Fprintf(out, "%s: %s\n", node.Name, strings.Join(on[node.Name], ", "))
+	}
+}
+
+// Spec changes fields of the spec, each given as key=value.
+func (w *setScenario) Spec(changes ...string) { scenario.ChangeSpec(w.set, changes, w.change) }
+
+func (w *setScenario) change(key, value string) {
+	spec, quantity := &w.set.Spec, intstr.Parse(value)
+	number := quantity.IntVal
+	rolling := spec.UpdateStrategy.RollingUpdate
+	switch key {
+	case "type":
+		spec.UpdateStrategy.Type = v1alpha1.DaemonSetUpdateStrategyType(value)
+	case "rollingUpdateType":
+		rolling.Type = v1alpha1.RollingUpdateType(value)
+	case "maxUnavailable":
+		rolling.MaxUnavailable, rolling.MaxSurge = &quantity, nil
+	case "maxSurge":
+		rolling.MaxSurge, rolling.MaxUnavailable = &quantity, nil
+	case "partition":
+		rolling.Partition = &number
+	case "paused":
+		rolling.Paused = new(value == "true")
+	case "selector":
+		rolling.Selector = nil
+		if k, v, ok := strings.Cut(value, ":"); ok {
+			rolling.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{k: v}}
+		}
+	case "minReadySeconds":
+		spec.MinReadySeconds = number
+	case "burstReplicas":
+		spec.BurstReplicas = &quantity
+	case "zone":
+		spec.Template.Spec.NodeSelector = nil
+		if value != "" {
+			spec.Template.Spec.NodeSelector = map[string]string{"zone": value}
+		}
+	case "progressive":
+		w.set.Annotations = map[string]string{progressiveAnnotation: value}
+	default:
+		if !scenario.ChangeTemplate(&spec.Template, key, value) && !scenario.ChangeHook(&spec.Lifecycle, key, value) {
+			w.T.Fatalf("unknown field %s", key)
+		}
+	}
+}
+
+// TestScripts plays the rollouts in testdata: see scenario.RunScripts and
+// setScenario.Command. Keys of spec are those of change, beside those of the template
+// and of hooks.
+func TestScripts(t *testing.T) {
+	scenario.RunScripts(t, "testdata/scripts", func(t *testing.T) (*scenario.Cluster, scenario.Workload) {
+		w := newScenario(t)
+		return w.Cluster, w
+	})
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/podtemplate"
+	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/workloads"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+const (
+	// MutatePath is where webhook configurations look for Webhook.Default.
+	MutatePath = "/mutate-apps-kruise-io-v1alpha1-daemonset"
+	// ValidatePath is where webhook configurations look for Webhook.Validate.
+	ValidatePath = "/validate-apps-kruise-io-v1alpha1-daemonset"
+)
+
+// Webhook answers admission requests for DaemonSets. Its zero value works. It
+// may be used by many goroutines.
+//
+// Requests for other kinds and for subresources are allowed as they are. An
+// object that cannot be decoded is refused with the code 400.
+type Webhook struct {
+	// Templates judges new and changed templates by all the rules of a pod,
+	// see workloads.DryRun. Nil: only by the rules of ValidateCreate.
+	//
+	// It is asked last, about sets without any other problem, and only a
+	// verdict counts: where it cannot be had in time (no permission, no quota,
+	// an API server in trouble), the set is allowed with a warning.
+	Templates workloads.TemplateChecker
+}
+
+// Handlers returns the HTTP handlers by the paths that existing webhook
+// configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Default answers CREATE and UPDATE with a JSON patch that sets the defaults.
+// Fields of the object that this version does not know stay as they are.
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Mutate(ctx, request)
+}
+
+// Validate answers CREATE and UPDATE. It refuses an invalid set with the code
+// 422 and a cause for every field.
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Validate(ctx, request)
+}
+
+type change = admission.Change[v1alpha1.DaemonSet]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.DaemonSet] {
+	return admission.Kind[v1alpha1.DaemonSet]{
+		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
+		Default: func(_ context.Context, c change) error {
+			Default(c.Object)
+			return nil
+		},
+		Check: func(_ context.Context, c change) (field.ErrorList, error) {
+			return c.Errors(ValidateCreate, ValidateUpdate), nil
+		},
+		Confirm: validation.ConfirmTemplates(func(set *v1alpha1.DaemonSet) podtemplate.Templates { return templates(&set.Spec) }, w.Templates),
+	}
+}
