@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/podwright/podwright/nodeagent/internal/redact"
+	"github.com/podwright/podwright/internal/redact"
 )
 
 // Unavailable tells of an error whether it came about because the container

@@ -24,6 +24,9 @@ const (
 	probeTimeout = 5 * time.Second
 	// probeAgain is the pause before the sockets are asked again.
 	probeAgain = time.Second
+	// doubt is how long a runtime of another version than that of the node is not taken
+	// while there is a socket that has not answered: it may be of the right one.
+	doubt = 10 * time.Second
 )
 
 // RuntimeOf returns the name and the version of the container runtime that the
@@ -48,17 +51,20 @@ func RuntimeOfRules() []rbacv1.PolicyRule {
 // not known. A runtime of another name is never taken. Of several that remain, which
 // can be as where a node has a containerd of Docker's beside that of the kubelet,
 // the one with the version is meant. It is an error where that does not tell either:
-// a wrong one would have none of the containers.
+// a wrong one would have none of the containers. The only one may have another version,
+// as one that was updated has; where another socket does not answer, Find asks for a
+// while whether that has the version.
 func Find(ctx context.Context, endpoints []string, name, version string) (*Runtime, error) {
-	for {
+	for began := time.Now(); ; {
 		answered, missed := probe(ctx, existing(endpoints))
 		chosen, err := choose(answered, name, version)
+		doubtful := len(missed) > 0 && version != "" && (chosen == nil || chosen.Version != version) && time.Since(began) < doubt
 		for _, r := range answered {
-			if r != chosen {
+			if r != chosen || doubtful {
 				r.Close()
 			}
 		}
-		if chosen != nil || len(answered) > 0 {
+		if !doubtful && len(answered) > 0 {
 			return chosen, err
 		}
 		select {

@@ -68,6 +68,7 @@ func TestFind(t *testing.T) {
 		{"the one of the name", []string{ours, crio}, "cri-o", "1.30.0", "c.sock", ""},
 		{"the one of the version", []string{dockers, ours}, "containerd", "2.3.7", "a.sock", ""},
 		{"a socket at which nobody is", []string{"dead.sock", ours}, "", "", "a.sock", ""},
+		{"another version, beside a socket at which nobody ever is", []string{ours, "dead.sock"}, "containerd", "2.3.8", "a.sock", ""},
 		{"two, and no name", []string{ours, crio}, "", "", "", "want one container runtime, found containerd 2.3.7 at unix://"},
 		{"two of the name, none of the version", []string{ours, dockers}, "containerd", "2.0.0", "", "want one container runtime, found"},
 		{"none of the name", []string{ours}, "cri-o", "1.30.0", "", "want the container runtime cri-o 1.30.0 of the node, found containerd 2.3.7"},
@@ -106,6 +107,41 @@ func TestFindOneSocketTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
+}
+
+// A runtime of another version is not taken while that of the node has not answered yet.
+func TestFindWaitsForTheRightVersion(t *testing.T) {
+	paths := sockets(t, "dockers.sock containerd 1.7.0", "ours.sock")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	found := make(chan string, 1)
+	go func() {
+		r, err := nodeagent.Find(ctx, paths, "containerd", "2.3.7")
+		if err != nil {
+			found <- err.Error()
+			return
+		}
+		defer r.Close()
+		found <- r.Version
+	}()
+	fake := fakecri.New(nil)
+	fake.RuntimeName, fake.RuntimeVersion = "containerd", "2.3.7"
+	select {
+	case version := <-found:
+		t.Fatalf("found %s before the runtime of the node answers", version)
+	case <-time.After(2 * time.Second):
+	}
+	stop, err := fake.Serve(paths[1] + ".new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := os.Rename(paths[1]+".new", paths[1]); err != nil { // there is a socket at every moment
+		t.Fatal(err)
+	}
+	if version := <-found; version != "2.3.7" {
+		t.Errorf("found %s", version)
+	}
 }
 
 // A runtime that comes later is waited for, one that never does is an error.

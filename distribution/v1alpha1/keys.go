@@ -22,6 +22,15 @@ const (
 	PullSecretReferencesAnnotation = "imagepulljobs.kruise.io/references"
 )
 
+// What a pod says of itself that has the kubelet of a node pull an image for a job.
+const (
+	// PullPodLabel marks such pods. Its presence counts, whatever the value.
+	PullPodLabel = "imagepulljobs.podwright.io/pull"
+	// PullPodTaskAnnotation says in JSON which attempt at which task of which node the
+	// pod is.
+	PullPodTaskAnnotation = "imagepulljobs.podwright.io/task"
+)
+
 // Defaults and bounds of ImagePullJobs and NodeImages.
 const (
 	// DefaultImagePullParallelism is how many nodes pull at the same time for a

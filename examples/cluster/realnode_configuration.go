@@ -49,6 +49,9 @@ func (n *RealNode) component(name string) (*process, error) {
 	}, nil
 }
 
+// StaticPods is the folder of whose manifests the kubelet makes static pods.
+func (n *RealNode) StaticPods() string { return filepath.Join(n.Dir, "static-pods") }
+
 // writeConfiguration writes the files that the node's components read.
 func (n *RealNode) writeConfiguration() error {
 	plugins, err := networkPlugins()
@@ -66,6 +69,9 @@ func (n *RealNode) writeConfiguration() error {
 		"KubeletClient": filepath.Join(n.cluster.dir, kubeletClientFile),
 		"HealthPort":    kubeletHealthPort,
 		"Snapshotter":   snapshotter(n.cluster.dir),
+	}
+	if err := os.MkdirAll(n.StaticPods(), 0o700); err != nil {
+		return err
 	}
 	all, err := template.ParseFS(nodeFiles, "node/*.tmpl")
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/manager/app"
 	agent "github.com/podwright/podwright/examples/nodeagent/app"
@@ -58,6 +60,11 @@ func (b *Testbed) manifests(program string) (parts []permissions.Part, manifest 
 		return nil, nil, err
 	}
 	config.InstallCRDs, config.CreateOwnNamespace, config.FeatureGates = true, true, b.options.FeatureGates
+	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
+	config.AddFlags(flags)
+	if err := flags.Parse(b.options.Flags); err != nil {
+		return nil, nil, err
+	}
 	if parts, err = app.Permissions(config); err != nil {
 		return nil, nil, err
 	}

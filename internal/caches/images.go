@@ -12,11 +12,13 @@ import (
 )
 
 // The names of the indexes of ImagePullJobs that are not over, of NodeImages by the
-// jobs that own their tasks, and of copies of pull secrets by the jobs that need them.
+// jobs that own their tasks, of copies of pull secrets by the jobs that need them, and
+// of pods that have images pulled by the nodes to which.
 const (
 	byTarget    = "podwright.pullTarget"
 	byTaskOwner = "podwright.taskOwnerUID"
 	byReference = "podwright.copyReference"
+	byPullNode  = "podwright.pullNode"
 )
 
 // What the index byTarget holds; no namespace has a slash.
@@ -109,4 +111,23 @@ func JobsOfCopy(secret *corev1.Secret) []types.NamespacedName {
 // AddCopyIndex. They are shared with the cache.
 func CopiesFor(indexer cache.Indexer, job types.NamespacedName) ([]*corev1.Secret, error) {
 	return byIndex[*corev1.Secret](indexer, byReference, job.String())
+}
+
+// AddPullPodIndex indexes an informer of pods by the nodes to which they have images
+// pulled. It does nothing where the informer has that index already.
+func AddPullPodIndex(informer cache.SharedIndexInformer) error {
+	return addIndex(informer, byPullNode, func(obj any) ([]string, error) {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			if task, ok := images.PullTaskOf(pod); ok {
+				return []string{task.Node}, nil
+			}
+		}
+		return nil, nil
+	})
+}
+
+// PullPodsOf returns the pods that have images pulled to a node, of an informer indexed
+// by AddPullPodIndex. They are shared with the cache.
+func PullPodsOf(indexer cache.Indexer, node string) ([]*corev1.Pod, error) {
+	return byIndex[*corev1.Pod](indexer, byPullNode, node)
 }

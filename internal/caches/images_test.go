@@ -81,3 +81,25 @@ func TestNodesWithTasksOf(t *testing.T) {
 		}
 	}
 }
+
+func TestPullPodsOf(t *testing.T) {
+	informer := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
+	if err := AddPullPodIndex(informer); err != nil {
+		t.Fatal(err)
+	}
+	task := map[string]string{v1alpha1.PullPodTaskAnnotation: images.PullTask{Node: "n1", Attempt: 1}.String()}
+	for _, pod := range []*corev1.Pod{
+		{ObjectMeta: metav1.ObjectMeta{Name: "pulls", Labels: map[string]string{v1alpha1.PullPodLabel: ""}, Annotations: task}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "has no label", Annotations: task}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "another"}},
+	} {
+		if err := informer.GetIndexer().Add(pod); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for node, want := range map[string]int{"n1": 1, "n2": 0, "": 0} {
+		if pods, err := PullPodsOf(informer.GetIndexer(), node); err != nil || len(pods) != want {
+			t.Errorf("node %q: pods %v, error %v", node, pods, err)
+		}
+	}
+}

@@ -34,7 +34,12 @@ func FindTask(n *v1alpha1.NodeImage, image Reference) *v1alpha1.ImageTagSpec {
 // StatusOf returns what the node reports about a tag of an image, nil where
 // that is nothing. It is shared with the NodeImage.
 func StatusOf(n *v1alpha1.NodeImage, name, tag string) *v1alpha1.ImageTagStatus {
-	tags := n.Status.ImageStatuses[name].Tags
+	return StateOf(&n.Status, name, tag)
+}
+
+// StateOf is StatusOf for the status of a NodeImage.
+func StateOf(status *v1alpha1.NodeImageStatus, name, tag string) *v1alpha1.ImageTagStatus {
+	tags := status.ImageStatuses[name].Tags
 	if i := slices.IndexFunc(tags, func(t v1alpha1.ImageTagStatus) bool { return t.Tag == tag }); i >= 0 {
 		return &tags[i]
 	}
@@ -59,6 +64,14 @@ func CountTasks(status *v1alpha1.NodeImageStatus, spec *v1alpha1.NodeImageSpec) 
 			}
 		}
 	}
+}
+
+// TaskReference is how a task asks for its image: nginx:1.27, or nginx@sha256:….
+func TaskReference(image, tag string) string {
+	if strings.Contains(tag, ":") { // a digest
+		return image + "@" + tag
+	}
+	return image + ":" + tag
 }
 
 // TaskOwner is the reference to a job that wants a task.

@@ -30,7 +30,8 @@
 // pulled it. Where tenants share nodes and have private images, set AlwaysVerify in
 // the configuration of the kubelet: pods then prove their credentials to the
 // registry, and take the layers from the node. Before 1.35, the admission plugin
-// AlwaysPullImages does the same at a higher price.
+// AlwaysPullImages does the same at a higher price. The manager can have the kubelet pull
+// instead, without this package: see nodeimage.PullPods.
 //
 // A tag that several namespaces ask for is pulled once, with the secrets of all of
 // them: that it is there, and that it exists, is no secret among them.

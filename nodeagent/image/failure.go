@@ -10,7 +10,7 @@ import (
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/nodeagent/internal/redact"
+	"github.com/podwright/podwright/internal/redact"
 )
 
 // How long, in bytes, a message gets: they stand in the status of a NodeImage, up

@@ -11,7 +11,7 @@ import (
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/nodeagent/internal/redact"
+	"github.com/podwright/podwright/internal/redact"
 )
 
 func TestRedact(t *testing.T) {

@@ -5,7 +5,6 @@ package image
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -137,12 +136,7 @@ func (p *planner) start(t *task) {
 }
 
 // reference is how the runtime is asked for the image of a task.
-func reference(t Task) string {
-	if strings.Contains(t.Tag, ":") { // a digest
-		return t.Image + "@" + t.Tag
-	}
-	return t.Image + ":" + t.Tag
-}
+func reference(t Task) string { return images.TaskReference(t.Image, t.Tag) }
 
 // The pauses between attempts, the first and the longest.
 const (

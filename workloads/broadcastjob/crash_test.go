@@ -5,6 +5,7 @@ package broadcastjob
 import (
 	"hash/crc32"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,13 +120,14 @@ func TestCountsAreExactWhateverDies(t *testing.T) {
 // not answered, or at once; then, after what happens meanwhile, another one starts, with caches of its own.
 func (c *cluster) dieAmidWrites(r *rand.Rand, stop *func(), meanwhile func()) {
 	c.T.Helper()
-	left := r.IntN(40)
+	var left atomic.Int32 // writes under way at the same time count it down
+	left.Store(int32(r.IntN(40)))
 	lost := fixture.ErrLost
 	c.FailAfter(func(request fakecluster.Request) error {
 		if request.User != fixture.ControllerUser || request.Verb == "list" || request.Verb == "watch" || request.Verb == "get" {
 			return nil
 		}
-		if left--; left < 0 {
+		if left.Add(-1) < 0 {
 			return lost
 		}
 		return nil

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
@@ -126,12 +125,6 @@ func (c *cluster) change(r *rand.Rand, node string, j *judge) {
 func (c *cluster) disturb(r *rand.Rand) string {
 	c.T.Helper()
 	resource := disturbed[r.IntN(len(disturbed))]
-	fails := func(request fakecluster.Request) error {
-		if request.User == fixture.ControllerUser && request.Verb != "list" && request.Verb != "watch" && r.IntN(3) == 0 {
-			return fixture.ErrLost
-		}
-		return nil
-	}
 	switch r.IntN(8) {
 	case 0:
 		c.Hold(resource)
@@ -143,10 +136,10 @@ func (c *cluster) disturb(r *rand.Rand) string {
 		c.Drop(resource)
 		return "the watch of " + resource + " breaks"
 	case 3:
-		c.FailBefore(fails)
+		c.FailBefore(fixture.Sometimes(r.Uint64()))
 		return "requests fail"
 	case 4:
-		c.FailAfter(fails)
+		c.FailAfter(fixture.Sometimes(r.Uint64()))
 		return "answers are lost"
 	case 5:
 		c.FailBefore(nil)

@@ -31,7 +31,8 @@ type Options struct {
 	// namespaces of the jobs, and the agents of nodes must be allowed to read any
 	// secret of the cluster there, as those of OpenKruise before 1.8 are, and those
 	// of podwright with image.Options.ReadSourceSecrets. It is for a cluster in which
-	// another manager may lead that knows of no copies. Default false.
+	// another manager may lead that knows of no copies, and where kubelets pull (see
+	// nodeimage.PullPods), so that nobody reads them. Default false.
 	ReferToSourceSecrets bool
 	// Workloads reads CloneSets and StatefulSets: the nodes of a job that one
 	// of them controls are taken in the order in which it updates its pods.

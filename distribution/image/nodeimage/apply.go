@@ -4,6 +4,7 @@ package nodeimage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,18 +44,27 @@ const lagRetry = time.Second
 // apply does what the plan says.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	if s.NodeImage == nil {
-		return plan.RequeueAfter, r.create(ctx, plan.Create)
+		return plan.RequeueAfter, errors.Join(r.create(ctx, plan.Create), r.puller.apply(ctx, s.key(), s, &plan.Pulls))
 	}
 	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.NodeImage), nodeImage: s.NodeImage, plan: plan}
 	switch {
 	case plan.Delete:
+		if err := r.puller.apply(ctx, a.Key, s, &plan.Pulls); err != nil {
+			return 0, err
+		}
 		return a.delete(ctx, s.Node)
 	case plan.Change != nil:
 		return a.change(ctx)
 	case plan.Status != nil:
-		return plan.RequeueAfter, a.fail(ctx)
+		if err := a.status(ctx); err != nil {
+			return 0, err
+		}
 	}
-	return plan.RequeueAfter, nil
+	err = r.puller.apply(ctx, a.Key, s, &plan.Pulls)
+	if errors.Is(err, errRefused) {
+		return controller.StaleRetry, nil
+	}
+	return plan.RequeueAfter, err
 }
 
 // create creates a NodeImage, nil for none. Where there is one already, the
@@ -134,8 +144,8 @@ func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (boo
 	})
 }
 
-// fail writes which tasks have taken too long, and records an event. (IMG-2.4)
-func (a *applier) fail(ctx context.Context) error {
+// status writes which tasks have come to their end, and records events. (IMG-2.4, IMG-4.3)
+func (a *applier) status(ctx context.Context) error {
 	if err := a.WriteStatus(ctx, &a.nodeImage.Status, a.plan.Status); err != nil {
 		return err
 	}
@@ -149,5 +159,21 @@ func (a *applier) fail(ctx context.Context) error {
 			a.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s on node %s", message, a.Key.Name)
 		}
 	}
+	a.recordPulls()
 	return nil
+}
+
+// recordPulls records how tasks have ended, in the words of agents. (IMG-3.3)
+func (a *applier) recordPulls() {
+	if a.recorder == nil {
+		return
+	}
+	for _, s := range a.plan.Pulls.Succeeded {
+		// The word is misspelt in every version; filters of events may know it so.
+		a.Event(corev1.EventTypeNormal, v1alpha1.ImagePullEventSucceed, "Image %s:%s, ecalpsedTime %v", s.Image, s.Tag, s.Took)
+	}
+	for i := range a.plan.Pulls.Unpulled {
+		u := &a.plan.Pulls.Unpulled[i]
+		a.recorder.Eventf(&u.Job, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", u.Image, u.Tag, u.Message, a.Key.Name)
+	}
 }

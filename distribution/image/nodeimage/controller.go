@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -55,6 +56,8 @@ type Reconciler struct {
 	recorder     record.EventRecorder
 	writer       *apply.Writer
 	gone         *goneJobs
+	pullPods     *PullPods // nil: agents pull
+	puller       puller
 	shell        *controller.Reconciler[Snapshot, Plan]
 }
 
@@ -67,7 +70,11 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	r := &Reconciler{
 		distribution: o.Distribution, kubernetes: o.Kubernetes, reader: o.Reader,
-		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: newGoneJobs(),
+		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: newGoneJobs(), pullPods: o.PullPods,
+	}
+	r.puller.own = &r.writer.Own
+	if o.PullPods != nil {
+		r.puller.pods = apiwriter.Pods(o.Kubernetes)
 	}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil

@@ -15,6 +15,30 @@
 // readiness of a node change, when tasks or their states change, when a job
 // ends, and when a time is up that the plan names.
 //
+// # Pulls through the kubelet
+//
+// What an agent pulls through the container runtime is "preloaded" for the kubelet, which
+// by default lets every pod of the node use it. With [Options.PullPods] no agent pulls: the
+// manager has a pod per node and job, in the namespace of the job and with its pull
+// secrets, that has the image as a volume. The kubelet pulls it, notes with which
+// credentials, and from Kubernetes 1.35 lets pods use the image only with these. Nothing of
+// the image is run. What it takes, and costs:
+//
+//   - Kubernetes 1.35, or the feature gate ImageVolume of 1.33 on API server and kubelets, and
+//     a container runtime that mounts images (containerd 2.1, CRI-O 1.31). Linux nodes only.
+//   - No agent may pull, since both would report on the same tasks: the example agent has
+//     --pull-images=false.
+//   - The pods count against quotas of the namespace and the pods of a node, and pulls
+//     stand in the kubelet's queue with those of all other pods: by default it pulls one
+//     image after another, and a registry that does not answer holds them all up. Set
+//     serializeImagePulls to false and maxParallelImagePulls in its configuration.
+//   - An image that is on the node already and that the kubelet has not pulled, as one that
+//     an agent pulled before, stays preloaded, and nobody's credentials are checked.
+//   - The copies of pull secrets that package imagepulljob makes for agents are not
+//     needed: set its Options.ReferToSourceSecrets.
+//   - Where the option is turned off again, pods that are left end by themselves, and go with
+//     their jobs.
+//
 // What manager and agent do stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/distribution/image/RULES.md
 //

@@ -5,12 +5,14 @@ package nodeimage
 import (
 	"maps"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // nodeImageChanged enqueues the node when the labels or the tasks of a NodeImage
@@ -51,6 +53,19 @@ func reports(n *v1alpha1.NodeImage) map[taskName]report {
 		}
 	}
 	return out
+}
+
+// pullPodChanged enqueues the node to which a pod has an image pulled; before or after
+// may be nil. What is compared is what the plan reads: see reads.
+func pullPodChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	for _, pod := range []*corev1.Pod{before, after} {
+		if pod == nil {
+			continue
+		}
+		if task, ok := images.PullTaskOf(pod); ok {
+			enqueue(types.NamespacedName{Name: task.Node})
+		}
+	}
 }
 
 // jobChanged enqueues the nodes that hold tasks of a job, when the

@@ -6,7 +6,10 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1informers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
@@ -21,14 +24,17 @@ import (
 // Resource names a cache.
 type Resource = consistency.Resource
 
-// ResourceNodeImages is the cache that a Reconciler writes to, and so waits for.
-const ResourceNodeImages Resource = "nodeimages"
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceNodeImages Resource = "nodeimages"
+	ResourcePods       Resource = "pods" // those that have images pulled, with Options.PullPods
+)
 
 // reads lists what the plan for a node depends on. Heartbeats, and all else that
 // nodes report, do not count.
 func reads(o *Options) []controller.Read {
 	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
-	return []controller.Read{
+	reads := []controller.Read{
 		{Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
 		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
@@ -37,6 +43,20 @@ func reads(o *Options) []controller.Read {
 			return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), OnlyLater: true},
 	}
+	if o.PullPods != nil {
+		reads = append(reads, controller.Read{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
+			Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return NewPullPodInformer(o.Kubernetes) }, Index: caches.AddPullPodIndex,
+			Fields: controller.NodeName | controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting, Concern: controller.On(pullPodChanged)})
+	}
+	return reads
+}
+
+// NewPullPodInformer makes an informer of the pods that have images pulled, for
+// Options.Pods.
+func NewPullPodInformer(client kubernetes.Interface) cache.SharedIndexInformer {
+	return corev1informers.NewFilteredPodInformer(client, metav1.NamespaceAll, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
+		o.LabelSelector = v1alpha1.PullPodLabel
+	})
 }
 
 // kind describes nodes and their NodeImages to the shell.
@@ -46,15 +66,20 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.writer.Forget,
+		Writes: &r.writer.Own, Forget: r.forget,
 	}
 }
 
 // observe reads everything that a plan for the node depends on. It returns nil
-// when there is neither the node nor its NodeImage.
+// when there is neither the node nor its NodeImage, nor a pod that pulls for it.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.timing}
+	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.timing, PullPods: r.pullPods}
 	var err error
+	if r.pullPods != nil {
+		if s.Pods, err = r.reader.PullPods(key.Name); err != nil {
+			return nil, fmt.Errorf("read the pods that have images pulled to node %s: %w", key.Name, err)
+		}
+	}
 	if s.Node, err = apiwriter.Found(r.reader.Node(key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
 	}
@@ -62,11 +87,12 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return nil, fmt.Errorf("read NodeImage %s: %w", key.Name, err)
 	}
 	if s.NodeImage == nil {
-		if s.Node == nil {
+		if s.Node == nil && len(s.Pods) == 0 {
 			return nil, nil
 		}
 		return s, nil
 	}
+	s.Refusals = r.puller.observed(key, s.NodeImage)
 	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
 	for _, owner := range images.TaskJobs(s.NodeImage) {
 		name, _ := images.TaskJob(owner)
@@ -79,4 +105,9 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		}
 	}
 	return s, nil
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.puller.refusals.Forget(key)
 }

@@ -3,6 +3,8 @@
 package nodeimage
 
 import (
+	"fmt"
+
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -24,7 +27,7 @@ type Options struct {
 	// controller limits its own parallelism; a client-side rate limit (QPS)
 	// only slows it down.
 	Distribution client.Interface
-	// Kubernetes reads nodes.
+	// Kubernetes reads nodes and, with PullPods, writes pods.
 	Kubernetes kubernetes.Interface
 
 	// NodeImages, Nodes and ImagePullJobs (those of all namespaces) are
@@ -32,6 +35,14 @@ type Options struct {
 	// the first one. Where one is nil, the controller makes and runs its own,
 	// whose objects it keeps small.
 	NodeImages, Nodes, ImagePullJobs cache.SharedIndexInformer
+
+	// PullPods has the kubelets of nodes pull, in place of agents, which must not do so
+	// then. Default nil: agents pull.
+	PullPods *PullPods
+	// Pods is such an informer of the pods with the label v1alpha1.PullPodLabel, or of
+	// all pods, of all namespaces. It is read with PullPods. The controller adds an
+	// index to it.
+	Pods cache.SharedIndexInformer
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
@@ -60,6 +71,14 @@ func (o *Options) validate() error {
 	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
 	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one")
 	check.That(o.Timing.ResponseTimeout >= 0, "Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute")
+	if o.PullPods != nil {
+		check.That(o.PullPods.PauseImage != "", "Options.PullPods.PauseImage is empty: it is what runs in the pods that have images pulled, such as registry.k8s.io/pause:3.10")
+		check.That(o.PullPods.PerNamespace >= 0, "Options.PullPods.PerNamespace is negative: it is the number of pods that a namespace may have pull on a node at the same time, 0 means 5")
+		if o.Kubernetes != nil {
+			err := apiwriter.CheckClient(o.Kubernetes)
+			check.That(err == nil, fmt.Sprintf("Options.Kubernetes: %v", err))
+		}
+	}
 	check.Workers(o.Workers, "nodes", 3)
 	return check.Err()
 }

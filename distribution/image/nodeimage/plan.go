@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
@@ -32,11 +33,15 @@ type Plan struct {
 	// make sure.
 	Gone []corev1.ObjectReference
 
-	// Status is the status to write, or nil when the present one stands. It is
-	// written only for tasks that have Failed; the rest is the agent's.
+	// Status is the status to write, or nil when the present one stands. Where agents
+	// pull, it is written only for tasks that have Failed; the rest is theirs.
 	Status *v1alpha1.NodeImageStatus
 	// Failed lists the tasks that have taken too long, by image and tag.
 	Failed []Failed
+
+	// Pulls says what to do about pods that have images pulled. Nothing, where agents
+	// pull them.
+	Pulls Pulls
 
 	// RequeueAfter is the time after which the plan may be another without
 	// any event; 0 when only events can change it.
@@ -75,19 +80,58 @@ type Failed struct {
 	Image, Tag string
 	// Message is what the status says about it.
 	Message string
-	// Owners are the jobs that wanted it.
+	// Owners are the jobs that wanted it, and have not been told why by Pulls.
 	Owners []corev1.ObjectReference
+}
+
+// Pulls is what to do about pods that have images pulled, after the status is written.
+type Pulls struct {
+	// Delete are the pods that are not needed any more, and Create those to create
+	// afterwards.
+	Delete, Create []*corev1.Pod
+	// Succeeded lists the tasks that Status says to have succeeded.
+	Succeeded []Succeeded
+	// Unpulled lists the jobs with whose credentials an image of a task that is finished
+	// could not be pulled.
+	Unpulled []Unpulled
+	// Waiting lists the jobs for which an image should be pulled, and no pod is there.
+	Waiting []WaitingPull
+}
+
+// Succeeded is a task whose image the node has.
+type Succeeded struct {
+	Image, Tag string
+	// Took is the time from the begin of the task to its end, in whole seconds.
+	Took time.Duration
+}
+
+// Unpulled is a job for which an image could not be pulled.
+type Unpulled struct {
+	Image, Tag string
+	Job        corev1.ObjectReference
+	// Message says why.
+	Message string
+}
+
+// WaitingPull is a job for which an image should be pulled.
+type WaitingPull struct {
+	Image, Tag string
+	Job        types.NamespacedName
+	// Reason says in words what it waits for.
+	Reason string
 }
 
 // NewPlan decides what to do about the NodeImage of a node.
 func NewPlan(s *Snapshot) *Plan {
-	p := &planner{Snapshot: s, plan: &Plan{}}
+	p := &planner{Snapshot: s, plan: &Plan{}, pods: ownPods(s.Pods)}
 	switch n := s.NodeImage; {
 	case n == nil:
+		p.plan.Pulls.Delete = undeleted(p.pods)
 		p.planCreation()
 	case n.DeletionTimestamp != nil:
+		p.plan.Pulls.Delete = undeleted(p.pods)
 	case p.abandoned():
-		p.plan.Delete = true
+		p.plan.Delete, p.plan.Pulls.Delete = true, undeleted(p.pods)
 	default:
 		p.planTasks()
 		p.planLabels()

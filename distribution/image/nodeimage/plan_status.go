@@ -8,28 +8,33 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
 )
 
-// planStatus fails the tasks that the node's agent has left alone for too long.
-// (IMG-2.4)
+// planStatus fails the tasks that the node's agent has left alone for too long. Where
+// there are pods in place of agents, it says how far all tasks are. (IMG-2.4, IMG-4.3)
 func (p *planner) planStatus() {
 	status := p.NodeImage.Status.DeepCopy()
+	p.planPulls(status)
 	for _, name := range slices.Sorted(maps.Keys(p.spec.Images)) {
 		for i := range p.spec.Images[name].Tags {
 			task := &p.spec.Images[name].Tags[i]
-			if message := p.overdue(name, task); message != "" {
+			if message := p.overdue(status, name, task); message != "" {
 				p.plan.Failed = append(p.plan.Failed, Failed{name, task.Tag, message, task.OwnerReferences})
 				p.fail(status, name, task, message)
 			}
 		}
 	}
-	if len(p.plan.Failed) > 0 {
-		prune(status, &p.spec)
-		images.CountTasks(status, &p.spec)
+	if p.PullPods == nil && len(p.plan.Failed) == 0 {
+		return // the rest is the agent's
+	}
+	prune(status, &p.spec)
+	images.CountTasks(status, &p.spec)
+	if !equality.Semantic.DeepEqual(status, &p.NodeImage.Status) {
 		p.plan.Status = status
 	}
 }
@@ -45,10 +50,10 @@ const (
 
 // overdue says what is wrong with a task that has taken too long; empty where
 // it has time, or is finished.
-func (p *planner) overdue(name string, task *v1alpha1.ImageTagSpec) string {
-	status := images.StatusOf(p.NodeImage, name, task.Tag)
-	current := status != nil && status.Version == task.Version
-	if current && status.CompletionTime != nil {
+func (p *planner) overdue(status *v1alpha1.NodeImageStatus, name string, task *v1alpha1.ImageTagSpec) string {
+	reported := currentState(status, name, task)
+	current := reported != nil
+	if current && reported.CompletionTime != nil {
 		return ""
 	}
 	silence, deadline := p.response(task), end(task)
@@ -94,8 +99,24 @@ func (p *planner) response(task *v1alpha1.ImageTagSpec) time.Time {
 	return until
 }
 
+// currentState returns what a status says of the version of a task, nil for nothing.
+func currentState(status *v1alpha1.NodeImageStatus, name string, task *v1alpha1.ImageTagSpec) *v1alpha1.ImageTagStatus {
+	state := images.StateOf(status, name, task.Tag)
+	if state == nil || state.Version != task.Version {
+		return nil
+	}
+	return state
+}
+
 // fail makes a task failed in the status.
 func (p *planner) fail(status *v1alpha1.NodeImageStatus, name string, task *v1alpha1.ImageTagSpec, message string) {
+	p.report(status, name, task, func(state *v1alpha1.ImageTagStatus) {
+		state.Phase, state.CompletionTime, state.Message = v1alpha1.ImagePhaseFailed, ptr.To(p.now()), message
+	})
+}
+
+// report edits what the status says of a task.
+func (p *planner) report(status *v1alpha1.NodeImageStatus, name string, task *v1alpha1.ImageTagSpec, edit func(*v1alpha1.ImageTagStatus)) {
 	if status.ImageStatuses == nil {
 		status.ImageStatuses = map[string]v1alpha1.ImageStatus{}
 	}
@@ -109,8 +130,8 @@ func (p *planner) fail(status *v1alpha1.NodeImageStatus, name string, task *v1al
 	if tag.Version != task.Version {
 		*tag = v1alpha1.ImageTagStatus{}
 	}
-	tag.Tag, tag.Version, tag.Phase = task.Tag, task.Version, v1alpha1.ImagePhaseFailed
-	tag.CompletionTime, tag.Message = ptr.To(p.now()), message
+	tag.Tag, tag.Version = task.Tag, task.Version
+	edit(tag)
 	slices.SortFunc(image.Tags, func(a, b v1alpha1.ImageTagStatus) int { return strings.Compare(a.Tag, b.Tag) })
 	status.ImageStatuses[name] = image
 }

@@ -19,6 +19,7 @@ type planner struct {
 	plan *Plan
 
 	spec v1alpha1.NodeImageSpec // as it will be
+	pods []*corev1.Pod          // those that have images pulled, and nothing else
 }
 
 // planCreation makes the NodeImage of a node that has been ready for a while. (IMG-2.1)

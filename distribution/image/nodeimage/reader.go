@@ -5,6 +5,7 @@ package nodeimage
 import (
 	corev1 "k8s.io/api/core/v1"
 	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
@@ -25,6 +26,10 @@ type Reader interface {
 	Node(name string) (*corev1.Node, error)
 	// ImagePullJob returns a job.
 	ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error)
+	// PullPods returns the pods that have images pulled to a node, those whose
+	// annotation v1alpha1.PullPodTaskAnnotation names it, in any order. It is called
+	// where Options.PullPods is set.
+	PullPods(node string) ([]*corev1.Pod, error)
 	// SyncedResourceVersion returns the resourceVersion up to which a cache is
 	// complete, empty when it cannot tell: then Reconcile returns an error, unless
 	// Options.AllowStaleReads is set.
@@ -36,15 +41,24 @@ type informerReader struct {
 	nodeImages client.NodeImageLister
 	nodes      corev1listers.NodeLister
 	jobs       client.ImagePullJobLister
+	pods       cache.Indexer // nil without Options.PullPods
 }
 
 func newInformerReader(o *Options) *informerReader {
-	return &informerReader{
+	r := &informerReader{
 		Stores:     controller.Stores(reads(o)),
 		nodeImages: client.NewNodeImageLister(o.NodeImages.GetIndexer()),
 		nodes:      corev1listers.NewNodeLister(o.Nodes.GetIndexer()),
 		jobs:       client.NewImagePullJobLister(o.ImagePullJobs.GetIndexer()),
 	}
+	if o.PullPods != nil {
+		r.pods = o.Pods.GetIndexer()
+	}
+	return r
+}
+
+func (r *informerReader) PullPods(node string) ([]*corev1.Pod, error) {
+	return caches.PullPodsOf(r.pods, node)
 }
 
 func (r *informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {

@@ -24,6 +24,9 @@ func Rules(o Options) []rbacv1.PolicyRule {
 		manifests.Rule(v1alpha1.GroupName, "nodeimages/status", "patch"),
 		manifests.Rule(v1alpha1.GroupName, "imagepulljobs", "get list watch"),
 	}
+	if o.PullPods != nil {
+		rules = append(rules, manifests.Rule("", "pods", "list watch create delete"))
+	}
 	if o.Recorder != nil {
 		rules = append(rules, manifests.Events())
 	}

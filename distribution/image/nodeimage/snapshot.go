@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // Snapshot is everything that a plan depends on: what the caches held at one
@@ -22,10 +23,26 @@ type Snapshot struct {
 	// Jobs holds, by UID, the ImagePullJobs that own tasks of the node. One
 	// that is missing is gone.
 	Jobs map[types.UID]*v1alpha1.ImagePullJob
+	// PullPods is that of Options. Nil: agents pull.
+	PullPods *PullPods
+	// Pods are those that have images pulled to the node.
+	Pods []*corev1.Pod
+	// Refusals are those of the pods of the node that the API server has refused.
+	Refusals []Refusal
 	// Now is the time for which to plan.
 	Now time.Time
 	// Timing says how long to wait for what.
 	Timing Timing
+}
+
+// Refusal is a pod that the API server has refused to create: an attempt that has failed.
+type Refusal struct {
+	// Task is what the pod was for, and Job the UID of its job.
+	Task images.PullTask
+	Job  types.UID
+	At   time.Time
+	// Message says why.
+	Message string
 }
 
 // Timing says how long a controller waits. Its zero value is fit for use.
@@ -65,3 +82,15 @@ func (t Timing) responseTimeout() time.Duration {
 
 // now is the time as it stands in objects, in whole seconds.
 func (s *Snapshot) now() metav1.Time { return metav1.NewTime(s.Now.Truncate(time.Second)) }
+
+// key names the node.
+func (s *Snapshot) key() types.NamespacedName {
+	switch {
+	case s.NodeImage != nil:
+		return types.NamespacedName{Name: s.NodeImage.Name}
+	case s.Node != nil:
+		return types.NamespacedName{Name: s.Node.Name}
+	}
+	task, _ := images.PullTaskOf(s.Pods[0])
+	return types.NamespacedName{Name: task.Node}
+}

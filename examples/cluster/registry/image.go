@@ -38,6 +38,8 @@ type Image struct {
 	Labels map[string]string
 	// Files maps paths to what is in them.
 	Files map[string]string
+	// Executables maps paths to the files of this machine that stand there, as programs.
+	Executables map[string]string
 }
 
 // Pause is the image of the process that holds a pod's namespaces.
@@ -117,7 +119,7 @@ func (i Image) config() v1.ImageConfig {
 	return config
 }
 
-// layer returns the image's files as a tar archive: one program under many names, and Files.
+// layer returns the image's files as a tar archive: one program under many names, and what else is given.
 func (i Image) layer() ([]byte, error) {
 	binary, programs, err := i.programs()
 	if err != nil {
@@ -152,6 +154,13 @@ func (i Image) layer() ([]byte, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.Files)) {
 		write(tar.Header{Name: strings.TrimPrefix(name, "/"), Mode: 0o644}, []byte(i.Files[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(i.Executables)) {
+		program, err := os.ReadFile(i.Executables[name])
+		if err != nil {
+			return nil, err
+		}
+		write(tar.Header{Name: strings.TrimPrefix(name, "/"), Mode: 0o755}, program)
 	}
 	failures = append(failures, archive.Close())
 	return out.Bytes(), errors.Join(failures...)

@@ -235,6 +235,8 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 func nodeImages(f *pflag.FlagSet) kind {
 	workers := f.Int("nodeimage-workers", 3, "nodes reconciled with their NodeImages at the same time")
 	creationDelay := f.Duration("nodeimage-creation-delay", 30*time.Second, "time that a node must have been ready before it gets its NodeImage")
+	pauseImage := f.String("nodeimage-pull-pods-image", "",
+		"have the kubelets of nodes pull images, in place of agents, by pods that run this image (such as registry.k8s.io/pause:3.10) and have the image to pull as a volume; empty: agents pull")
 	responseTimeout := f.Duration("nodeimage-response-timeout", time.Minute,
 		"time that an agent may be silent about an image to pull before that has failed; agents of OpenKruise 1.4 are silent while they pull")
 	return kind{
@@ -249,8 +251,11 @@ func nodeImages(f *pflag.FlagSet) kind {
 			if *creationDelay == 0 {
 				o.Timing.CreationDelay = -1
 			}
+			if *pauseImage != "" {
+				o.PullPods = &nodeimage.PullPods{PauseImage: *pauseImage}
+			}
 			if p.namespace == "" {
-				o.ImagePullJobs = p.caches.imagePullJobs()
+				o.ImagePullJobs, o.Pods = p.caches.imagePullJobs(), p.caches.pods()
 			}
 			return controllers.Of(o, nodeimage.New, nodeimage.Rules), nil
 		},

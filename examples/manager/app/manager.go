@@ -109,7 +109,7 @@ func (m *Manager) Run(ctx context.Context) error {
 		return err
 	}
 	options := manager.Options{
-		Scheme: controllers.Scheme, Logger: klog.FromContext(ctx),
+		Logger:                 klog.FromContext(ctx),
 		BaseContext:            func() context.Context { return context.WithoutCancel(ctx) },
 		Metrics:                metricsserver.Options{BindAddress: cmp.Or(m.config.MetricsAddr, "0")},
 		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,

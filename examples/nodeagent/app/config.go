@@ -72,6 +72,8 @@ type Config struct {
 	// Concurrency is the number of objects that a feature reconciles, and that of images that are pulled, at the same
 	// time; RestartConcurrency that of pods of which containers are being stopped.
 	Concurrency, RestartConcurrency int
+	// PullImages says whether the agent pulls images. Default: it does.
+	PullImages bool
 	// PullNamespaces and PullRegistries are image.Filter. Default: all.
 	PullNamespaces, PullRegistries []string
 	// ReadSourceSecrets is that of image.Options.
@@ -89,7 +91,7 @@ type Config struct {
 
 // NewConfig returns the defaults. The environment variable NODE_NAME counts as one: getenv is os.Getenv or a stand-in.
 func NewConfig(getenv func(string) string) Config {
-	return Config{NodeName: getenv("NODE_NAME"), Pods: PodsAuto, KubeletSocket: kubeletpods.Socket, Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
+	return Config{NodeName: getenv("NODE_NAME"), Pods: PodsAuto, KubeletSocket: kubeletpods.Socket, Concurrency: 5, RestartConcurrency: 10, PullImages: true, HealthAddr: ":10221"}
 }
 
 // AddFlags defines the flags. The values that the fields have are the defaults.
@@ -104,6 +106,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.DurationVar(&c.MaxGracePeriod, "max-grace-period", c.MaxGracePeriod, "longest time that a container is given to stop, whatever is asked for; 0 for 24h")
 	f.IntVar(&c.Concurrency, "concurrency", c.Concurrency, "objects that a feature reconciles, and images that are pulled, at the same time")
 	f.IntVar(&c.RestartConcurrency, "restart-concurrency", c.RestartConcurrency, "pods of which containers are being stopped at the same time")
+	f.BoolVar(&c.PullImages, "pull-images", c.PullImages, "pull images; false where the manager has kubelets do it (--nodeimage-pull-pods-image)")
 	f.StringSliceVar(&c.PullNamespaces, "pull-namespaces", c.PullNamespaces, "namespaces for whose ImagePullJobs images are pulled, such as team-*; default: all")
 	f.StringSliceVar(&c.PullRegistries, "pull-registries", c.PullRegistries, "registries from which images are pulled, such as *.example.com or docker.io/library; default: all")
 	f.BoolVar(&c.ReadSourceSecrets, "read-source-secrets", c.ReadSourceSecrets, "read pull secrets in the namespaces of ImagePullJobs, too, as managers of OpenKruise before 1.8 refer to them")

@@ -45,7 +45,7 @@ type shared struct {
 
 // features returns all that the agent runs. A new feature is one more entry here.
 func (s *shared) features() []controllers.Controller {
-	return []controllers.Controller{{
+	all := []controllers.Controller{{
 		Name: containermeta.EventSource, Gate: features.DaemonWatchingPod, Resource: corev1.SchemeGroupVersion.WithResource("pods"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.Of(containermeta.Options{
@@ -63,7 +63,16 @@ func (s *shared) features() []controllers.Controller {
 				MaxGracePeriod: s.config.MaxGracePeriod,
 			}, recreate.New, recreate.Rules), nil
 		},
-	}, {
+	}}
+	if s.config.PullImages {
+		all = append(all, s.pulls())
+	}
+	return all
+}
+
+// pulls pulls the images of the node.
+func (s *shared) pulls() controllers.Controller {
+	return controllers.Controller{
 		Name: image.EventSource, Gate: features.KruiseDaemon, Resource: distributionv1alpha1.SchemeGroupVersion.WithResource("nodeimages"),
 		Compose: func(_ context.Context, own *controllers.Own) (controllers.Composed, error) {
 			return controllers.OfNamespace(image.Options{
@@ -72,7 +81,7 @@ func (s *shared) features() []controllers.Controller {
 				Filter: s.config.pullFilter(), ReadSourceSecrets: s.config.ReadSourceSecrets, Credentials: s.credentials,
 			}, image.New, image.Rules, image.NamespaceRules), nil
 		},
-	}}
+	}
 }
 
 // Namespace is where the ServiceAccount of the agents stands.

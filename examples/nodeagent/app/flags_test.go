@@ -45,11 +45,12 @@ func TestFlags(t *testing.T) {
 		"pods":                               {[]string{"--pods=kubelet", "--kubelet-pods-socket=/x"}, func(c *Config) { c.Pods, c.KubeletSocket = PodsOfKubelet, "/x" }},
 		"a limit":                            {[]string{"--max-grace-period=1h"}, func(c *Config) { c.MaxGracePeriod = time.Hour }},
 		"concurrency":                        {[]string{"--concurrency=7", "--restart-concurrency=8"}, func(c *Config) { c.Concurrency, c.RestartConcurrency = 7, 8 }},
+		"no images":                          {[]string{"--pull-images=false"}, func(c *Config) { c.PullImages = false }},
 		"the API server":                     {[]string{"--kubeconfig=/x"}, func(c *Config) { c.Kubeconfig = "/x" }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			want := Config{NodeName: "node-1", Pods: PodsAuto, KubeletSocket: "/var/lib/kubelet/pods-api/pods-api.sock", Concurrency: 5, RestartConcurrency: 10, HealthAddr: ":10221"}
+			want := Config{NodeName: "node-1", Pods: PodsAuto, KubeletSocket: "/var/lib/kubelet/pods-api/pods-api.sock", Concurrency: 5, RestartConcurrency: 10, PullImages: true, HealthAddr: ":10221"}
 			c.change(&want)
 			got, err := parse(c.arguments, onNode)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -35,6 +35,18 @@ func TestSecretsThatAreRead(t *testing.T) {
 	}
 }
 
+// IMG-4: an agent that pulls nothing reads no secrets, and knows no NodeImages.
+func TestNoPulls(t *testing.T) {
+	config := NewConfig(func(string) string { return "" })
+	config.PullImages = false
+	parts, err := Permissions(config)
+	if err != nil || slices.ContainsFunc(parts, func(p permissions.Part) bool {
+		return p.Allows("get", "", "secrets", "kruise-daemon-config", "any") || p.Allows("watch", "apps.kruise.io", "nodeimages", "", "")
+	}) {
+		t.Errorf("error %v, rights %+v", err, parts)
+	}
+}
+
 func TestFlagsOfPulls(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"a namespace that is no pattern":   func(c *Config) { c.PullNamespaces = []string{"["} },

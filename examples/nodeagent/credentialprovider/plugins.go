@@ -28,6 +28,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	configv1 "k8s.io/kubelet/config/v1"
@@ -78,20 +79,23 @@ func Load(config, folder string) (*Plugins, error) {
 	return p, nil
 }
 
-// Credentials implements image.Credentials. It asks every plugin that is for the image.
+// Credentials implements image.Credentials. It asks every plugin that is for the image,
+// all at once.
 func (p *Plugins) Credentials(ctx context.Context, of string) (auths []*criv1.AuthConfig, err error) {
-	var errs []error
-	for _, one := range p.all {
+	found, errs := make([][]*criv1.AuthConfig, len(p.all)), make([]error, len(p.all))
+	var asking sync.WaitGroup
+	for i, one := range p.all {
 		if !slices.ContainsFunc(one.MatchImages, func(pattern string) bool { return image.MatchesRegistry(pattern, of) }) {
 			continue
 		}
-		found, err := one.credentials(ctx, of)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("credential provider %s: %w", one.Name, err))
-		}
-		auths = append(auths, found...)
+		asking.Go(func() {
+			if found[i], errs[i] = one.credentials(ctx, of); errs[i] != nil {
+				errs[i] = fmt.Errorf("credential provider %s: %w", one.Name, errs[i])
+			}
+		})
 	}
-	return auths, errors.Join(errs...)
+	asking.Wait()
+	return slices.Concat(found...), errors.Join(errs...)
 }
 
 type plugin struct {
@@ -99,8 +103,9 @@ type plugin struct {
 	path  string
 	clock clock.PassiveClock
 
-	lock  sync.Mutex // held while the plugin runs: who wants the same waits for it
-	known map[string]answer
+	running singleflight.Group // by image: who wants the same waits for it, and nobody else
+	lock    sync.Mutex
+	known   map[string]answer
 }
 
 type answer struct {
@@ -143,33 +148,59 @@ func (p *plugin) credentials(ctx context.Context, of string) (auths []*criv1.Aut
 
 // ask returns what the plugin answered, now or before.
 func (p *plugin) ask(ctx context.Context, of string) (map[string]credentialsv1.AuthConfig, error) {
+	if known, found := p.remembered(of); found {
+		return known, nil
+	}
+	// It does not end with the one who has asked first: others may wait for it, too.
+	asked := p.running.DoChan(of, func() (any, error) {
+		if known, found := p.remembered(of); found {
+			return known, nil // since it was looked
+		}
+		response, err := p.run(context.WithoutCancel(ctx), of)
+		if err != nil {
+			return nil, err
+		}
+		return response.Auth, p.remember(of, response)
+	})
+	select {
+	case result := <-asked:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.(map[string]credentialsv1.AuthConfig), nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// remembered returns an answer that is still good.
+func (p *plugin) remembered(of string) (map[string]credentialsv1.AuthConfig, bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	maps.DeleteFunc(p.known, func(_ string, a answer) bool { return !a.until.After(p.clock.Now()) })
 	for _, key := range keysOf(of) {
 		if known, found := p.known[key]; found {
-			return known.auths, nil
+			return known.auths, true
 		}
 	}
-	response, err := p.run(ctx, of)
-	if err != nil {
-		return nil, err
-	}
+	return nil, false
+}
+
+// remember remembers an answer for as long as it is good.
+func (p *plugin) remember(of string, response *credentialsv1.CredentialProviderResponse) error {
 	keys := keysOf(of)
 	key, known := map[credentialsv1.PluginCacheKeyType]string{
 		credentialsv1.ImagePluginCacheKeyType: keys[0], credentialsv1.RegistryPluginCacheKeyType: keys[1], credentialsv1.GlobalPluginCacheKeyType: keys[2],
 	}[response.CacheKeyType]
 	if !known {
-		return nil, fmt.Errorf("answered cacheKeyType %q, want Image, Registry or Global", response.CacheKeyType)
+		return fmt.Errorf("answered cacheKeyType %q, want Image, Registry or Global", response.CacheKeyType)
 	}
-	lasts := time.Duration(0)
-	if d := cmp.Or(response.CacheDuration, p.DefaultCacheDuration); d != nil {
-		lasts = d.Duration
+	if d := cmp.Or(response.CacheDuration, p.DefaultCacheDuration); d != nil && d.Duration > 0 {
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		p.known[key] = answer{response.Auth, p.clock.Now().Add(d.Duration)}
 	}
-	if lasts > 0 {
-		p.known[key] = answer{response.Auth, p.clock.Now().Add(lasts)}
-	}
-	return response.Auth, nil
+	return nil
 }
 
 // keysOf returns the keys under which an answer may be remembered: of the image

@@ -140,6 +140,42 @@ func TestPluginIsStopped(t *testing.T) {
 	}
 }
 
+// A plugin that takes its time over one image answers about others meanwhile, and is asked once by those who wait for the same.
+func TestPluginIsSlow(t *testing.T) {
+	p, folder, err := load(t, `case "$request" in *slow*) until [ -e "${0%/*}/go" ]; do sleep 0.05; done;; esac; `+
+		response(`"cacheKeyType":"Image","auth":{"*.cloud.example":{"username":"u","password":"p"}}`), configuration(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	impatient, cancel := context.WithCancelCause(t.Context())
+	answers := make(chan string, 2)
+	go func() {
+		_, err := p.Credentials(impatient, "eu.cloud.example/slow:1")
+		answers <- fmt.Sprint(err)
+	}()
+	asked := func() int {
+		requests, _ := os.ReadFile(filepath.Join(folder, "requests"))
+		return strings.Count(string(requests), "slow")
+	}
+	for asked() == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if got := users(t, p, "eu.cloud.example/quick:1"); got != "u:p" {
+		t.Errorf("while another image is waited for: %q", got)
+	}
+	cancel(fmt.Errorf("the attempt is over"))
+	if got := <-answers; !strings.Contains(got, "the attempt is over") {
+		t.Errorf("an attempt that is over ends with %s", got)
+	}
+	go func() { answers <- users(t, p, "eu.cloud.example/slow:1") }()
+	if err := os.WriteFile(filepath.Join(folder, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, n := <-answers, asked(); got != "u:p" || n != 1 {
+		t.Errorf("%q after %d runs, want one", got, n)
+	}
+}
+
 func TestLoad(t *testing.T) {
 	for name, test := range map[string]struct{ configuration, want string }{
 		"no configuration":  {"a: b", "want a CredentialProviderConfig"},

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,10 +17,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -38,16 +39,14 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Scheme has the kinds that events are about.
-var Scheme = runtime.NewScheme()
-
-func init() {
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
-		if err := add(Scheme); err != nil {
-			panic(err)
-		}
+// eventKinds has the kinds that events are about. All of Kubernetes' would take half a megabyte.
+var eventKinds = sync.OnceValue(func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
+		utilruntime.Must(add(scheme))
 	}
-}
+	return scheme
+})
 
 // Controller is one controller of a program.
 type Controller struct {
@@ -172,7 +171,7 @@ func (p *Program) run(ctx context.Context, c Controller) error {
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.Kubernetes.CoreV1().Events("")})
 	own := &Own{
-		Clients: clients, Recorder: broadcaster.NewRecorder(Scheme, corev1.EventSource{Component: c.Name, Host: p.Host}),
+		Clients: clients, Recorder: broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: c.Name, Host: p.Host}),
 		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
 			return crds.Served(ctx, resources, resource)
 		},

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// beginPulling has one node with a NodeImage, and both controllers running, which pull
+// through the kubelet.
+func (c *cluster) beginPulling() {
+	c.Helper()
+	c.jobOptions.ReferToSourceSecrets = true // nobody needs copies
+	c.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
+	c.begin(1)
+}
+
+// pullPods ends the pods that are being deleted, and returns the others.
+func (c *cluster) pullPods() (pods []corev1.Pod) {
+	c.Helper()
+	all, err := c.kube.CoreV1().Pods(namespace).List(c.Context(), metav1.ListOptions{})
+	c.must(err)
+	for _, pod := range all.Items {
+		if pod.DeletionTimestamp == nil {
+			pods = append(pods, pod)
+			continue
+		}
+		c.must(c.kube.CoreV1().Pods(namespace).Delete(c.Context(), pod.Name, *metav1.NewDeleteOptions(0)))
+	}
+	return pods
+}
+
+// kubelet has the kubelet of the node look at the only pod there is: nil runs it, any
+// other says why not.
+func (c *cluster) kubelet(waiting *corev1.ContainerStateWaiting) {
+	c.Helper()
+	pods := c.pullPods()
+	if len(pods) != 1 {
+		c.Fatalf("%d pods, want 1", len(pods))
+	}
+	pod := &pods[0]
+	if pod.Spec.NodeName == "" {
+		c.must(c.kube.CoreV1().Pods(namespace).Bind(c.Context(), &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: "n0000"}}, metav1.CreateOptions{}))
+		pod = &c.pullPods()[0]
+	}
+	status := corev1.ContainerStatus{Name: "pause", State: corev1.ContainerState{Waiting: waiting}}
+	if waiting == nil {
+		status.ContainerID, status.State.Running = "containerd://1", &corev1.ContainerStateRunning{}
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+	_, err := c.kube.CoreV1().Pods(namespace).UpdateStatus(c.Context(), pod, metav1.UpdateOptions{})
+	c.must(err)
+	c.pause(time.Second)
+}
+
+// An image costs a pod and two reports, and nothing while the kubelet pulls.
+func TestPullPods(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.beginPulling()
+		c.addJob("pull", "")
+		c.pause(time.Second)
+		c.expectMessage("pull", "job is running, progress 0.0%")
+		c.expectSent("IMG-4.1: a pod", nil, []string{"1 create pods", "1 patch nodeimages/status"})
+		c.kubelet(&corev1.ContainerStateWaiting{Reason: "ContainerCreating"})
+		c.heartbeat()
+		c.pause(9 * time.Minute)
+		c.expectSent("the kubelet pulls", nil, []string{})
+		c.kubelet(nil)
+		c.expectMessage("pull", "job has completed")
+		c.expectSent("IMG-4.3: it has pulled", nil, []string{"1 delete pods", "1 patch nodeimages/status"})
+		if pods := c.pullPods(); len(pods) > 0 {
+			t.Errorf("pod %s is left", pods[0].Name)
+		}
+		if n := c.events.Count("PullImageSucceed"); n != 1 {
+			t.Errorf("%d events, want one", n)
+		}
+	})
+}
+
+// IMG-4.2: what the API server refuses is tried again as often as the job says, and not
+// more often. Then the job says why.
+func TestPullPodIsRefused(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.beginPulling()
+		quota := apierrors.NewForbidden(corev1.Resource("pods"), "pull", fmt.Errorf("exceeded quota: none"))
+		c.FailBefore(failing(nodeUser, "create pods", -1, quota))
+		c.addJob("pull", "pullPolicy: {backoffLimit: 2}")
+		c.pause(29 * time.Second)
+		c.expectSent("two attempts", nil, []string{"2 create pods", "2 patch nodeimages/status"})
+		c.pause(time.Minute)
+		c.expectSent("and the last", nil, []string{"1 create pods", "1 patch nodeimages/status"})
+		if status := c.job("pull").Status; status.Failed != 1 || status.CompletionTime == nil {
+			t.Errorf("status %+v", status)
+		}
+		if message := c.nodeImage("n0000").Status.ImageStatuses["nginx"].Tags[0].Message; !strings.Contains(message, "default/pull: no pod can be created: ") || !strings.Contains(message, "exceeded quota") {
+			t.Errorf("message %q", message)
+		}
+		if n := c.events.Count("PullImageFailed"); n != 2 {
+			t.Errorf("%d events, want one on the NodeImage and one on the job", n)
+		}
+		c.FailBefore(nil)
+	})
+}
+
+// Whatever write fails or loses its answer, the image is pulled, by one pod at a time.
+func TestPullPodsAmidFaults(t *testing.T) {
+	for _, write := range []string{"1 create pods", "2 create pods", "1 delete pods", "2 delete pods", "1 patch nodeimages/status", "2 patch nodeimages/status", "3 patch nodeimages/status"} {
+		for name, err := range map[string]error{"fails": fixture.ErrInternal, "loses its answer": fixture.ErrLost} {
+			t.Run(write+" "+name, func(t *testing.T) {
+				play(t, func(t *testing.T, c *cluster) {
+					c.beginPulling()
+					nth, what, _ := strings.Cut(write, " ")
+					var seen atomic.Int32
+					inject := func(r fakecluster.Request) error {
+						if r.User == nodeUser && r.String() == what && fmt.Sprint(seen.Add(1)) == nth {
+							return err
+						}
+						return nil
+					}
+					if name == "fails" {
+						c.FailBefore(inject)
+					} else {
+						c.FailAfter(inject)
+					}
+					c.addJob("pull", "")
+					c.pause(30 * time.Second)
+					c.kubelet(&corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"})
+					c.pause(30 * time.Second)
+					c.kubelet(nil)
+					c.pause(30 * time.Second)
+					c.expectMessage("pull", "job has completed")
+					if pods := c.pullPods(); len(pods) > 0 {
+						t.Errorf("pod %s is left", pods[0].Name)
+					}
+					if fmt.Sprint(seen.Load()) < nth {
+						t.Errorf("%d such writes", seen.Load())
+					}
+				})
+			})
+		}
+	}
+}
+
+// IMG-4.2: attempts that have failed count for a manager that starts again.
+func TestPullPodsAfterARestart(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.jobOptions.ReferToSourceSecrets = true
+		c.nodeOptions.PullPods = &nodeimage.PullPods{PauseImage: "pause:1"}
+		c.addNodes(1)
+		c.start()
+		c.pause(31 * time.Second)
+		c.addJob("pull", "pullPolicy: {backoffLimit: 1}")
+		c.pause(time.Second)
+		for attempt := range 2 {
+			c.kubelet(&corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"})
+			c.stop()
+			c.start()
+			c.pause(15 * time.Second)
+			if status := c.job("pull").Status; status.Failed != int32(attempt) {
+				t.Errorf("after %d attempts: status %+v", attempt+1, status)
+			}
+		}
+		if pods := c.pullPods(); len(pods) > 0 {
+			t.Errorf("pod %s is left", pods[0].Name)
+		}
+	})
+}
