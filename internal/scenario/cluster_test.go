@@ -197,7 +197,7 @@ func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
 	c.Kubelets()
 	c.Edit("web-0", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:missing" })
 	c.Kubelets()
-	want := corev1.ContainerStatus{Name: "main", Image: "nginx:1", ImageID: "sha256:nginx:1"}
+	want := corev1.ContainerStatus{Name: "main", Image: "nginx:1", ImageID: "sha256:nginx:1", ContainerID: "fake://main"}
 	if diff := cmp.Diff([]corev1.ContainerStatus{want}, c.Pod("web-0").Status.ContainerStatuses); diff != "" {
 		t.Errorf("container status (-want +got):\n%s", diff)
 	}
