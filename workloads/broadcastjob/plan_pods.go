@@ -5,8 +5,6 @@ package broadcastjob
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"maps"
 	"slices"
 
@@ -144,7 +142,7 @@ func (p *planner) newPodMaker() *podMaker {
 func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
 	pod := m.pods
 	for sequence := 0; pod.Name == "" || taken[pod.Name]; sequence++ {
-		pod.Name = m.name(node, sequence)
+		pod.Name = nodefit.PodName(m.job, node, sequence)
 	}
 	taken[pod.Name] = true
 	if m.direct {
@@ -153,28 +151,4 @@ func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
 		nodefit.Pin(&pod.Spec, node)
 	}
 	return &pod
-}
-
-// maxPrefix leaves room for the end of the name of a pod, which is its host name too.
-const maxPrefix = 63 - 1 - idLength
-
-// idLength makes it unlikely that two of many thousand nodes have the same id.
-const idLength = 10
-
-// name derives the name of a pod from the node, so that the API server refuses the
-// second pod of a node whatever the caches show. A sequence above 0 stands for a name
-// that is taken by a pod of another node. (BJ-12)
-func (m *podMaker) name(node string, sequence int) string {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, string(m.job.UID)+"/"+node)
-	if sequence > 0 {
-		_, _ = fmt.Fprint(h, "/", sequence)
-	}
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	sum, id := h.Sum64(), make([]byte, idLength)
-	for i := range id {
-		id[i] = alphabet[sum%uint64(len(alphabet))]
-		sum /= uint64(len(alphabet))
-	}
-	return m.job.Name[:min(len(m.job.Name), maxPrefix)] + "-" + string(id)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/nodefit"
 )
 
 // settle lets nodes and controller work for a while.
@@ -49,7 +50,7 @@ func TestPodOfANode(t *testing.T) {
 			t.Fatalf("created %v", plan.Create)
 		}
 		pod := plan.Create[0].Pod
-		if !strings.HasPrefix(pod.Name, "web-") || len(pod.Name) != len("web-")+idLength || pod.GenerateName != "web-" {
+		if !strings.HasPrefix(pod.Name, "web-") || len(pod.Name) != len("web-")+nodefit.IDLength || pod.GenerateName != "web-" {
 			t.Errorf("name %q, generateName %q", pod.Name, pod.GenerateName)
 		}
 		want := &corev1.Pod{

@@ -4,13 +4,10 @@ package daemonset
 
 import (
 	"fmt"
-	"hash/fnv"
-	"io"
 	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/revision"
@@ -97,6 +94,7 @@ func (p *planner) takenNames() map[string]bool {
 // podMaker makes the pods of a revision. What they have in common they share: hundreds
 // are made at once, and nobody changes them.
 type podMaker struct {
+	set    *v1alpha1.DaemonSet
 	pods   corev1.Pod // what they have in common
 	fits   *nodefit.Checker
 	direct bool
@@ -122,14 +120,14 @@ func (p *planner) newMaker(from *appsv1.ControllerRevision, template *corev1.Pod
 	if hooks := p.Workload.Hooks; hooks != nil && hooks.PreDelete != nil && hooks.PreDelete.MarkPodNotReady {
 		readiness.AddGate(&pod.Spec, lifecyclev1alpha1.KruisePodReady)
 	}
-	return &podMaker{pods: *pod, fits: nodefit.NewDaemon(daemonSpec(&template.Spec)), direct: p.AssignDirectly}, nil
+	return &podMaker{set: p.Set, pods: *pod, fits: nodefit.NewDaemon(daemonSpec(&template.Spec)), direct: p.AssignDirectly}, nil
 }
 
 // pod makes the pod of a node, and takes a name for it. (DS-7)
 func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
 	pod := m.pods
 	for sequence := 0; pod.Name == "" || taken[pod.Name]; sequence++ {
-		pod.Name = m.name(node, sequence)
+		pod.Name = nodefit.PodName(m.set, node, sequence)
 	}
 	taken[pod.Name] = true
 	if m.direct {
@@ -138,29 +136,4 @@ func (m *podMaker) pod(node string, taken map[string]bool) *corev1.Pod {
 		nodefit.Pin(&pod.Spec, node)
 	}
 	return &pod
-}
-
-// maxPrefix leaves room for the end of the name of a pod, which is its host name too.
-const maxPrefix = 63 - idLength
-
-// idLength makes it unlikely that two of many thousand nodes have the same id.
-const idLength = 10
-
-// name derives the name of a pod from the node, so that the API server refuses the
-// second pod of a node whatever the caches show. A sequence above 0 stands for a name
-// that is taken, by the pod before it for example. (DS-7)
-func (m *podMaker) name(node string, sequence int) string {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, string(metav1.GetControllerOfNoCopy(&m.pods).UID)+"/"+node)
-	if sequence > 0 {
-		_, _ = fmt.Fprint(h, "/", sequence)
-	}
-	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	sum, id := h.Sum64(), make([]byte, idLength)
-	for i := range id {
-		id[i] = alphabet[sum%uint64(len(alphabet))]
-		sum /= uint64(len(alphabet))
-	}
-	prefix := m.pods.GenerateName
-	return prefix[:min(len(prefix), maxPrefix)] + string(id)
 }
