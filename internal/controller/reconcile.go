@@ -105,6 +105,7 @@ func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 	if wait, err := r.wait(ctx, key); wait > 0 || err != nil {
 		return wait, err
 	}
+	observed := r.Clock.Now()
 	snapshot, err := r.Observe(ctx, key)
 	if err != nil {
 		return 0, err
@@ -119,7 +120,11 @@ func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 	start := r.Clock.Now()
 	plan := r.Plan(snapshot)
 	r.planning.Set(key, r.Clock.Since(start))
-	return r.Apply(ctx, snapshot, plan)
+	requeueAfter, err = r.Apply(ctx, snapshot, plan)
+	if requeueAfter > 0 { // it counts from what was observed, and requests may have taken their time since
+		requeueAfter = max(requeueAfter-r.Clock.Since(observed), min(requeueAfter, StaleRetry))
+	}
+	return requeueAfter, err
 }
 
 func (r *Reconciler[S, P]) forget(key types.NamespacedName) {

@@ -168,6 +168,18 @@ func TestLostCreation(t *testing.T) {
 	}
 }
 
+// TestRequeueCountsFromTheObservation: a plan says when the next one is due as of what was
+// observed; what has taken its time since, a request that hangs for instance, does not put that off.
+func TestRequeueCountsFromTheObservation(t *testing.T) {
+	for takes, want := range map[time.Duration]time.Duration{0: time.Minute, 40 * time.Second: 20 * time.Second, time.Hour: StaleRetry} {
+		s := newFixture(t)
+		s.takes = takes
+		if after, err := s.Reconcile(t.Context(), web); after != want || err != nil {
+			t.Errorf("after %v the next reconcile is in %v (error %v), want %v", takes, after, err, want)
+		}
+	}
+}
+
 func TestNext(t *testing.T) {
 	s := newFixture(t)
 	s.writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
