@@ -230,7 +230,8 @@ func (j *statefulSetJudge) older(revision, than string) bool {
 // checkContained: beyond maxUnavailable no pod goes from the current revision to
 // one that works nowhere, while a pod at that is not available. down is how many
 // pods do not serve then. The other way, back from such a revision, is open, and
-// so is the update of a pod that was prepared for it: that was judged when it began.
+// so is the update of a pod that was prepared for it: that was judged when it began. One
+// that the same reconcile brings there is as good as not there: its requests are in no order.
 func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string) {
 	current := j.observedCurrent()
 	if down <= j.unavailable || preparesUpdate(pod) || j.past == nil || j.past.hasWorked(j.update) || shortHash(pod.Labels[revisionLabel]) != current || j.older(j.update, current) {
@@ -238,11 +239,17 @@ func (j *statefulSetJudge) checkContained(pod *corev1.Pod, down int, verb string
 	}
 	for _, ordinal := range j.wanted {
 		other := j.at(ordinal)
-		if j.owned(other) && other.DeletionTimestamp == nil && shortHash(other.Labels[revisionLabel]) == j.update && !j.available(other) {
+		if j.owned(other) && other.DeletionTimestamp == nil && shortHash(other.Labels[revisionLabel]) == j.update && !j.available(other) && !j.wasPrepared(other) {
 			j.add(Contained, "%s pod %s, which comes to revision %s, where pod %s is not available and no pod ever was ready", verb, pod.Name, j.update, other.Name)
 			return
 		}
 	}
+}
+
+// wasPrepared tells whether a pod was prepared for its update when the reconcile began.
+func (j *statefulSetJudge) wasPrepared(pod *corev1.Pod) bool {
+	was := j.Observed.Pods[pod.Name]
+	return was != nil && was.UID == pod.UID && preparesUpdate(was)
 }
 
 // checkWalk: from the highest ordinal down to a ready pod that is updated, no more
