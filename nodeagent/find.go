@@ -18,8 +18,8 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-// Times of Find.
-const (
+// Times of Find, which only tests change.
+var (
 	// probeTimeout is how long a socket may take to answer which runtime it is of.
 	probeTimeout = 5 * time.Second
 	// probeAgain is the pause before the sockets are asked again.

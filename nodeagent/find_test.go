@@ -129,7 +129,7 @@ func TestFindWaitsForTheRightVersion(t *testing.T) {
 	select {
 	case version := <-found:
 		t.Fatalf("found %s before the runtime of the node answers", version)
-	case <-time.After(2 * time.Second):
+	case <-time.After(300 * time.Millisecond):
 	}
 	stop, err := fake.Serve(paths[1] + ".new")
 	if err != nil {
