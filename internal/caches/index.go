@@ -11,7 +11,7 @@ import (
 
 // indexing is held while the indexes of an informer are looked up or added: controllers
 // that start at the same time may share one, which itself refuses a second index of the
-// same name, and hands out its map of them without a lock.
+// same name, and returns its map of them without a lock.
 var indexing sync.Mutex
 
 // EnsureIndex returns the index of an informer that has the name, which is the given one

@@ -90,7 +90,7 @@ func TestPlan(t *testing.T) {
 
 		{"DS-16: the preDelete hook", hook, "n1:v1+hook n2:v1+hook", "!n2"},
 		{"DS-16: a pod that it holds counts as unavailable", hook, "n1:v1+hook n2:v1+hook+preparing", ""},
-		{"DS-16: the hook lets go", hook, "n1:v1+hook n2:v1+preparing", "-n2:v1 Scale"},
+		{"DS-16: the hook releases it", hook, "n1:v1+hook n2:v1+preparing", "-n2:v1 Scale"},
 		{"DS-16: on nodes that fit no more", strings.Replace(hook, "spec: {", "spec: {template: {spec: {nodeSelector: {zone: a}}}, ", 1), "other:v2+hook", "!other"},
 
 		{"DS-8: paused", paused, "n1:v1 n2", "+n2:v2"},

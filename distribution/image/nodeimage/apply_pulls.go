@@ -35,7 +35,7 @@ func (u *puller) apply(ctx context.Context, key types.NamespacedName, s *Snapsho
 	if s.PullPods == nil {
 		return nil
 	}
-	err := apply.Each(ctx, plan.Delete, func(ctx context.Context, pod *corev1.Pod) error {
+	deleted := apply.Each(ctx, plan.Delete, func(ctx context.Context, pod *corev1.Pod) error {
 		version, err := u.pods.Delete(ctx, pod)
 		if err != nil {
 			return fmt.Errorf("delete pod %s/%s, which has pulled an image: %w", pod.Namespace, pod.Name, err)
@@ -43,10 +43,8 @@ func (u *puller) apply(ctx context.Context, key types.NamespacedName, s *Snapsho
 		u.wrote(key, version)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return apply.Each(ctx, plan.Create, func(ctx context.Context, pod *corev1.Pod) error { return u.create(ctx, key, s, pod) })
+	created := apply.Each(ctx, plan.Create, func(ctx context.Context, pod *corev1.Pod) error { return u.create(ctx, key, s, pod) })
+	return errors.Join(deleted, created) // a pod that cannot be deleted holds up no pulls
 }
 
 func (u *puller) create(ctx context.Context, key types.NamespacedName, s *Snapshot, pod *corev1.Pod) error {
@@ -72,10 +70,7 @@ var errRefused = errors.New("a pod was refused")
 // refused tells whether the API server does not want a pod as it is: a quota, an
 // admission policy, a name that is taken, a namespace that goes. What is wrong with
 // the server itself is no refusal.
-func refused(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
-		apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
-}
+func refused(err error) bool { return apiwriter.Final(err) || apierrors.IsAlreadyExists(err) }
 
 func (u *puller) wrote(key types.NamespacedName, version string) {
 	if version != "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/nodefit"
 )
 
 // PullPods has the kubelets of nodes pull images, instead of agents: for every task and
@@ -94,7 +95,7 @@ func (o *PullPods) pod(job *v1alpha1.ImagePullJob, task images.PullTask, sandbox
 			pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, ref)
 		}
 	}
-	pod.Spec.Affinity = onNode(task.Node)
+	nodefit.Pin(&pod.Spec, task.Node)
 	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 	pod.Spec.ActiveDeadlineSeconds = ptr.To(timeoutSeconds + endReserve)
@@ -121,13 +122,6 @@ func (o *PullPods) restrict(spec *corev1.PodSpec) {
 			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 	}}
-}
-
-// onNode has the scheduler place a pod on one node and nowhere else.
-func onNode(name string) *corev1.Affinity {
-	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{
-			{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{name}}}}}}}}
 }
 
 // longestPrefix is how much of the name of a job stands in those of its pods.
