@@ -34,6 +34,9 @@ const (
 	// RuleInPlaceOnly: the change cannot be made in place, and the strategy
 	// forbids to recreate the pod.
 	RuleInPlaceOnly Rule = "InPlaceOnly"
+	// RuleRevision: the revision that pods are to be updated to can have none: its
+	// template cannot be read, or the selector does not match it.
+	RuleRevision Rule = "Revision"
 	// RuleScaleFirst: pods are being created or deleted; the update goes on afterwards.
 	RuleScaleFirst Rule = "ScaleFirst"
 	// RuleRefused: the API server has refused the update of a pod; the next one is

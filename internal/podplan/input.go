@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -91,6 +92,15 @@ func Selector(selector *metav1.LabelSelector) (labels.Selector, error) {
 func (p *Planner) ReadSelector() (err error) {
 	p.Selector, err = Selector(p.Workload.Selector)
 	return err
+}
+
+// Selects returns an error unless the selector matches a template: pods of it would be
+// released as soon as they are created or updated.
+func (p *Planner) Selects(template *corev1.PodTemplateSpec) error {
+	if p.Selector.Matches(labels.Set(template.Labels)) {
+		return nil
+	}
+	return fmt.Errorf("spec.selector %q does not match the labels of the template, %q; make them match", p.Selector, labels.FormatLabels(template.Labels))
 }
 
 // UseHistory plans with the usable revisions of a history, which it returns: those that

@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -32,6 +35,46 @@ func TestTemplateThatTheSelectorDoesNotMatch(t *testing.T) {
 	again := NewPlan(w.snapshot())
 	if first, second := plan.Problems[0].Err.Error(), again.Problems[0].Err.Error(); first != second {
 		t.Errorf("the same spec is reported as %q, and then as %q", first, second)
+	}
+}
+
+// No pod is updated to a template that the selector does not match: it would be released,
+// and replaced by one that is updated next. One that is prepared returns to service.
+func TestUpdateThatTheSelectorDoesNotMatch(t *testing.T) {
+	for _, spec := range []string{"type=ReCreate", "type=InPlaceIfPossible", "type=InPlaceOnly",
+		"type=InPlaceIfPossible inPlaceUpdate=hold", "type=InPlaceOnly inPlaceUpdate=hold"} {
+		t.Run(spec, func(t *testing.T) {
+			w := newScenario(t)
+			w.Spec("replicas=4", "partition=2")
+			w.Spec(strings.Fields(spec)...)
+			w.settle()
+			for i, pod := range w.Pods {
+				w.Pods[i] = pod.DeepCopy()
+				w.Pods[i].Labels["hold"] = "true"
+			}
+			w.Spec("image=nginx:2")
+			w.settle()
+			w.set.Spec.Template.Labels["app"] = "other"
+			w.settle()
+			w.apply(NewPlan(w.snapshot()))
+			w.kubelets()
+			plan := NewPlan(w.snapshot())
+			if len(plan.Create)+len(plan.Delete)+len(plan.Patch) != 0 {
+				t.Errorf("%d pods are created, %d deleted, %d patched", len(plan.Create), len(plan.Delete), len(plan.Patch))
+			}
+			const want = `: spec.selector "app=web" does not match the labels of the template, "app=other"`
+			if len(plan.Problems) != 1 || !strings.Contains(plan.Problems[0].Err.Error(), want) {
+				t.Errorf("problems %v, want %q", plan.Problems, want)
+			}
+			if len(w.Pods) != 4 {
+				t.Errorf("%d pods, want the 4 that there were", len(w.Pods))
+			}
+			for _, pod := range w.Pods {
+				if lifecycle.StateOf(pod) != lifecyclev1alpha1.StateNormal || metav1.GetControllerOf(pod) == nil {
+					t.Errorf("pod %s has the state %s and the owners %v", pod.Name, lifecycle.StateOf(pod), pod.OwnerReferences)
+				}
+			}
+		})
 	}
 }
 

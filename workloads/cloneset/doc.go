@@ -26,6 +26,7 @@
 //   - A pod that is recreated for an update is deleted at once, within the same
 //     limits, instead of being labelled as marked for deletion first. The label
 //     is only written where a preDelete hook holds the pod.
+//   - No pod is updated to a template that the selector does not match.
 //   - The readiness gate KruisePodReady is part of the pod as it is created. No
 //     pod webhook is needed for it.
 //   - With Features.LaunchPriority, the barriers by which containers start in

@@ -57,6 +57,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.count()
+	p.unfit = p.checkTarget()
 	p.planClaims()
 	p.planRelease()
 	p.planScale()

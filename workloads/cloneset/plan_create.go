@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -68,17 +67,14 @@ func (p *planner) createOf(from *appsv1.ControllerRevision, ids []string) bool {
 			"create pods of revision %s: %w; delete the revision to have its pods created from the present template", from.Name, err))
 		return false
 	}
+	if err := p.Selects(template); err != nil {
+		p.Problem(failedScale, fmt.Errorf("create pods of revision %s: %w", from.Name, err))
+		return false
+	}
 	creations := make([]rollout.PodCreation, len(ids))
 	for i, id := range ids {
 		if creations[i], err = p.newPod(id, from, template); err != nil {
 			p.Problem(failedScale, fmt.Errorf("create pods of revision %s: %w; correct the template", from.Name, err))
-			return false
-		}
-		if !p.Selector.Matches(labels.Set(creations[i].Pod.Labels)) { // it would be released at once
-			// The labels of the pod itself are others in every reconcile, and so would be the status.
-			p.Problem(failedScale, fmt.Errorf(
-				"create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-				from.Name, p.Selector, labels.Set(template.Labels)))
 			return false
 		}
 	}

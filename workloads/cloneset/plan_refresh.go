@@ -35,10 +35,11 @@ func (p *planner) atTarget(pod *pod) bool {
 }
 
 // stuck tells whether a pod that has to be updated never can be, unless somebody
-// changes the pod or the spec: InPlaceOnly forbids to recreate it.
+// changes the pod or the spec: the revision cannot have it, or InPlaceOnly forbids to
+// recreate it.
 func (p *planner) stuck(pod *pod) bool {
-	if !p.Workload.InPlace.Only {
-		return false
+	if p.unfit != nil || !p.Workload.InPlace.Only {
+		return p.unfit != nil
 	}
 	update, _ := p.InPlace(&pod.View, p.target())
 	return update == nil

@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -40,6 +39,22 @@ func (p *planner) target() *appsv1.ControllerRevision {
 	return p.plan.Revisions.Update
 }
 
+// checkTarget says why the revision that pods are updated to can have none.
+func (p *planner) checkTarget() error {
+	if p.plan.Diff.Update == 0 {
+		return nil
+	}
+	target := p.target()
+	template, err := p.templateOf(target)
+	if err != nil {
+		return fmt.Errorf("move pods back to revision %s: %w; delete it, or lower the partition", target.Name, err)
+	}
+	if err := p.Selects(template); err != nil {
+		return fmt.Errorf("update pods to revision %s: %w", target.Name, err)
+	}
+	return nil
+}
+
 // planOtherwise plans what goes on where the API server refuses all that the
 // scale step plans: the steps that follow it. Their pods are on the list of
 // those that wait for that step already, and their problems have been reported.
@@ -60,13 +75,10 @@ func (p *planner) planOtherwise() {
 
 // selectUpdates updates those of the candidates whose turn it is.
 func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
-	if target != p.plan.Revisions.Update {
-		if _, err := revision.Template(target.Data.Raw); err != nil {
-			err = fmt.Errorf("move pods back to revision %s: %w; delete it, or lower the partition", target.Name, err)
-			p.UpdateProblem(err)
-			p.waitAll(candidates, &rollout.Reason{Rule: rollout.RulePartition, Message: err.Error()})
-			return
-		}
+	if p.unfit != nil {
+		p.UpdateProblem(p.unfit)
+		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RuleRevision, Message: p.unfit.Error()})
+		return
 	}
 	ordered := candidates
 	if p.plan.Diff.Update != 0 { // otherwise all wait for the same reason

@@ -36,6 +36,7 @@ type planner struct {
 	tally       Tally
 	staying     Tally // without the pods that are recreated
 	podsChanged bool  // the stage has a step that changes pods: no further one
+	unfit       error // why the revision that pods are updated to can have none
 }
 
 // limits are the strategies of the spec, in pods.

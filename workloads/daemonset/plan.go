@@ -57,6 +57,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.classify()
+	p.unfit = p.Selects(&p.Set.Spec.Template)
 	p.planAdoption()
 	p.survey()
 	p.planPods()

@@ -8,7 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -103,12 +102,11 @@ type podMaker struct {
 
 // newMaker returns a maker of the pods of a revision. (DS-5, DS-7, DS-15)
 func (p *planner) newMaker(from *appsv1.ControllerRevision, template *corev1.PodTemplateSpec) (*podMaker, error) {
+	if err := p.Selects(template); err != nil {
+		return nil, fmt.Errorf("create pods of revision %s: %w", from.Name, err)
+	}
 	pod := p.NewPod("", template)
 	p.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
-	if !p.Selector.Matches(labels.Set(pod.Labels)) { // it would be released at once
-		return nil, fmt.Errorf("create pods of revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-			from.Name, p.Selector, labels.Set(template.Labels))
-	}
 	if generation, given := p.Set.Annotations[templateGenerationAnnotation]; given {
 		pod.Labels[templateGenerationLabel] = generation
 	}

@@ -14,7 +14,7 @@ func (p *planner) planRefresh() {
 		if pod.terminating || pod.ended || pod.Deleted {
 			continue
 		}
-		patch, readable := p.Refresh(&pod.View, pod.Updated)
+		patch, readable := p.Refresh(&pod.View, pod.Updated || pod.PreparedUpdate() && p.unfit != nil)
 		kind := rollout.PatchRefresh
 		if readable && pod.relabel {
 			patch.SetLabel(podplan.RevisionLabel, p.RevisionValue(p.plan.Revisions.Update.Name))

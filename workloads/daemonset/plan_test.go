@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	rolling  = "spec: {updateStrategy: {rollingUpdate: {"
-	two      = rolling + "maxUnavailable: 2}}}"
-	inPlace  = rolling + "rollingUpdateType: InPlaceIfPossible, maxUnavailable: 2}}}"
-	surge    = rolling + "maxSurge: 2}}}"
-	paused   = rolling + "paused: true}}}"
-	onDelete = "spec: {updateStrategy: {type: OnDelete}}"
-	zoned    = "spec: {template: {spec: {nodeSelector: {zone: a}}}}"
-	hook     = "spec: {lifecycle: {preDelete: {labelsHandler: {hook: 'true'}}}}"
+	rolling    = "spec: {updateStrategy: {rollingUpdate: {"
+	two        = rolling + "maxUnavailable: 2}}}"
+	inPlace    = rolling + "rollingUpdateType: InPlaceIfPossible, maxUnavailable: 2}}}"
+	surge      = rolling + "maxSurge: 2}}}"
+	paused     = rolling + "paused: true}}}"
+	onDelete   = "spec: {updateStrategy: {type: OnDelete}}"
+	zoned      = "spec: {template: {spec: {nodeSelector: {zone: a}}}}"
+	unselected = `problem FailedUpdatePod: update pods to revision web-75dfb9448d: spec.selector "app=web" does not match the labels of the template, "app=db"; make them match`
+	hook       = "spec: {lifecycle: {preDelete: {labelsHandler: {hook: 'true'}}}}"
 )
 
 // ready10 has pods count as available after ten seconds.
@@ -50,6 +51,8 @@ func TestPlan(t *testing.T) {
 		{"DS-5: pods that wait for a node that is gone", onDelete, "(n1):v1+pending (n2):v1 n3:v1+pending", "-n1:v1 Scale"},
 
 		{"DS-8: one pod at a time by default", "{}", "n1:v1 n2:v1 n3:v1", "-n3:v1 Update"},
+		{"DS-8: none while the selector does not match the template", "spec: {template: {metadata: {labels: {app: db}}}}", "n1:v1 n2:v1", unselected},
+		{"DS-8: nor by a second pod", strings.Replace(surge, "spec: {", "spec: {template: {metadata: {labels: {app: db}}}, ", 1), "n1:v1 n2:v1", unselected},
 		{"DS-8: a percentage is rounded up", rolling + "maxUnavailable: 30%}}}", "n1:v1 n2:v1 n3:v1 n4:v1", "-n4:v1 Update -n3:v1 Update"},
 		{"DS-8: both 0 means one", rolling + "maxUnavailable: 0, maxSurge: 0}}}", "n1:v1 n2:v1", "-n2:v1 Update"},
 

@@ -24,6 +24,12 @@ func (p *planner) planUpdate() {
 		p.waitAll(&rollout.Reason{Rule: rollout.RulePaused, Message: "rollingUpdate.paused is true"})
 		return
 	}
+	if p.unfit != nil && slices.ContainsFunc(p.turn, func(n *nodePods) bool { return n.old != nil }) {
+		err := fmt.Errorf("update pods to revision %s: %w", p.plan.Revisions.Update.Name, p.unfit)
+		p.UpdateProblem(err)
+		p.waitAll(&rollout.Reason{Rule: rollout.RuleRevision, Message: err.Error()})
+		return
+	}
 	p.waitForTurn()
 	unserved, interrupted, unavailable, available := p.count()
 	n := p.plan.Rollout.Replace()

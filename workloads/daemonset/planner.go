@@ -32,6 +32,7 @@ type planner struct {
 	rolling *v1alpha1.RollingUpdateDaemonSet // nil with OnDelete
 	chosen  labels.Selector                  // of the nodes to update
 	limits  limits
+	unfit   error           // why the update revision can have no pods
 	equal   map[string]bool // labels of revisions that hold the present template under another name
 
 	nodes   []*nodePods // by name

@@ -48,6 +48,7 @@
 //   - A pod whose in-place update cannot begin, since its record is corrupt or it
 //     lacks a container, is recreated with InPlaceIfPossible. With InPlaceOnly it is
 //     passed over and reported, and the update of the others goes on.
+//   - No pod is updated to a template that the selector does not match.
 //   - Which claims go with a pod that is scaled down follows from the ordinals
 //     that are wanted, not from the number of replicas alone: with reserved
 //     ordinals a pod that stays keeps its claims, and so does one whose ordinal

@@ -140,7 +140,8 @@ func (j *judge) checkProblems(plan *Plan) {
 	for _, problem := range plan.Problems {
 		inPlaceOnly := j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType
 		lacking := slices.ContainsFunc(j.wanted, j.lacksClaims) && strings.Contains(problem.Err.Error(), "does not mount the claims")
-		if problem.Condition != failedCreate && !inPlaceOnly && !lacking {
+		unfit := j.set.Spec.Template.Labels["app"] != "web" && strings.Contains(problem.Err.Error(), "spec.selector")
+		if problem.Condition != failedCreate && !inPlaceOnly && !lacking && !unfit {
 			j.fail(plan, "problem: %v", problem.Err)
 		}
 	}

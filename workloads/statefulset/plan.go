@@ -44,6 +44,7 @@ func NewPlan(s *Snapshot) *Plan {
 		return p.plan
 	}
 	p.classify()
+	p.unfit = p.Selects(&p.Set.Spec.Template)
 	p.planReach()
 	if p.Set.DeletionTimestamp == nil { // (STS-26)
 		p.planAdoption()

@@ -9,7 +9,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -224,11 +223,10 @@ func (c *creation) newPod(name string, ordinal int, from *appsv1.ControllerRevis
 	if err != nil {
 		return nil, err
 	}
-	pod := c.NewPod(name, template)
-	if !c.Selector.Matches(labels.Set(pod.Labels)) {
-		return nil, fmt.Errorf("revision %s: spec.selector %q does not match the labels of the template, %q; make them match",
-			from.Name, c.Selector, labels.FormatLabels(pod.Labels))
+	if err := c.Selects(template); err != nil {
+		return nil, fmt.Errorf("revision %s: %w", from.Name, err)
 	}
+	pod := c.NewPod(name, template)
 	c.LabelRevision(from.Name, func(key, value string) { pod.Labels[key] = value })
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
 	pod.Labels[appsv1.PodIndexLabel] = strconv.Itoa(ordinal)

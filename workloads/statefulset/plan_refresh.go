@@ -18,7 +18,7 @@ func (p *planner) planRefresh() {
 		if pod.terminating || pod.ended || pod.Deleted {
 			continue
 		}
-		atTarget := pod.Updated || pod.held || p.rolling == nil || pod.PreparedUpdate() && p.stuck(slot{pod: pod})
+		atTarget := pod.Updated || pod.held || p.rolling == nil || pod.PreparedUpdate() && (p.unfit != nil || p.stuck(slot{pod: pod}))
 		patch, readable := p.Refresh(&pod.View, atTarget)
 		kind := rollout.PatchRefresh
 		if readable && pod.Labels[appsv1.StatefulSetPodNameLabel] != pod.Name {

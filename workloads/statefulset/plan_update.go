@@ -25,6 +25,10 @@ func (p *planner) planUpdate() {
 			Message: "updateStrategy.type OnDelete: the pod gets the present template when somebody deletes it"})
 	case p.rolling.Paused:
 		p.waitAll(sequence, pausedUpdate)
+	case p.unfit != nil && slices.ContainsFunc(sequence, mustUpdate):
+		err := fmt.Errorf("update pods to revision %s: %w", p.plan.Revisions.Update.Name, p.unfit)
+		p.UpdateProblem(err)
+		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleRevision, Message: err.Error()})
 	case p.scaled:
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
 		p.planOtherwise(sequence)
@@ -218,7 +222,7 @@ func (p *planner) update(pod *pod) {
 
 // recreates tells whether the update deletes a pod, now or later.
 func (p *planner) recreates(pod *pod) bool {
-	if p.rolling == nil || p.rolling.Paused || pod.Updated || pod.held || p.Workload.InPlace.Only {
+	if p.rolling == nil || p.rolling.Paused || p.unfit != nil || pod.Updated || pod.held || p.Workload.InPlace.Only {
 		return false
 	}
 	update, _ := p.inPlace(pod)

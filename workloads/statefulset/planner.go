@@ -29,6 +29,7 @@ type planner struct {
 	plan *Plan
 
 	limits  limits
+	unfit   error                                     // why the update revision can have no pods
 	rolling *v1beta1.RollingUpdateStatefulSetStrategy // nil with OnDelete
 	ordered bool                                      // podManagementPolicy OrderedReady
 	window  window

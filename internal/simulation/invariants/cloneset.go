@@ -248,6 +248,9 @@ func (j *cloneSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 	j.checkTurn(pod, verb)
 	switch {
 	case j.old(pod):
+		if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
+			j.add(Ownership, "%s pod %s for a template that the selector does not match", verb, pod.Name)
+		}
 		if c.movingOld-1 < l.partition {
 			j.add(Partition, "%s pod %s, one of %d of old revisions, partition %d", verb, pod.Name, c.movingOld, l.partition)
 		}

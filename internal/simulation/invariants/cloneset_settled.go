@@ -81,6 +81,16 @@ func (j *cloneSetJudge) checkCreates(s *State) {
 	}
 }
 
+// replaced is how many old pods marked for deletion there are whose replacement is there. (CS-10)
+func (j *cloneSetJudge) replaced() (n int) {
+	for _, pod := range j.Known.Pods {
+		if j.owned(pod) && active(pod) && j.old(pod) && j.isSpecified(pod) && !preparingDelete(pod) {
+			n++
+		}
+	}
+	return max(min(n, j.counts.all-j.limits.replicas), 0)
+}
+
 // claimTaken tells whether a pod of somebody else mounts a claim of the CloneSet,
 // or has the name of the pod to come for it.
 func (j *cloneSetJudge) claimTaken(s *State) bool {
@@ -108,11 +118,14 @@ func (j *cloneSetJudge) wanted(s *State) int {
 // checkUpdates: a pod is updated that no rule holds back, whatever is refused besides:
 // one that does not serve while fewer such pods are at the update revision than may
 // be unavailable, or one that serves while so many others do. Surplus pods whose
-// deletion is refused need not be updated, nor pods that would be recreated while
-// creations are refused and as many are missing as may be unavailable. (CS-13, CS-31)
+// deletion is refused need not be updated, nor pods marked for deletion that have been
+// replaced, nor pods that would be recreated while creations are refused and as many are
+// missing as may be unavailable. None is updated to a template that the selector does not
+// match. (CS-13, CS-22, CS-31)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
-	if j.set.Spec.UpdateStrategy.Paused || c.movingOld <= l.partition || s.refuses("patch", "pods") { // its state is written first
+	if j.set.Spec.UpdateStrategy.Paused || c.movingOld-j.replaced() <= l.partition || s.refuses("patch", "pods") || // its state is written first
+		!matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
 		return
 	}
 	if s.refuses("delete", "pods") && c.movingOld-l.partition <= c.all-l.replicas {
@@ -144,7 +157,8 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 
 // checkConverged: as many pods as wanted, as many of them updated as the partition
 // lets, and all available, unless the partition holds them back and their image is bad,
-// so that those are missing that scaleStrategy.maxUnavailable has wait for them, or
+// so that those are missing that scaleStrategy.maxUnavailable has wait for them, and those marked for
+// deletion stay beside their replacements, or
 // their record of updates cannot be read, as a condition says, or their claim is lost. What InPlaceOnly cannot
 // update excuses what waits for it.
 func (j *cloneSetJudge) checkConverged(s *State) {
@@ -156,7 +170,8 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 	}
 	wanted := j.wanted(s)
 	few := c.all < wanted || c.updated < l.replicas-l.partition
-	if few && !(j.heldBackBad(s) && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas {
+	bad := j.heldBackBad(s)
+	if few && !(bad && c.unavailable >= l.scaleUnavailable) || c.all > l.replicas && !(bad && c.all-j.replaced() <= l.replicas) {
 		j.add(Settled, "%d pods, %d updated; replicas %d, partition %d", c.all, c.updated, l.replicas, l.partition)
 	}
 	spoilt, out, told := false, false, false
@@ -169,7 +184,7 @@ func (j *cloneSetJudge) checkConverged(s *State) {
 		switch {
 		case !j.owned(pod) || !active(pod):
 		case j.isSpecified(pod) && !preparingDelete(pod) && wanted < l.replicas && ready(pod): // its replacement cannot come (CS-17)
-		case j.isSpecified(pod) && !preparingDelete(pod) && ready(pod) && j.heldBackBad(s) && c.all-c.available >= l.unavailable+c.all-l.replicas: // CS-22
+		case j.isSpecified(pod) && !preparingDelete(pod) && ready(pod) && bad && c.all-c.available >= l.unavailable+c.all-l.replicas: // CS-22
 		case j.isSpecified(pod) || preparingDelete(pod):
 			j.add(Settled, "pod %s is to be deleted for good", pod.Name)
 		case !j.available(pod) && !(j.old(pod) && (badImage(pod) || unreadable(pod) || j.lostClaim(pod, s))):

@@ -205,6 +205,8 @@ func (j *statefulSetJudge) checkUpdate(pod *corev1.Pod, verb string) {
 		j.add(Needless, "%s pod %s, updateStrategy.type OnDelete", verb, pod.Name)
 	case j.rolling.Paused:
 		j.add(Paused, "%s pod %s, rollingUpdate.paused", verb, pod.Name)
+	case !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels):
+		j.add(Ownership, "%s pod %s for a template that the selector does not match", verb, pod.Name)
 	case !j.isWanted(pod.Name):
 		j.add(Needless, "%s pod %s for the update, which is left over", verb, pod.Name)
 	case j.rolling.UnorderedUpdate != nil:
