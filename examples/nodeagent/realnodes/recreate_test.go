@@ -232,7 +232,7 @@ func TestRecreateRequestsQueue(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd, "side=" + endsAtOnce})
-	grace := v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(4))}
+	grace := v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(10))} // long enough for the others to be seen waiting
 	first := s.recreate(pod, grace, "main")
 	s.isKilled(first)
 	same, side := s.recreate(pod, grace, "main"), s.recreate(pod, grace, "side")
@@ -254,7 +254,8 @@ func TestRecreateRequestsQueue(t *testing.T) {
 
 // A request ends at its deadline, though its container is still being stopped, and
 // goes after its time to live. By then the grace period is over: the container, which
-// does not heed its signal, has not been killed. (CRR-5.5.6)
+// does not heed its signal, has not been killed. The grace period is that long for a
+// machine that stands still for some seconds. (CRR-5.5.6)
 func TestRecreateDeadline(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -264,7 +265,7 @@ func TestRecreateDeadline(t *testing.T) {
 		Spec: v1alpha1.ContainerRecreateRequestSpec{
 			PodName: pod.Name, Containers: []v1alpha1.ContainerRecreateRequestContainer{{Name: "main"}},
 			ActiveDeadlineSeconds: new(int64(3)), TTLSecondsAfterFinished: new(int32(30)), // long enough for the end to be seen
-			Strategy: &v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(6))},
+			Strategy: &v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(20))},
 		},
 	}
 	requests := lifecycle.ContainerRecreateRequests(s.Namespace)
@@ -297,7 +298,7 @@ func TestRecreatePodGoes(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	pod := s.pod("web", []string{"main=" + doesNotEnd})
-	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(8))}, "main")
+	r := s.recreate(pod, v1alpha1.ContainerRecreateRequestStrategy{TerminationGracePeriodSeconds: new(int64(20))}, "main")
 	s.isKilled(r)
 	s.DeletePod("web")
 	if r = s.ends(r); r.Status.Message != "pod has gone" {
