@@ -152,7 +152,7 @@ func daemonSets(f *pflag.FlagSet) kind {
 			return controllers.Of(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Features: daemonset.Features{
+				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Features: daemonset.Features{
 					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					PreDownload:       jobs != nil,
 				},
