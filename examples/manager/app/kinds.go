@@ -186,7 +186,7 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 }
 
 func advancedCronJobs(f *pflag.FlagSet) kind {
-	workers := f.Int("advancedcronjob-workers", 3, "AdvancedCronJobs reconciled at the same time")
+	workers := f.Int("advancedcronjob-workers", 20, "AdvancedCronJobs reconciled at the same time")
 	return kind{
 		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
