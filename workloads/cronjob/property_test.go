@@ -203,6 +203,33 @@ func (m *model) judge(plan *cronjob.Plan) {
 	if !*spec.Paused && (plan.RequeueAfter <= 0 || plan.Next.Sub(m.s.Now) != plan.RequeueAfter) {
 		m.violate("ACJ-10", "the next time is %s, it is called after %s", plan.Next, plan.RequeueAfter)
 	}
+	if ahead, known := m.ahead(plan); known && !*spec.Paused && plan.Next.After(ahead) {
+		m.violate("ACJ-10", "the next time is %s, and %s is due before", plan.Next, ahead)
+	}
+}
+
+// ahead is the first scheduled time that has not come, where few have come since the last job.
+func (m *model) ahead(plan *cronjob.Plan) (at time.Time, known bool) {
+	schedule, err := cron.ParseStandard(m.s.CronJob.Spec.Schedule)
+	if err != nil {
+		m.Fatal(err)
+	}
+	at = m.s.CronJob.CreationTimestamp.Time
+	if last := m.s.CronJob.Status.LastScheduleTime; last != nil {
+		at = last.Time
+	}
+	for _, c := range plan.Children {
+		if c.Scheduled.After(at) {
+			at = c.Scheduled
+		}
+	}
+	at = at.UTC()
+	for range 10 {
+		if at = schedule.Next(at); at.After(m.s.Now) {
+			return at, true
+		}
+	}
+	return at, false
 }
 
 // check checks what holds after every step: lastScheduleTime does not go back, and what
