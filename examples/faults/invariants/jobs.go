@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -19,28 +18,30 @@ import (
 
 // broadcastJob is a BroadcastJob whose failed pods do not stop it, on nodes that stay. Nobody deletes its pods.
 type broadcastJob struct {
-	latest *v1alpha1.BroadcastJob
-	pods   map[string]types.UID // that were created, by node
+	latest *v1alpha1.BroadcastJob // nil while its watch, which broke, has not shown it
+	pods   map[string]types.UID   // that were created, by node
 }
 
 // takeBroadcastJob takes note of a version of a BroadcastJob.
 func (j *Judge) takeBroadcastJob(object *v1alpha1.BroadcastJob) {
-	job := j.broadcastJobs[object.UID]
-	if job == nil {
-		job = &broadcastJob{pods: map[string]types.UID{}}
-		j.broadcastJobs[object.UID] = job
+	j.broadcastJobOf(object.UID).latest = object
+}
+
+func (j *Judge) broadcastJobOf(uid types.UID) *broadcastJob {
+	if j.broadcastJobs[uid] == nil {
+		j.broadcastJobs[uid] = &broadcastJob{pods: map[string]types.UID{}}
 	}
-	job.latest = object
+	return j.broadcastJobs[uid]
 }
 
 // judgeBroadcastJobPod: a node is run once, and no more pods are active than spec.parallelism says.
 func (j *Judge) judgeBroadcastJobPod(v *verdict, c Change) {
 	pod := c.latest().(*corev1.Pod)
 	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil || j.broadcastJobs[owner.UID] == nil {
+	if owner == nil || owner.Kind != "BroadcastJob" {
 		return
 	}
-	job := j.broadcastJobs[owner.UID]
+	job := j.broadcastJobOf(owner.UID)
 	if c.New == nil || deletedBy(c) {
 		v.expect(false, invariants.Needless, "deleted, and nobody has a reason to")
 		return
@@ -51,7 +52,7 @@ func (j *Judge) judgeBroadcastJobPod(v *verdict, c Change) {
 	} else {
 		v.expect(first == pod.UID, invariants.Identity, "%s is run again, by a pod beside %s", node, first)
 	}
-	if c.Old != nil {
+	if c.Old != nil || job.latest == nil {
 		return
 	}
 	active := 0
@@ -88,30 +89,32 @@ func (b *broadcastJob) settled(v *verdict, pods map[string]*corev1.Pod) {
 
 // cronJob is an AdvancedCronJob whose finished jobs stay.
 type cronJob struct {
-	name    string
 	claimed map[int64]bool      // the scheduled times that its status has claimed, in Unix seconds
 	runs    map[int64]types.UID // the jobs that were created, by scheduled time
 }
 
 // takeCronJob takes note of a version of an AdvancedCronJob.
 func (j *Judge) takeCronJob(object *v1alpha1.AdvancedCronJob) {
-	c := j.cronJobs[object.UID]
-	if c == nil {
-		c = &cronJob{name: object.Name, claimed: map[int64]bool{}, runs: map[int64]types.UID{}}
-		j.cronJobs[object.UID] = c
-	}
+	c := j.cronJobOf(object.UID)
 	if last := object.Status.LastScheduleTime; last != nil {
 		c.claimed[last.Unix()] = true
 	}
 }
 
+func (j *Judge) cronJobOf(uid types.UID) *cronJob {
+	if j.cronJobs[uid] == nil {
+		j.cronJobs[uid] = &cronJob{claimed: map[int64]bool{}, runs: map[int64]types.UID{}}
+	}
+	return j.cronJobs[uid]
+}
+
 // judgeScheduledJob: no scheduled time has two jobs, also where the first is gone, and none has one before it has come.
 func (j *Judge) judgeScheduledJob(v *verdict, c Change) {
 	owner := metav1.GetControllerOfNoCopy(c.latest())
-	if owner == nil || j.cronJobs[owner.UID] == nil {
+	if owner == nil || owner.Kind != "AdvancedCronJob" {
 		return
 	}
-	of, job := j.cronJobs[owner.UID], c.latest()
+	of, job := j.cronJobOf(owner.UID), c.latest()
 	at, err := time.Parse(time.RFC3339, job.GetAnnotations()[v1alpha1.ScheduledAtAnnotation])
 	if err != nil {
 		v.expect(false, invariants.Identity, "it does not say for which time: %v", err)
@@ -146,7 +149,10 @@ func (j *Judge) Runs(uid types.UID) (runs, lost []time.Time) {
 // judgeJobsSettled judges what has become of the BroadcastJobs.
 func (j *Judge) judgeJobsSettled() (wrong []invariants.Violation) {
 	for uid, job := range j.broadcastJobs {
-		v := &verdict{about: fmt.Sprint("BroadcastJob ", job.latest.Name)}
+		if job.latest == nil {
+			continue
+		}
+		v := &verdict{about: "BroadcastJob " + job.latest.Name}
 		job.settled(v, j.podsOf(uid))
 		wrong = append(wrong, v.wrong...)
 	}

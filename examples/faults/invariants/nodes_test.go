@@ -84,7 +84,18 @@ func TestDaemonSetsAreJudged(t *testing.T) {
 	}
 }
 
+// ofKind makes the owner of an object one of a kind.
+func ofKind[T metav1.Object](kind string, object T) T {
+	owners := slices.Clone(object.GetOwnerReferences())
+	owners[0].Kind = kind
+	object.SetOwnerReferences(owners)
+	return object
+}
+
 func TestBroadcastJobsAreJudged(t *testing.T) {
+	pod := func(name string, edits ...func(*corev1.Pod)) *corev1.Pod {
+		return ofKind("BroadcastJob", pod(name, edits...))
+	}
 	job := func(desired, succeeded, failed int32, phase v1alpha1.BroadcastJobPhase) *v1alpha1.BroadcastJob {
 		return &v1alpha1.BroadcastJob{
 			ObjectMeta: metav1.ObjectMeta{Name: "web", UID: setUID}, Spec: v1alpha1.BroadcastJobSpec{Parallelism: new(intstr.FromInt32(2))},
@@ -104,6 +115,7 @@ func TestBroadcastJobsAreJudged(t *testing.T) {
 		{"one has ended", []Change{{New: running}, {New: a}, {New: b}, {Old: b, New: bad}, {New: pod("web-c", pinned("c"))}}, nil, breaks(invariants.Settled, invariants.Status)},
 		{"a second pod", []Change{{New: running}, {New: a}, {New: pod("web-d", pinned("a"))}}, breaks(invariants.Identity), breaks(invariants.Settled, invariants.Status)},
 		{"run again", []Change{{New: running}, {New: bad}, {New: pod("web-d", pinned("b"))}}, breaks(invariants.Identity), breaks(invariants.Settled, invariants.Status)},
+		{"a second pod of a job that has not been shown", []Change{{New: a}, {New: pod("web-d", pinned("a"))}}, breaks(invariants.Identity), nil},
 		{"deleted", []Change{{New: running}, {New: a}, {Old: a, New: pod("web-a", on("a"), leaving)}}, breaks(invariants.Needless), breaks(invariants.Settled, invariants.Status)},
 		{"it counts right", []Change{{New: running}, {New: good}, {New: bad}, {New: job(2, 1, 1, v1alpha1.PhaseCompleted)}}, nil, nil},
 		{"it counts one too many", []Change{{New: running}, {New: good}, {New: bad}, {New: job(2, 2, 0, v1alpha1.PhaseCompleted)}}, nil, breaks(invariants.Status)},
@@ -126,8 +138,8 @@ func TestAdvancedCronJobsAreJudged(t *testing.T) {
 		return &v1alpha1.AdvancedCronJob{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: setUID}, Status: v1alpha1.AdvancedCronJobStatus{LastScheduleTime: new(at(claims))}}
 	}
 	job := func(uid types.UID, scheduled, created int) *batchv1.Job {
-		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "web-" + string(uid), UID: uid, CreationTimestamp: at(created), OwnerReferences: []metav1.OwnerReference{ofSet},
-			Annotations: map[string]string{v1alpha1.ScheduledAtAnnotation: at(scheduled).UTC().Format(time.RFC3339)}}}
+		return ofKind("AdvancedCronJob", &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "web-" + string(uid), UID: uid, CreationTimestamp: at(created), OwnerReferences: []metav1.OwnerReference{ofSet},
+			Annotations: map[string]string{v1alpha1.ScheduledAtAnnotation: at(scheduled).UTC().Format(time.RFC3339)}}})
 	}
 	one := job("1", 5, 6)
 	for _, test := range []struct {
