@@ -21,17 +21,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/podwright/podwright"
 )
 
 // Resource names one of the caches that a controller reads, "pods" for example.
-type Resource string
+type Resource = podwright.Resource
 
-// The caches that the controller of any workload reads, beside that of the
-// workloads themselves.
+// The caches that several controllers read.
 const (
 	Pods      Resource = "pods"
 	Claims    Resource = "persistentvolumeclaims"
 	Revisions Resource = "controllerrevisions"
+	Nodes     Resource = "nodes"
 )
 
 // Synced returns the resourceVersion up to which a cache is known to be

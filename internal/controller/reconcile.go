@@ -46,10 +46,9 @@ type Kind[S, P any] struct {
 	// Apply applies a plan. It returns what Reconcile returns.
 	Apply func(context.Context, *S, *P) (requeueAfter time.Duration, err error)
 
-	// Reads are what Observe reads. Those with a Resource must be able to tell how
-	// far they are, unless Lenient is set: then those that cannot are not waited for.
-	Reads   []Read
-	Lenient bool
+	// Reads are what Observe reads. Caches of what the kind writes must be able to
+	// tell how far they are.
+	Reads []Read
 	// Synced tells how far the caches are.
 	Synced consistency.Synced
 	// Writes remembers what earlier reconciles wrote.
@@ -142,7 +141,7 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 		return 0, nil
 	}
 	for _, read := range r.Reads {
-		if resource := read.Resource; resource != "" && !r.Lenient && r.Synced(resource) == "" {
+		if resource := read.Resource; read.Live != nil && r.Synced(resource) == "" {
 			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a reconcile of %s would not know whether it sees "+
 				"what the one before has written, and would write it again. Reader.SyncedResourceVersion must tell; "+
 				"Options.AllowStaleReads goes on all the same", resource, key)

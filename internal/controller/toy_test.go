@@ -82,13 +82,13 @@ func TestToyKind(t *testing.T) {
 		}
 		k := &toy{writer: apiwriter.Pods(client)}
 		reads := k.reads(client)
-		sources, err := controller.Open("toy", reads...)
+		sources, err := controller.Open("toy", nil, func() []controller.Read { return reads })
 		if err != nil {
 			t.Fatal(err)
 		}
 		reconciler := controller.NewReconciler(controller.Kind[toySnapshot, toyPlan]{
 			Package: "toy", Name: "toy-controller",
-			Reads: reads, Synced: controller.Stores(reads).SyncedResourceVersion, Writes: &k.writes,
+			Reads: reads, Synced: controller.Caches(reads).SyncedResourceVersion, Writes: &k.writes,
 			Observe: k.observe, Plan: newToyPlan, Apply: k.apply,
 		})
 		loop, err := reconciler.Loop(sources)

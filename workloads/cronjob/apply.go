@@ -146,7 +146,7 @@ func (a *applier) create(ctx context.Context) (err error) {
 		version, err = a.jobs.Create(ctx, start.Job)
 	} else {
 		var created *v1alpha1.BroadcastJob
-		if created, err = a.workloads.BroadcastJobs(a.Key.Namespace).Create(ctx, start.BroadcastJob, metav1.CreateOptions{}); err == nil {
+		if created, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Create(ctx, start.BroadcastJob, metav1.CreateOptions{}); err == nil {
 			version = created.ResourceVersion
 		}
 	}
@@ -173,7 +173,7 @@ func (a *applier) taken(ctx context.Context) error {
 	if resource == ResourceJobs {
 		found, err = a.jobs.Read(ctx, a.Key.Namespace, job.GetName())
 	} else {
-		found, err = a.workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
+		found, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
 	}
 	if err != nil {
 		return fmt.Errorf("it exists, read it: %w", err)
@@ -192,9 +192,9 @@ func (a *applier) delete(ctx context.Context, c Child) error {
 	name, resource, err := c.Reference.Name, ResourceJobs, error(nil)
 	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
 		resource = ResourceBroadcastJobs
-		err = a.workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
+		err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
 	} else {
-		err = a.kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
+		err = a.options.Kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
