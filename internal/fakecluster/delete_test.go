@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,6 +93,20 @@ func TestDelete(t *testing.T) {
 		}
 		if n := f.CollectGarbage(); n != 1 {
 			t.Errorf("%d objects collected, want 1", n)
+		}
+	})
+	t.Run("an owner that is gone leaves what another one keeps", func(t *testing.T) {
+		f := newFixture(t)
+		set := must(f.sets.Create(t.Context(), cloneSet(), metav1.CreateOptions{}))(t)
+		keeps := metav1.OwnerReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web", UID: set.UID}
+		f.pod(func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "former", UID: "former"}, keeps}
+		})
+		if n := f.CollectGarbage(); n != 1 {
+			t.Errorf("%d objects collected, want 1", n)
+		}
+		if diff := cmp.Diff([]metav1.OwnerReference{keeps}, must(f.get("web"))(t).OwnerReferences); diff != "" {
+			t.Errorf("owners (-want +got):\n%s", diff)
 		}
 	})
 	for _, test := range []struct {

@@ -15,9 +15,10 @@ import (
 
 // CollectGarbage does a round of what the controller manager does about
 // deletions: it deletes the objects whose owners are all gone, and those of
-// owners that are deleted in the foreground, orphans those of owners that are
-// deleted so, and lets claims go that are protected and that no pod on a node
-// mounts. It goes on until nothing is left to do, and returns how much it did.
+// owners that are deleted in the foreground; drops such owners from objects that
+// another one keeps; orphans those of owners that are deleted so; and lets claims go
+// that are protected and that no pod on a node mounts. It goes on until nothing is
+// left to do, and returns how much it did.
 func (s *Server) CollectGarbage() (collected int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -48,10 +49,16 @@ func (s *Server) collect(r *storage, object *unstructured.Unstructured) bool {
 	}
 	switch {
 	case object.GetDeletionTimestamp() == nil:
-		if !s.abandoned(object) {
+		owners := object.GetOwnerReferences()
+		left := slices.DeleteFunc(object.GetOwnerReferences(), s.lost)
+		switch len(left) {
+		case len(owners):
 			return false
+		case 0:
+			s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}), "")
+		default:
+			s.disown(r, object, left)
 		}
-		s.begin(r, object, gracePeriod(r, object, &metav1.DeleteOptions{}), "")
 		return true
 	case has(metav1.FinalizerOrphanDependents):
 		s.orphan(object.GetUID())
@@ -67,15 +74,17 @@ func (s *Server) collect(r *storage, object *unstructured.Unstructured) bool {
 	return false
 }
 
-// abandoned tells whether all owners of an object are gone, or wait for it to go first.
-func (s *Server) abandoned(object *unstructured.Unstructured) bool {
-	owners := object.GetOwnerReferences()
-	for _, owner := range owners {
-		if found := s.find(owner.UID); found != nil && !slices.Contains(found.GetFinalizers(), metav1.FinalizerDeleteDependents) {
-			return false
-		}
-	}
-	return len(owners) > 0
+// lost tells whether an owner is gone, or waits for what it owns to go first.
+func (s *Server) lost(owner metav1.OwnerReference) bool {
+	found := s.find(owner.UID)
+	return found == nil || slices.Contains(found.GetFinalizers(), metav1.FinalizerDeleteDependents)
+}
+
+// disown leaves an object only some of its owners.
+func (s *Server) disown(r *storage, object *unstructured.Unstructured, left []metav1.OwnerReference) {
+	after := object.DeepCopy()
+	after.SetOwnerReferences(left)
+	s.commit(r, object, after)
 }
 
 func (s *Server) find(uid types.UID) *unstructured.Unstructured {
@@ -109,9 +118,7 @@ func (s *Server) orphan(owner types.UID) {
 		for _, object := range r.sorted() {
 			left := slices.DeleteFunc(object.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == owner })
 			if len(left) < len(object.GetOwnerReferences()) {
-				after := object.DeepCopy()
-				after.SetOwnerReferences(left)
-				s.commit(r, object, after)
+				s.disown(r, object, left)
 			}
 		}
 	}

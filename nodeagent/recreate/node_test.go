@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -220,7 +221,7 @@ func (n *node) kubelet() {
 		before := pod.Status.DeepCopy()
 		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
 		n.report(pod)
-		if diff := cmp.Diff(before, &pod.Status); diff == "" {
+		if equality.Semantic.DeepEqual(before, &pod.Status) {
 			continue
 		}
 		if _, err := n.kube.CoreV1().Pods("default").UpdateStatus(n.Context(), pod, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
