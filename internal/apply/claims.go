@@ -17,7 +17,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -42,9 +42,9 @@ func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	p.recordOutcome(Outcome{Action: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
-			err: p.unanswered(consistency.Claims, claim.Name, err)}
+			err: p.unanswered(caches.Claims, claim.Name, err)}
 	}
-	p.Wrote(consistency.Claims, version)
+	p.Wrote(caches.Claims, version)
 	return nil
 }
 
@@ -119,10 +119,10 @@ func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	version, err := p.deleteUnlessReused(ctx, claim)
 	if err != nil {
 		p.recordOutcome(Outcome{Action: Delete, Claim: claim.Name, Err: err})
-		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(consistency.Claims, claim.Name, err))
+		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(caches.Claims, claim.Name, err))
 	}
 	if version != "" {
-		p.Wrote(consistency.Claims, version)
+		p.Wrote(caches.Claims, version)
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ func (p *Sync) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 		return nil
 	}
 	if err != nil {
-		return p.unanswered(consistency.Claims, claim.Name, err)
+		return p.unanswered(caches.Claims, claim.Name, err)
 	}
-	p.Wrote(consistency.Claims, version)
+	p.Wrote(caches.Claims, version)
 	return nil
 }
 

@@ -9,17 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Read is a resource that a kind reads through an informer.
 type Read struct {
 	// Resource names the cache.
-	Resource consistency.Resource
+	Resource podwright.Resource
 	// Live reads the resource past all caches. It is given where the kind writes what
 	// the cache holds: Reconcile waits until the cache shows that.
-	Live consistency.Live
+	Live apiwriter.Live
 	// Informer is the option in which the user shares an informer. Where that is
 	// nil, Make makes one, whose objects are trimmed, and it is set here.
 	Informer *cache.SharedIndexInformer

@@ -17,7 +17,7 @@ import (
 	fcache "k8s.io/client-go/tools/cache/testing"
 
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // Informers that the user shares are used; the others are made, and trimmed.
@@ -30,8 +30,8 @@ func TestOpen(t *testing.T) {
 		nodes := shared
 		var pods cache.SharedIndexInformer
 		reads := []Read{
-			{Resource: consistency.Nodes, Informer: &nodes, Make: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
-			{Resource: consistency.Pods, Live: apiwriter.Resource{}, Informer: &pods, Make: func() cache.SharedIndexInformer {
+			{Resource: caches.Nodes, Informer: &nodes, Make: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
+			{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods, Make: func() cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
 			}, Index: func(i cache.SharedIndexInformer) error {
 				return i.AddIndexers(cache.Indexers{"test": func(any) ([]string, error) { return []string{"found"}, nil }})
@@ -47,9 +47,9 @@ func TestOpen(t *testing.T) {
 		if len(first.Informers) != 1 || first.Informers[0] != pods || len(second.Informers) > 0 || len(second.Synced) != 2 {
 			t.Errorf("the first loop runs %v, the second %v, which waits for %d", first.Informers, second.Informers, len(second.Synced))
 		}
-		caches := Caches(reads)
-		if len(caches) != 2 || caches[consistency.Pods] != pods.GetIndexer() || caches[consistency.Nodes] != nodes.GetIndexer() {
-			t.Errorf("caches %v, want those of nodes and pods", caches)
+		reader := Caches(reads)
+		if len(reader) != 2 || reader[caches.Pods] != pods.GetIndexer() || reader[caches.Nodes] != nodes.GetIndexer() {
+			t.Errorf("caches %v, want those of nodes and pods", reader)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -76,10 +76,10 @@ func TestOpenFails(t *testing.T) {
 		t.Errorf("error %v, want that of the index", err)
 	}
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, false)
-	if err := open(nil, Read{Resource: consistency.Pods, Informer: &pods}); err != nil {
+	if err := open(nil, Read{Resource: caches.Pods, Informer: &pods}); err != nil {
 		t.Errorf("a kind that waits for no cache: %v", err)
 	}
-	if err := open(nil, Read{Resource: consistency.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
+	if err := open(nil, Read{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
 		t.Errorf("error %v, want one that names the feature", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
@@ -25,7 +25,7 @@ const podFields = controller.Phase | controller.Containers | controller.Containe
 // reads lists what the plan for a pod depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: consistency.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: podFields, Concern: controller.On(podChanged),
 	}}
 }
@@ -56,7 +56,7 @@ func newReconciler(o *Options) *Reconciler {
 	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "launchpriority", Name: "container-launch-priority-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
-		Reads: o.reads(), Writes: &consistency.Store{}, Forget: r.creations.Forget,
+		Reads: o.reads(), Writes: &apiwriter.Store{}, Forget: r.creations.Forget,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 	})
 	return r

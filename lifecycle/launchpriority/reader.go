@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -26,5 +25,5 @@ type informerReader struct{ caches.Reader }
 func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return caches.Get[*corev1.Pod](r.Reader, consistency.Pods, namespace, name)
+	return caches.Get[*corev1.Pod](r.Reader, caches.Pods, namespace, name)
 }

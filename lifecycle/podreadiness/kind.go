@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
@@ -22,7 +21,7 @@ import (
 // reads lists what the plan for a pod depends on.
 func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Resource: consistency.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: controller.KruisePodReady, Concern: controller.On(podChanged),
 	}}
 }
@@ -46,7 +45,7 @@ func newReconciler(o *Options) *Reconciler {
 	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "podreadiness", Name: "pod-readiness-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
-		Reads: o.reads(), Writes: &consistency.Store{},
+		Reads: o.reads(), Writes: &apiwriter.Store{},
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 	})
 	return r

@@ -15,7 +15,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -27,7 +26,7 @@ type Resource = podwright.Resource
 // The caches that a Reconciler reads.
 const (
 	ResourceRequests Resource = "containerrecreaterequests"
-	ResourcePods     Resource = consistency.Pods
+	ResourcePods     Resource = caches.Pods
 )
 
 // podFields are the fields that a plan reads of the pod of a request. Its

@@ -13,14 +13,13 @@ import (
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Resource names a cache: ResourcePods.
 type Resource = podwright.Resource
 
 // ResourcePods is the cache that a Reconciler reads.
-const ResourcePods Resource = consistency.Pods
+const ResourcePods Resource = caches.Pods
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.

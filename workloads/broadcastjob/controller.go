@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -42,7 +42,7 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 type Reconciler struct {
 	options Options
 	writer  *apply.Writer
-	taken   consistency.Last[map[string]bool] // see Snapshot.TakenNames
+	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
 	shell   *controller.Reconciler[Snapshot, Plan]
 }
 

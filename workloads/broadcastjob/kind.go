@@ -13,7 +13,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -25,7 +24,7 @@ type Resource = podwright.Resource
 // The caches that a Reconciler writes to, and so waits for.
 const (
 	ResourceBroadcastJobs Resource = "broadcastjobs"
-	ResourcePods          Resource = consistency.Pods
+	ResourcePods          Resource = caches.Pods
 )
 
 // The fields that a plan reads of pods and nodes.
@@ -44,7 +43,7 @@ func (o *Options) reads() []controller.Read {
 		}, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
-		{Resource: consistency.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
 	}
 }
 

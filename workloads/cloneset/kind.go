@@ -14,7 +14,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -26,9 +25,9 @@ type Resource = podwright.Resource
 // The caches that a Reconciler reads.
 const (
 	ResourceCloneSets Resource = "clonesets"
-	ResourcePods      Resource = consistency.Pods
-	ResourceClaims    Resource = consistency.Claims
-	ResourceRevisions Resource = consistency.Revisions
+	ResourcePods      Resource = caches.Pods
+	ResourceClaims    Resource = caches.Claims
+	ResourceRevisions Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a CloneSet owns.
@@ -55,7 +54,7 @@ func (o *Options) reads() []controller.Read {
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Resource: consistency.Nodes, Informer: &o.Nodes, Make: core.Nodes})
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes})
 	}
 	return reads
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -161,7 +160,7 @@ func (a *applier) create(ctx context.Context) (err error) {
 func (a *applier) created(resourceVersion string) {
 	job, resource := a.plan.Start.object()
 	a.Wrote(resource, resourceVersion)
-	a.Own.Created(a.Key, consistency.Creation{Resource: resource, Name: job.GetName(), Owner: a.snapshot.CronJob.UID})
+	a.Own.Created(a.Key, apiwriter.Creation{Resource: resource, Name: job.GetName(), Owner: a.snapshot.CronJob.UID})
 }
 
 // taken finds out whether the job that has the name is the one that is due, which

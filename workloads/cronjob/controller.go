@@ -10,7 +10,6 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -45,8 +44,8 @@ type Reconciler struct {
 	jobs      apiwriter.Resource
 	writer    *apply.Writer
 	creations apply.Creations
-	claims    consistency.Last[claim]
-	recorded  consistency.Last[recorded]
+	claims    apiwriter.Last[claim]
+	recorded  apiwriter.Last[recorded]
 	shell     *controller.Reconciler[Snapshot, Plan]
 }
 

@@ -17,7 +17,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -145,7 +144,7 @@ func newReconciler(o *Options) *Reconciler {
 // live reads jobs past all caches. One that is found need not be created any more,
 // also where it is gone before a cache shows it.
 type live struct {
-	consistency.Live
+	apiwriter.Live
 	r *Reconciler
 }
 

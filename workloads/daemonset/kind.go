@@ -18,7 +18,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
@@ -31,8 +30,8 @@ type Resource = podwright.Resource
 // The caches that a Reconciler writes to, and so waits for.
 const (
 	ResourceDaemonSets Resource = "daemonsets"
-	ResourcePods       Resource = consistency.Pods
-	ResourceRevisions  Resource = consistency.Revisions
+	ResourcePods       Resource = caches.Pods
+	ResourceRevisions  Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a DaemonSet owns, and of nodes.
@@ -56,7 +55,7 @@ func (o *Options) reads() []controller.Read {
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
-		{Resource: consistency.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
 	}
 }
 

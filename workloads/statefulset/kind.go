@@ -18,7 +18,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
@@ -31,9 +30,9 @@ type Resource = podwright.Resource
 // The caches that a Reconciler reads.
 const (
 	ResourceStatefulSets Resource = "statefulsets"
-	ResourcePods         Resource = consistency.Pods
-	ResourceClaims       Resource = consistency.Claims
-	ResourceRevisions    Resource = consistency.Revisions
+	ResourcePods         Resource = caches.Pods
+	ResourceClaims       Resource = caches.Claims
+	ResourceRevisions    Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a StatefulSet owns.

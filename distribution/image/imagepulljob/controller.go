@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -43,7 +43,7 @@ type Reconciler struct {
 	options  Options
 	writer   *apply.Writer
 	copier   *copier
-	reported consistency.Last[time.Time] // when the status was last written
+	reported apiwriter.Last[time.Time] // when the status was last written
 	shell    *controller.Reconciler[Snapshot, Plan]
 }
 

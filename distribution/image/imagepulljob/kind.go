@@ -20,7 +20,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
@@ -55,7 +54,7 @@ func (o *Options) reads() []controller.Read {
 		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), Collect: true, OnlyLater: true},
-		{Resource: consistency.Pods, Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
+		{Resource: caches.Pods, Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
 			Concern: controller.On(events.podChanged), Collect: true, OnlyLater: true},
 	}
 	reads = append(reads, controller.Read{

@@ -10,7 +10,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
@@ -60,7 +59,7 @@ func (r informerReader) NodeImages() ([]*v1alpha1.NodeImage, error) {
 }
 
 func (r informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
-	return caches.List[*corev1.Pod](r.Reader, consistency.Pods, namespace, selector)
+	return caches.List[*corev1.Pod](r.Reader, caches.Pods, namespace, selector)
 }
 
 func (r informerReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {

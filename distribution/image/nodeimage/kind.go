@@ -17,7 +17,6 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
 )
@@ -28,7 +27,7 @@ type Resource = podwright.Resource
 // The caches that a Reconciler writes to, and so waits for.
 const (
 	ResourceNodeImages Resource = "nodeimages"
-	ResourcePods       Resource = consistency.Pods // those that have images pulled, with Options.PullPods
+	ResourcePods       Resource = caches.Pods // those that have images pulled, with Options.PullPods
 )
 
 const resourceImagePullJobs Resource = "imagepulljobs" // which it only reads
@@ -38,7 +37,7 @@ const resourceImagePullJobs Resource = "imagepulljobs" // which it only reads
 func (o *Options) reads() []controller.Read {
 	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
 	reads := []controller.Read{
-		{Resource: consistency.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
 		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Index: caches.AddTaskOwnerIndex, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},

@@ -8,7 +8,6 @@ import (
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -40,7 +39,7 @@ func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
 }
 
 func (r informerReader) Node(name string) (*corev1.Node, error) {
-	return caches.Get[*corev1.Node](r.Reader, consistency.Nodes, "", name)
+	return caches.Get[*corev1.Node](r.Reader, caches.Nodes, "", name)
 }
 
 func (r informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
