@@ -18,7 +18,6 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // CreateClaim creates a claim of a pod that exists, unless there is one of its
@@ -83,11 +82,11 @@ func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
 		return nil
 	}
 	for _, claim := range p.Reused(c.Pod) {
-		if claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] == p.ReusedBy {
+		if claim.Annotations[p.ReuseNote] == p.ReusedBy {
 			continue
 		}
 		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion,
-			"annotations": map[string]string{v1alpha1.CloneSetClaimReusedAnnotation: p.ReusedBy}}})
+			"annotations": map[string]string{p.ReuseNote: p.ReusedBy}}})
 		if err != nil {
 			return err
 		}
@@ -107,7 +106,7 @@ func (p *Sync) deleteUnlessReused(ctx context.Context, claim *corev1.PersistentV
 	}
 	live, err := apiwriter.Found(p.Kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{}))
 	if err != nil || live == nil || live.UID != claim.UID ||
-		live.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] != claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] {
+		live.Annotations[p.ReuseNote] != claim.Annotations[p.ReuseNote] {
 		return "", err
 	}
 	return p.Claims.DeleteUnchanged(ctx, live)

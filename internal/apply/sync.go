@@ -40,9 +40,10 @@ type Sync struct {
 	// by several goroutines.
 	Tried func(pod *corev1.Pod, err error)
 	// Reused returns the claims that were there before a new pod which mounts them, and
-	// ReusedBy is written to them; nil and empty do nothing. See noteReuse.
-	Reused   func(*corev1.Pod) []*corev1.PersistentVolumeClaim
-	ReusedBy string
+	// ReusedBy is written to them as the annotation ReuseNote; nil and empty do nothing.
+	// See noteReuse.
+	Reused              func(*corev1.Pod) []*corev1.PersistentVolumeClaim
+	ReuseNote, ReusedBy string
 	// Refusals are the updates in place that the API server has refused before this
 	// reconcile. Where there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.

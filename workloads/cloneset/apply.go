@@ -57,7 +57,8 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
 		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
-	a.Taken, a.Reused, a.Refusals = a.nameTaken, a.reused, s.Refused
+	a.Taken, a.Refusals = a.nameTaken, s.Refused
+	a.Reused, a.ReuseNote = a.reused, v1alpha1.CloneSetClaimReusedAnnotation
 	if r.options.Budget != nil {
 		a.AllowUpdate = r.options.Budget.AllowUpdate
 	}
