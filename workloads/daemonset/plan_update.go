@@ -5,8 +5,9 @@ package daemonset
 import (
 	"cmp"
 	"fmt"
-	corev1 "k8s.io/api/core/v1"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/revision"
