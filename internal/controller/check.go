@@ -45,7 +45,7 @@ func (c *Checks) KindClient(option, kinds string, given bool) *Checks {
 
 // PreDownload checks that there is something to pull images ahead with.
 func (c *Checks) PreDownload(feature, jobs bool) *Checks {
-	return c.That(jobs || !feature, "Options.Features.PreDownload is set, but Options.Jobs is nil: there is nothing to create pull jobs with")
+	return c.That(jobs || !feature, "Options.Jobs is nil, but Options.Features.PreDownload is set: there is nothing to create pull jobs with")
 }
 
 // Workers checks Options.Workers: the number of things reconciled at the same time.
