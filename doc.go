@@ -6,7 +6,8 @@
 // platform team imports it into a controller manager or a node agent of its own,
 // or imports the arithmetic alone.
 //
-// This package holds no code. The map:
+// This package holds what the options and readers of all controllers share, and
+// otherwise no code. The map:
 //
 // # To run a controller
 //
@@ -85,4 +86,18 @@ type WaitMetrics interface {
 	// Waited is called with the name of the controller where a reconcile has done
 	// nothing yet, since the caches have not seen what it wrote before.
 	Waited(controller string)
+}
+
+// Resource names a cache that a controller reads, such as cloneset.ResourcePods.
+type Resource string
+
+// Caches is what the Reader of every controller that waits for its own writes tells
+// of the caches that it reads.
+type Caches interface {
+	// SyncedResourceVersion returns the resourceVersion up to which a cache is
+	// complete, empty when it cannot tell: then Reconcile returns an error, unless
+	// Options.AllowStaleReads is set. (The controllers of a node have no such option:
+	// they do not wait for such a cache.) The caches must hold all objects of their
+	// namespaces: one that was created and does not appear is an error.
+	SyncedResourceVersion(Resource) string
 }

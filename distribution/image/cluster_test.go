@@ -96,16 +96,12 @@ func (c *cluster) kubernetes(user string) kubernetes.Interface {
 
 func (c *cluster) distribution(user string) client.Interface {
 	c.Helper()
-	d, err := client.NewForConfig(c.Config(user))
-	c.must(err)
-	return d
+	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
 }
 
 func (c *cluster) workloads(user string) workloadsclient.Interface {
 	c.Helper()
-	w, err := workloadsclient.NewForConfig(c.Config(user))
-	c.must(err)
-	return w
+	return fixture.Connect(c.T, c.Server, user, workloadsclient.NewForConfig)
 }
 
 func (c *cluster) must(err error) {

@@ -4,6 +4,7 @@ package image
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,19 +43,23 @@ func (c *cluster) pullPods() (pods []corev1.Pod) {
 	return pods
 }
 
-// kubelet has the kubelet of the node look at the only pod there is: nil runs it, any
-// other says why not.
+// kubelet has the kubelet of the node look at the only pod that does not run: nil runs
+// it, any other says why not.
 func (c *cluster) kubelet(waiting *corev1.ContainerStateWaiting) {
 	c.Helper()
-	pods := c.pullPods()
+	pods := slices.DeleteFunc(c.pullPods(), func(pod corev1.Pod) bool {
+		return len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Running != nil
+	})
 	if len(pods) != 1 {
-		c.Fatalf("%d pods, want 1", len(pods))
+		c.Fatalf("%d pods that do not run, want 1", len(pods))
 	}
 	pod := &pods[0]
 	if pod.Spec.NodeName == "" {
-		c.must(c.kube.CoreV1().Pods(namespace).Bind(c.Context(), &corev1.Binding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: "n0000"}}, metav1.CreateOptions{}))
-		pod = &c.pullPods()[0]
+		err := c.kube.CoreV1().Pods(namespace).Bind(c.Context(), &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: "n0000"}}, metav1.CreateOptions{})
+		c.must(err)
+		pod, err = c.kube.CoreV1().Pods(namespace).Get(c.Context(), pod.Name, metav1.GetOptions{})
+		c.must(err)
 	}
 	status := corev1.ContainerStatus{Name: "pause", State: corev1.ContainerState{Waiting: waiting}}
 	if waiting == nil {
@@ -112,6 +117,30 @@ func TestPullPodIsRefused(t *testing.T) {
 			t.Errorf("%d events, want one on the NodeImage and one on the job", n)
 		}
 		c.FailBefore(nil)
+	})
+}
+
+// IMG-4.2: a pod whose deletion the API server refuses holds up no other pull of its node.
+func TestPullPodCannotBeDeleted(t *testing.T) {
+	play(t, func(t *testing.T, c *cluster) {
+		c.beginPulling()
+		c.FailBefore(failing(nodeUser, "delete pods", -1, apierrors.NewForbidden(corev1.Resource("pods"), "pull", fmt.Errorf("a policy"))))
+		for _, image := range []string{"nginx:1", "redis:1"} {
+			job, _, _ := strings.Cut(image, ":")
+			c.addJob(job, "image: "+image)
+			c.pause(5 * time.Minute) // the back-off after refused deletions
+			c.kubelet(nil)
+			c.pause(5 * time.Minute)
+			c.expectMessage(job, "job has completed")
+		}
+		if pods := c.pullPods(); len(pods) != 2 {
+			t.Errorf("%d pods are left, want both: no deletion was refused", len(pods))
+		}
+		c.FailBefore(nil)
+		c.pause(5 * time.Minute)
+		if pods := c.pullPods(); len(pods) > 0 {
+			t.Errorf("%d pods are left that can be deleted now", len(pods))
+		}
 	})
 }
 

@@ -28,14 +28,19 @@ func (r *Refusals) Any() bool { return !r.Until.IsZero() }
 // Last returns the pods with those whose updates were refused behind the others,
 // otherwise in the given order. The given slice is not changed.
 func (r *Refusals) Last(pods []*corev1.Pod) []*corev1.Pod {
+	return LastOf(r, pods, func(pod *corev1.Pod) *corev1.Pod { return pod })
+}
+
+// LastOf is Refusals.Last for what has a pod each.
+func LastOf[T any](r *Refusals, all []T, podOf func(T) *corev1.Pod) []T {
 	if len(r.Pods) == 0 {
-		return pods
+		return all
 	}
-	ordered := make([]*corev1.Pod, 0, len(pods))
+	ordered := make([]T, 0, len(all))
 	for _, refused := range []bool{false, true} {
-		for _, pod := range pods {
-			if (r.Pods[pod.UID] != nil) == refused {
-				ordered = append(ordered, pod)
+		for _, one := range all {
+			if (r.Pods[podOf(one).UID] != nil) == refused {
+				ordered = append(ordered, one)
 			}
 		}
 	}

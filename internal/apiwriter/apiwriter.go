@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apiwriter sends the writes of a controller, side by side within bounds. It reads no more of an
-// answer than the resourceVersion at which a cache will show the write: the
-// API server is asked to leave out the rest, which otherwise costs it and the
+// Package apiwriter sends the writes of a controller, side by side within bounds, and
+// holds its next reconcile back until the caches show them.
+//
+// Of an answer it reads no more than the resourceVersion at which a cache will show the
+// write: the API server is asked to leave out the rest, which otherwise costs it and the
 // controller more than the write itself.
+//
+// A [Store] remembers one resourceVersion per object and resource, not a list of
+// expected events; of a write whose answer was lost, that there may be one; and until the
+// next reconcile, what was created, so that a cache that leaves some out is noticed. So
+// an event that is lost in a relist, or a pod that is created and deleted again before
+// the cache sees it, leaves nothing behind that would block the next reconcile forever.
 package apiwriter
 
 import (

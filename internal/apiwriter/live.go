@@ -10,8 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 const onlyObjectMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
@@ -40,15 +38,15 @@ func Found[T any](object *T, err error) (*T, error) {
 
 // Pods returns the resource of pods.
 func Pods(client kubernetes.Interface) Resource {
-	return Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Pods)}
+	return Resource{Client: client.CoreV1().RESTClient(), Name: "pods"}
 }
 
 // Claims returns the resource of claims.
 func Claims(client kubernetes.Interface) Resource {
-	return Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Claims)}
+	return Resource{Client: client.CoreV1().RESTClient(), Name: "persistentvolumeclaims"}
 }
 
 // Revisions returns the resource of ControllerRevisions.
 func Revisions(client kubernetes.Interface) Resource {
-	return Resource{Client: client.AppsV1().RESTClient(), Name: string(consistency.Revisions)}
+	return Resource{Client: client.AppsV1().RESTClient(), Name: "controllerrevisions"}
 }

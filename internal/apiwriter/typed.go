@@ -7,12 +7,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Typed reads the objects of a typed client, which is called with a namespace.
-func Typed[C reader[T, L], T metav1.Object, L metav1.ListInterface](client func(namespace string) C) consistency.Live {
+func Typed[C reader[T, L], T metav1.Object, L metav1.ListInterface](client func(namespace string) C) Live {
 	return typed[C, T, L]{client}
 }
 
@@ -41,7 +39,7 @@ func (t typed[C, T, L]) Newest(ctx context.Context, namespace string) (string, e
 }
 
 // TypedCluster is Typed for a resource without namespaces.
-func TypedCluster[C reader[T, L], T metav1.Object, L metav1.ListInterface](client func() C) consistency.Live {
+func TypedCluster[C reader[T, L], T metav1.Object, L metav1.ListInterface](client func() C) Live {
 	return typed[C, T, L]{func(string) C { return client() }}
 }
 

@@ -17,8 +17,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
-	"github.com/podwright/podwright/workloads/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // CreateClaim creates a claim of a pod that exists, unless there is one of its
@@ -42,9 +41,9 @@ func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	p.recordOutcome(Outcome{Action: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
-			err: p.unanswered(consistency.Claims, claim.Name, err)}
+			err: p.unanswered(caches.Claims, claim.Name, err)}
 	}
-	p.Wrote(consistency.Claims, version)
+	p.Wrote(caches.Claims, version)
 	return nil
 }
 
@@ -83,11 +82,11 @@ func (p *Sync) noteReuse(ctx context.Context, c *rollout.PodCreation) error {
 		return nil
 	}
 	for _, claim := range p.Reused(c.Pod) {
-		if claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] == p.ReusedBy {
+		if claim.Annotations[p.ReuseNote] == p.ReusedBy {
 			continue
 		}
 		data, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": claim.UID, "resourceVersion": claim.ResourceVersion,
-			"annotations": map[string]string{v1alpha1.CloneSetClaimReusedAnnotation: p.ReusedBy}}})
+			"annotations": map[string]string{p.ReuseNote: p.ReusedBy}}})
 		if err != nil {
 			return err
 		}
@@ -107,7 +106,7 @@ func (p *Sync) deleteUnlessReused(ctx context.Context, claim *corev1.PersistentV
 	}
 	live, err := apiwriter.Found(p.Kubernetes.CoreV1().PersistentVolumeClaims(claim.Namespace).Get(ctx, claim.Name, metav1.GetOptions{}))
 	if err != nil || live == nil || live.UID != claim.UID ||
-		live.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] != claim.Annotations[v1alpha1.CloneSetClaimReusedAnnotation] {
+		live.Annotations[p.ReuseNote] != claim.Annotations[p.ReuseNote] {
 		return "", err
 	}
 	return p.Claims.DeleteUnchanged(ctx, live)
@@ -119,10 +118,10 @@ func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	version, err := p.deleteUnlessReused(ctx, claim)
 	if err != nil {
 		p.recordOutcome(Outcome{Action: Delete, Claim: claim.Name, Err: err})
-		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(consistency.Claims, claim.Name, err))
+		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(caches.Claims, claim.Name, err))
 	}
 	if version != "" {
-		p.Wrote(consistency.Claims, version)
+		p.Wrote(caches.Claims, version)
 	}
 	return nil
 }
@@ -137,9 +136,9 @@ func (p *Sync) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 		return nil
 	}
 	if err != nil {
-		return p.unanswered(consistency.Claims, claim.Name, err)
+		return p.unanswered(caches.Claims, claim.Name, err)
 	}
-	p.Wrote(consistency.Claims, version)
+	p.Wrote(caches.Claims, version)
 	return nil
 }
 

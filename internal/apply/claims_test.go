@@ -59,10 +59,11 @@ func TestClaims(t *testing.T) {
 // has noted meanwhile that it reuses it. (CS-24)
 func TestDeleteClaim(t *testing.T) {
 	for change, want := range map[string]bool{
-		`{"metadata":{"labels":{"bound":"true"}}}`:                                  true,
-		`{"metadata":{"annotations":{"clonesets.podwright.io/reused-by":"later"}}}`: false,
+		`{"metadata":{"labels":{"bound":"true"}}}`:                       true,
+		`{"metadata":{"annotations":{"example.com/reused-by":"later"}}}`: false,
 	} {
 		s := newFixture(t)
+		s.ReuseNote = "example.com/reused-by"
 		claims := s.user.CoreV1().PersistentVolumeClaims("shop")
 		observed, err := claims.Create(t.Context(), claim("data-web-0"), metav1.CreateOptions{})
 		s.must(err)

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // namespaceEnding is the error of a creation in a namespace that is being
@@ -33,7 +33,7 @@ func inEndingNamespace(err error) bool {
 // would be as many refusals as there are events about what goes with the
 // namespace, until the object's spec changes. Its zero value is ready for use,
 // by several goroutines.
-type Creations struct{ refused consistency.Last[refusal] }
+type Creations struct{ refused apiwriter.Last[refusal] }
 
 // refusal says for which state of an object nothing can be created.
 type refusal struct {

@@ -19,7 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -143,9 +144,9 @@ func (s *fixture) fail(what string, err error) {
 // waitsFor is the cache that the next reconcile waits for, at which version, empty
 // for none. Where there are several, it is one of them.
 func (s *fixture) waitsFor() string {
-	missing, err := s.Own.Pending(s.Key, func(consistency.Resource) string { return "1" }, time.Now())
+	missing, err := s.Own.Pending(s.Key, func(podwright.Resource) string { return "1" }, time.Now())
 	s.must(err)
-	if missing == (consistency.Missing{}) {
+	if missing == (apiwriter.Missing{}) {
 		return ""
 	}
 	pending := strings.TrimPrefix(missing.String(), "the cache of ")
@@ -154,7 +155,7 @@ func (s *fixture) waitsFor() string {
 
 // lost lists the writes that are looked for before the next reconcile.
 func (s *fixture) lost() (lost []string) {
-	s.must(s.Own.Settle(s.Key, func(resource consistency.Resource, name string) (string, error) {
+	s.must(s.Own.Settle(s.Key, func(resource podwright.Resource, name string) (string, error) {
 		lost = append(lost, string(resource)+" "+name)
 		return "", nil
 	}))

@@ -15,7 +15,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // CreatePods creates pods, each after its claims, in batches of 1, 2, 4 and so
@@ -71,7 +71,7 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	}
 	version, err := p.create(func() (string, error) { return p.Pods.Create(ctx, c.Pod) })
 	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
-		p.Own.Lost(p.Key, consistency.Pods, c.Pod.Name)
+		p.Own.Lost(p.Key, caches.Pods, c.Pod.Name)
 	}
 	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
 	if p.Tried != nil {
@@ -79,10 +79,10 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	}
 	p.podWrites.ended(c.Pod, err)
 	if err != nil {
-		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(consistency.Pods, c.Pod.Name, err)}
+		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(caches.Pods, c.Pod.Name, err)}
 	}
-	p.Wrote(consistency.Pods, version)
-	p.Own.Created(p.Key, consistency.Creation{Resource: consistency.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
+	p.Wrote(caches.Pods, version)
+	p.Own.Created(p.Key, apiwriter.Creation{Resource: caches.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
 	return nil
 }
 
@@ -107,12 +107,12 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 		if !apierrors.IsConflict(err) {
 			p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 		}
-		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(consistency.Pods, pod.Name, err))
+		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(caches.Pods, pod.Name, err))
 	}
 	if version == "" { // somebody else has deleted it
 		return false, nil
 	}
-	p.Wrote(consistency.Pods, version)
+	p.Wrote(caches.Pods, version)
 	p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
 	return true, nil
 }
@@ -160,9 +160,9 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 			if recorded && !apierrors.IsConflict(err) {
 				p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 			}
-			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(consistency.Pods, pod.Name, err))
+			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(caches.Pods, pod.Name, err))
 		}
-		p.Wrote(consistency.Pods, version)
+		p.Wrote(caches.Pods, version)
 	}
 	if recorded {
 		p.recordOutcome(Outcome{Action: action, Pod: pod.Name})

@@ -17,7 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 )
 
@@ -338,6 +338,6 @@ func TestFind(t *testing.T) {
 }
 
 // live reads what the fixture writes.
-func (s *fixture) live() consistency.Registry {
-	return consistency.Registry{consistency.Pods: apiwriter.Pods(s.Kubernetes), consistency.Claims: apiwriter.Claims(s.Kubernetes)}
+func (s *fixture) live() apiwriter.Registry {
+	return apiwriter.Registry{caches.Pods: apiwriter.Pods(s.Kubernetes), caches.Claims: apiwriter.Claims(s.Kubernetes)}
 }

@@ -10,7 +10,7 @@ import (
 
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/predownload"
 )
 
@@ -19,7 +19,7 @@ import (
 func (p *Sync) PreDownload(ctx context.Context, jobs predownload.Jobs, update *appsv1.ControllerRevision, d rollout.PreDownload) error {
 	applier := predownload.Applier{
 		Jobs: onBehalf{jobs, p}, Namespace: p.Key.Namespace, Revisions: p.Kubernetes.AppsV1(), Event: p.Event,
-		Wrote: func(labelled metav1.Object) { p.Wrote(consistency.Revisions, labelled.GetResourceVersion()) },
+		Wrote: func(labelled metav1.Object) { p.Wrote(caches.Revisions, labelled.GetResourceVersion()) },
 	}
 	return applier.Apply(ctx, update, d)
 }

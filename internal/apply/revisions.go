@@ -17,7 +17,6 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 func (p *Sync) revisions() appsv1client.ControllerRevisionInterface {
@@ -39,7 +38,7 @@ func (p *Sync) AdoptRevisions(ctx context.Context, adopt []*appsv1.ControllerRev
 		if err != nil {
 			return fmt.Errorf("adopt ControllerRevision %s: %w", r.Name, err)
 		}
-		p.Wrote(consistency.Revisions, adopted.ResourceVersion)
+		p.Wrote(caches.Revisions, adopted.ResourceVersion)
 		return nil
 	})
 }
@@ -67,7 +66,7 @@ func (p *Sync) PrepareRevisions(
 		if err != nil {
 			return false, fmt.Errorf("create ControllerRevision %s: %w", c.Create.Name, err)
 		}
-		p.Wrote(consistency.Revisions, version)
+		p.Wrote(caches.Revisions, version)
 	}
 	if c.Raise != nil {
 		data := fmt.Appendf(nil, `{"metadata":{"uid":%q},"revision":%d}`, c.Raise.UID, c.RaiseTo)
@@ -75,7 +74,7 @@ func (p *Sync) PrepareRevisions(
 		if err != nil {
 			return false, fmt.Errorf("raise ControllerRevision %s to %d: %w", c.Raise.Name, c.RaiseTo, err)
 		}
-		p.Wrote(consistency.Revisions, raised.ResourceVersion)
+		p.Wrote(caches.Revisions, raised.ResourceVersion)
 	}
 	return true, nil
 }
@@ -100,7 +99,7 @@ func (p *Sync) currentUnseen(ctx context.Context, name string, selector *metav1.
 	if !p.finds(found, selector) || len(revision.Usable([]*appsv1.ControllerRevision{found})) == 0 {
 		return false, nil
 	}
-	p.Wrote(consistency.Revisions, found.ResourceVersion)
+	p.Wrote(caches.Revisions, found.ResourceVersion)
 	return true, nil
 }
 
@@ -125,7 +124,7 @@ func (p *Sync) revisionExists(
 	if next.Action == revision.Create {
 		return collided(ctx)
 	}
-	p.Wrote(consistency.Revisions, found.ResourceVersion)
+	p.Wrote(caches.Revisions, found.ResourceVersion)
 	return nil
 }
 

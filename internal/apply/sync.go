@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 // atOnce limits the requests under way for one workload.
@@ -40,9 +40,10 @@ type Sync struct {
 	// by several goroutines.
 	Tried func(pod *corev1.Pod, err error)
 	// Reused returns the claims that were there before a new pod which mounts them, and
-	// ReusedBy is written to them; nil and empty do nothing. See noteReuse.
-	Reused   func(*corev1.Pod) []*corev1.PersistentVolumeClaim
-	ReusedBy string
+	// ReusedBy is written to them as the annotation ReuseNote; nil and empty do nothing.
+	// See noteReuse.
+	Reused              func(*corev1.Pod) []*corev1.PersistentVolumeClaim
+	ReuseNote, ReusedBy string
 	// Refusals are the updates in place that the API server has refused before this
 	// reconcile. Where there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.
@@ -73,7 +74,7 @@ func Each[T any](ctx context.Context, items []T, do func(context.Context, T) err
 }
 
 // Wrote remembers a write, so that the next reconcile waits until the cache shows it.
-func (p *Sync) Wrote(resource consistency.Resource, resourceVersion string) {
+func (p *Sync) Wrote(resource podwright.Resource, resourceVersion string) {
 	p.Own.Wrote(p.Key, resource, resourceVersion)
 	if resource == p.Workloads {
 		p.Version = resourceVersion
@@ -91,7 +92,7 @@ func (p *Sync) create(create func() (resourceVersion string, err error)) (resour
 
 // unanswered returns the error, and remembers that the write may have been made
 // where there was no answer, or the server did not come to an end with it.
-func (p *Sync) unanswered(resource consistency.Resource, name string, err error) error {
+func (p *Sync) unanswered(resource podwright.Resource, name string, err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code >= 500 {
 		p.Own.Lost(p.Key, resource, name)

@@ -12,9 +12,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // Writer holds what one controller writes with. It is safe for use by several
@@ -25,7 +26,7 @@ type Writer struct {
 	// Pods and Claims write those. Required.
 	Pods, Claims apiwriter.Resource
 	// Workloads names the cache of the workloads. Required.
-	Workloads consistency.Resource
+	Workloads podwright.Resource
 	// Merge patches workloads and their status. Required.
 	Merge apiwriter.Merge
 
@@ -41,24 +42,24 @@ type Writer struct {
 	GeneratedNames bool
 
 	// Own remembers the writes of earlier reconciles.
-	Own consistency.Store
+	Own apiwriter.Store
 
 	creations Creations
 	refusals  refusals
-	states    consistency.Last[map[string]types.UID] // see Begins
+	states    apiwriter.Last[map[string]types.UID] // see Begins
 
 	began atomic.Pointer[time.Time] // when the first reconcile did
 
-	statuses consistency.Last[string] // the version of the last own write of the status
-	intended consistency.Last[any]    // the status of the last own write, before it is answered
+	statuses apiwriter.Last[string] // the version of the last own write of the status
+	intended apiwriter.Last[any]    // the status of the last own write, before it is answered
 }
 
 // NewWriter returns a Writer of pods, claims and revisions.
 func NewWriter(client kubernetes.Interface) *Writer {
 	return &Writer{
 		Kubernetes: client,
-		Pods:       apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Pods)},
-		Claims:     apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(consistency.Claims)},
+		Pods:       apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(caches.Pods)},
+		Claims:     apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(caches.Claims)},
 	}
 }
 

@@ -47,7 +47,7 @@ func TestInformers(t *testing.T) {
 		if len(held) != 1 || held[0].(*corev1.Pod).Namespace != "x" {
 			t.Fatalf("the cache holds %v, want the pod of one namespace", held)
 		}
-		stores := Stores{"pods": pods.GetStore()}
+		stores := Reader{"pods": pods.GetIndexer()}
 		if synced := stores.SyncedResourceVersion("pods"); synced == "" {
 			t.Errorf("the cache is at version %q", synced)
 		}

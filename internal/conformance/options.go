@@ -77,6 +77,11 @@ func CheckOptions[O any](t *testing.T, k Options[O]) {
 			refuses(makes, negative, prefix+at.name+" is negative")
 		}
 	}
+	ahead := good
+	if features := reflect.ValueOf(&ahead).Elem().FieldByName("Features"); features.IsValid() && features.FieldByName("PreDownload").IsValid() {
+		features.FieldByName("PreDownload").SetBool(true)
+		refuses(makes, ahead, prefix+"Jobs is nil")
+	}
 	if field := reflect.ValueOf(&good).Elem().FieldByName("Kubernetes"); field.IsValid() {
 		faked := k.Good
 		reflect.ValueOf(&faked).Elem().FieldByName("Kubernetes").Set(reflect.ValueOf(restless{}))

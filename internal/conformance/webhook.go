@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,6 +33,11 @@ type Webhook struct {
 	// Object is the JSON of a valid workload, whose container runs nginx:1.21,
 	// with some more fields in its spec.
 	Object func(fields string) string
+	// Wrong are such fields that are refused, and Other some that are valid and
+	// no part of the template. Default: a negative and a positive number of replicas.
+	Wrong, Other string
+	// NoClaims is for kinds without claim templates.
+	NoClaims bool
 	// Request makes a request about a workload in the namespace shop, and the one that is stored.
 	Request func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest
 }
@@ -59,14 +65,25 @@ func NoVerdict(context.Context, string, *corev1.PodTemplateSpec) error {
 // CheckWebhook checks what webhooks of all workloads do the same way: they ask the
 // API server about templates that change and say what it says, and serve both paths.
 func CheckWebhook(t *testing.T, k Webhook) {
+	k.Wrong, k.Other = cmp.Or(k.Wrong, `"replicas":-1`), cmp.Or(k.Other, `"replicas":3`)
 	t.Run("verdicts on templates", func(t *testing.T) { checkVerdicts(t, &k) })
 	t.Run("templates that change", func(t *testing.T) { checkChanges(t, &k) })
 	t.Run("handlers", func(t *testing.T) { checkHandlers(t, &k) })
 }
 
-const claimTemplates = `"volumeClaimTemplates":[{"metadata":{"name":"data"}}]`
+// claims are fields with a claim template, and where it is; empty for a kind without.
+func (k *Webhook) claims() (fields, path string) {
+	if k.NoClaims {
+		return "", ""
+	}
+	return `"volumeClaimTemplates":[{"metadata":{"name":"data"}}]`, " spec.volumeClaimTemplates[0]"
+}
 
 func checkVerdicts(t *testing.T, k *Webhook) {
+	claims, claim := k.claims()
+	if k.NoClaims {
+		claim = " spec.template.spec.volumes[0]"
+	}
 	for _, tt := range []struct {
 		name     string
 		err      error
@@ -76,16 +93,16 @@ func checkVerdicts(t *testing.T, k *Webhook) {
 		{"valid", nil, "", nil},
 		{"invalid", apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{
 			field.Required(field.NewPath("template", "spec", "a"), "why"), field.Invalid(field.NewPath("template", "spec", "volumes").Index(0), "x", "is odd"),
-		}), "422 spec.template.spec.a spec.volumeClaimTemplates[0]", nil},
+		}), "422 spec.template.spec.a" + claim, nil},
 		{"no verdict", context.DeadlineExceeded, "", []string{"spec.template was checked only in part, because the API server gave no verdict on it: the request failed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			webhook := k.New(func(context.Context, string, *corev1.PodTemplateSpec) error { return tt.err })
-			got := webhook.Validate(t.Context(), k.Request(admissionv1.Create, k.Object(claimTemplates), ""))
-			if diff := cmp.Diff(tt.want, Verdict(got)); diff != "" {
+			got := webhook.Validate(t.Context(), k.Request(admissionv1.Create, k.Object(claims), ""))
+			if diff := gocmp.Diff(tt.want, Verdict(got)); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.warnings, got.Warnings); diff != "" {
+			if diff := gocmp.Diff(tt.warnings, got.Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
@@ -93,17 +110,21 @@ func checkVerdicts(t *testing.T, k *Webhook) {
 }
 
 func checkChanges(t *testing.T, k *Webhook) {
-	for _, tt := range []struct {
+	type change struct {
 		name        string
 		object, old string
 		want        int
-	}{
+	}
+	changes := []change{
 		{"create", k.Object(""), "", 1},
-		{"create, invalid otherwise", k.Object(`"replicas":-1`), "", 0},
+		{"create, invalid otherwise", k.Object(k.Wrong), "", 0},
 		{"update of the template", strings.Replace(k.Object(""), "nginx:1.21", "nginx:1.22", 1), k.Object(""), 1},
-		{"update of the claim templates", k.Object(claimTemplates), k.Object(""), 1},
-		{"update of something else", k.Object(`"replicas":3`), k.Object(""), 0},
-	} {
+		{"update of something else", k.Object(k.Other), k.Object(""), 0},
+	}
+	if claims, _ := k.claims(); claims != "" {
+		changes = append(changes, change{"update of the claim templates", k.Object(claims), k.Object(""), 1})
+	}
+	for _, tt := range changes {
 		t.Run(tt.name, func(t *testing.T) {
 			calls := 0
 			webhook := k.New(func(_ context.Context, namespace string, _ *corev1.PodTemplateSpec) error {
@@ -133,7 +154,7 @@ func checkHandlers(t *testing.T, k *Webhook) {
 	for path, want := range map[string]string{k.MutatePath: `"patchType":"JSONPatch"`, k.ValidatePath: `"code":422`} {
 		body, err := json.Marshal(&admissionv1.AdmissionReview{
 			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
-			Request:  k.Request(admissionv1.Create, k.Object(`"replicas":-1`), "null"),
+			Request:  k.Request(admissionv1.Create, k.Object(k.Wrong), "null"),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -148,6 +169,27 @@ func checkHandlers(t *testing.T, k *Webhook) {
 		if !strings.Contains(answer.Body.String(), want) || !strings.Contains(answer.Body.String(), `"uid":"r1"`) {
 			t.Errorf("%s: want %s in the answer to r1, got %s", path, want, answer.Body)
 		}
+	}
+}
+
+// Judged is an object, the one that is stored if it is an update, and the [Verdict] on it.
+type Judged = struct{ Name, Object, Old, Want string }
+
+// CheckVerdicts checks what a webhook says of objects, and that it allows to delete the first.
+func CheckVerdicts(t *testing.T, webhook AdmissionHandler, request func(operation admissionv1.Operation, object, old string) *admissionv1.AdmissionRequest, cases []Judged) {
+	for _, tt := range append(cases, Judged{"delete", "", cases[0].Object, ""}) {
+		t.Run(tt.Name, func(t *testing.T) {
+			operation := admissionv1.Update
+			switch "" {
+			case tt.Object:
+				operation = admissionv1.Delete
+			case tt.Old:
+				operation = admissionv1.Create
+			}
+			if diff := gocmp.Diff(tt.Want, Verdict(webhook.Validate(t.Context(), request(operation, tt.Object, tt.Old)))); diff != "" {
+				t.Errorf("verdict (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

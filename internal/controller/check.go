@@ -22,23 +22,35 @@ type Checks struct {
 // Check returns the Checks of a package's options.
 func Check(pkg string) *Checks { return &Checks{pkg: pkg} }
 
-// That adds the text where ok does not hold.
-func (c *Checks) That(ok bool, text string) {
+// That adds the text where ok does not hold. Like all checks, it returns the Checks.
+func (c *Checks) That(ok bool, text string) *Checks {
 	if !ok {
 		c.errs = append(c.errs, errors.New(c.pkg+": "+text))
 	}
+	return c
 }
 
 // Client checks a clientset that is to send writes.
-func (c *Checks) Client(client kubernetes.Interface) {
+func (c *Checks) Client(client kubernetes.Interface) *Checks {
 	if err := apiwriter.CheckClient(client); err != nil {
 		c.errs = append(c.errs, fmt.Errorf("%s: Options.Kubernetes %w", c.pkg, err))
 	}
+	return c
+}
+
+// KindClient checks an option that is a client of an area's kinds.
+func (c *Checks) KindClient(option, kinds string, given bool) *Checks {
+	return c.That(given, fmt.Sprintf("Options.%s is nil: it needs a client of the %s kinds, client.NewForConfig makes one", option, kinds))
+}
+
+// PreDownload checks that there is something to pull images ahead with.
+func (c *Checks) PreDownload(feature, jobs bool) *Checks {
+	return c.That(jobs || !feature, "Options.Jobs is nil, but Options.Features.PreDownload is set: there is nothing to create pull jobs with")
 }
 
 // Workers checks Options.Workers: the number of things reconciled at the same time.
-func (c *Checks) Workers(workers int, things string, byDefault int) {
-	c.That(workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", things, byDefault))
+func (c *Checks) Workers(workers int, things string, byDefault int) *Checks {
+	return c.That(workers >= 0, fmt.Sprintf("Options.Workers is negative: it is the number of %s reconciled at the same time, 0 means %d", things, byDefault))
 }
 
 // Err joins what is wrong; nil where nothing is.

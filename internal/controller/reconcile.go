@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // Options are what the options of every kind hold.
@@ -46,17 +46,16 @@ type Kind[S, P any] struct {
 	// Apply applies a plan. It returns what Reconcile returns.
 	Apply func(context.Context, *S, *P) (requeueAfter time.Duration, err error)
 
-	// Reads are what Observe reads. Those with a Resource must be able to tell how
-	// far they are, unless Lenient is set: then those that cannot are not waited for.
-	Reads   []Read
-	Lenient bool
+	// Reads are what Observe reads. Caches of what the kind writes must be able to
+	// tell how far they are.
+	Reads []Read
 	// Synced tells how far the caches are.
-	Synced consistency.Synced
+	Synced apiwriter.Synced
 	// Writes remembers what earlier reconciles wrote.
-	Writes *consistency.Store
+	Writes *apiwriter.Store
 	// Shows tells whether a snapshot holds an object. Optional for a kind that
 	// creates nothing.
-	Shows func(s *S, resource consistency.Resource, name string) bool
+	Shows func(s *S, resource podwright.Resource, name string) bool
 
 	// WroteStatus tells whether the status of the kind's object is the one that
 	// the controller itself wrote last. Optional.
@@ -74,8 +73,8 @@ type Kind[S, P any] struct {
 // of them at a time reconciles an object.
 type Reconciler[S, P any] struct {
 	Kind[S, P]
-	live     consistency.Registry
-	planning consistency.Last[time.Duration] // how long planning took
+	live     apiwriter.Registry
+	planning apiwriter.Last[time.Duration] // how long planning took
 }
 
 // NewReconciler returns the Reconciler of a kind.
@@ -83,7 +82,7 @@ func NewReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
 	if kind.Clock == nil {
 		kind.Clock = clock.RealClock{}
 	}
-	r := &Reconciler[S, P]{Kind: kind, live: consistency.Registry{}}
+	r := &Reconciler[S, P]{Kind: kind, live: apiwriter.Registry{}}
 	for _, read := range kind.Reads {
 		if read.Live != nil {
 			r.live[read.Resource] = read.Live
@@ -97,7 +96,7 @@ func NewReconciler[S, P any](kind Kind[S, P]) *Reconciler[S, P] {
 // again after a back-off. It does nothing while the caches have not seen what
 // earlier reconciles wrote.
 func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedName) (requeueAfter time.Duration, err error) {
-	if err := r.Writes.Settle(key, func(resource consistency.Resource, name string) (string, error) {
+	if err := r.Writes.Settle(key, func(resource podwright.Resource, name string) (string, error) {
 		return r.live.Find(ctx, resource, key.Namespace, name, func() (bool, error) { return r.shown(ctx, key, resource, name) })
 	}); err != nil {
 		return 0, err
@@ -145,7 +144,7 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 		return 0, nil
 	}
 	for _, read := range r.Reads {
-		if resource := read.Resource; resource != "" && !r.Lenient && r.Synced(resource) == "" {
+		if resource := read.Resource; read.Live != nil && r.Synced(resource) == "" {
 			return 0, fmt.Errorf("the cache of %s cannot tell how far it is, or is not filled yet: a reconcile of %s would not know whether it sees "+
 				"what the one before has written, and would write it again. Reader.SyncedResourceVersion must tell; "+
 				"Options.AllowStaleReads goes on all the same", resource, key)
@@ -158,7 +157,7 @@ func (r *Reconciler[S, P]) wait(ctx context.Context, key types.NamespacedName) (
 // created. Where something is missing, it asks the API server: it may be gone
 // again, but where it exists, the cache does not show everything.
 func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.NamespacedName, snapshot *S) error {
-	unseen := r.Writes.Unseen(key, func(resource consistency.Resource, name string) bool {
+	unseen := r.Writes.Unseen(key, func(resource podwright.Resource, name string) bool {
 		return r.AllowStaleReads || r.Shows(snapshot, resource, name)
 	})
 	for _, c := range unseen {
@@ -172,13 +171,13 @@ func (r *Reconciler[S, P]) checkComplete(ctx context.Context, key types.Namespac
 		}
 	}
 	if len(unseen) > 0 {
-		r.Writes.Unseen(key, func(consistency.Resource, string) bool { return true }) // they are gone again
+		r.Writes.Unseen(key, func(podwright.Resource, string) bool { return true }) // they are gone again
 	}
 	return nil
 }
 
 // shown tells whether the caches hold an object that belongs to another one.
-func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, resource consistency.Resource, name string) (bool, error) {
+func (r *Reconciler[S, P]) shown(ctx context.Context, key types.NamespacedName, resource podwright.Resource, name string) (bool, error) {
 	snapshot, err := r.Observe(ctx, key)
 	if snapshot == nil || err != nil {
 		return false, err

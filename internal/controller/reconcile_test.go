@@ -16,9 +16,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 	clock "k8s.io/utils/clock/testing"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 )
 
@@ -61,8 +62,8 @@ func newFixture(t *testing.T) *fixture {
 	s.writer = apply.NewWriter(client)
 	s.Reconciler = NewReconciler(Kind[snapshot, plan]{
 		Options: Options{Clock: s.clock, Metrics: s}, Writes: &s.writer.Own, Forget: s.writer.Forget,
-		Reads:   []Read{{Resource: consistency.Pods, Live: apiwriter.Pods(client)}, {Resource: consistency.Claims, Live: apiwriter.Claims(client)}},
-		Synced:  func(consistency.Resource) string { return s.synced },
+		Reads:   []Read{{Resource: caches.Pods, Live: apiwriter.Pods(client)}, {Resource: caches.Claims, Live: apiwriter.Claims(client)}},
+		Synced:  func(podwright.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
 		Plan: func(pods *snapshot) *plan {
 			s.clock.Step(s.takes)
@@ -73,8 +74,8 @@ func newFixture(t *testing.T) *fixture {
 			s.applied = append(s.applied, *p)
 			return time.Minute, s.applyErr
 		},
-		Shows: func(names *snapshot, resource consistency.Resource, name string) bool {
-			return resource == consistency.Pods && slices.Contains(*names, name) || resource == consistency.Claims && name == "data"
+		Shows: func(names *snapshot, resource podwright.Resource, name string) bool {
+			return resource == caches.Pods && slices.Contains(*names, name) || resource == caches.Claims && name == "data"
 		},
 	})
 	return s
@@ -113,34 +114,34 @@ func TestReconcile(t *testing.T) {
 		{"what cannot be applied", func(s *fixture) { s.applyErr = failure }, time.Minute, failure, []plan{2}},
 		{"a cache that does not show the last write", func(s *fixture) {
 			s.synced = "6"
-			s.writer.Own.Wrote(web, consistency.Pods, "7")
+			s.writer.Own.Wrote(web, caches.Pods, "7")
 		}, StaleRetry, nil, nil},
 		{"a cache that shows it", func(s *fixture) {
 			s.synced = "7"
-			s.writer.Own.Wrote(web, consistency.Pods, "7")
+			s.writer.Own.Wrote(web, caches.Pods, "7")
 		}, time.Minute, nil, []plan{2}},
-		{"a write whose answer was lost, and that was not made", func(s *fixture) { s.writer.Own.Lost(web, consistency.Pods, "web-2") },
+		{"a write whose answer was lost, and that was not made", func(s *fixture) { s.writer.Own.Lost(web, caches.Pods, "web-2") },
 			time.Minute, nil, []plan{2}},
 		{"a deletion whose answer was lost, while the cache shows the pod", func(s *fixture) {
 			s.synced = "1"
-			s.writer.Own.Lost(web, consistency.Pods, "web-1")
+			s.writer.Own.Lost(web, caches.Pods, "web-1")
 		}, StaleRetry, nil, nil},
 		{"a deletion of a claim whose answer was lost, while the cache shows the claim", func(s *fixture) {
 			createClaim(t, s.writer.Kubernetes)
 			s.synced = "1"
-			s.writer.Own.Lost(web, consistency.Claims, "data")
+			s.writer.Own.Lost(web, caches.Claims, "data")
 		}, StaleRetry, nil, nil},
 		{"a deletion of what the cache does not show", func(s *fixture) {
 			s.synced = "1"
-			s.writer.Own.Lost(web, consistency.Claims, "web-1")
+			s.writer.Own.Lost(web, caches.Claims, "web-1")
 		}, time.Minute, nil, []plan{2}},
 		{"a lost write of a workload that is gone", func(s *fixture) {
 			s.observed = nil
-			s.writer.Own.Lost(web, consistency.Pods, "web-1")
+			s.writer.Own.Lost(web, caches.Pods, "web-1")
 		}, 0, nil, nil},
 		{"a lost write while nothing can be read", func(s *fixture) {
 			s.observeErr = failure
-			s.writer.Own.Lost(web, consistency.Pods, "web-1")
+			s.writer.Own.Lost(web, caches.Pods, "web-1")
 		}, 0, failure, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,7 +165,7 @@ func TestReconcile(t *testing.T) {
 func TestLostCreation(t *testing.T) {
 	s := newFixture(t)
 	pod := createPod(t, s.writer.Kubernetes, "web-2")
-	s.writer.Own.Lost(web, consistency.Pods, "web-2")
+	s.writer.Own.Lost(web, caches.Pods, "web-2")
 	s.synced = "1"
 	for range 2 {
 		if after, err := s.Reconcile(t.Context(), web); after != StaleRetry || err != nil || len(s.applied) > 0 {
@@ -191,7 +192,7 @@ func TestRequeueCountsFromTheObservation(t *testing.T) {
 
 func TestNext(t *testing.T) {
 	s := newFixture(t)
-	s.writer.Own.Wrote(web, consistency.Pods, "7") // it does not wait
+	s.writer.Own.Wrote(web, caches.Pods, "7") // it does not wait
 	s.synced = "1"
 	if next, err := s.Next(t.Context(), web); err != nil || next == nil || *next != 2 || len(s.applied) > 0 {
 		t.Errorf("the next plan is %v, error %v, applied %v", next, err, s.applied)

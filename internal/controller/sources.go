@@ -9,16 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 )
 
 // Read is a resource that a kind reads through an informer.
 type Read struct {
-	// Resource names the cache where the kind writes what it holds: Reconcile waits
-	// until the cache shows that. Live reads the resource past all caches.
-	Resource consistency.Resource
-	Live     consistency.Live
+	// Resource names the cache.
+	Resource podwright.Resource
+	// Live reads the resource past all caches. It is given where the kind writes what
+	// the cache holds: Reconcile waits until the cache shows that.
+	Live apiwriter.Live
 	// Informer is the option in which the user shares an informer. Where that is
 	// nil, Make makes one, whose objects are trimmed, and it is set here.
 	Informer *cache.SharedIndexInformer
@@ -53,11 +55,15 @@ type Sources struct {
 	synced []cache.InformerSynced
 }
 
-// Open makes the informers that the user does not share, and adds indexes. The
-// package is that of the kind, for errors.
-func Open(pkg string, reads ...Read) (*Sources, error) {
+// Open makes the informers that the user does not share, and adds indexes, if the
+// options are not invalid. The package is that of the kind, for errors.
+func Open(pkg string, invalid error, read func() []Read) (*Sources, error) {
+	if invalid != nil {
+		return nil, invalid
+	}
+	reads := read()
 	s := &Sources{pkg: pkg, reads: reads}
-	if slices.ContainsFunc(reads, func(r Read) bool { return r.Resource != "" }) {
+	if slices.ContainsFunc(reads, func(r Read) bool { return r.Live != nil }) {
 		if err := caches.CheckVersions(); err != nil {
 			return nil, fmt.Errorf("%s: %w", pkg, err)
 		}
@@ -80,15 +86,15 @@ func Open(pkg string, reads ...Read) (*Sources, error) {
 	return s, nil
 }
 
-// Stores returns the stores of the caches that a kind waits for.
-func Stores(reads []Read) caches.Stores {
-	stores := caches.Stores{}
+// Caches returns the caches of the informers that there are.
+func Caches(reads []Read) caches.Reader {
+	reader := caches.Reader{}
 	for _, read := range reads {
-		if read.Resource != "" {
-			stores[read.Resource] = (*read.Informer).GetStore()
+		if *read.Informer != nil {
+			reader[read.Resource] = (*read.Informer).GetIndexer()
 		}
 	}
-	return stores
+	return reader
 }
 
 // Loop returns a Loop that waits until the caches are filled. The first one runs

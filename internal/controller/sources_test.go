@@ -16,7 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	fcache "k8s.io/client-go/tools/cache/testing"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // Informers that the user shares are used; the others are made, and trimmed.
@@ -28,13 +29,15 @@ func TestOpen(t *testing.T) {
 		shared := cache.NewSharedIndexInformer(nil, &corev1.Node{}, 0, cache.Indexers{})
 		nodes := shared
 		var pods cache.SharedIndexInformer
-		sources, err := Open("test",
-			Read{Informer: &nodes, Make: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
-			Read{Resource: consistency.Pods, Informer: &pods, Make: func() cache.SharedIndexInformer {
+		reads := []Read{
+			{Resource: caches.Nodes, Informer: &nodes, Make: func() cache.SharedIndexInformer { t.Error("it is shared"); return nil }},
+			{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods, Make: func() cache.SharedIndexInformer {
 				return cache.NewSharedIndexInformer(source, &corev1.Pod{}, 0, cache.Indexers{})
 			}, Index: func(i cache.SharedIndexInformer) error {
 				return i.AddIndexers(cache.Indexers{"test": func(any) ([]string, error) { return []string{"found"}, nil }})
-			}})
+			}},
+		}
+		sources, err := Open("test", nil, func() []Read { return reads })
 		if err != nil || nodes != shared || pods == nil {
 			t.Fatalf("error %v, nodes %v, pods %v", err, nodes, pods)
 		}
@@ -44,9 +47,9 @@ func TestOpen(t *testing.T) {
 		if len(first.Informers) != 1 || first.Informers[0] != pods || len(second.Informers) > 0 || len(second.Synced) != 2 {
 			t.Errorf("the first loop runs %v, the second %v, which waits for %d", first.Informers, second.Informers, len(second.Synced))
 		}
-		stores := Stores([]Read{{Informer: &nodes}, {Resource: consistency.Pods, Informer: &pods}})
-		if len(stores) != 1 || stores[consistency.Pods] != pods.GetStore() {
-			t.Errorf("stores %v, want that of the pods", stores)
+		reader := Caches(reads)
+		if len(reader) != 2 || reader[caches.Pods] != pods.GetIndexer() || reader[caches.Nodes] != nodes.GetIndexer() {
+			t.Errorf("caches %v, want those of nodes and pods", reader)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -62,14 +65,21 @@ func TestOpen(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	pods := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	failure := errors.New("failure")
-	if _, err := Open("test", Read{Informer: &pods, Index: func(cache.SharedIndexInformer) error { return failure }}); !errors.Is(err, failure) {
+	open := func(invalid error, read Read) error {
+		_, err := Open("test", invalid, func() []Read { return []Read{read} })
+		return err
+	}
+	if _, err := Open("test", failure, nil); !errors.Is(err, failure) { // which read nothing
+		t.Errorf("error %v, want that of the options", err)
+	}
+	if err := open(nil, Read{Informer: &pods, Index: func(cache.SharedIndexInformer) error { return failure }}); !errors.Is(err, failure) {
 		t.Errorf("error %v, want that of the index", err)
 	}
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.AtomicFIFO, false)
-	if _, err := Open("test", Read{Resource: consistency.Pods, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
-		t.Errorf("error %v, want one that names the feature", err)
-	}
-	if _, err := Open("test", Read{Informer: &pods}); err != nil {
+	if err := open(nil, Read{Resource: caches.Pods, Informer: &pods}); err != nil {
 		t.Errorf("a kind that waits for no cache: %v", err)
+	}
+	if err := open(nil, Read{Resource: caches.Pods, Live: apiwriter.Resource{}, Informer: &pods}); err == nil || !strings.Contains(err.Error(), "AtomicFIFO") {
+		t.Errorf("error %v, want one that names the feature", err)
 	}
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster"
 )
@@ -28,7 +27,7 @@ import (
 // annotation. Its four parts are those of the checklist in CONTRIBUTING.
 type toy struct {
 	pods    cache.SharedIndexInformer
-	writes  consistency.Store
+	writes  apiwriter.Store
 	writer  apiwriter.Resource
 	applied int
 }
@@ -62,14 +61,14 @@ func (k *toy) apply(ctx context.Context, s *toySnapshot, plan *toyPlan) (time.Du
 		return 0, nil
 	}
 	version, err := k.writer.Patch(ctx, s.pod, "", types.StrategicMergePatchType, plan.patch)
-	k.writes.Wrote(cache.MetaObjectToName(s.pod).AsNamespacedName(), consistency.Pods, version)
+	k.writes.Wrote(cache.MetaObjectToName(s.pod).AsNamespacedName(), caches.Pods, version)
 	return 0, err
 }
 
 // reads declares what the plan reads: of pods labels and annotations.
 func (k *toy) reads(client kubernetes.Interface) []controller.Read {
 	return []controller.Read{{
-		Resource: consistency.Pods, Live: apiwriter.Pods(client), Informer: &k.pods, Make: caches.NewInformers(client, "").Pods,
+		Resource: caches.Pods, Live: apiwriter.Pods(client), Informer: &k.pods, Make: caches.NewInformers(client, "").Pods,
 		Fields: controller.Labels | controller.Annotations, Itself: true,
 	}}
 }
@@ -82,13 +81,13 @@ func TestToyKind(t *testing.T) {
 		}
 		k := &toy{writer: apiwriter.Pods(client)}
 		reads := k.reads(client)
-		sources, err := controller.Open("toy", reads...)
+		sources, err := controller.Open("toy", nil, func() []controller.Read { return reads })
 		if err != nil {
 			t.Fatal(err)
 		}
 		reconciler := controller.NewReconciler(controller.Kind[toySnapshot, toyPlan]{
 			Package: "toy", Name: "toy-controller",
-			Reads: reads, Synced: controller.Stores(reads).SyncedResourceVersion, Writes: &k.writes,
+			Reads: reads, Synced: controller.Caches(reads).SyncedResourceVersion, Writes: &k.writes,
 			Observe: k.observe, Plan: newToyPlan, Apply: k.apply,
 		})
 		loop, err := reconciler.Loop(sources)

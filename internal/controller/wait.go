@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
 )
 
 // StaleRetry is how soon a reconcile looks again whether the cache has caught
@@ -31,7 +32,7 @@ const StaleLimit = 5 * time.Minute
 
 // Newest asks the API server how far a resource has come in a namespace; empty
 // where it cannot be asked.
-type Newest func(ctx context.Context, namespace string, resource consistency.Resource) (resourceVersion string, err error)
+type Newest func(ctx context.Context, namespace string, resource podwright.Resource) (resourceVersion string, err error)
 
 // Wait returns how long a reconcile of an object has to wait for the caches to
 // see what earlier reconciles wrote; 0 where it may start.
@@ -41,11 +42,11 @@ type Newest func(ctx context.Context, namespace string, resource consistency.Res
 // far as it is complete. A nil live, and one that cannot tell, makes the
 // reconcile start on what the cache has.
 func Wait(
-	ctx context.Context, own *consistency.Store, key types.NamespacedName, synced consistency.Synced, now time.Time, live Newest,
+	ctx context.Context, own *apiwriter.Store, key types.NamespacedName, synced apiwriter.Synced, now time.Time, live Newest,
 ) (time.Duration, error) {
 	for {
 		missing, err := own.Pending(key, synced, now)
-		if err != nil || missing == (consistency.Missing{}) {
+		if err != nil || missing == (apiwriter.Missing{}) {
 			return 0, err
 		}
 		if missing.For < StaleLimit {
@@ -63,13 +64,13 @@ func Wait(
 	}
 }
 
-func staleRetry(m consistency.Missing) time.Duration {
+func staleRetry(m apiwriter.Missing) time.Duration {
 	return min(max(StaleRetry, m.For/staleBackOff), MostStaleRetry)
 }
 
 // resetTo returns the version to wait for instead of that of a write for which
 // a reconcile has waited too long.
-func resetTo(ctx context.Context, key types.NamespacedName, m consistency.Missing, live Newest) (string, error) {
+func resetTo(ctx context.Context, key types.NamespacedName, m apiwriter.Missing, live Newest) (string, error) {
 	logger := klog.FromContext(ctx)
 	version := ""
 	if live != nil {

@@ -13,14 +13,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
 )
 
 // The longer a reconcile waits for a cache, the less often it looks.
 func TestWaitsBackOff(t *testing.T) {
 	s := newFixture(t)
 	s.synced = "6"
-	s.writer.Own.Wrote(web, consistency.Pods, "7")
+	s.writer.Own.Wrote(web, caches.Pods, "7")
 	looks := 0
 	var last time.Duration
 	for s.clock.Since(time.Unix(0, 0)) < StaleLimit {
@@ -41,7 +43,7 @@ func TestWaitsBackOff(t *testing.T) {
 // before, and the cache never comes to that of the last write.
 func TestRestoreOfTheStorage(t *testing.T) {
 	s := newFixture(t)
-	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
+	s.writer.Own.Wrote(web, caches.Pods, "1000000")
 	s.synced = createPod(t, s.writer.Kubernetes, "newest").ResourceVersion
 	if wait, err := s.Reconcile(t.Context(), web); wait == 0 || err != nil || len(s.applied) > 0 {
 		t.Fatalf("again after %v, error %v, applied %v", wait, err, s.applied)
@@ -51,7 +53,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 		t.Errorf("again after %v, error %v, applied %v: want a reconcile on what there is now", after, err, s.applied)
 	}
 
-	s.writer.Own.Wrote(web, consistency.Pods, "1000000")
+	s.writer.Own.Wrote(web, caches.Pods, "1000000")
 	s.synced = "1" // this cache is behind, as the server says
 	for range 3 {
 		s.clock.Step(StaleLimit)
@@ -64,7 +66,7 @@ func TestRestoreOfTheStorage(t *testing.T) {
 // A cache whose watch is broken is waited for, whatever the time.
 func TestCacheThatStandsStill(t *testing.T) {
 	s := newFixture(t)
-	s.writer.Own.Wrote(web, consistency.Pods, createPod(t, s.writer.Kubernetes, "web-2").ResourceVersion)
+	s.writer.Own.Wrote(web, caches.Pods, createPod(t, s.writer.Kubernetes, "web-2").ResourceVersion)
 	for range 3 {
 		wait, err := s.Reconcile(t.Context(), web)
 		if wait == 0 || err != nil || len(s.applied) > 0 {
@@ -82,7 +84,7 @@ func TestCachesThatCannotBeWaitedFor(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newFixture(t)
 			s.synced = test.synced
-			s.writer.Own.Wrote(web, consistency.Pods, "7")
+			s.writer.Own.Wrote(web, caches.Pods, "7")
 			if _, err := s.Reconcile(t.Context(), web); err == nil || !strings.Contains(err.Error(), test.want) || len(s.applied) > 0 {
 				t.Errorf("error %v, applied %v", err, s.applied)
 			}
@@ -116,8 +118,8 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s.writer.Own.Created(web, consistency.Creation{Resource: consistency.Pods, Name: "web-1", Owner: "uid-web"}) // which the cache shows
-			s.writer.Own.Created(web, consistency.Creation{Resource: consistency.Pods, Name: "web-2", Owner: "uid-web"})
+			s.writer.Own.Created(web, apiwriter.Creation{Resource: caches.Pods, Name: "web-1", Owner: "uid-web"}) // which the cache shows
+			s.writer.Own.Created(web, apiwriter.Creation{Resource: caches.Pods, Name: "web-2", Owner: "uid-web"})
 			for try := range 2 {
 				_, err := s.Reconcile(t.Context(), web)
 				if (err != nil) != test.fails || err != nil && !strings.Contains(err.Error(), "does its informer select by labels") {
@@ -133,10 +135,10 @@ func TestCacheThatLeavesPodsOut(t *testing.T) {
 
 // Where there is nobody to ask, a reconcile goes on with what the cache has.
 func TestWaitWithoutAServerToAsk(t *testing.T) {
-	var own consistency.Store
+	var own apiwriter.Store
 	key := types.NamespacedName{Name: "node"}
 	own.Wrote(key, "nodeimages", "7")
-	synced := func(consistency.Resource) string { return "6" }
+	synced := func(podwright.Resource) string { return "6" }
 	start := time.Unix(0, 0)
 	for _, test := range []struct {
 		after time.Duration
@@ -148,7 +150,7 @@ func TestWaitWithoutAServerToAsk(t *testing.T) {
 	}
 	own.Wrote(key, "nodeimages", "7")
 	down := errors.New("connection refused")
-	live := func(_ context.Context, _ string, _ consistency.Resource) (string, error) { return "", down }
+	live := func(_ context.Context, _ string, _ podwright.Resource) (string, error) { return "", down }
 	_, _ = Wait(t.Context(), &own, key, synced, start, live)
 	if _, err := Wait(t.Context(), &own, key, synced, start.Add(StaleLimit), live); !errors.Is(err, down) {
 		t.Errorf("error %v", err)

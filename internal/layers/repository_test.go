@@ -24,6 +24,26 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// maxInternal is how many packages internal has at most, beside those for tests and
+// those that hold tests alone: where one is needed, another is merged with what it serves.
+const maxInternal = 14
+
+var testsAlone = modules("layers", "rules", "manifests/kinds")
+
+func TestInternalIsSmall(t *testing.T) {
+	var found []string
+	for path, p := range readGraph(t) {
+		name, internal := strings.CutPrefix(path, module+"/internal/")
+		if p.modulePath() == module && internal && layer(path) != "test" && !testsAlone[name] {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 || len(found) > maxInternal {
+		slices.Sort(found)
+		t.Errorf("internal has %d packages, want 1 to %d: %s", len(found), maxInternal, strings.Join(found, " "))
+	}
+}
+
 // oldest is the program that holds the packages which do not run to the oldest
 // Kubernetes libraries that they are good for: see "make test-oldest".
 const oldest = root + "/internal/layers/testdata/kubernetes-0.34/arithmetic.go"

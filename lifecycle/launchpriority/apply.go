@@ -41,14 +41,14 @@ func (r *Reconciler) report(ctx context.Context, pod *corev1.Pod, problem error)
 		return
 	}
 	klog.FromContext(ctx).Info("Containers cannot start", "reason", problem.Error())
-	if r.recorder != nil {
-		r.recorder.Event(pod, corev1.EventTypeWarning, "FailedLaunchContainers", problem.Error())
+	if r.options.Recorder != nil {
+		r.options.Recorder.Event(pod, corev1.EventTypeWarning, "FailedLaunchContainers", problem.Error())
 	}
 }
 
 func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, configMap *corev1.ConfigMap) error {
 	err := r.creations.Create(pod, func() error {
-		_, err := r.configMaps.ConfigMaps(configMap.Namespace).Create(ctx, configMap, metav1.CreateOptions{})
+		_, err := r.options.Kubernetes.CoreV1().ConfigMaps(configMap.Namespace).Create(ctx, configMap, metav1.CreateOptions{})
 		return err
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Reconciler) add(ctx context.Context, to *corev1.ConfigMap, keys []strin
 	if err != nil {
 		return err
 	}
-	if _, err := r.configMaps.ConfigMaps(to.Namespace).Patch(ctx, to.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := r.options.Kubernetes.CoreV1().ConfigMaps(to.Namespace).Patch(ctx, to.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("add %q to ConfigMap %s: %w", keys, to.Name, err)
 	}
 	return nil

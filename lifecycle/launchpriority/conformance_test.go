@@ -66,10 +66,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube}, Required: "Kubernetes", Reader: Reader(informerReader{}),
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})

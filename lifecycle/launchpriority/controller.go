@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/tools/record"
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
@@ -23,21 +21,15 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	if o.Workers == 0 {
 		o.Workers = 4
 	}
-	sources, err := controller.Open("launchpriority", reads(&o)...)
+	sources, err := controller.Open("launchpriority", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -50,11 +42,9 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one pod is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	configMaps typedcorev1.ConfigMapsGetter
-	reader     Reader
-	recorder   record.EventRecorder
-	creations  apply.Creations
-	shell      *controller.Reconciler[Snapshot, Plan]
+	options   Options
+	creations apply.Creations
+	shell     *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -67,9 +57,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("launchpriority", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{configMaps: o.Kubernetes.CoreV1(), reader: o.Reader, recorder: o.Recorder}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a pod once. It asks to be called again after a time

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
@@ -23,9 +23,9 @@ import (
 const podFields = controller.Phase | controller.Containers | controller.ContainerStates | controller.Waiting | controller.ContainersReady
 
 // reads lists what the plan for a pod depends on.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: podFields, Concern: controller.On(podChanged),
 	}}
 }
@@ -50,14 +50,16 @@ func mayChangePlan(before, after *corev1.Pod) bool {
 	return !had || now.priority != was.priority || !slices.Equal(now.containers, was.containers) || now.refused && !was.refused
 }
 
-// kind describes pods to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes pods to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "launchpriority", Name: "container-launch-priority-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
-		Reads: reads(o), Writes: &consistency.Store{}, Forget: r.creations.Forget,
+		Reads: o.reads(), Writes: &apiwriter.Store{}, Forget: r.creations.Forget,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-	}
+	})
+	return r
 }
 
 // observe reads everything that a plan for the pod depends on. It returns nil
@@ -67,7 +69,7 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 // The ConfigMap comes from the API server itself. So a reconcile sees what
 // the one before it wrote, and one that somebody has deleted is missed.
 func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := r.reader.Pod(key.Namespace, key.Name)
+	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -78,7 +80,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 		return nil, nil
 	}
 	name := barrier.ConfigMapName(key.Name)
-	configMap, err := r.configMaps.ConfigMaps(key.Namespace).Get(ctx, name, metav1.GetOptions{})
+	configMap, err := r.options.Kubernetes.CoreV1().ConfigMaps(key.Namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return &Snapshot{Pod: pod}, nil
 	}

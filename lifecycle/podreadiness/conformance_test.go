@@ -62,10 +62,7 @@ func TestConformance(t *testing.T) {
 type reader struct{ podreadiness.Reader }
 
 func TestOptions(t *testing.T) {
-	kube, err := kubernetes.NewForConfig(fakecluster.New(nil).Config("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
 	conformance.CheckOptions(t, conformance.Options[podreadiness.Options]{Good: podreadiness.Options{Kubernetes: kube}, Required: "Kubernetes", Reader: podreadiness.Reader(reader{}),
 		New:           func(o podreadiness.Options) error { _, err := podreadiness.New(o); return err },
 		NewReconciler: func(o podreadiness.Options) error { _, err := podreadiness.NewReconciler(o); return err }})

@@ -21,18 +21,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("podreadiness", reads(&o)...)
+	sources, err := controller.Open("podreadiness", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -45,9 +39,9 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one pod is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	pods   apiwriter.Resource
-	reader Reader
-	shell  *controller.Reconciler[Snapshot, Plan]
+	options Options
+	pods    apiwriter.Resource
+	shell   *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -59,9 +53,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("podreadiness", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{pods: apiwriter.Pods(o.Kubernetes), reader: o.Reader}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a pod once. It asks to be called again after a time

@@ -12,16 +12,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // reads lists what the plan for a pod depends on.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	return []controller.Read{{
-		Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+		Resource: caches.Pods, Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
 		Fields: controller.KruisePodReady, Concern: controller.On(podChanged),
 	}}
 }
@@ -39,19 +39,21 @@ func lacks(pod *corev1.Pod) bool {
 	return readiness.Initial(&podpatch.Patch{}, pod, pod.CreationTimestamp.Time)
 }
 
-// kind describes pods to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes pods to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, pods: apiwriter.Pods(o.Kubernetes)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "podreadiness", Name: "pod-readiness-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics},
-		Reads: reads(o), Writes: &consistency.Store{},
+		Reads: o.reads(), Writes: &apiwriter.Store{},
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-	}
+	})
+	return r
 }
 
 // observe returns nil when there is no such pod.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	pod, err := r.reader.Pod(key.Namespace, key.Name)
+	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

@@ -41,8 +41,5 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
-	check := controller.Check("podreadiness")
-	check.Client(o.Kubernetes)
-	check.Workers(o.Workers, "pods", 3)
-	return check.Err()
+	return controller.Check("podreadiness").Client(o.Kubernetes).Workers(o.Workers, "pods", 3).Err()
 }

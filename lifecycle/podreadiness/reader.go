@@ -4,7 +4,9 @@ package podreadiness
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	corelisters "k8s.io/client-go/listers/core/v1"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
 )
 
 // Reader reads a cache of pods. What it returns is shared with the cache: a
@@ -16,13 +18,11 @@ type Reader interface {
 	Pod(namespace, name string) (*corev1.Pod, error)
 }
 
-// informerReader reads an informer of pods.
-type informerReader struct{ pods corelisters.PodLister }
+// informerReader reads informers that New has indexed.
+type informerReader struct{ caches.Reader }
 
-func newInformerReader(o *Options) informerReader {
-	return informerReader{corelisters.NewPodLister(o.Pods.GetIndexer())}
-}
+func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
 
 func (r informerReader) Pod(namespace, name string) (*corev1.Pod, error) {
-	return r.pods.Pods(namespace).Get(name)
+	return caches.Get[*corev1.Pod](r.Reader, caches.Pods, namespace, name)
 }

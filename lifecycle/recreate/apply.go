@@ -39,7 +39,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	a := &applier{
 		Sync: r.writer.Begin(s.Request), snapshot: s,
-		requests: r.lifecycle.ContainerRecreateRequests(s.Request.Namespace),
+		requests: r.options.Lifecycle.ContainerRecreateRequests(s.Request.Namespace),
 	}
 	for i := range plan.Steps {
 		step := &plan.Steps[i]
@@ -59,7 +59,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 func (r *Reconciler) confirm(ctx context.Context, s *Snapshot) (*Snapshot, error) {
 	confirmed := *s
 	confirmed.Confirmed = true
-	pod, err := r.kubernetes.CoreV1().Pods(s.Request.Namespace).Get(ctx, s.Request.Spec.PodName, metav1.GetOptions{})
+	pod, err := r.options.Kubernetes.CoreV1().Pods(s.Request.Namespace).Get(ctx, s.Request.Spec.PodName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		confirmed.Pod = nil

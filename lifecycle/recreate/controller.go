@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/lifecycle/client"
 )
 
 // Controller manages ContainerRecreateRequests. New makes one.
@@ -23,18 +21,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("recreate", reads(&o)...)
+	sources, err := controller.Open("recreate", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -47,12 +39,10 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one request is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	kubernetes kubernetes.Interface
-	lifecycle  client.Interface
-	reader     Reader
-	writer     *apply.Writer
-	running    running
-	shell      *controller.Reconciler[Snapshot, Plan]
+	options Options
+	writer  *apply.Writer
+	running running
+	shell   *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -66,9 +56,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("recreate", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{kubernetes: o.Kubernetes, lifecycle: o.Lifecycle, reader: o.Reader, writer: newWriter(&o)}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a request once. It asks to be called again after a time

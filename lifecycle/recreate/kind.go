@@ -12,21 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Resource names a cache: ResourceRequests or ResourcePods.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler reads.
 const (
 	ResourceRequests Resource = "containerrecreaterequests"
-	ResourcePods     Resource = consistency.Pods
+	ResourcePods     Resource = caches.Pods
 )
 
 // podFields are the fields that a plan reads of the pod of a request. Its
@@ -34,7 +34,7 @@ const (
 const podFields = controller.Containers | controller.ContainerStates
 
 // reads lists what the plan for a request depends on.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	requests := func() cache.Indexer { return o.Requests.GetIndexer() }
 	return []controller.Read{
 		{Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
@@ -94,18 +94,20 @@ func differ(before, after map[string]string, keys ...string) bool {
 	})
 }
 
-// kind describes ContainerRecreateRequests to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes ContainerRecreateRequests to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "recreate", Name: "containerrecreaterequest-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource, name string) bool {
 			return resource == ResourcePods && s.Pod != nil && s.Pod.Name == name
 		},
-	}
+	})
+	return r
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
@@ -116,14 +118,14 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the request depends on. It returns
 // nil when the request does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	request, err := r.reader.Request(key.Namespace, key.Name)
+	request, err := r.options.Reader.Request(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ContainerRecreateRequest %s: %w", key, err)
 	}
-	pod, err := r.reader.Pod(key.Namespace, request.Spec.PodName)
+	pod, err := r.options.Reader.Pod(key.Namespace, request.Spec.PodName)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("read pod %s of ContainerRecreateRequest %s: %w", request.Spec.PodName, key, err)
 	}

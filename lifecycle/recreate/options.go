@@ -37,9 +37,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: what was written before
-	// is perhaps done again there. Default false: Reconcile returns an error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Workers is the number of requests reconciled at the same time. Default 3.
@@ -52,9 +52,5 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
-	check := controller.Check("recreate")
-	check.Client(o.Kubernetes)
-	check.That(o.Lifecycle != nil, "Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one")
-	check.Workers(o.Workers, "requests", 3)
-	return check.Err()
+	return controller.Check("recreate").Client(o.Kubernetes).KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil).Workers(o.Workers, "requests", 3).Err()
 }

@@ -22,7 +22,7 @@ import (
 func TestConformance(t *testing.T) {
 	nodeOf := func(c *conformance.Cluster) *node {
 		if c.Data == nil {
-			n := &node{T: c.T, api: c.Server, kube: c.Kube, runtime: fakecri.New(nil), events: &recorder{}}
+			n := &node{T: c.T, api: c.Server, kube: c.Kube, runtime: fakecri.New(nil), events: &fixture.Recorder{}}
 			n.kubelet = &fakecri.Kubelet{Client: c.Kube, Runtime: n.runtime}
 			c.Data = n
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -38,13 +39,13 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	c := &Controller{}
-	sources, err := controller.Open("containermeta", controller.Read{
-		Resource: ResourcePods, Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
-		Fields: controller.Everything, Concern: c.concern(o.Features),
+	sources, err := controller.Open("containermeta", o.validate(), func() []controller.Read {
+		return []controller.Read{{
+			Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes),
+			Informer: &o.Pods, Make: func() cache.SharedIndexInformer { return nodeagent.NewPodInformer(o.Kubernetes, o.Node) },
+			Fields: controller.Everything, Concern: c.concern(o.Features),
+		}}
 	})
 	if err != nil {
 		return nil, err

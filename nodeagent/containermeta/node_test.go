@@ -15,7 +15,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -30,19 +29,6 @@ import (
 // agentUser is the user that the agent is for the API server.
 const agentUser = "agent"
 
-// recorder also keeps what events of references are about.
-type recorder struct {
-	fixture.Recorder
-	about []corev1.ObjectReference
-}
-
-func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
-	if reference, ok := object.(*corev1.ObjectReference); ok {
-		r.about = append(r.about, *reference)
-	}
-	r.Recorder.Event(object, kind, reason, message)
-}
-
 // node is a node in memory, in virtual time: an API server, a container
 // runtime, a kubelet, and the agent.
 type node struct {
@@ -51,7 +37,7 @@ type node struct {
 	kube    kubernetes.Interface // the test's
 	runtime *fakecri.Runtime
 	kubelet *fakecri.Kubelet
-	events  *recorder
+	events  *fixture.Recorder
 	guard   fakecluster.Guard
 	options Options
 	agent   *Controller
@@ -63,7 +49,7 @@ func play(t *testing.T, story func(*node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		n := &node{T: t, api: fakecluster.New(nil), runtime: fakecri.New(nil), events: &recorder{}, stop: func() {}}
+		n := &node{T: t, api: fakecluster.New(nil), runtime: fakecri.New(nil), events: &fixture.Recorder{}, stop: func() {}}
 		n.kube = n.client("test")
 		n.kubelet = &fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}
 		story(n)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
@@ -31,11 +31,11 @@ type Reconciler struct {
 	stopper  *stop.Stopper
 	features Features
 
-	writes consistency.Store
+	writes apiwriter.Store
 	// failed are the environments that could not be read, by pod and container ID.
-	failed consistency.Last[map[string]Environment]
+	failed apiwriter.Last[map[string]Environment]
 	// attempts are those to restart the containers of a pod, by container ID.
-	attempts consistency.Last[map[string]Attempt]
+	attempts apiwriter.Last[map[string]Attempt]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the
@@ -50,7 +50,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	}
 	return &Reconciler{
 		runtime: o.Runtime, reader: o.Reader,
-		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(consistency.Pods)},
+		pods:  apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(caches.Pods)},
 		clock: o.Clock, recorder: o.Recorder, features: o.Features,
 		stopper: &stop.Stopper{Runtime: o.Runtime, Clock: o.Clock, Recorder: o.Recorder, MaxGrace: o.MaxGracePeriod},
 	}, nil

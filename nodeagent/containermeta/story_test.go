@@ -105,7 +105,7 @@ func TestStoryUpdate(t *testing.T) {
 		n.want("CM-6: the stop", []string{"1 ListContainers", "1 StopContainer"}, n.sent())
 		n.want("CM-6: the event", []string{"Normal Killing: Stopping containerID containerd://main by container meta restarter"}, n.events.All())
 		about := []corev1.ObjectReference{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-0", UID: n.pod("web-0").UID, FieldPath: "implicitly required container main"}}
-		if diff := cmp.Diff(about, n.events.about); diff != "" {
+		if diff := cmp.Diff(about, n.events.About()); diff != "" {
 			n.Errorf("CM-6: what the event is about (-want +got):\n%s", diff)
 		}
 		n.sync("web-0")

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -44,9 +45,12 @@ func New(o Options) (*Controller, error) {
 		return nil, errors.New("image: Options.Node is empty: it names the node for which to pull")
 	}
 	c := &Controller{node: o.Node}
-	sources, err := controller.Open("image", controller.Read{
-		Resource: ResourceNodeImages, Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
-		Fields: controller.Generation | controller.Status, Concern: c.concern,
+	sources, err := controller.Open("image", nil, func() []controller.Read {
+		return []controller.Read{{
+			Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages),
+			Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer { return NewInformer(o.Distribution, o.Node) },
+			Fields: controller.Generation | controller.Status, Concern: c.concern,
+		}}
 	})
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ const defaultConcurrency = 5
 
 func (o *Options) validate() error {
 	check := controller.Check("image")
-	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	check.KindClient("Distribution", "distribution", o.Distribution != nil)
 	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read secrets with, kubernetes.NewForConfig makes one")
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 	check.That(o.Concurrency >= 0, "Options.Concurrency is negative: it is the number of images that are pulled at the same time, 0 means 5")

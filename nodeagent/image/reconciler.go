@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/nodeagent"
 )
@@ -34,7 +34,7 @@ type Reconciler struct {
 	filter       Filter
 	credentials  *keyring
 
-	writes consistency.Store
+	writes apiwriter.Store
 	pulls  *pulls
 
 	lock    sync.Mutex

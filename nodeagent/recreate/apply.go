@@ -15,7 +15,7 @@ import (
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/klog/v2"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 	"github.com/podwright/podwright/nodeagent/internal/stop"
@@ -86,7 +86,7 @@ func outdated(err error) (requeueAfter time.Duration, is bool) {
 
 // write writes a status. It is refused where the request has changed: it may have
 // been completed meanwhile, and must not be worked on then.
-func (r *Reconciler) write(ctx context.Context, writes *consistency.Store, key types.NamespacedName, w *Write) error {
+func (r *Reconciler) write(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, w *Write) error {
 	klog.FromContext(ctx).V(2).Info("Writing a status", "request", w.Request.Name, "phase", w.Status.Phase, "reason", w.Why)
 	return r.patch(ctx, writes, key, w.Request, map[string]any{
 		"metadata": map[string]any{"uid": w.Request.UID, "resourceVersion": w.Request.ResourceVersion},
@@ -96,7 +96,7 @@ func (r *Reconciler) write(ctx context.Context, writes *consistency.Store, key t
 
 // patch patches the status of a request. A merge patch replaces the whole list of
 // containers.
-func (r *Reconciler) patch(ctx context.Context, writes *consistency.Store, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
+func (r *Reconciler) patch(ctx context.Context, writes *apiwriter.Store, key types.NamespacedName, request *v1alpha1.ContainerRecreateRequest, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode the status of ContainerRecreateRequest %s: %w", request.Name, err)

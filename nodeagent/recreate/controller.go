@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -33,13 +34,13 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	c := &Controller{}
-	sources, err := controller.Open("recreate", controller.Read{
-		Resource: ResourceRequests, Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
-		Fields: controller.Everything, Concern: c.concern,
+	sources, err := controller.Open("recreate", o.validate(), func() []controller.Read {
+		return []controller.Read{{
+			Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests),
+			Informer: &o.Requests, Make: func() cache.SharedIndexInformer { return NewRequestInformer(o.Lifecycle, o.Node) },
+			Fields: controller.Everything, Concern: c.concern,
+		}}
 	})
 	if err != nil {
 		return nil, err

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -43,19 +42,6 @@ const (
 	managerUser = "manager"
 )
 
-// recorder also keeps what events are about.
-type recorder struct {
-	fixture.Recorder
-	about []corev1.ObjectReference
-}
-
-func (r *recorder) Event(object runtime.Object, kind, reason, message string) {
-	if reference, ok := object.(*corev1.ObjectReference); ok {
-		r.about = append(r.about, *reference)
-	}
-	r.Recorder.Event(object, kind, reason, message)
-}
-
 // node is a cluster with one node in memory, in virtual time: an API server, a
 // manager with the real half of the control plane, a container runtime, a
 // kubelet, and the agent.
@@ -68,7 +54,7 @@ type node struct {
 	workers     int           // of the agent
 	startup     time.Duration // from the start of a container to its readiness
 	skew        time.Duration // of the clock of the node, which is ahead by it
-	events      *recorder
+	events      *fixture.Recorder
 	guard       fakecluster.Guard
 	agent       *Controller
 	stopAgent   func()
@@ -88,7 +74,7 @@ func playSkewed(t *testing.T, skew time.Duration, story func(*node)) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		requests := fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
-		n := &node{T: t, api: fakecluster.New(nil, requests), runtime: fakecri.New(skewed{by: skew}), events: &recorder{}, skew: skew, stopAgent: func() {}}
+		n := &node{T: t, api: fakecluster.New(nil, requests), runtime: fakecri.New(skewed{by: skew}), events: &fixture.Recorder{}, skew: skew, stopAgent: func() {}}
 		n.kube, n.requests = n.client("test"), n.lifecycle("test").ContainerRecreateRequests("default")
 		n.stopManager = n.startManager()
 		story(n)

@@ -60,7 +60,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	check := controller.Check("recreate")
-	check.That(o.Lifecycle != nil, "Options.Lifecycle is nil: it needs a client of the lifecycle kinds, client.NewForConfig makes one")
+	check.KindClient("Lifecycle", "lifecycle", o.Lifecycle != nil)
 	check.That(o.Runtime != nil, "Options.Runtime is nil: it needs the container runtime of the node, nodeagent.Dial connects to it")
 	check.That(o.Node != "" || o.Requests != nil || o.Reader != nil, "Options.Node is empty: it names the node of whose pods containers are recreated")
 	check.That(o.Workers >= 0, "Options.Workers is negative: it is the number of pods of which containers are stopped at the same time, 0 means 32")

@@ -15,32 +15,29 @@ import (
 	"k8s.io/client-go/tools/cache"
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/nodeagent"
 )
 
 // Resource names a cache: ResourceRequests.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // ResourceRequests is the cache that a Reconciler reads.
 const ResourceRequests Resource = "containerrecreaterequests"
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines.
-//
-// New makes a Reader over informers. An implementation of one's own lets a
-// Reconciler run on the caches of another framework.
+// Reconcile does not wait until a cache that cannot tell how far it is has come to
+// its last write. New makes a Reader over informers; another lets a Reconciler run on
+// the caches of another framework.
 type Reader interface {
+	podwright.Caches
 	// Requests returns the active requests for the pods of this node in a
 	// namespace: those with the labels that NewRequestInformer selects.
 	Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error)
-	// SyncedResourceVersion returns the resourceVersion up to which a cache is
-	// complete, empty when it cannot tell: then Reconcile does not wait until the
-	// cache is at the resourceVersion of its last write.
-	SyncedResourceVersion(Resource) string
 }
 
 // NewRequestInformer returns an informer of the active requests for the pods of
@@ -56,20 +53,14 @@ func NewRequestInformer(c client.Interface, node string) cache.SharedIndexInform
 }
 
 // informerReader reads an informer.
-type informerReader struct {
-	caches.Stores
-	requests client.ContainerRecreateRequestLister
+type informerReader struct{ caches.Reader }
+
+func newInformerReader(requests cache.SharedIndexInformer) informerReader {
+	return informerReader{caches.Reader{ResourceRequests: requests.GetIndexer()}}
 }
 
-func newInformerReader(requests cache.SharedIndexInformer) *informerReader {
-	return &informerReader{
-		Stores:   caches.Stores{ResourceRequests: requests.GetStore()},
-		requests: client.NewContainerRecreateRequestLister(requests.GetIndexer()),
-	}
-}
-
-func (r *informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
-	return r.requests.Namespace(namespace).List(labels.Everything())
+func (r informerReader) Requests(namespace string) ([]*v1alpha1.ContainerRecreateRequest, error) {
+	return caches.List[*v1alpha1.ContainerRecreateRequest](r.Reader, ResourceRequests, namespace, labels.Everything())
 }
 
 // requests returns the requests for a pod.

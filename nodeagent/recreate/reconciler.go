@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
-	"github.com/podwright/podwright/internal/consistency"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/lifecycle/client"
 	"github.com/podwright/podwright/nodeagent"
@@ -34,7 +34,7 @@ type Reconciler struct {
 	// underway are the stops, which Reconcile waits for and Answer cuts short.
 	underway underway
 	// writes are those of Reconcile, and answers those of Answer, by pod.
-	writes, answers consistency.Store
+	writes, answers apiwriter.Store
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the

@@ -35,7 +35,7 @@ func TestStoryWrites(t *testing.T) {
 		n.want("CRR-5.5.1: the event", []string{"Normal Killing: Stopping container main by ContainerRecreateRequest one"}, n.events.All())
 		about := []corev1.ObjectReference{{APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "web-0",
 			UID: n.getPod("web-0").UID, FieldPath: "spec.containers{main}"}}
-		if diff := cmp.Diff(about, n.events.about); diff != "" {
+		if diff := cmp.Diff(about, n.events.About()); diff != "" {
 			n.Errorf("CRR-5.5.1: what the event is about (-want +got):\n%s", diff)
 		}
 

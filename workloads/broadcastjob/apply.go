@@ -150,7 +150,7 @@ func (a *applier) status(ctx context.Context) error {
 	}
 	a.written = status
 	if a.plan.StatusFirst && status.CompletionTime != nil && status.StartTime != nil {
-		a.metrics.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
+		a.options.JobMetrics.Finished(status.Phase, status.Succeeded, status.Failed, status.CompletionTime.Sub(status.StartTime.Time))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (a *applier) events() {
 
 // deleteJob deletes the job, unless another one has taken its name.
 func (a *applier) deleteJob(ctx context.Context) error {
-	err := a.workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
+	err := a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}

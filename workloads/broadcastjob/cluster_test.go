@@ -83,9 +83,7 @@ func (c *cluster) setUp() {
 
 func (c *cluster) workloads(user string) client.Interface {
 	c.T.Helper()
-	workloads, err := client.NewForConfig(c.Config(user))
-	c.Must(err)
-	return workloads
+	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
 }
 
 // restart makes a Reconciler that remembers nothing.
@@ -103,15 +101,13 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 	reconciles = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.BroadcastJobs, o.Pods, o.Nodes, o.Metrics = nil, nil, nil, nil, reconciles
-	for _, e := range edit {
-		e(&o)
-	}
-	controller, err := New(o)
-	c.Must(err)
-	if c.plant != nil {
-		c.plant(controller.Reconciler)
-	}
-	return reconciles, c.Start(controller.Run)
+	return reconciles, fixture.StartNew(c.Cluster, func(o Options) (*Controller, error) {
+		controller, err := New(o)
+		if err == nil && c.plant != nil {
+			c.plant(controller.Reconciler)
+		}
+		return controller, err
+	}, o, edit...)
 }
 
 // unfinished shows what the next reconcile of a reconciler would do.

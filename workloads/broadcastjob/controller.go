@@ -8,10 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 // Controller manages BroadcastJobs. New makes one.
@@ -23,18 +22,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("broadcastjob", reads(&o)...)
+	sources, err := controller.Open("broadcastjob", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -47,13 +40,10 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one BroadcastJob is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	workloads      client.Interface
-	reader         Reader
-	assignDirectly bool
-	writer         *apply.Writer
-	taken          consistency.Last[map[string]bool] // see Snapshot.TakenNames
-	metrics        JobMetrics
-	shell          *controller.Reconciler[Snapshot, Plan]
+	options Options
+	writer  *apply.Writer
+	taken   apiwriter.Last[map[string]bool] // see Snapshot.TakenNames
+	shell   *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -63,12 +53,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("broadcastjob", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, assignDirectly: o.AssignDirectly, writer: newWriter(&o), metrics: o.JobMetrics}
-	if r.metrics == nil {
-		r.metrics = noMetrics{}
-	}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a BroadcastJob once. It asks to be called again after a time

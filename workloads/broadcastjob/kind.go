@@ -10,21 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Resource names a cache: ResourceBroadcastJobs and its like.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler writes to, and so waits for.
 const (
 	ResourceBroadcastJobs Resource = "broadcastjobs"
-	ResourcePods          Resource = consistency.Pods
+	ResourcePods          Resource = caches.Pods
 )
 
 // The fields that a plan reads of pods and nodes.
@@ -35,7 +35,7 @@ const (
 
 // reads lists what a job's plan depends on. Nodes that are there at the start concern
 // jobs that are there at the start.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
 		{Resource: ResourceBroadcastJobs, Live: apiwriter.Typed(o.Workloads.BroadcastJobs), Informer: &o.BroadcastJobs, Make: func() cache.SharedIndexInformer {
@@ -43,7 +43,7 @@ func reads(o *Options) []controller.Read {
 		}, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: caches.AddOwnerIndex, Fields: podFields, Owner: owner, Collect: true},
-		{Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
 	}
 }
 
@@ -59,18 +59,23 @@ func nodeChanged(o *Options) controller.Concern {
 	}
 }
 
-// kind describes BroadcastJobs to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes BroadcastJobs to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.JobMetrics == nil {
+		o.JobMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "broadcastjob", Name: "broadcastjob-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource, name string) bool {
 			return resource == ResourcePods && controller.Holds(s.Pods, name)
 		},
-	}
+	})
+	return r
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
@@ -81,21 +86,21 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	job, err := r.reader.BroadcastJob(key.Namespace, key.Name)
+	job, err := r.options.Reader.BroadcastJob(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read BroadcastJob %s: %w", key, err)
 	}
-	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.assignDirectly, Now: r.shell.Clock.Now()}
-	if s.Pods, err = r.reader.Pods(key.Namespace, job.UID); err != nil {
+	s := &Snapshot{Job: job, TakenNames: r.taken.Get(key), AssignDirectly: r.options.AssignDirectly, Now: r.shell.Clock.Now()}
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace, job.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of BroadcastJob %s: %w", key, err)
 	}
 	if s.over() {
 		return s, nil // the nodes no longer matter
 	}
-	if s.Nodes, err = r.reader.Nodes(); err != nil {
+	if s.Nodes, err = r.options.Reader.Nodes(); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
 	return s, nil

@@ -54,9 +54,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: creations are tried again
-	// there that were made before. Default false: Reconcile returns an error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): creations are tried again there that were made before. Default
+	// false: Reconcile returns an error.
 	AllowStaleReads bool
 	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
 	// and what it knows of other pods. Default false: the scheduler assigns them, held
@@ -76,9 +76,5 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
-	check := controller.Check("broadcastjob")
-	check.Client(o.Kubernetes)
-	check.That(o.Workloads != nil, "Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one")
-	check.Workers(o.Workers, "BroadcastJobs", 3)
-	return check.Err()
+	return controller.Check("broadcastjob").Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).Workers(o.Workers, "BroadcastJobs", 3).Err()
 }

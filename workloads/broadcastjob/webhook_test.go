@@ -3,7 +3,6 @@
 package broadcastjob_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,12 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/workloads/broadcastjob"
@@ -82,7 +77,7 @@ func TestWebhookValidate(t *testing.T) {
 	named := func(name string) string { return strings.Replace(jobWith(""), `"name":"demo"`, `"name":"`+name+`"`, 1) }
 	policy := func(p string) string { return strings.Replace(jobWith(""), `"restartPolicy":"Never"`, p, 1) }
 	labelled := func(label string) string { return strings.Replace(jobWith(""), `"app":"demo"`, label, 1) }
-	for _, tt := range []struct{ name, object, old, want string }{
+	conformance.CheckVerdicts(t, &broadcastjob.Webhook{}, request, []conformance.Judged{
 		{"BJ-V2: the least", jobWith(""), "", ""},
 		{"BJ-V2: everything", jobWith(`"parallelism":"10%","paused":true,"completionPolicy":{"type":"Always","activeDeadlineSeconds":1,"ttlSecondsAfterFinished":0},"failurePolicy":{"type":"Continue","restartLimit":3}`), "", ""},
 		{"BJ-V2: other types are not refused", jobWith(`"completionPolicy":{"type":"Sometimes"},"failurePolicy":{"type":"Hope"},"parallelism":"some"`), "", ""},
@@ -105,55 +100,18 @@ func TestWebhookValidate(t *testing.T) {
 		{"BJ-V2: nor is a template that stays", strings.Replace(policy(`"restartPolicy":"Always"`), `"template"`, `"paused":true,"template"`, 1), policy(`"restartPolicy":"Always"`), ""},
 		{"BJ-V2: a change that is wrong", jobWith(`"completionPolicy":{"type":"Never","ttlSecondsAfterFinished":1}`), jobWith(""), "422 spec.completionPolicy.ttlSecondsAfterFinished"},
 		{"no JSON", "{", "", "400 object: want a BroadcastJob as JSON: unexpected end of JSON input"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			operation := admissionv1.Create
-			if tt.old != "" {
-				operation = admissionv1.Update
-			}
-			if diff := cmp.Diff(tt.want, conformance.Verdict((&broadcastjob.Webhook{}).Validate(t.Context(), request(operation, tt.object, tt.old)))); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if got := conformance.Verdict((&broadcastjob.Webhook{}).Validate(t.Context(), request(admissionv1.Delete, "", jobWith("")))); got != "" {
-		t.Errorf("BJ-V2: the deletion is refused: %s", got)
-	}
+	})
 }
 
 // BJ-V2: the API server judges templates that are new or change, and jobs are let through where it cannot.
-func TestWebhookAsksAboutTemplates(t *testing.T) {
-	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{field.Required(field.NewPath("template", "spec", "a"), "why")})
-	changed := strings.Replace(jobWith(""), "nginx:1.21", "nginx:1.22", 1)
-	for _, tt := range []struct {
-		name, object, old string
-		err               error
-		want              string
-		asked, warnings   int
-	}{
-		{"valid", jobWith(""), "", nil, "", 1, 0},
-		{"invalid", jobWith(""), "", invalid, "422 spec.template.spec.a", 1, 0},
-		{"no verdict", jobWith(""), "", context.DeadlineExceeded, "", 1, 1},
-		{"wrong otherwise", jobWith(`"completionPolicy":{"type":"Never","ttlSecondsAfterFinished":1}`), "", nil, "422 spec.completionPolicy.ttlSecondsAfterFinished", 0, 0},
-		{"a change of the template", changed, jobWith(""), invalid, "422 spec.template.spec.a", 1, 0},
-		{"a change of something else", jobWith(`"paused":true`), jobWith(""), invalid, "", 0, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			asked := 0
-			webhook := &broadcastjob.Webhook{Templates: conformance.CheckTemplates(func(context.Context, string, *corev1.PodTemplateSpec) error {
-				asked++
-				return tt.err
-			})}
-			operation := admissionv1.Create
-			if tt.old != "" {
-				operation = admissionv1.Update
-			}
-			got := webhook.Validate(t.Context(), request(operation, tt.object, tt.old))
-			if verdict := conformance.Verdict(got); verdict != tt.want || asked != tt.asked || len(got.Warnings) != tt.warnings {
-				t.Errorf("verdict %q, asked %d times, warnings %q; want %q, %d, %d", verdict, asked, got.Warnings, tt.want, tt.asked, tt.warnings)
-			}
-		})
-	}
+func TestWebhookConforms(t *testing.T) {
+	conformance.CheckWebhook(t, conformance.Webhook{
+		New: func(c conformance.CheckTemplates) conformance.AdmissionHandler {
+			return &broadcastjob.Webhook{Templates: c}
+		},
+		MutatePath: broadcastjob.MutatePath, ValidatePath: broadcastjob.ValidatePath,
+		Object: jobWith, Wrong: `"completionPolicy":{"type":"Never","ttlSecondsAfterFinished":1}`, Other: `"paused":true`, NoClaims: true, Request: request,
+	})
 	if rules := (&broadcastjob.Webhook{}).Rules(); rules != nil {
 		t.Errorf("without Templates it needs %v", rules)
 	}

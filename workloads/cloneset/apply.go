@@ -55,11 +55,12 @@ type applier struct {
 func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a := &applier{Reconciler: r, set: s.Set, plan: plan, claims: s.Claims, Applier: &apply.Applier[v1alpha1.CloneSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
-		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
+		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
-	a.Taken, a.Reused, a.Refusals = a.nameTaken, a.reused, s.Refused
-	if r.budget != nil {
-		a.AllowUpdate = r.budget.AllowUpdate
+	a.Taken, a.Refusals = a.nameTaken, s.Refused
+	a.Reused, a.ReuseNote = a.reused, v1alpha1.CloneSetClaimReusedAnnotation
+	if r.options.Budget != nil {
+		a.AllowUpdate = r.options.Budget.AllowUpdate
 	}
 	return a
 }

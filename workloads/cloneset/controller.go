@@ -10,7 +10,6 @@ import (
 
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/workloads"
 )
 
 // Controller manages CloneSets. New makes one.
@@ -22,18 +21,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("cloneset", reads(&o)...)
+	sources, err := controller.Open("cloneset", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -46,12 +39,9 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one CloneSet is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	reader   Reader
-	jobs     workloads.ImagePullJobs
-	budget   workloads.Budget
-	features Features
-	writer   *apply.Writer
-	shell    *controller.Reconciler[Snapshot, Plan]
+	options Options
+	writer  *apply.Writer
+	shell   *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -61,9 +51,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("cloneset", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{reader: o.Reader, jobs: o.Jobs, budget: o.Budget, features: o.Features, writer: newWriter(&o)}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a CloneSet once. It asks to be called again after a time

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // TestController plays whole stories with nothing but events to drive the controller.
@@ -82,17 +84,7 @@ func TestController(t *testing.T) {
 				defer stop()
 				c.create(5, test.setup)
 				c.ExpectSettled()
-				for i, step := range test.steps {
-					before := p.Count()
-					step(c)
-					c.ExpectSettled()
-					if p.Count() > before+100 {
-						t.Errorf("step %d took %d reconciles", i+1, p.Count()-before)
-					}
-				}
-				if len(p.Errors()) > 0 {
-					t.Errorf("reconciles failed: %q", p.Errors())
-				}
+				fixture.Steps(c.Cluster, p, c, test.steps)
 			})
 		})
 	}

@@ -11,23 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Resource names a cache: ResourceCloneSets and its like.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler reads.
 const (
 	ResourceCloneSets Resource = "clonesets"
-	ResourcePods      Resource = consistency.Pods
-	ResourceClaims    Resource = consistency.Claims
-	ResourceRevisions Resource = consistency.Revisions
+	ResourcePods      Resource = caches.Pods
+	ResourceClaims    Resource = caches.Claims
+	ResourceRevisions Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a CloneSet owns.
@@ -40,7 +40,7 @@ const (
 )
 
 // reads lists what a CloneSet's plan depends on.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind("CloneSet").GroupKind()
 	reads := []controller.Read{
 		{Resource: ResourceCloneSets, Live: apiwriter.Typed(o.Workloads.CloneSets), Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
@@ -54,40 +54,42 @@ func reads(o *Options) []controller.Read {
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
 	}
 	if !o.NoNodes {
-		reads = append(reads, controller.Read{Informer: &o.Nodes, Make: core.Nodes})
+		reads = append(reads, controller.Read{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes})
 	}
 	return reads
 }
 
-// kind describes CloneSets to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes CloneSets to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "cloneset", Name: "cloneset-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.writer.Forget,
 		Shows: func(s *Snapshot, resource Resource, name string) bool {
 			return resource == ResourcePods && controller.Holds(s.Pods, name) || resource == ResourceClaims && controller.Holds(s.Claims, name)
 		},
-	}
+	})
+	return r
 }
 
 // observe reads everything that a plan for the CloneSet depends on. It returns
 // nil when the CloneSet does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.reader.CloneSet(key.Namespace, key.Name)
+	set, err := r.options.Reader.CloneSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read CloneSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.features}
-	if s.Pods, err = r.reader.Pods(key.Namespace, set.UID); err != nil {
+	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.options.Features}
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the pods of CloneSet %s: %w", key, err)
 	}
-	if s.Claims, err = r.reader.Claims(key.Namespace, set.UID); err != nil {
+	if s.Claims, err = r.options.Reader.Claims(key.Namespace, set.UID); err != nil {
 		return nil, fmt.Errorf("read the claims of CloneSet %s: %w", key, err)
 	}
 	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
@@ -95,13 +97,13 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
 	}
-	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = r.options.Reader.Revisions(key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of CloneSet %s: %w", key, err)
 	}
 	if len(set.Spec.Template.Spec.TopologySpreadConstraints) > 0 {
 		s.NodeLabels = map[string]map[string]string{}
 		for _, pod := range s.Pods {
-			s.NodeLabels[pod.Spec.NodeName] = r.reader.NodeLabels(pod.Spec.NodeName)
+			s.NodeLabels[pod.Spec.NodeName] = r.options.Reader.NodeLabels(pod.Spec.NodeName)
 		}
 		delete(s.NodeLabels, "") // not scheduled yet
 	}

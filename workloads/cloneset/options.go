@@ -39,13 +39,12 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: pods are created twice
-	// there, and too many deleted. Default false: Reconcile returns an error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): pods are created twice there, and too many deleted. Default
+	// false: Reconcile returns an error.
 	AllowStaleReads bool
 	// Jobs creates and deletes the jobs that pull images ahead of an in-place
-	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled
-	// ahead.
+	// update; workloads.NewImagePullJobs makes one. Default nil: no image is pulled ahead.
 	Jobs workloads.ImagePullJobs
 	// Budget is asked before an update takes a pod out of service. Default nil:
 	// every update is allowed.
@@ -66,10 +65,6 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
-	check := controller.Check("cloneset")
-	check.Client(o.Kubernetes)
-	check.That(o.Workloads != nil, "Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one")
-	check.That(!o.Features.PreDownload || o.Jobs != nil, "Options.Features.PreDownload is set, but Options.Jobs is nil: there is nothing to create pull jobs with")
-	check.Workers(o.Workers, "CloneSets", 3)
-	return check.Err()
+	return controller.Check("cloneset").Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).
+		PreDownload(o.Features.PreDownload, o.Jobs != nil).Workers(o.Workers, "CloneSets", 3).Err()
 }

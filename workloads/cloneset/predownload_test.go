@@ -169,7 +169,7 @@ func TestObserveJobs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScenario(t).snapshot()
 			s.Features = test.features
-			err := (&Reconciler{jobs: test.jobs}).observeJobs(s)
+			err := (&Reconciler{options: Options{Jobs: test.jobs}}).observeJobs(s)
 			if diff := cmp.Diff(test.want, s.Jobs); (err != nil) != test.fails || diff != "" {
 				t.Errorf("error %v, jobs (-want +got):\n%s", err, diff)
 			}
@@ -192,7 +192,7 @@ func TestApplyPreDownload(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	jobs := &jobsOf{}
 	key := types.NamespacedName{Namespace: "default", Name: "web"}
-	r := &Reconciler{jobs: jobs, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
+	r := &Reconciler{options: Options{Jobs: jobs}, writer: newWriter(&Options{Kubernetes: kube, Workloads: workloadsfake.NewClient(), Recorder: recorder})}
 
 	if err := r.begin(w.snapshot(), plan).PullAhead(context.Background()); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
@@ -156,7 +155,7 @@ func (a *applier) create(ctx context.Context) (err error) {
 		version, err = a.jobs.Create(ctx, start.Job)
 	} else {
 		var created *v1alpha1.BroadcastJob
-		if created, err = a.workloads.BroadcastJobs(a.Key.Namespace).Create(ctx, start.BroadcastJob, metav1.CreateOptions{}); err == nil {
+		if created, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Create(ctx, start.BroadcastJob, metav1.CreateOptions{}); err == nil {
 			version = created.ResourceVersion
 		}
 	}
@@ -171,7 +170,7 @@ func (a *applier) create(ctx context.Context) (err error) {
 func (a *applier) created(resourceVersion string) {
 	job, resource := a.plan.Start.object()
 	a.Wrote(resource, resourceVersion)
-	a.Own.Created(a.Key, consistency.Creation{Resource: resource, Name: job.GetName(), Owner: a.snapshot.CronJob.UID})
+	a.Own.Created(a.Key, apiwriter.Creation{Resource: resource, Name: job.GetName(), Owner: a.snapshot.CronJob.UID})
 }
 
 // taken finds out whether the job that has the name is the one that is due, which
@@ -183,7 +182,7 @@ func (a *applier) taken(ctx context.Context) error {
 	if resource == ResourceJobs {
 		found, err = a.jobs.Read(ctx, a.Key.Namespace, job.GetName())
 	} else {
-		found, err = a.workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
+		found, err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Get(ctx, job.GetName(), metav1.GetOptions{})
 	}
 	if err != nil {
 		return fmt.Errorf("it exists, read it: %w", err)
@@ -202,9 +201,9 @@ func (a *applier) delete(ctx context.Context, c Child) error {
 	name, resource, err := c.Reference.Name, ResourceJobs, error(nil)
 	if c.Reference.Kind == string(v1alpha1.BroadcastJobTemplate) {
 		resource = ResourceBroadcastJobs
-		err = a.workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
+		err = a.options.Workloads.BroadcastJobs(a.Key.Namespace).Delete(ctx, name, options)
 	} else {
-		err = a.kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
+		err = a.options.Kubernetes.BatchV1().Jobs(a.Key.Namespace).Delete(ctx, name, options)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil

@@ -7,13 +7,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 // Controller manages AdvancedCronJobs. New makes one.
@@ -25,19 +22,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	o.Reader = nil
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("cronjob", reads(&o)...)
+	sources, err := controller.Open("cronjob", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -50,17 +40,13 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one cron job is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	kubernetes      kubernetes.Interface
-	workloads       client.Interface
-	jobs            apiwriter.Resource
-	noBroadcastJobs bool
-	reader          Reader
-	writer          *apply.Writer
-	creations       apply.Creations
-	claims          consistency.Last[claim]
-	recorded        consistency.Last[recorded]
-	metrics         ScheduleMetrics
-	shell           *controller.Reconciler[Snapshot, Plan]
+	options   Options
+	jobs      apiwriter.Resource
+	writer    *apply.Writer
+	creations apply.Creations
+	claims    apiwriter.Last[claim]
+	recorded  apiwriter.Last[recorded]
+	shell     *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -73,15 +59,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("cronjob", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{
-		kubernetes: o.Kubernetes, workloads: o.Workloads, jobs: jobs(&o), noBroadcastJobs: o.NoBroadcastJobs,
-		reader: o.Reader, writer: newWriter(&o), metrics: o.ScheduleMetrics,
-	}
-	if r.metrics == nil {
-		r.metrics = noMetrics{}
-	}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a cron job once. It asks to be called again after a time

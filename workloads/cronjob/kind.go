@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -27,7 +27,7 @@ import (
 const kind = "AdvancedCronJob"
 
 // Resource names a cache: ResourceCronJobs and its like.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler reads.
 const (
@@ -42,7 +42,7 @@ const lastRetry = time.Minute
 
 // reads lists what the plan for a cron job depends on. Of annotations it reads one
 // that no one else writes.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	reads := []controller.Read{
 		{Resource: ResourceCronJobs, Live: apiwriter.Typed(o.Workloads.AdvancedCronJobs), Informer: &o.CronJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewAdvancedCronJobInformer(o.Workloads, o.Namespace, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -113,13 +113,17 @@ func ownerOf[O metav1.Object](job O) owner {
 	return owner{types.NamespacedName{Namespace: job.GetNamespace(), Name: by.Name}, by.UID}
 }
 
-// kind describes AdvancedCronJobs to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	reads := reads(o)
+// newReconciler describes AdvancedCronJobs to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.ScheduleMetrics == nil {
+		o.ScheduleMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, jobs: jobs(o), writer: newWriter(o)}
+	reads := o.reads()
 	for i := range reads {
 		reads[i].Live = live{reads[i].Live, r}
 	}
-	return controller.Kind[Snapshot, Plan]{
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "cronjob", Name: "advancedcronjob-controller", Options: controller.Options{
 			Workers: cmp.Or(o.Workers, workers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: reads, Synced: o.Reader.SyncedResourceVersion,
@@ -134,13 +138,14 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 			}
 			return true
 		},
-	}
+	})
+	return r
 }
 
 // live reads jobs past all caches. One that is found need not be created any more,
 // also where it is gone before a cache shows it.
 type live struct {
-	consistency.Live
+	apiwriter.Live
 	r *Reconciler
 }
 
@@ -166,21 +171,21 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the cron job depends on. It returns nil
 // when the cron job does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	cronJob, err := r.reader.CronJob(key.Namespace, key.Name)
+	cronJob, err := r.options.Reader.CronJob(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read AdvancedCronJob %s: %w", key, err)
 	}
-	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.noBroadcastJobs, Now: r.shell.Clock.Now()}
+	s := &Snapshot{CronJob: cronJob, NoBroadcastJobs: r.options.NoBroadcastJobs, Now: r.shell.Clock.Now()}
 	if claim := r.claims.Get(key); claim.of == cronJob.UID {
 		s.Unstarted = claim.scheduled
 	}
-	if s.Jobs, err = r.reader.Jobs(key.Namespace, cronJob.UID); err != nil {
+	if s.Jobs, err = r.options.Reader.Jobs(key.Namespace, cronJob.UID); err != nil {
 		return nil, fmt.Errorf("read the Jobs of AdvancedCronJob %s: %w", key, err)
 	}
-	if s.BroadcastJobs, err = r.reader.BroadcastJobs(key.Namespace, cronJob.UID); err != nil {
+	if s.BroadcastJobs, err = r.options.Reader.BroadcastJobs(key.Namespace, cronJob.UID); err != nil {
 		return nil, fmt.Errorf("read the BroadcastJobs of AdvancedCronJob %s: %w", key, err)
 	}
 	return s, nil

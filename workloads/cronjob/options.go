@@ -62,9 +62,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: what was written before
-	// is perhaps done again there. Default false: Reconcile returns an error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Workers is the number of cron jobs reconciled at the same time. Default 20: many
@@ -80,11 +80,7 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
-	check := controller.Check("cronjob")
-	check.Client(o.Kubernetes)
-	check.That(o.Workloads != nil, "Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one")
-	check.Workers(o.Workers, "cron jobs", workers)
-	return check.Err()
+	return controller.Check("cronjob").Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).Workers(o.Workers, "cron jobs", workers).Err()
 }
 
 // noMetrics is ScheduleMetrics that measures nothing.

@@ -95,7 +95,7 @@ func (a *applier) countMissed(r *recorded, times int) {
 		r.since, r.times = last, 0
 	}
 	if times > r.times {
-		a.metrics.Missed(times - r.times)
+		a.options.ScheduleMetrics.Missed(times - r.times)
 		r.times = times
 	}
 }
@@ -108,5 +108,5 @@ func (a *applier) recordStart(err error) {
 		return
 	}
 	a.Event(corev1.EventTypeNormal, ReasonSuccessfulCreate, "created job %s", job.GetName())
-	a.metrics.Started(a.shell.Clock.Now().Sub(a.plan.Start.Scheduled))
+	a.options.ScheduleMetrics.Started(a.shell.Clock.Now().Sub(a.plan.Start.Scheduled))
 }

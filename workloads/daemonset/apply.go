@@ -53,7 +53,7 @@ type applier struct {
 func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.DaemonSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
-		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
+		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
 	a.Replaced, a.Taken, a.Tried, a.Refusals = a.replaced, a.nameTaken, a.tried, s.Refused
 	a.AllowUpdate = a.allowUpdate
@@ -63,8 +63,8 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 // allowUpdate asks the budget, and takes note that the pod is out of service from now on.
 // It may be so although the write then fails, or its answer is lost. (DS-11)
 func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
-	if a.budget != nil {
-		if allowed, err := a.budget.AllowUpdate(ctx, pod); !allowed || err != nil {
+	if a.options.Budget != nil {
+		if allowed, err := a.options.Budget.AllowUpdate(ctx, pod); !allowed || err != nil {
 			return allowed, err
 		}
 	}
@@ -77,7 +77,7 @@ func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error
 // apply applies the plan. One pod's failure does not stop the others.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
-	r.metrics.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status))
+	r.options.SetMetrics.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status))
 	if a.Begins("SelectingAll", plan.SelectsAll) {
 		a.Event(corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
 	}
@@ -103,7 +103,7 @@ func (a *applier) adopt(ctx context.Context) error {
 // mayAdopt asks the API server itself whether the DaemonSet still exists: what
 // one that is being deleted adopts would be deleted with it.
 func (a *applier) mayAdopt(ctx context.Context) error {
-	live, err := a.workloads.DaemonSets(a.set.Namespace).Get(ctx, a.set.Name, metav1.GetOptions{})
+	live, err := a.options.Workloads.DaemonSets(a.set.Namespace).Get(ctx, a.set.Name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("adopt pods and revisions: read the DaemonSet: %w", err)
 	}

@@ -85,20 +85,8 @@ func TestConformanceOfNodes(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	server := fakecluster.New(nil)
-	kube, err := kubernetes.NewForConfig(server.Config("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	workloads, err := client.NewForConfig(server.Config("test"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	good := Options{Kubernetes: kube, Workloads: workloads}
-	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Workloads", Reader: Reader(&informerReader{}),
+	kube, workloads := fixture.Connect(t, server, "test", kubernetes.NewForConfig), fixture.Connect(t, server, "test", client.NewForConfig)
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Workloads: workloads}, Required: "Kubernetes Workloads", Reader: Reader(&informerReader{}),
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
-	good.Features.PreDownload = true
-	if _, err := New(good); err == nil || !strings.Contains(err.Error(), "Options.Jobs is nil") {
-		t.Errorf("pre-download without jobs: error %v", err)
-	}
 }

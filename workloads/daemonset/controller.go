@@ -11,8 +11,6 @@ import (
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
-	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 // Controller manages DaemonSets. New makes one.
@@ -24,18 +22,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("daemonset", reads(&o)...)
+	sources, err := controller.Open("daemonset", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -48,17 +40,11 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one DaemonSet is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	workloads client.Interface
-	reader    Reader
-	jobs      workloads.ImagePullJobs
-	budget    workloads.Budget
-	features  Features
-	writer    *apply.Writer
-	direct    bool
-	ended     podplan.BackOff
-	attempts  attempts
-	metrics   SetMetrics
-	shell     *controller.Reconciler[Snapshot, Plan]
+	options  Options
+	writer   *apply.Writer
+	ended    podplan.BackOff
+	attempts attempts
+	shell    *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -68,13 +54,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("daemonset", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs, budget: o.Budget, features: o.Features, writer: newWriter(&o),
-		direct: o.AssignDirectly, ended: podplan.BackOff{Most: mostBackOff}, metrics: o.SetMetrics}
-	if r.metrics == nil {
-		r.metrics = noMetrics{}
-	}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a DaemonSet once. It asks to be called again after a time

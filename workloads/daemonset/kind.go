@@ -15,22 +15,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Resource names a cache: ResourceDaemonSets and its like.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler writes to, and so waits for.
 const (
 	ResourceDaemonSets Resource = "daemonsets"
-	ResourcePods       Resource = consistency.Pods
-	ResourceRevisions  Resource = consistency.Revisions
+	ResourcePods       Resource = caches.Pods
+	ResourceRevisions  Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a DaemonSet owns, and of nodes.
@@ -44,7 +45,7 @@ const (
 
 // reads lists what a DaemonSet's plan depends on. Nodes that are there at the start
 // concern DaemonSets that are there at the start.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1alpha1.SchemeGroupVersion.WithKind(kind).GroupKind()
 	return []controller.Read{
 		{Resource: ResourceDaemonSets, Live: apiwriter.Typed(o.Workloads.DaemonSets), Informer: &o.DaemonSets, Make: func() cache.SharedIndexInformer {
@@ -54,7 +55,7 @@ func reads(o *Options) []controller.Read {
 			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.EachOf(setsOfPod(o)), Collect: true},
 		{Resource: ResourceRevisions, Live: apiwriter.Revisions(o.Kubernetes), Informer: &o.Revisions, Make: core.Revisions,
 			Index: caches.AddOwnerIndex, Fields: revisionFields, Owner: owner, Collect: true},
-		{Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: core.Nodes, Fields: nodeFields, Concern: nodeChanged(o), Collect: true, OnlyLater: true},
 	}
 }
 
@@ -93,49 +94,54 @@ func nodeChanged(o *Options) controller.Concern {
 	}
 }
 
-// kind describes DaemonSets to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes DaemonSets to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.SetMetrics == nil {
+		o.SetMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o), ended: podplan.BackOff{Most: mostBackOff}}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "daemonset", Name: "daemonset-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource, name string) bool {
 			return resource == ResourcePods && controller.Holds(s.Pods, name)
 		},
-	}
+	})
+	return r
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.ended.Forget(key)
 	r.attempts.forget(key)
-	r.metrics.Gone(key)
+	r.options.SetMetrics.Gone(key)
 }
 
 // observe reads everything that a plan for the DaemonSet depends on. It returns
 // nil when the DaemonSet does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.reader.DaemonSet(key.Namespace, key.Name)
+	set, err := r.options.Reader.DaemonSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read DaemonSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, AssignDirectly: r.direct, Now: r.shell.Clock.Now(), Features: r.features}
+	s := &Snapshot{Set: set, AssignDirectly: r.options.AssignDirectly, Now: r.shell.Clock.Now(), Features: r.options.Features}
 	selector, err := s.selector()
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
 	}
-	if s.Pods, err = r.reader.Pods(key.Namespace, set.UID, selector); err != nil {
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the pods of DaemonSet %s: %w", key, err)
 	}
-	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = r.options.Reader.Revisions(key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of DaemonSet %s: %w", key, err)
 	}
-	if s.Nodes, err = r.reader.Nodes(); err != nil {
+	if s.Nodes, err = r.options.Reader.Nodes(); err != nil {
 		return nil, fmt.Errorf("read the nodes: %w", err)
 	}
 	s.BackOff = r.backOff(set, s.Now)

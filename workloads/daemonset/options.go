@@ -56,10 +56,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: more pods are taken out
-	// of service there than the DaemonSet allows. Default false: Reconcile returns an
-	// error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): more pods are taken out of service there than the DaemonSet
+	// allows. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 	// AssignDirectly assigns pods to their nodes by spec.nodeName, past the scheduler
 	// and what it knows of other pods. Default false: the scheduler assigns them, held
@@ -88,10 +87,6 @@ type Options struct {
 }
 
 func (o *Options) validate() error {
-	check := controller.Check("daemonset")
-	check.Client(o.Kubernetes)
-	check.That(o.Workloads != nil, "Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one")
-	check.That(!o.Features.PreDownload || o.Jobs != nil, "Options.Features.PreDownload is set, but Options.Jobs is nil: there is nothing to create pull jobs with")
-	check.Workers(o.Workers, "DaemonSets", 3)
-	return check.Err()
+	return controller.Check("daemonset").Client(o.Kubernetes).KindClient("Workloads", "workload", o.Workloads != nil).
+		PreDownload(o.Features.PreDownload, o.Jobs != nil).Workers(o.Workers, "DaemonSets", 3).Err()
 }

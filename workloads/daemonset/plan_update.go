@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
@@ -42,7 +44,7 @@ func (p *planner) planUpdate() {
 		nodes []*nodePods
 		n     int32
 	}{{unserved, n.Unserved}, {interrupted, n.Interrupted}, {unavailable, n.Unavailable}, {available, n.Available}} {
-		for i, n := range p.refusedLast(kind.nodes) {
+		for i, n := range rollout.LastOf(&p.Refused, kind.nodes, func(n *nodePods) *corev1.Pod { return n.old.Pod }) {
 			if i >= int(kind.n) {
 				p.Wait(n.old.Pod, held)
 				continue
@@ -134,18 +136,6 @@ func (p *planner) inPlace(pod *pod) *inplace.Update {
 	hashed := *update // pods of a DaemonSet record the hash of a revision, not its name
 	hashed.Revision = revision.ShortHash(p.plan.Revisions.Update.Name)
 	return &hashed
-}
-
-// refusedLast puts those nodes last whose update the API server has refused, so that
-// they keep no others from theirs.
-func (p *planner) refusedLast(nodes []*nodePods) []*nodePods {
-	if len(p.Refused.Pods) == 0 {
-		return nodes
-	}
-	slices.SortStableFunc(nodes, func(a, b *nodePods) int {
-		return btoi(p.Refused.Pods[a.old.UID] != nil) - btoi(p.Refused.Pods[b.old.UID] != nil)
-	})
-	return nodes
 }
 
 // waitAll says for all old pods why they are not updated.

@@ -3,7 +3,6 @@
 package daemonset_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,12 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/workloads/daemonset"
@@ -91,7 +86,7 @@ func TestWebhookValidate(t *testing.T) {
 		return `{"metadata":{"name":"demo"},"spec":{"selector":` + conformance.Selector + `,"template":` + conformance.Template("", spec, "") + `}}`
 	}
 	selecting := func(selector string) string { return strings.Replace(specWith(""), conformance.Selector, selector, 1) }
-	for _, tt := range []struct{ name, object, old, want string }{
+	conformance.CheckVerdicts(t, &daemonset.Webhook{}, request, []conformance.Judged{
 		{"DS-V2: the least", specWith(""), "", ""},
 		{"DS-V2: everything", specWith(`"minReadySeconds":1,"burstReplicas":"10%","revisionHistoryLimit":0,"lifecycle":{"preDelete":{"labelsHandler":{"a":"b"}},"preNormal":{}},
 			"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":"10%","selector":{"matchLabels":{"a":"b"}},"partition":3,"paused":true}}`), "", ""},
@@ -127,55 +122,18 @@ func TestWebhookValidate(t *testing.T) {
 		{"DS-V2: nor a template that stays", strings.Replace(template(`"activeDeadlineSeconds":1,`), `"template"`, `"minReadySeconds":1,"template"`, 1), template(`"activeDeadlineSeconds":1,`), ""},
 		{"DS-V2: a changed template is", template(`"activeDeadlineSeconds":1,`), specWith(""), "422 spec.template.spec.activeDeadlineSeconds"},
 		{"no JSON", "{", "", "400 object: want a DaemonSet as JSON: unexpected end of JSON input"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			operation := admissionv1.Create
-			if tt.old != "" {
-				operation = admissionv1.Update
-			}
-			if diff := cmp.Diff(tt.want, conformance.Verdict((&daemonset.Webhook{}).Validate(t.Context(), request(operation, tt.object, tt.old)))); diff != "" {
-				t.Errorf("verdict (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if got := conformance.Verdict((&daemonset.Webhook{}).Validate(t.Context(), request(admissionv1.Delete, "", specWith("")))); got != "" {
-		t.Errorf("DS-V2: the deletion is refused: %s", got)
-	}
+	})
 }
 
 // DS-V2: the API server judges templates that are new or change, and DaemonSets are let through where it cannot.
-func TestWebhookAsksAboutTemplates(t *testing.T) {
-	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "PodTemplate"}, "template-check-", field.ErrorList{field.Required(field.NewPath("template", "spec", "a"), "why")})
-	changed := strings.Replace(specWith(""), "nginx:1.21", "nginx:1.22", 1)
-	for _, tt := range []struct {
-		name, object, old string
-		err               error
-		want              string
-		asked, warnings   int
-	}{
-		{"valid", specWith(""), "", nil, "", 1, 0},
-		{"invalid", specWith(""), "", invalid, "422 spec.template.spec.a", 1, 0},
-		{"no verdict", specWith(""), "", context.DeadlineExceeded, "", 1, 1},
-		{"wrong otherwise", specWith(`"minReadySeconds":-1`), "", nil, "422 spec.minReadySeconds", 0, 0},
-		{"a change of the template", changed, specWith(""), invalid, "422 spec.template.spec.a", 1, 0},
-		{"a change of something else", specWith(`"minReadySeconds":1`), specWith(""), invalid, "", 0, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			asked := 0
-			webhook := &daemonset.Webhook{Templates: conformance.CheckTemplates(func(context.Context, string, *corev1.PodTemplateSpec) error {
-				asked++
-				return tt.err
-			})}
-			operation := admissionv1.Create
-			if tt.old != "" {
-				operation = admissionv1.Update
-			}
-			got := webhook.Validate(t.Context(), request(operation, tt.object, tt.old))
-			if verdict := conformance.Verdict(got); verdict != tt.want || asked != tt.asked || len(got.Warnings) != tt.warnings {
-				t.Errorf("verdict %q, asked %d times, warnings %q; want %q, %d, %d", verdict, asked, got.Warnings, tt.want, tt.asked, tt.warnings)
-			}
-		})
-	}
+func TestWebhookConforms(t *testing.T) {
+	conformance.CheckWebhook(t, conformance.Webhook{
+		New: func(c conformance.CheckTemplates) conformance.AdmissionHandler {
+			return &daemonset.Webhook{Templates: c}
+		},
+		MutatePath: daemonset.MutatePath, ValidatePath: daemonset.ValidatePath,
+		Object: specWith, Wrong: `"minReadySeconds":-1`, Other: `"minReadySeconds":1`, NoClaims: true, Request: request,
+	})
 	if rules := (&daemonset.Webhook{}).Rules(); rules != nil {
 		t.Errorf("without Templates it needs %v", rules)
 	}

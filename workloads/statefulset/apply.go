@@ -56,11 +56,11 @@ type applier struct {
 func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1beta1.StatefulSetStatus]{
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status,
-		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.jobs,
+		Selector: s.Set.Spec.Selector, Now: s.Now, Jobs: r.options.Jobs,
 	}}
 	a.Replaced, a.Refusals = a.replaced, s.Refused
-	if r.budget != nil {
-		a.AllowUpdate = r.budget.AllowUpdate
+	if r.options.Budget != nil {
+		a.AllowUpdate = r.options.Budget.AllowUpdate
 	}
 	return a
 }
@@ -90,7 +90,7 @@ func (a *applier) adopt(ctx context.Context) error {
 // mayAdopt asks the API server itself whether the StatefulSet still exists: what
 // one that is being deleted adopts would be deleted with it.
 func (a *applier) mayAdopt(ctx context.Context) error {
-	live, err := a.workloads.StatefulSets(a.set.Namespace).Get(ctx, a.set.Name, metav1.GetOptions{})
+	live, err := a.options.Workloads.StatefulSets(a.set.Namespace).Get(ctx, a.set.Name, metav1.GetOptions{})
 	if err != nil {
 		return fmt.Errorf("adopt pods and revisions: read the StatefulSet: %w", err)
 	}

@@ -60,9 +60,7 @@ func (c *cluster) setUp() {
 
 func (c *cluster) workloads(user string) client.Interface {
 	c.T.Helper()
-	workloads, err := client.NewForConfig(c.Config(user))
-	c.Must(err)
-	return workloads
+	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
 }
 
 // restart makes a Reconciler that remembers nothing.
@@ -80,12 +78,7 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 	reconciles = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.Metrics = nil, reconciles
-	for _, e := range edit {
-		e(&o)
-	}
-	controller, err := New(o)
-	c.Must(err)
-	return reconciles, c.Start(controller.Run)
+	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
 }
 
 // plan is what the next reconcile would do; nil where there is no StatefulSet.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
 )
 
 // story is what happens to a StatefulSet of five pods.
@@ -28,17 +30,7 @@ func play(t *testing.T, stories []story) {
 				defer stop()
 				c.create(5, story.setup)
 				c.ExpectSettled()
-				for i, step := range story.steps {
-					before := p.Count()
-					step(c)
-					c.ExpectSettled()
-					if p.Count() > before+100 {
-						t.Errorf("step %d took %d reconciles", i+1, p.Count()-before)
-					}
-				}
-				if errs := p.Errors(); len(errs) > 0 {
-					t.Errorf("reconciles failed: %q", errs)
-				}
+				fixture.Steps(c.Cluster, p, c, story.steps)
 				if story.end != nil {
 					story.end(c)
 					return

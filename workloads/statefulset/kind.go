@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/workloads/client"
@@ -25,14 +25,14 @@ import (
 )
 
 // Resource names a cache: ResourceStatefulSets and its like.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler reads.
 const (
 	ResourceStatefulSets Resource = "statefulsets"
-	ResourcePods         Resource = consistency.Pods
-	ResourceClaims       Resource = consistency.Claims
-	ResourceRevisions    Resource = consistency.Revisions
+	ResourcePods         Resource = caches.Pods
+	ResourceClaims       Resource = caches.Claims
+	ResourceRevisions    Resource = caches.Revisions
 )
 
 // The fields that a plan reads of what a StatefulSet owns.
@@ -45,7 +45,7 @@ const (
 )
 
 // reads lists what a StatefulSet's plan depends on.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	core, owner := caches.NewInformers(o.Kubernetes, o.Namespace), v1beta1.SchemeGroupVersion.WithKind("StatefulSet").GroupKind()
 	sets := func() cache.Store { return o.StatefulSets.GetStore() }
 	return []controller.Read{
@@ -61,18 +61,20 @@ func reads(o *Options) []controller.Read {
 	}
 }
 
-// kind describes StatefulSets to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes StatefulSets to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "statefulset", Name: "statefulset-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource, name string) bool {
 			return resource == ResourcePods && controller.Holds(s.Pods, name) || resource == ResourceClaims && s.Claims[name] != nil
 		},
-	}
+	})
+	return r
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
@@ -117,15 +119,15 @@ func existing(sets cache.Store, namespace, name string) []types.NamespacedName {
 // observe reads everything that a plan for the StatefulSet depends on. It
 // returns nil when the StatefulSet does not exist.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	set, err := r.reader.StatefulSet(key.Namespace, key.Name)
+	set, err := r.options.Reader.StatefulSet(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read StatefulSet %s: %w", key, err)
 	}
-	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.features}
-	if s.Pods, err = r.reader.Pods(key.Namespace, set.Name); err != nil {
+	s := &Snapshot{Set: set, Now: r.shell.Clock.Now(), Features: r.options.Features}
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace, set.Name); err != nil {
 		return nil, fmt.Errorf("read the pods of StatefulSet %s: %w", key, err)
 	}
 	s.BackOff = r.places.Until(key, s.Now, func(name string) bool {
@@ -139,7 +141,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		selector = labels.Nothing() // the plan reports it
 	}
-	if s.Revisions, err = r.reader.Revisions(key.Namespace, set.UID, selector); err != nil {
+	if s.Revisions, err = r.options.Reader.Revisions(key.Namespace, set.UID, selector); err != nil {
 		return nil, fmt.Errorf("read the revisions of StatefulSet %s: %w", key, err)
 	}
 	return s, r.observeJobs(s)
@@ -161,7 +163,7 @@ func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 	}
 	claims := make(map[string]*corev1.PersistentVolumeClaim, len(ordinals)*len(s.Set.Spec.VolumeClaimTemplates))
 	read := func(name string) error {
-		claim, err := r.reader.Claim(s.Set.Namespace, name)
+		claim, err := r.options.Reader.Claim(s.Set.Namespace, name)
 		if err != nil {
 			return fmt.Errorf("claim %s: %w", name, err)
 		}
@@ -191,7 +193,7 @@ func (r *Reconciler) claims(s *Snapshot) (map[string]*corev1.PersistentVolumeCla
 	if s.setOwnsClaims() || s.Features.NoAutoDeleteClaims {
 		return claims, nil
 	}
-	owned, err := r.reader.Claims(s.Set.Namespace, s.Set.UID)
+	owned, err := r.options.Reader.Claims(s.Set.Namespace, s.Set.UID)
 	if err != nil {
 		return nil, fmt.Errorf("claims that it owns: %w", err)
 	}

@@ -3,16 +3,13 @@
 package statefulset
 
 import (
-	"fmt"
-
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
@@ -20,6 +17,9 @@ import (
 // never changes it. Its methods are called by several goroutines. New makes one
 // over informers; another lets a Reconciler run on the caches of another framework.
 type Reader interface {
+	podwright.Caches
+	workloads.ClaimReader
+	workloads.RevisionReader
 	// StatefulSet returns a StatefulSet, or an error for which
 	// apierrors.IsNotFound holds.
 	StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error)
@@ -28,50 +28,21 @@ type Reader interface {
 	Pods(namespace, set string) ([]*corev1.Pod, error)
 	// Claim returns a claim; nil where there is none.
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error)
-	// Claims returns the claims of the namespace that name the UID as an owner,
-	// whether a pod mounts them or not.
-	Claims(namespace string, owner types.UID) ([]*corev1.PersistentVolumeClaim, error)
-	// Revisions returns the revisions of the namespace that name the UID as
-	// an owner, and those without a controller that match the selector.
-	Revisions(namespace string, owner types.UID, selector labels.Selector) ([]*appsv1.ControllerRevision, error)
-	// SyncedResourceVersion returns the resourceVersion up to which a cache is
-	// complete, empty when it cannot tell: then Reconcile returns an error, unless
-	// Options.AllowStaleReads is set. The caches must hold all objects of their
-	// namespaces: a pod that was created and does not appear is an error.
-	SyncedResourceVersion(Resource) string
 }
 
 // informerReader reads informers that New has indexed.
-type informerReader struct {
-	caches.Stores
-	caches.Owned
-	sets client.StatefulSetLister
+type informerReader struct{ caches.Reader }
+
+func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+
+func (r informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
+	return caches.Get[*v1beta1.StatefulSet](r.Reader, ResourceStatefulSets, namespace, name)
 }
 
-func newInformerReader(o *Options) *informerReader {
-	return &informerReader{
-		Stores: controller.Stores(reads(o)),
-		Owned:  caches.Owned{PodCache: o.Pods, ClaimCache: o.Claims, RevisionCache: o.Revisions},
-		sets:   client.NewStatefulSetLister(o.StatefulSets.GetIndexer()),
-	}
+func (r informerReader) Pods(namespace, set string) ([]*corev1.Pod, error) {
+	return caches.Members[*corev1.Pod](r.Reader[ResourcePods], namespace, set)
 }
 
-func (r *informerReader) StatefulSet(namespace, name string) (*v1beta1.StatefulSet, error) {
-	return r.sets.Namespace(namespace).Get(name)
-}
-
-func (r *informerReader) Pods(namespace, set string) ([]*corev1.Pod, error) {
-	return caches.Members[*corev1.Pod](r.PodCache.GetIndexer(), namespace, set)
-}
-
-func (r *informerReader) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
-	object, found, err := r.ClaimCache.GetIndexer().GetByKey(namespace + "/" + name)
-	if err != nil || !found {
-		return nil, err
-	}
-	claim, ok := object.(*corev1.PersistentVolumeClaim)
-	if !ok {
-		return nil, fmt.Errorf("the cache holds a %T where a claim is wanted", object)
-	}
-	return claim, nil
+func (r informerReader) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	return apiwriter.Found(caches.Get[*corev1.PersistentVolumeClaim](r.Reader, ResourceClaims, namespace, name))
 }

@@ -83,7 +83,7 @@ func (a *applier) assign(ctx context.Context, h Assignment) error {
 	if err != nil {
 		return fmt.Errorf("give node %s its task: %w", name, err)
 	}
-	changed, err := a.distribution.NodeImages().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
+	changed, err := a.options.Distribution.NodeImages().Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{})
 	if err != nil {
 		a.missed.Add(1)
 		if apierrors.IsNotFound(err) {
@@ -111,7 +111,7 @@ func (a *applier) status(ctx context.Context, now time.Time) error {
 
 // delete deletes the job, unless another one has taken its name.
 func (a *applier) delete(ctx context.Context) error {
-	err := a.distribution.ImagePullJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
+	err := a.options.Distribution.ImagePullJobs(a.Key.Namespace).Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.job.UID}})
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}

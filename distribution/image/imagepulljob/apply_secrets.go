@@ -18,7 +18,6 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/images"
 )
 
@@ -27,7 +26,7 @@ import (
 type copier struct {
 	kubernetes kubernetes.Interface
 	turns      [32]chan struct{} // by the names of copies; who has put something in has the turn
-	looks      consistency.Last[map[string]Look]
+	looks      apiwriter.Last[map[string]Look]
 	lock       sync.Mutex // of changes of looks
 }
 

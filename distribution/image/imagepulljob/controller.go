@@ -8,9 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 )
 
@@ -23,19 +22,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	o.Reader = nil
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("imagepulljob", reads(&o)...)
+	sources, err := controller.Open("imagepulljob", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -48,14 +40,11 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one job is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	distribution client.Interface
-	reader       Reader
-	writer       *apply.Writer
-	copier       *copier
-	// referToSource is Options.ReferToSourceSecrets.
-	referToSource bool
-	reported      consistency.Last[time.Time] // when the status was last written
-	shell         *controller.Reconciler[Snapshot, Plan]
+	options  Options
+	writer   *apply.Writer
+	copier   *copier
+	reported apiwriter.Last[time.Time] // when the status was last written
+	shell    *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -65,9 +54,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("imagepulljob", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{distribution: o.Distribution, reader: o.Reader, writer: newWriter(&o), copier: newCopier(o.Kubernetes), referToSource: o.ReferToSourceSecrets}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a job once. It asks to be called again after a time

@@ -15,18 +15,18 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Resource names a cache: ResourceImagePullJobs and its like.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler writes to, and so waits for.
 const (
@@ -35,9 +35,15 @@ const (
 	ResourceSecrets       Resource = "secrets" // the copies of pull secrets
 )
 
+// Caches that it only reads.
+const (
+	resourceCloneSets    Resource = "clonesets"
+	resourceStatefulSets Resource = "statefulsets"
+)
+
 // reads lists what a job's plan depends on. What is there at the start concerns
 // jobs that are there at the start.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	core := caches.NewInformers(o.Kubernetes, o.Namespace)
 	events := events{jobs: func() cache.Indexer { return o.ImagePullJobs.GetIndexer() }}
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
@@ -48,7 +54,7 @@ func reads(o *Options) []controller.Read {
 		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(events.nodeImageChanged), Collect: true, OnlyLater: true},
-		{Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
+		{Resource: caches.Pods, Informer: &o.Pods, Make: core.Pods, Fields: controller.Labels | controller.NodeName | controller.Phase,
 			Concern: controller.On(events.podChanged), Collect: true, OnlyLater: true},
 	}
 	reads = append(reads, controller.Read{
@@ -59,12 +65,12 @@ func reads(o *Options) []controller.Read {
 		Index: caches.AddCopyIndex, Fields: controller.Annotations, Concern: controller.On(copyChanged),
 	})
 	if o.CloneSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceCloneSets, Informer: &o.CloneSets, Make: func() cache.SharedIndexInformer {
 			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
 	if o.StatefulSets != nil || o.Workloads != nil {
-		reads = append(reads, controller.Read{Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
+		reads = append(reads, controller.Read{Resource: resourceStatefulSets, Informer: &o.StatefulSets, Make: func() cache.SharedIndexInformer {
 			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, byNamespace)
 		}})
 	}
@@ -79,15 +85,17 @@ func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	})
 }
 
-// kind describes ImagePullJobs to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes ImagePullJobs to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o), copier: newCopier(o.Kubernetes)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "imagepulljob", Name: "imagepulljob-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
-	}
+	})
+	return r
 }
 
 func (r *Reconciler) forget(key types.NamespacedName) {
@@ -99,11 +107,11 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // observe reads everything that a plan for the job depends on. It returns nil
 // when the job does not exist, and nothing is left of it.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	copies, err := r.reader.Copies(key)
+	copies, err := r.options.Reader.Copies(key)
 	if err != nil {
 		return nil, fmt.Errorf("read the copies of pull secrets of ImagePullJob %s: %w", key, err)
 	}
-	job, err := apiwriter.Found(r.reader.ImagePullJob(key.Namespace, key.Name))
+	job, err := apiwriter.Found(r.options.Reader.ImagePullJob(key.Namespace, key.Name))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read ImagePullJob %s: %w", key, err)
@@ -113,7 +121,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 		return &Snapshot{Copies: copies, key: key, Now: r.shell.Clock.Now()}, nil
 	}
 	s := &Snapshot{
-		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.referToSource,
+		Job: job, key: key, Copies: copies, Looks: r.copier.looks.Get(key), ReferToSourceSecrets: r.options.ReferToSourceSecrets,
 		Now: r.shell.Clock.Now(), Reported: r.reported.Get(key),
 	}
 	if over(job) {
@@ -139,7 +147,7 @@ func over(job *v1alpha1.ImagePullJob) bool {
 }
 
 func (r *Reconciler) observeAllNodes(s *Snapshot) error {
-	all, err := r.reader.NodeImages()
+	all, err := r.options.Reader.NodeImages()
 	if err != nil {
 		return err
 	}
@@ -153,7 +161,7 @@ func (r *Reconciler) observeAllNodes(s *Snapshot) error {
 func (r *Reconciler) observeNodes(s *Snapshot, names []string) error {
 	s.NodeImages = make(map[string]*v1alpha1.NodeImage, len(names))
 	for _, name := range names {
-		n, err := r.reader.NodeImage(name)
+		n, err := r.options.Reader.NodeImage(name)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
@@ -171,7 +179,7 @@ func (r *Reconciler) observePods(s *Snapshot) (err error) {
 	if err != nil {
 		return nil // the plan reports it
 	}
-	if s.Pods, err = r.reader.Pods(s.Job.Namespace, selector); err != nil {
+	if s.Pods, err = r.options.Reader.Pods(s.Job.Namespace, selector); err != nil {
 		return err
 	}
 	names := make([]string, len(s.Pods))
@@ -197,13 +205,13 @@ func (r *Reconciler) observeController(s *Snapshot) error {
 	}
 	switch controller.Kind {
 	case "CloneSet":
-		set, err := r.reader.CloneSet(s.Job.Namespace, controller.Name)
+		set, err := r.options.Reader.CloneSet(s.Job.Namespace, controller.Name)
 		if err == nil && set.UID == controller.UID {
 			s.CloneSet = set
 		}
 		return ignoreNotFound(err)
 	case "StatefulSet":
-		set, err := r.reader.StatefulSet(s.Job.Namespace, controller.Name)
+		set, err := r.options.Reader.StatefulSet(s.Job.Namespace, controller.Name)
 		if err == nil && set.UID == controller.UID {
 			s.StatefulSet = set
 		}

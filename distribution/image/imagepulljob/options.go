@@ -55,9 +55,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: what was written before
-	// is perhaps done again there. Default false: Reconcile returns an error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Workers is the number of jobs reconciled at the same time. Default 3.
@@ -71,7 +71,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	check := controller.Check("imagepulljob")
-	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	check.KindClient("Distribution", "distribution", o.Distribution != nil)
 	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read pods with, and to copy pull secrets, kubernetes.NewForConfig makes one")
 	check.Workers(o.Workers, "jobs", 3)
 	return check.Err()

@@ -4,28 +4,23 @@ package imagepulljob
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
-	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
 )
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines. Where there is
-// no such object, they return an error for which apierrors.IsNotFound holds.
-//
-// New makes a Reader over informers. An implementation of one's own lets a
-// Reconciler run on the caches of another framework.
+// no such object, they return an error for which apierrors.IsNotFound holds. New makes
+// one over informers; another lets a Reconciler run on the caches of another framework.
 type Reader interface {
+	podwright.Caches
 	// ImagePullJob returns a job.
 	ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error)
 	// NodeImage returns the NodeImage of a node.
@@ -44,69 +39,37 @@ type Reader interface {
 	// v1alpha1.PullSecretReferencesAnnotation, in any order. One that names no job
 	// at all stands for the job of its own namespace and name.
 	Copies(job types.NamespacedName) ([]*corev1.Secret, error)
-	// SyncedResourceVersion returns the resourceVersion up to which a cache is
-	// complete, empty when it cannot tell: then Reconcile returns an error, unless
-	// Options.AllowStaleReads is set.
-	SyncedResourceVersion(Resource) string
 }
 
-type informerReader struct {
-	caches.Stores
-	jobs         client.ImagePullJobLister
-	nodeImages   client.NodeImageLister
-	pods         corev1listers.PodLister
-	copies       cache.Indexer
-	cloneSets    workloadsclient.CloneSetLister    // nil: none are known
-	statefulSets workloadsclient.StatefulSetLister // nil: none are known
+// informerReader reads informers that New has indexed.
+type informerReader struct{ caches.Reader }
+
+func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+
+func (r informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
+	return caches.Get[*v1alpha1.ImagePullJob](r.Reader, ResourceImagePullJobs, namespace, name)
 }
 
-func newInformerReader(o *Options) *informerReader {
-	r := &informerReader{
-		Stores:     controller.Stores(reads(o)),
-		jobs:       client.NewImagePullJobLister(o.ImagePullJobs.GetIndexer()),
-		nodeImages: client.NewNodeImageLister(o.NodeImages.GetIndexer()),
-		pods:       corev1listers.NewPodLister(o.Pods.GetIndexer()),
-		copies:     o.Copies.GetIndexer(),
-	}
-	if o.CloneSets != nil {
-		r.cloneSets = workloadsclient.NewCloneSetLister(o.CloneSets.GetIndexer())
-	}
-	if o.StatefulSets != nil {
-		r.statefulSets = workloadsclient.NewStatefulSetLister(o.StatefulSets.GetIndexer())
-	}
-	return r
+func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
+	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
 }
 
-func (r *informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
-	return r.jobs.Namespace(namespace).Get(name)
+func (r informerReader) NodeImages() ([]*v1alpha1.NodeImage, error) {
+	return caches.List[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", labels.Everything())
 }
 
-func (r *informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
-	return r.nodeImages.Get(name)
+func (r informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
+	return caches.List[*corev1.Pod](r.Reader, caches.Pods, namespace, selector)
 }
 
-func (r *informerReader) NodeImages() ([]*v1alpha1.NodeImage, error) {
-	return r.nodeImages.List(labels.Everything())
+func (r informerReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {
+	return caches.Get[*workloadsv1alpha1.CloneSet](r.Reader, resourceCloneSets, namespace, name)
 }
 
-func (r *informerReader) Pods(namespace string, selector labels.Selector) ([]*corev1.Pod, error) {
-	return r.pods.Pods(namespace).List(selector)
+func (r informerReader) StatefulSet(namespace, name string) (*workloadsv1beta1.StatefulSet, error) {
+	return caches.Get[*workloadsv1beta1.StatefulSet](r.Reader, resourceStatefulSets, namespace, name)
 }
 
-func (r *informerReader) Copies(job types.NamespacedName) ([]*corev1.Secret, error) {
-	return caches.CopiesFor(r.copies, job)
-}
-
-func (r *informerReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {
-	if r.cloneSets == nil {
-		return nil, apierrors.NewNotFound(workloadsv1alpha1.Resource("clonesets"), name)
-	}
-	return r.cloneSets.Namespace(namespace).Get(name)
-}
-
-func (r *informerReader) StatefulSet(namespace, name string) (*workloadsv1beta1.StatefulSet, error) {
-	if r.statefulSets == nil {
-		return nil, apierrors.NewNotFound(workloadsv1beta1.Resource("statefulsets"), name)
-	}
-	return r.statefulSets.Namespace(namespace).Get(name)
+func (r informerReader) Copies(job types.NamespacedName) ([]*corev1.Secret, error) {
+	return caches.CopiesFor(r.Reader[ResourceSecrets], job)
 }

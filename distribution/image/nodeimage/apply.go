@@ -73,7 +73,7 @@ func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodeImage) error {
 	if n == nil {
 		return nil
 	}
-	created, err := r.distribution.NodeImages().Create(ctx, n, metav1.CreateOptions{})
+	created, err := r.options.Distribution.NodeImages().Create(ctx, n, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (r *Reconciler) create(ctx context.Context, n *v1alpha1.NodeImage) error {
 // delete deletes a NodeImage whose node is gone, or is going.
 func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter time.Duration, err error) {
 	if node == nil {
-		live, err := apiwriter.Found(a.kubernetes.CoreV1().Nodes().Get(ctx, a.Key.Name, metav1.GetOptions{}))
+		live, err := apiwriter.Found(a.options.Kubernetes.CoreV1().Nodes().Get(ctx, a.Key.Name, metav1.GetOptions{}))
 		if err != nil {
 			return 0, fmt.Errorf("find out whether node %s is gone: %w", a.Key.Name, err)
 		}
@@ -95,7 +95,7 @@ func (a *applier) delete(ctx context.Context, node *corev1.Node) (requeueAfter t
 			return lagRetry, nil
 		}
 	}
-	err = a.distribution.NodeImages().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.nodeImage.UID}})
+	err = a.options.Distribution.NodeImages().Delete(ctx, a.Key.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &a.nodeImage.UID}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return 0, fmt.Errorf("delete NodeImage %s, whose node is gone: %w", a.Key.Name, err)
 	}
@@ -136,7 +136,7 @@ func (a *applier) change(ctx context.Context) (requeueAfter time.Duration, err e
 func (a *applier) isGone(ctx context.Context, owner corev1.ObjectReference) (bool, error) {
 	return a.gone.find(ctx, owner.UID, func() (bool, error) {
 		name, _ := images.TaskJob(owner)
-		job, err := apiwriter.Found(a.distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
+		job, err := apiwriter.Found(a.options.Distribution.ImagePullJobs(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{}))
 		if err != nil {
 			return false, fmt.Errorf("find out whether ImagePullJob %s is gone: %w", name, err)
 		}
@@ -152,11 +152,11 @@ func (a *applier) status(ctx context.Context) error {
 	for _, f := range a.plan.Failed {
 		message := fmt.Sprintf("Image %s:%s, %s", f.Image, f.Tag, f.Message)
 		a.Event(corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s", message)
-		if a.recorder == nil {
+		if a.options.Recorder == nil {
 			continue
 		}
 		for i := range f.Owners {
-			a.recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s on node %s", message, a.Key.Name)
+			a.options.Recorder.Eventf(&f.Owners[i], corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "%s on node %s", message, a.Key.Name)
 		}
 	}
 	a.recordPulls()
@@ -165,7 +165,7 @@ func (a *applier) status(ctx context.Context) error {
 
 // recordPulls records how tasks have ended, in the words of agents. (IMG-3.3)
 func (a *applier) recordPulls() {
-	if a.recorder == nil {
+	if a.options.Recorder == nil {
 		return
 	}
 	for _, s := range a.plan.Pulls.Succeeded {
@@ -174,6 +174,6 @@ func (a *applier) recordPulls() {
 	}
 	for i := range a.plan.Pulls.Unpulled {
 		u := &a.plan.Pulls.Unpulled[i]
-		a.recorder.Eventf(&u.Job, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", u.Image, u.Tag, u.Message, a.Key.Name)
+		a.options.Recorder.Eventf(&u.Job, corev1.EventTypeWarning, v1alpha1.ImagePullEventFailed, "Image %s:%s, %s on node %s", u.Image, u.Tag, u.Message, a.Key.Name)
 	}
 }

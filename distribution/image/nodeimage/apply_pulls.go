@@ -17,16 +17,15 @@ import (
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/images"
 )
 
 // puller writes the pods that have images pulled.
 type puller struct {
 	pods     apiwriter.Resource
-	own      *consistency.Store
-	refusals consistency.Last[[]Refusal] // by node, of tasks that are not finished
-	lock     sync.Mutex                  // of changes of refusals
+	own      *apiwriter.Store
+	refusals apiwriter.Last[[]Refusal] // by node, of tasks that are not finished
+	lock     sync.Mutex                // of changes of refusals
 }
 
 // apply deletes and creates the pods of a node. What the API server refuses is an

@@ -7,11 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/record"
 
-	"github.com/podwright/podwright/distribution/client"
-	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -25,18 +21,12 @@ type Controller struct {
 
 // New returns a controller that is not yet running.
 func New(o Options) (*Controller, error) {
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	sources, err := controller.Open("nodeimage", reads(&o)...)
+	sources, err := controller.Open("nodeimage", o.validate(), o.reads)
 	if err != nil {
 		return nil, err
 	}
 	o.Reader = newInformerReader(&o)
-	r, err := NewReconciler(o)
-	if err != nil {
-		return nil, err
-	}
+	r := newReconciler(&o)
 	loop, err := r.shell.Loop(sources)
 	return &Controller{Reconciler: r, loop: loop}, err
 }
@@ -49,16 +39,11 @@ func (c *Controller) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 // plan. It is safe for use by several goroutines, as long as one node is
 // reconciled by one of them at a time.
 type Reconciler struct {
-	distribution client.Interface
-	kubernetes   kubernetes.Interface
-	reader       Reader
-	timing       Timing
-	recorder     record.EventRecorder
-	writer       *apply.Writer
-	gone         *goneJobs
-	pullPods     *PullPods // nil: agents pull
-	puller       puller
-	shell        *controller.Reconciler[Snapshot, Plan]
+	options Options
+	writer  *apply.Writer
+	gone    *goneJobs
+	puller  puller
+	shell   *controller.Reconciler[Snapshot, Plan]
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller
@@ -68,16 +53,7 @@ func NewReconciler(o Options) (*Reconciler, error) {
 	if err := controller.CheckReader("nodeimage", o.Reader != nil, o.validate()); err != nil {
 		return nil, err
 	}
-	r := &Reconciler{
-		distribution: o.Distribution, kubernetes: o.Kubernetes, reader: o.Reader,
-		timing: o.Timing, recorder: o.Recorder, writer: newWriter(&o), gone: newGoneJobs(), pullPods: o.PullPods,
-	}
-	r.puller.own = &r.writer.Own
-	if o.PullPods != nil {
-		r.puller.pods = apiwriter.Pods(o.Kubernetes)
-	}
-	r.shell = controller.NewReconciler(r.kind(&o))
-	return r, nil
+	return newReconciler(&o), nil
 }
 
 // Reconcile reconciles a node once; the key has no namespace. It asks to be called

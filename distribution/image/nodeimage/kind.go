@@ -12,34 +12,36 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
-	"github.com/podwright/podwright/internal/consistency"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
 )
 
 // Resource names a cache.
-type Resource = consistency.Resource
+type Resource = podwright.Resource
 
 // The caches that a Reconciler writes to, and so waits for.
 const (
 	ResourceNodeImages Resource = "nodeimages"
-	ResourcePods       Resource = "pods" // those that have images pulled, with Options.PullPods
+	ResourcePods       Resource = caches.Pods // those that have images pulled, with Options.PullPods
 )
+
+const resourceImagePullJobs Resource = "imagepulljobs" // which it only reads
 
 // reads lists what the plan for a node depends on. Heartbeats, and all else that
 // nodes report, do not count.
-func reads(o *Options) []controller.Read {
+func (o *Options) reads() []controller.Read {
 	nodeImages := func() cache.Indexer { return o.NodeImages.GetIndexer() }
 	reads := []controller.Read{
-		{Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
+		{Resource: caches.Nodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes, Fields: controller.Labels | controller.NodeReady, Itself: true},
 		{Resource: ResourceNodeImages, Live: apiwriter.TypedCluster(o.Distribution.NodeImages), Informer: &o.NodeImages, Make: func() cache.SharedIndexInformer {
 			return client.NewNodeImageInformer(o.Distribution, 0, cache.Indexers{})
 		}, Index: caches.AddTaskOwnerIndex, Fields: controller.Labels | controller.Generation | controller.Status, Concern: controller.On(nodeImageChanged)},
-		{Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
+		{Resource: resourceImagePullJobs, Informer: &o.ImagePullJobs, Make: func() cache.SharedIndexInformer {
 			return client.NewImagePullJobInformer(o.Distribution, "", 0, cache.Indexers{})
 		}, Fields: controller.Generation | controller.Status, Concern: controller.On(jobChanged(nodeImages)), OnlyLater: true},
 	}
@@ -59,31 +61,37 @@ func NewPullPodInformer(client kubernetes.Interface) cache.SharedIndexInformer {
 	})
 }
 
-// kind describes nodes and their NodeImages to the shell.
-func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
-	return controller.Kind[Snapshot, Plan]{
+// newReconciler describes nodes and their NodeImages to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o), gone: newGoneJobs()}
+	r.puller.own = &r.writer.Own
+	if o.PullPods != nil {
+		r.puller.pods = apiwriter.Pods(o.Kubernetes)
+	}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
 		Package: "nodeimage", Name: "nodeimage-controller", Options: controller.Options{
 			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
-		Reads: reads(o), Synced: o.Reader.SyncedResourceVersion,
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, Forget: r.forget,
-	}
+	})
+	return r
 }
 
 // observe reads everything that a plan for the node depends on. It returns nil
 // when there is neither the node nor its NodeImage, nor a pod that pulls for it.
 func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
-	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.timing, PullPods: r.pullPods}
+	s := &Snapshot{Now: r.shell.Clock.Now(), Timing: r.options.Timing, PullPods: r.options.PullPods}
 	var err error
-	if r.pullPods != nil {
-		if s.Pods, err = r.reader.PullPods(key.Name); err != nil {
+	if r.options.PullPods != nil {
+		if s.Pods, err = r.options.Reader.PullPods(key.Name); err != nil {
 			return nil, fmt.Errorf("read the pods that have images pulled to node %s: %w", key.Name, err)
 		}
 	}
-	if s.Node, err = apiwriter.Found(r.reader.Node(key.Name)); err != nil {
+	if s.Node, err = apiwriter.Found(r.options.Reader.Node(key.Name)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", key.Name, err)
 	}
-	if s.NodeImage, err = apiwriter.Found(r.reader.NodeImage(key.Name)); err != nil {
+	if s.NodeImage, err = apiwriter.Found(r.options.Reader.NodeImage(key.Name)); err != nil {
 		return nil, fmt.Errorf("read NodeImage %s: %w", key.Name, err)
 	}
 	if s.NodeImage == nil {
@@ -96,7 +104,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	s.Jobs = map[types.UID]*v1alpha1.ImagePullJob{}
 	for _, owner := range images.TaskJobs(s.NodeImage) {
 		name, _ := images.TaskJob(owner)
-		job, err := apiwriter.Found(r.reader.ImagePullJob(name.Namespace, name.Name))
+		job, err := apiwriter.Found(r.options.Reader.ImagePullJob(name.Namespace, name.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read ImagePullJob %s: %w", name, err)
 		}

@@ -46,9 +46,9 @@ type Options struct {
 
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
-	// AllowStaleReads reconciles on caches that cannot tell how far they are, where
-	// Reader.SyncedResourceVersion returns the empty string: what was written before
-	// is perhaps done again there. Default false: Reconcile returns an error.
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
 	AllowStaleReads bool
 
 	// Timing says how long to wait for what.
@@ -68,7 +68,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	check := controller.Check("nodeimage")
-	check.That(o.Distribution != nil, "Options.Distribution is nil: it needs a client of the distribution kinds, client.NewForConfig makes one")
+	check.KindClient("Distribution", "distribution", o.Distribution != nil)
 	check.That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset to read nodes with, kubernetes.NewForConfig makes one")
 	check.That(o.Timing.ResponseTimeout >= 0, "Options.Timing.ResponseTimeout is negative: it is how long an agent may be silent about a task, 0 means a minute")
 	if o.PullPods != nil {

@@ -4,10 +4,8 @@ package nodeimage
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	corev1listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/tools/cache"
 
-	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
@@ -15,11 +13,10 @@ import (
 
 // Reader reads caches. What it returns is shared with the cache: a Reconciler
 // never changes it. Its methods are called by several goroutines. Where there is
-// no such object, they return an error for which apierrors.IsNotFound holds.
-//
-// New makes a Reader over informers. An implementation of one's own lets a
-// Reconciler run on the caches of another framework.
+// no such object, they return an error for which apierrors.IsNotFound holds. New makes
+// one over informers; another lets a Reconciler run on the caches of another framework.
 type Reader interface {
+	podwright.Caches
 	// NodeImage returns the NodeImage of a node.
 	NodeImage(name string) (*v1alpha1.NodeImage, error)
 	// Node returns a node.
@@ -30,43 +27,25 @@ type Reader interface {
 	// annotation v1alpha1.PullPodTaskAnnotation names it, in any order. It is called
 	// where Options.PullPods is set.
 	PullPods(node string) ([]*corev1.Pod, error)
-	// SyncedResourceVersion returns the resourceVersion up to which a cache is
-	// complete, empty when it cannot tell: then Reconcile returns an error, unless
-	// Options.AllowStaleReads is set.
-	SyncedResourceVersion(Resource) string
 }
 
-type informerReader struct {
-	caches.Stores
-	nodeImages client.NodeImageLister
-	nodes      corev1listers.NodeLister
-	jobs       client.ImagePullJobLister
-	pods       cache.Indexer // nil without Options.PullPods
+// informerReader reads informers that New has indexed.
+type informerReader struct{ caches.Reader }
+
+func newInformerReader(o *Options) Reader { return informerReader{controller.Caches(o.reads())} }
+
+func (r informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
+	return caches.Get[*v1alpha1.NodeImage](r.Reader, ResourceNodeImages, "", name)
 }
 
-func newInformerReader(o *Options) *informerReader {
-	r := &informerReader{
-		Stores:     controller.Stores(reads(o)),
-		nodeImages: client.NewNodeImageLister(o.NodeImages.GetIndexer()),
-		nodes:      corev1listers.NewNodeLister(o.Nodes.GetIndexer()),
-		jobs:       client.NewImagePullJobLister(o.ImagePullJobs.GetIndexer()),
-	}
-	if o.PullPods != nil {
-		r.pods = o.Pods.GetIndexer()
-	}
-	return r
+func (r informerReader) Node(name string) (*corev1.Node, error) {
+	return caches.Get[*corev1.Node](r.Reader, caches.Nodes, "", name)
 }
 
-func (r *informerReader) PullPods(node string) ([]*corev1.Pod, error) {
-	return caches.PullPodsOf(r.pods, node)
+func (r informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
+	return caches.Get[*v1alpha1.ImagePullJob](r.Reader, resourceImagePullJobs, namespace, name)
 }
 
-func (r *informerReader) NodeImage(name string) (*v1alpha1.NodeImage, error) {
-	return r.nodeImages.Get(name)
-}
-
-func (r *informerReader) Node(name string) (*corev1.Node, error) { return r.nodes.Get(name) }
-
-func (r *informerReader) ImagePullJob(namespace, name string) (*v1alpha1.ImagePullJob, error) {
-	return r.jobs.Namespace(namespace).Get(name)
+func (r informerReader) PullPods(node string) ([]*corev1.Pod, error) {
+	return caches.PullPodsOf(r.Reader[ResourcePods], node)
 }

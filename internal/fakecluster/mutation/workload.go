@@ -4,9 +4,11 @@ package mutation
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/controller"
@@ -44,6 +46,26 @@ func CheckWorkload[T any](t *testing.T, workload *T, deepCopy func(*T) *T, of fu
 		object(after).SetResourceVersion(object(workload).GetResourceVersion() + "0")
 		if controller.Changed(object(workload), object(after), controller.Workload) != controller.Status {
 			t.Errorf("a change of %s alone is taken for more than one of the status", m.Path)
+		}
+	}
+}
+
+// CheckNodes checks that every change of a node that changes a plan, which of describes
+// for the nodes as changed, is one of declared fields, and that what heartbeats write
+// changes none.
+func CheckNodes(t *testing.T, reads Reads, nodes []*corev1.Node, declared controller.Fields, of func([]*corev1.Node) string) {
+	t.Helper()
+	for i := range nodes {
+		Plan[corev1.Node]{Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(Metadata + `|^\.(Spec|Status)`),
+			Matters: Declared[corev1.Node](declared), Of: func(n *corev1.Node) string {
+				with := slices.Clone(nodes)
+				with[i] = n
+				return of(with)
+			}}.Check(t, reads, nodes[i])
+	}
+	for _, unread := range []string{".Status.Conditions", ".Status.Images", ".ObjectMeta.Annotations[new]", ".Status.Capacity[new]"} {
+		if reads[unread] {
+			t.Errorf("%s is read: heartbeats write it", unread)
 		}
 	}
 }

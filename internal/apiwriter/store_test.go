@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package consistency
+package apiwriter
 
 import (
 	"errors"
@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright"
 )
 
 var web = types.NamespacedName{Namespace: "default", Name: "web"}
 
-func at(version string) Synced { return func(Resource) string { return version } }
+func at(version string) Synced { return func(podwright.Resource) string { return version } }
 
 // pending says what is waited for, and fails where that cannot be known.
 func pending(t *testing.T, tracker *Store, version string) string {
@@ -77,8 +79,8 @@ func TestPendingForgetsWhatWasSeen(t *testing.T) {
 func TestSettle(t *testing.T) {
 	var tracker Store
 	asked := 0
-	find := func(version string, err error) func(Resource, string) (string, error) {
-		return func(resource Resource, name string) (string, error) {
+	find := func(version string, err error) func(podwright.Resource, string) (string, error) {
+		return func(resource podwright.Resource, name string) (string, error) {
 			if asked++; resource != "pods" || name != "web-1" {
 				t.Errorf("asked for %s %s", resource, name)
 			}
@@ -140,10 +142,12 @@ func TestPendingTellsForHowLong(t *testing.T) {
 
 func TestUnseen(t *testing.T) {
 	var store Store
-	shows := func(names ...string) func(Resource, string) bool {
-		return func(resource Resource, name string) bool { return resource == Pods && slices.Contains(names, name) }
+	shows := func(names ...string) func(podwright.Resource, string) bool {
+		return func(resource podwright.Resource, name string) bool {
+			return resource == "pods" && slices.Contains(names, name)
+		}
 	}
-	pod := func(name string) Creation { return Creation{Resource: Pods, Name: name, Owner: "uid"} }
+	pod := func(name string) Creation { return Creation{Resource: "pods", Name: name, Owner: "uid"} }
 	if got := store.Unseen(web, shows()); len(got) > 0 {
 		t.Errorf("nothing was created, and unseen is %v", got)
 	}

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package consistency holds a reconcile of an object back until the caches are at
-// the synced resourceVersion: that of the last writes of earlier reconciles of it.
-//
-// What is remembered is one resourceVersion per object and resource, not a list
-// of expected events; of a write whose answer was lost, that there may be one;
-// and until the next reconcile, what was created, so that a cache that leaves
-// some out is noticed. So an event that is lost in a relist, or a pod that is
-// created and deleted again before the cache sees it, leaves nothing behind
-// that would block the next one forever.
-package consistency
+package apiwriter
 
 import (
 	"cmp"
@@ -21,28 +12,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-)
 
-// Resource names one of the caches that a controller reads, "pods" for example.
-type Resource string
-
-// The caches that the controller of any workload reads, beside that of the
-// workloads themselves.
-const (
-	Pods      Resource = "pods"
-	Claims    Resource = "persistentvolumeclaims"
-	Revisions Resource = "controllerrevisions"
+	"github.com/podwright/podwright"
 )
 
 // Synced returns the resourceVersion up to which a cache is known to be
 // complete; empty when it cannot tell.
-type Synced func(Resource) string
+type Synced func(podwright.Resource) string
 
 // Store remembers the newest write per object and resource. Its zero value
 // is ready for use, by several goroutines.
 type Store struct {
 	lock    sync.Mutex
-	writes  map[types.NamespacedName]map[Resource]string
+	writes  map[types.NamespacedName]map[podwright.Resource]string
 	since   map[types.NamespacedName]time.Time // when it was first found that a cache lacks a write
 	lost    map[types.NamespacedName]map[thing]bool
 	created map[types.NamespacedName]map[Creation]bool
@@ -50,13 +32,13 @@ type Store struct {
 
 // thing is what a write was about.
 type thing struct {
-	resource Resource
+	resource podwright.Resource
 	name     string
 }
 
 // Wrote records that a reconcile of the object got resourceVersion back for a
 // write. An empty version is ignored: there is nothing to wait for.
-func (t *Store) Wrote(object types.NamespacedName, resource Resource, resourceVersion string) {
+func (t *Store) Wrote(object types.NamespacedName, resource podwright.Resource, resourceVersion string) {
 	if resourceVersion == "" {
 		return
 	}
@@ -68,17 +50,17 @@ func (t *Store) Wrote(object types.NamespacedName, resource Resource, resourceVe
 		}
 	}
 	if t.writes == nil {
-		t.writes = map[types.NamespacedName]map[Resource]string{}
+		t.writes = map[types.NamespacedName]map[podwright.Resource]string{}
 	}
 	if t.writes[object] == nil {
-		t.writes[object] = map[Resource]string{}
+		t.writes[object] = map[podwright.Resource]string{}
 	}
 	t.writes[object][resource] = resourceVersion
 }
 
 // Lost records that a write of a reconcile of the object had no answer: it may
 // have been made, on the thing of that name.
-func (t *Store) Lost(object types.NamespacedName, resource Resource, name string) {
+func (t *Store) Lost(object types.NamespacedName, resource podwright.Resource, name string) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if t.lost == nil {
@@ -94,7 +76,7 @@ func (t *Store) Lost(object types.NamespacedName, resource Resource, name string
 // any, before a reconcile plans anything new. For each of them, find returns the
 // resourceVersion at which a cache shows it, empty where there is nothing to wait for. Where find
 // fails, it is asked again by the next reconcile.
-func (t *Store) Settle(object types.NamespacedName, find func(resource Resource, name string) (resourceVersion string, err error)) error {
+func (t *Store) Settle(object types.NamespacedName, find func(resource podwright.Resource, name string) (resourceVersion string, err error)) error {
 	t.lock.Lock()
 	lost := slices.SortedFunc(maps.Keys(t.lost[object]), func(a, b thing) int {
 		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
@@ -115,7 +97,7 @@ func (t *Store) Settle(object types.NamespacedName, find func(resource Resource,
 
 // Creation is an object that was created on behalf of another one.
 type Creation struct {
-	Resource Resource
+	Resource podwright.Resource
 	Name     string
 	// Owner is the UID of the object on whose behalf it was created.
 	Owner types.UID
@@ -136,7 +118,7 @@ func (t *Store) Created(object types.NamespacedName, c Creation) {
 
 // Unseen returns what was created, sorted, and a cache that is at the synced resourceVersion
 // does not show. The rest is forgotten.
-func (t *Store) Unseen(object types.NamespacedName, shown func(Resource, string) bool) []Creation {
+func (t *Store) Unseen(object types.NamespacedName, shown func(podwright.Resource, string) bool) []Creation {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	maps.DeleteFunc(t.created[object], func(c Creation, _ bool) bool { return shown(c.Resource, c.Name) })
@@ -150,7 +132,7 @@ func (t *Store) Unseen(object types.NamespacedName, shown func(Resource, string)
 
 // Missing is a write that a cache has yet to see. Its zero value is none.
 type Missing struct {
-	Resource Resource
+	Resource podwright.Resource
 	// Have is how far the cache is, Wrote the version of the write.
 	Have, Wrote string
 	// For is how long that has been known.
@@ -193,7 +175,7 @@ func (t *Store) Pending(object types.NamespacedName, synced Synced, now time.Tim
 }
 
 // Reset waits for another version than that of the last write; empty for none.
-func (t *Store) Reset(object types.NamespacedName, resource Resource, resourceVersion string) {
+func (t *Store) Reset(object types.NamespacedName, resource podwright.Resource, resourceVersion string) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	delete(t.since, object)

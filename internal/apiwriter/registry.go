@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package consistency
+package apiwriter
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright"
 )
 
 // Live reads a resource at the API server itself, past all caches. A resource
@@ -25,14 +27,14 @@ type Live interface {
 
 // Registry says of each resource that a controller writes how to read it. Its nil
 // value knows none.
-type Registry map[Resource]Live
+type Registry map[podwright.Resource]Live
 
 // Find returns the version at which a cache shows what became of a write that had
 // no answer; empty where there is nothing to wait for. Where the object is gone
 // and the cache still shows it, that is how far the API server has come by now.
 // shown tells whether the cache does.
 func (r Registry) Find(
-	ctx context.Context, resource Resource, namespace, name string, shown func() (bool, error),
+	ctx context.Context, resource podwright.Resource, namespace, name string, shown func() (bool, error),
 ) (resourceVersion string, err error) {
 	live, found := r[resource]
 	if !found {
@@ -53,7 +55,7 @@ func (r Registry) Find(
 
 // Newest returns the resourceVersion that a resource has come to in a namespace;
 // empty where it cannot be asked.
-func (r Registry) Newest(ctx context.Context, namespace string, resource Resource) (resourceVersion string, err error) {
+func (r Registry) Newest(ctx context.Context, namespace string, resource podwright.Resource) (resourceVersion string, err error) {
 	live, found := r[resource]
 	if !found {
 		return "", nil
@@ -62,7 +64,7 @@ func (r Registry) Newest(ctx context.Context, namespace string, resource Resourc
 }
 
 // Exists tells whether there is an object of that name and owner.
-func (r Registry) Exists(ctx context.Context, resource Resource, namespace, name string, owner types.UID) (bool, error) {
+func (r Registry) Exists(ctx context.Context, resource podwright.Resource, namespace, name string, owner types.UID) (bool, error) {
 	live, found := r[resource]
 	if !found {
 		return false, fmt.Errorf("nothing is registered to read %s with", resource)
