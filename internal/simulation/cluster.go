@@ -57,6 +57,9 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
+	if h.waitsForNode(pod) {
+		return nil
+	}
 	works = works && !time.Now().Before(h.sick[pod.UID])
 	at := idle{pod.ResourceVersion, works}
 	if h.idle[pod.UID] == at {
@@ -134,7 +137,10 @@ func (h *history) collectGarbage(*rand.Rand) error {
 	if n := h.server.CollectGarbage(); n > 0 {
 		h.say("garbage collector: deletes %d objects", n)
 	}
-	return h.settle()
+	if err := h.settle(); err != nil {
+		return err
+	}
+	return h.collectPods()
 }
 
 // actUser has the user of the workload act.

@@ -3,13 +3,10 @@
 package daemonset
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -161,18 +158,3 @@ func TestEvents(t *testing.T) {
 // lost, managers that die, and users who change their minds. No node ever has two pods that
 // none of the updates asked for, and in the end every node has an available pod of the present
 // template. (DS-1, DS-3, DS-11)
-func TestSimulation(t *testing.T) {
-	for seed := range uint64(12) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { inCluster(t, func(t *testing.T, c *cluster) { c.simulate(seed) }) })
-	}
-}
-
-func nodesOf(pods []corev1.Pod) (names []string) {
-	for _, pod := range pods {
-		if metav1.GetControllerOf(&pod) != nil {
-			names = append(names, nodeOf(&pod))
-		}
-	}
-	slices.Sort(names)
-	return names
-}
