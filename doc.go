@@ -53,6 +53,8 @@
 //   - [github.com/podwright/podwright/inplace/revision] makes and compares
 //     revisions of a pod template; [github.com/podwright/podwright/inplace/podpatch]
 //     turns changes to a pod into the fewest requests.
+//   - [github.com/podwright/podwright/sidecar/injection] answers what SidecarSets
+//     inject into a pod that is created, and why others do not.
 //   - [github.com/podwright/podwright/lifecycle] has the hooks that let a
 //     controller of yours take part before a pod is deleted or updated, and
 //     [github.com/podwright/podwright/lifecycle/readiness] the readiness gates

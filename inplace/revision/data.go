@@ -12,6 +12,12 @@ import (
 	"github.com/podwright/podwright/inplace/internal/stablejson"
 )
 
+// Encode encodes a value as compact JSON, as the data of a revision and the hashes of
+// kinds that have their own want it: the same bytes whatever release of Go built the
+// program. The keys of maps are sorted, the fields of structs stay in their order. The
+// error is that of encoding/json.
+func Encode(v any) ([]byte, error) { return stablejson.Marshal(v) }
+
 // Data returns the data of a revision for a pod template (CS-CR1). The same
 // template always gives the same bytes. A nil template is an error.
 func Data(template *corev1.PodTemplateSpec) ([]byte, error) {

@@ -16,6 +16,7 @@ import (
 	_ "github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	_ "github.com/podwright/podwright/lifecycle/readiness"
 	_ "github.com/podwright/podwright/lifecycle/v1alpha1"
+	_ "github.com/podwright/podwright/sidecar/v1alpha1"
 	_ "github.com/podwright/podwright/workloads/v1alpha1"
 	_ "github.com/podwright/podwright/workloads/v1beta1"
 )

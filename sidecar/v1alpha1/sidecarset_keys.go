@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Labels and annotations of a SidecarSet, its revisions, and the pods that it has
+// injected containers into.
+const (
+	// SidecarSetHashAnnotation is, on a SidecarSet and its revisions, the hash of its
+	// containers. On a pod it is a JSON object of SidecarSetUpgradeRecord by the name of
+	// the SidecarSet. OpenKruise before 0.5 wrote the hashes alone there.
+	SidecarSetHashAnnotation = "kruise.io/sidecarset-hash"
+	// SidecarSetHashWithoutImageAnnotation is the same of the containers without their
+	// images: pods where it is another one cannot be updated in place.
+	SidecarSetHashWithoutImageAnnotation = "kruise.io/sidecarset-hash-without-image"
+	// SidecarSetInjectedListAnnotation names, on a pod, the SidecarSets that matched it
+	// when it was created, sorted, and separated by commas.
+	SidecarSetInjectedListAnnotation = "kruise.io/sidecarset-injected-list"
+	// SidecarSetInPlaceUpdateStateAnnotation is, on a pod, a JSON object of
+	// SidecarSetInPlaceUpdateState by the name of the SidecarSet.
+	SidecarSetInPlaceUpdateStateAnnotation = "kruise.io/sidecarset-inplace-update-state"
+	// SidecarSetWorkingHotUpgradeContainerAnnotation is, on a pod, a JSON object that
+	// says for each container with the upgrade type HotUpgrade which of its two
+	// containers works.
+	SidecarSetWorkingHotUpgradeContainerAnnotation = "kruise.io/sidecarset-working-hotupgrade-container"
+	// SidecarSetVersionAnnotationPrefix with the name of a hot container is its version:
+	// "1" for the working one and "0" for the other when they are created, then the
+	// resourceVersion of the SidecarSet that updated it, and "0" when it is emptied.
+	SidecarSetVersionAnnotationPrefix = "version.sidecarset.kruise.io/"
+	// SidecarSetVersionAltAnnotationPrefix with the name of a hot container is the
+	// version of the other one.
+	SidecarSetVersionAltAnnotationPrefix = "versionalt.sidecarset.kruise.io/"
+
+	// SidecarSetNameLabel is, on a ControllerRevision, the SidecarSet that it is of.
+	SidecarSetNameLabel = "kruise.io/sidecarset-name"
+	// SidecarSetCustomVersionLabel is the version that users gave to a SidecarSet, and
+	// to its latest revision.
+	SidecarSetCustomVersionLabel = "apps.kruise.io/sidecarset-custom-version"
+)
+
+// Environment variables of injected containers.
+const (
+	// SidecarInjectedEnv is "true" in every container that was injected.
+	SidecarInjectedEnv = "IS_INJECTED"
+	// SidecarSetVersionEnv and SidecarSetVersionAltEnv are the version of a hot container
+	// and of the other one, from the annotations of the pod.
+	SidecarSetVersionEnv    = "SIDECARSET_VERSION"
+	SidecarSetVersionAltEnv = "SIDECARSET_VERSION_ALT"
+)
+
+// SidecarSetUpgradeRecord says, on a pod, what a SidecarSet made of it last.
+type SidecarSetUpgradeRecord struct {
+	// UpdateTimestamp is when the pod was injected or updated.
+	UpdateTimestamp metav1.Time `json:"updateTimestamp"`
+	// SidecarSetHash is the hash of the SidecarSet's containers then.
+	SidecarSetHash string `json:"hash"`
+	// SidecarSetName is the name of the SidecarSet.
+	SidecarSetName string `json:"sidecarSetName"`
+	// SidecarList names the containers of the SidecarSet, sorted: a hot one once.
+	SidecarList []string `json:"sidecarList,omitempty"`
+	// SidecarSetControllerRevision is the revision that was the latest one then, or that
+	// was asked for. Only in SidecarSetHashAnnotation.
+	SidecarSetControllerRevision string `json:"controllerRevision,omitempty"`
+}
+
+// SidecarSetInPlaceUpdateState says, on a pod, how the images were before a SidecarSet
+// updated them.
+type SidecarSetInPlaceUpdateState struct {
+	// Revision is the hash of the first update.
+	Revision string `json:"revision"`
+	// UpdateTimestamp is when the first update began.
+	UpdateTimestamp metav1.Time `json:"updateTimestamp"`
+	// LastContainerStatuses holds the statuses of updated containers, as they were
+	// before, by name.
+	LastContainerStatuses map[string]SidecarSetContainerStatus `json:"lastContainerStatuses"`
+}
+
+// SidecarSetContainerStatus is what is remembered of the status of a container.
+type SidecarSetContainerStatus struct {
+	// ImageID is the image that ran.
+	ImageID string `json:"imageID,omitempty"`
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// SidecarSetSpec is the desired state of a SidecarSet.
+type SidecarSetSpec struct {
+	// Selector selects the pods to inject into, by label. It must not be empty.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+
+	// Namespace is the only namespace of those pods. Default: all.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// NamespaceSelector selects the namespaces of those pods. Not together with
+	// Namespace. Default: all.
+	// +optional
+	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
+	// InitContainers are injected behind the pod's own init containers, those of all
+	// SidecarSets sorted by name.
+	// +optional
+	InitContainers []SidecarContainer `json:"initContainers,omitempty"`
+
+	// Containers are injected beside the pod's own containers.
+	// +optional
+	Containers []SidecarContainer `json:"containers,omitempty"`
+
+	// Volumes are injected where an injected container mounts them, unless the pod has a
+	// volume of that name.
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Schemaless
+	// +optional
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
+
+	// UpdateStrategy says how pods are updated that were injected before.
+	// +optional
+	UpdateStrategy SidecarSetUpdateStrategy `json:"updateStrategy,omitempty"`
+
+	// InjectionStrategy says what is injected into new pods.
+	// +optional
+	InjectionStrategy SidecarSetInjectionStrategy `json:"injectionStrategy,omitempty"`
+
+	// ImagePullSecrets are added to those of the pod. They must exist in its namespace.
+	// +optional
+	ImagePullSecrets []SidecarSetPullSecret `json:"imagePullSecrets,omitempty"`
+
+	// RevisionHistoryLimit is the number of revisions to keep, at least 1. Default 10.
+	// +optional
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+
+	// PatchPodMetadata changes annotations of the pods.
+	// +optional
+	PatchPodMetadata []SidecarSetPatchPodMetadata `json:"patchPodMetadata,omitempty"`
+}
+
+// SidecarContainer is a container to inject. What stands besides the container has a
+// meaning for regular containers; of init containers only TransferEnv has.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type SidecarContainer struct {
+	// Container is the container.
+	// +kubebuilder:validation:Schemaless
+	corev1.Container `json:",inline"`
+
+	// PodInjectPolicy is BeforeAppContainer (default) or AfterAppContainer.
+	// +optional
+	PodInjectPolicy PodInjectPolicyType `json:"podInjectPolicy,omitempty"`
+
+	// UpgradeStrategy says how the image is updated.
+	// +optional
+	UpgradeStrategy SidecarContainerUpgradeStrategy `json:"upgradeStrategy,omitempty"`
+
+	// ShareVolumePolicy says whether the container gets the mounts of the pod's own ones.
+	// +optional
+	ShareVolumePolicy ShareVolumePolicy `json:"shareVolumePolicy,omitempty"`
+
+	// TransferEnv copies environment variables of the pod's own containers.
+	// +optional
+	TransferEnv []TransferEnvVar `json:"transferEnv,omitempty"`
+}
+
+// PodInjectPolicyType says where a container is injected.
+type PodInjectPolicyType string
+
+const (
+	// BeforeAppContainerType injects before the pod's own containers. The default.
+	BeforeAppContainerType PodInjectPolicyType = "BeforeAppContainer"
+	// AfterAppContainerType injects behind the pod's own containers.
+	AfterAppContainerType PodInjectPolicyType = "AfterAppContainer"
+)
+
+// SidecarContainerUpgradeStrategy says how the image of a container is updated.
+type SidecarContainerUpgradeStrategy struct {
+	// UpgradeType is ColdUpgrade (default) or HotUpgrade. It cannot be changed.
+	// +optional
+	UpgradeType SidecarContainerUpgradeType `json:"upgradeType,omitempty"`
+
+	// HotUpgradeEmptyImage is the image of the one of the two hot containers that does
+	// not work.
+	// +optional
+	HotUpgradeEmptyImage string `json:"hotUpgradeEmptyImage,omitempty"`
+}
+
+// SidecarContainerUpgradeType is how the image of a container is updated.
+type SidecarContainerUpgradeType string
+
+const (
+	// SidecarContainerColdUpgrade restarts the container. The default.
+	SidecarContainerColdUpgrade SidecarContainerUpgradeType = "ColdUpgrade"
+	// SidecarContainerHotUpgrade injects two containers, NAME-1 and NAME-2, of which one
+	// works: the other gets the new image, takes over, and the former one is emptied.
+	SidecarContainerHotUpgrade SidecarContainerUpgradeType = "HotUpgrade"
+)
+
+// ShareVolumePolicy says whether a container gets the mounts of the pod's own ones.
+type ShareVolumePolicy struct {
+	// Type is disabled (default) or enabled.
+	// +optional
+	Type ShareVolumePolicyType `json:"type,omitempty"`
+}
+
+// ShareVolumePolicyType is whether a container gets the mounts of the pod's own ones.
+type ShareVolumePolicyType string
+
+const (
+	// ShareVolumePolicyDisabled gives the container its own mounts alone. The default.
+	ShareVolumePolicyDisabled ShareVolumePolicyType = "disabled"
+	// ShareVolumePolicyEnabled gives it those of the pod's own containers too.
+	ShareVolumePolicyEnabled ShareVolumePolicyType = "enabled"
+)
+
+// TransferEnvVar copies environment variables of one of the pod's own containers.
+type TransferEnvVar struct {
+	// SourceContainerName is the container to copy from.
+	// +optional
+	SourceContainerName string `json:"sourceContainerName,omitempty"`
+
+	// SourceContainerNameFrom says where the pod names the container; it goes before
+	// SourceContainerName.
+	// +optional
+	SourceContainerNameFrom *SourceContainerNameSource `json:"sourceContainerNameFrom,omitempty"`
+
+	// EnvName is a variable to copy.
+	// +optional
+	EnvName string `json:"envName,omitempty"`
+
+	// EnvNames are more variables to copy.
+	// +optional
+	EnvNames []string `json:"envNames,omitempty"`
+}
+
+// SourceContainerNameSource says where a pod names a container.
+type SourceContainerNameSource struct {
+	// FieldRef is a field of the pod.
+	// +optional
+	FieldRef *PodFieldSelector `json:"fieldRef,omitempty"`
+}
+
+// PodFieldSelector names a field of a pod, as corev1.ObjectFieldSelector does.
+type PodFieldSelector struct {
+	// APIVersion is that of the pod. Default v1, the only one.
+	// +optional
+	APIVersion string `json:"apiVersion,omitempty"`
+
+	// FieldPath is metadata.labels['KEY'] or metadata.annotations['KEY'].
+	FieldPath string `json:"fieldPath"`
+}
+
+// SidecarSetPullSecret names a Secret, as corev1.LocalObjectReference does.
+type SidecarSetPullSecret struct {
+	// Name is the name of the Secret, in the namespace of the pod.
+	// +optional
+	Name string `json:"name,omitempty"`
+}
+
+// SidecarSetUpdateStrategy says how pods are updated that were injected before.
+type SidecarSetUpdateStrategy struct {
+	// Type is RollingUpdate (default) or NotUpdate.
+	// +optional
+	Type SidecarSetUpdateStrategyType `json:"type,omitempty"`
+
+	// Paused stops the update.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+
+	// Selector selects those of the pods that are updated. Default: all.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+
+	// Partition is how many of the pods that could be updated are not: a number, or a
+	// percentage of the matched pods, rounded down. Default 0.
+	// +optional
+	Partition *intstr.IntOrString `json:"partition,omitempty"`
+
+	// MaxUnavailable is how many updated pods may be unavailable: a number, or a
+	// percentage of the matched pods. Default 1.
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+
+	// ScatterStrategy spreads pods with these labels over the update.
+	// +optional
+	ScatterStrategy []UpdateScatterTerm `json:"scatterStrategy,omitempty"`
+}
+
+// SidecarSetUpdateStrategyType is whether pods are updated that were injected before.
+type SidecarSetUpdateStrategyType string
+
+const (
+	// RollingUpdateSidecarSetStrategyType updates pods in place, some at a time. The default.
+	RollingUpdateSidecarSetStrategyType SidecarSetUpdateStrategyType = "RollingUpdate"
+	// NotUpdateSidecarSetStrategyType leaves pods as they were injected.
+	NotUpdateSidecarSetStrategyType SidecarSetUpdateStrategyType = "NotUpdate"
+)
+
+// UpdateScatterTerm names pods by a label.
+type UpdateScatterTerm struct {
+	// Key is the key of the label.
+	Key string `json:"key"`
+	// Value is the value of the label; * stands for every value.
+	Value string `json:"value"`
+}
+
+// SidecarSetInjectionStrategy says what is injected into new pods.
+type SidecarSetInjectionStrategy struct {
+	// Paused leaves new pods alone.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+
+	// Revision injects that of an earlier revision. Default: that of the spec.
+	// +optional
+	Revision *SidecarSetInjectRevision `json:"revision,omitempty"`
+}
+
+// SidecarSetInjectRevision names a revision. One of both names must be given.
+type SidecarSetInjectRevision struct {
+	// CustomVersion is the label SidecarSetCustomVersionLabel of the revision.
+	// +optional
+	CustomVersion *string `json:"customVersion,omitempty"`
+
+	// RevisionName is the name of the revision; it goes before CustomVersion.
+	// +optional
+	RevisionName *string `json:"revisionName,omitempty"`
+
+	// Policy is Always, the default and the only one.
+	// +optional
+	Policy SidecarSetInjectRevisionPolicy `json:"policy,omitempty"`
+}
+
+// SidecarSetInjectRevisionPolicy is into which new pods a revision is injected.
+type SidecarSetInjectRevisionPolicy string
+
+// AlwaysSidecarSetInjectRevisionPolicy injects the revision into all new pods.
+const AlwaysSidecarSetInjectRevisionPolicy SidecarSetInjectRevisionPolicy = "Always"
+
+// SidecarSetPatchPodMetadata changes annotations of pods.
+type SidecarSetPatchPodMetadata struct {
+	// Annotations are the annotations.
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// PatchPolicy is Retain (default), Overwrite or MergePatchJson.
+	// +optional
+	PatchPolicy SidecarSetPatchPolicyType `json:"patchPolicy,omitempty"`
+}
+
+// SidecarSetPatchPolicyType is what becomes of an annotation that the pod has.
+type SidecarSetPatchPolicyType string
+
+const (
+	// SidecarSetRetainPatchPolicy leaves it as it is. The default.
+	SidecarSetRetainPatchPolicy SidecarSetPatchPolicyType = "Retain"
+	// SidecarSetOverwritePatchPolicy replaces it.
+	SidecarSetOverwritePatchPolicy SidecarSetPatchPolicyType = "Overwrite"
+	// SidecarSetMergePatchJSONPatchPolicy merges both as JSON objects.
+	SidecarSetMergePatchJSONPatchPolicy SidecarSetPatchPolicyType = "MergePatchJson"
+)
+
+// SidecarSetStatus is the observed state of a SidecarSet.
+type SidecarSetStatus struct {
+	// ObservedGeneration is the generation that the rest of the status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// MatchedPods is the number of pods that the SidecarSet injected, and still matches.
+	MatchedPods int32 `json:"matchedPods"`
+	// UpdatedPods is how many of these have its present containers.
+	UpdatedPods int32 `json:"updatedPods"`
+	// ReadyPods is how many of the matched pods are ready and run the images of their spec.
+	ReadyPods int32 `json:"readyPods"`
+	// UpdatedReadyPods is how many of these are updated.
+	// +optional
+	UpdatedReadyPods int32 `json:"updatedReadyPods,omitempty"`
+	// LatestRevision is the name of the revision of the spec.
+	// +optional
+	LatestRevision string `json:"latestRevision,omitempty"`
+	// CollisionCount counts the revisions whose name another one had.
+	// +optional
+	CollisionCount *int32 `json:"collisionCount,omitempty"`
+}
+
+// SidecarSet injects containers into pods as they are created, and updates their images
+// in place later.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster
+// +kubebuilder:printcolumn:name="MATCHED",type="integer",JSONPath=".status.matchedPods",description="The number of pods that it injected and still matches."
+// +kubebuilder:printcolumn:name="UPDATED",type="integer",JSONPath=".status.updatedPods",description="How many of these have its present containers."
+// +kubebuilder:printcolumn:name="READY",type="integer",JSONPath=".status.readyPods",description="How many of these are ready."
+// +kubebuilder:printcolumn:name="AGE",type="date",JSONPath=".metadata.creationTimestamp"
+type SidecarSet struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   SidecarSetSpec   `json:"spec,omitempty"`
+	Status SidecarSetStatus `json:"status,omitempty"`
+}
+
+// SidecarSetList is a list of SidecarSets.
+//
+// +kubebuilder:object:root=true
+type SidecarSetList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []SidecarSet `json:"items"`
+}
