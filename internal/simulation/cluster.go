@@ -70,11 +70,15 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
 		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
 	}
-	if h.server.NewestVersion() == before {
-		h.idle[pod.UID] = at
-	} else {
+	if h.server.NewestVersion() != before {
 		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
 		h.say("kubelet: acts for pod %s%s", pod.Name, how)
+		return h.settle()
+	}
+	if ended, err := h.endPod(pod, works); err != nil {
+		return err
+	} else if !ended {
+		h.idle[pod.UID] = at
 	}
 	return h.settle()
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -189,3 +190,29 @@ func (h *history) collectPods() error {
 func evicts(node *corev1.Node, pod *corev1.Pod) bool {
 	return !nodefit.New(&corev1.PodSpec{Tolerations: pod.Spec.Tolerations}).Stays(node)
 }
+
+// endPod has a pod end that runs, where pods of the kind do, and tells whether it has. One
+// with a bad image fails, or restarts again and again where its policy is that.
+func (h *history) endPod(pod *corev1.Pod, works bool) (bool, error) {
+	bad := strings.Contains(pod.Spec.Containers[0].Image, "bad")
+	if !h.workload.PodsEnd || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || !works && !bad {
+		return false, nil
+	}
+	after := pod.DeepCopy()
+	switch {
+	case !bad:
+		after.Status.Phase = corev1.PodSucceeded
+	case pod.Spec.RestartPolicy != corev1.RestartPolicyOnFailure:
+		after.Status.Phase = corev1.PodFailed
+	case len(after.Status.ContainerStatuses) == 0 || after.Status.ContainerStatuses[0].RestartCount >= mostRestarts:
+		return false, nil
+	default:
+		after.Status.ContainerStatuses[0].RestartCount++
+	}
+	h.say("kubelet: pod %s is %s", pod.Name, after.Status.Phase)
+	_, err := h.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(context.Background(), after, metav1.UpdateOptions{})
+	return true, err
+}
+
+// mostRestarts is how often a container is restarted that fails: more often than jobs allow.
+const mostRestarts = 3

@@ -23,6 +23,8 @@ type Workload struct {
 	// Nodes is how many nodes the cluster begins with: others join, and they leave, are
 	// tainted, relabelled and restarted. 0: nodes are nobody's concern.
 	Nodes int
+	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
+	PodsEnd bool
 	// Seeds is how many seeds a test plays. 0: Seeds.
 	Seeds uint64
 	// Create returns the workload of a seed. Its name and namespace are those of Web.

@@ -39,8 +39,6 @@ type cluster struct {
 	finished   finished
 	// ends says how the pod of a node ends, and whether it does. Nil: all succeed.
 	ends func(node string) (corev1.PodPhase, bool)
-	// plant plants a bug in every controller that starts. Nil: there is none.
-	plant func(*Reconciler)
 }
 
 // finished is JobMetrics.
@@ -108,9 +106,6 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 	}
 	controller, err := New(o)
 	c.Must(err)
-	if c.plant != nil {
-		c.plant(controller.Reconciler)
-	}
 	return reconciles, c.Start(controller.Run)
 }
 

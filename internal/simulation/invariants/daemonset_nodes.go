@@ -191,9 +191,7 @@ func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool
 	runs, stays = true, true
 	for i := range node.Spec.Taints {
 		taint := &node.Spec.Taints[i]
-		if tolerated[taint.Key] == taint.Effect || slices.ContainsFunc(spec.Tolerations, func(t corev1.Toleration) bool {
-			return (t.Key == taint.Key || t.Key == "") && (t.Effect == taint.Effect || t.Effect == "") && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
-		}) {
+		if tolerated[taint.Key] == taint.Effect || tolerates(spec, taint) {
 			continue
 		}
 		switch taint.Effect {
@@ -204,4 +202,11 @@ func fits(template *corev1.PodTemplateSpec, node *corev1.Node) (runs, stays bool
 		}
 	}
 	return runs, stays
+}
+
+// tolerates tells whether a pod tolerates a taint.
+func tolerates(spec *corev1.PodSpec, taint *corev1.Taint) bool {
+	return slices.ContainsFunc(spec.Tolerations, func(t corev1.Toleration) bool {
+		return (t.Key == taint.Key || t.Key == "") && (t.Effect == taint.Effect || t.Effect == "") && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
+	})
 }
