@@ -2,6 +2,6 @@
 
 // Package sidecar holds the CustomResourceDefinitions of the sidecar kinds.
 //
-// The kinds themselves are in v1alpha1, and what they inject into pods is computed in
-// injection.
+// The kinds themselves are in v1alpha1. What they inject into pods is computed in
+// injection; sidecarset says what is wrong with one.
 package sidecar
