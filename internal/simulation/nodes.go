@@ -194,8 +194,11 @@ func evicts(node *corev1.Node, pod *corev1.Pod) bool {
 // endPod has a pod end that runs, where pods of the kind do, and tells whether it has. One
 // with a bad image fails, or restarts again and again where its policy is that.
 func (h *history) endPod(pod *corev1.Pod, works bool) (bool, error) {
-	bad := strings.Contains(pod.Spec.Containers[0].Image, "bad")
-	if !h.workload.PodsEnd || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || !works && !bad {
+	if !h.workload.PodsEnd || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+		return false, nil
+	}
+	bad := slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, "bad") })
+	if !works && !bad {
 		return false, nil
 	}
 	after := pod.DeepCopy()
