@@ -162,11 +162,12 @@ func (j *daemonSetJudge) historyLimit() int {
 	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 0)
 }
 
-// neededRevisions says by short hash for what a revision is needed.
+// neededRevisions says by short hash for what a revision is needed: also for pods that are
+// still to be adopted, or released.
 func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
 	needed := map[string]string{shortHash(j.set.Status.CurrentRevision): "status.currentRevision"}
 	for _, pod := range s.Pods {
-		if j.owned(pod) {
+		if owns(j.set.UID, pod) || metav1.GetControllerOfNoCopy(pod) == nil && matches(j.set.Spec.Selector, pod.Labels) {
 			needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
 		}
 	}
