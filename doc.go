@@ -79,3 +79,10 @@ type Metrics interface {
 	// its duration, and its error, if any.
 	Reconciled(controller string, took time.Duration, err error)
 }
+
+// WaitMetrics may be implemented by Metrics beside them.
+type WaitMetrics interface {
+	// Waited is called with the name of the controller where a reconcile has done
+	// nothing yet, since the caches have not seen what it wrote before.
+	Waited(controller string)
+}

@@ -28,10 +28,11 @@ func TestFaults(t *testing.T) {
 		}
 		if (i+1)*rounds%len(faults) < rounds { // the end of a round
 			s.settle()
+			s.lostFew(i + 1)
 			s.Logf("after %.0f s: %d faults, %d of them while something was in progress", time.Since(s.begin).Seconds(), i+1, struck)
 		}
 	}
-	s.Logf("%s", s.record.Summary())
+	s.Logf("%s; %s", s.record.Summary(), s.taskPods())
 	if struck < 50 {
 		s.Errorf("expected at least 50 faults while something was in progress, observed %d of %d", struck, len(faults))
 	}

@@ -32,6 +32,16 @@ func (s *story) unsettled() (all []string) {
 			all = append(all, set.Name+": "+wrong)
 		}
 	}
+	for _, set := range s.daemonSets.All() {
+		if wrong := s.daemonSetUnsettled(set); wrong != "" {
+			all = append(all, set.Name+": "+wrong)
+		}
+	}
+	for _, job := range s.broadcastJobs.All() {
+		if wrong := s.broadcastJobUnsettled(job); wrong != "" {
+			all = append(all, job.Name+": "+wrong)
+		}
+	}
 	slices.Sort(all)
 	return all
 }
@@ -45,6 +55,9 @@ func (s *story) inProgress() (names []string) {
 	for _, set := range s.statefulSets.All() {
 		paused[set.Name] = set.Spec.UpdateStrategy.RollingUpdate.Paused
 	}
+	for _, set := range s.daemonSets.All() {
+		paused[set.Name] = set.Spec.UpdateStrategy.RollingUpdate.Paused != nil && *set.Spec.UpdateStrategy.RollingUpdate.Paused
+	}
 	for _, line := range s.unsettled() {
 		if name, _, _ := strings.Cut(line, ":"); !paused[name] {
 			names = append(names, name)
@@ -57,11 +70,12 @@ func (s *story) inProgress() (names []string) {
 func (s *story) podsUnsettled(name string, uid types.UID, replicas, updated int32, image string) string {
 	all, atImage := int32(0), int32(0)
 	for _, pod := range s.pods.All() {
-		if owner := metav1.GetControllerOf(pod); owner == nil || owner.UID != uid {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.UID != uid {
 			continue
 		}
-		// The status of a StatefulSet leaves the state out.
-		if !podstate.InService(pod) || lifecycle.StateOf(pod) != lifecyclev1alpha1.StateNormal {
+		// The status of a StatefulSet leaves the state out, and the pods of a DaemonSet have none without a hook.
+		if state := lifecycle.StateOf(pod); !podstate.InService(pod) || state != lifecyclev1alpha1.StateNormal && !(state == "" && owner.Kind == "DaemonSet") {
 			return podstate.Describe(pod, false)
 		}
 		all++
@@ -156,7 +170,12 @@ func (s *story) settle() {
 	for _, set := range s.statefulSets.All() {
 		s.editStatefulSet(set.Name, "goes on", func(set *v1beta1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = false })
 	}
+	for _, set := range s.daemonSets.All() {
+		s.editDaemonSet(set.Name, "goes on", func(set *v1alpha1.DaemonSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = nil })
+	}
 	s.awaitSettled()
+	s.ticks()
+	s.haltCronJob()
 	s.caughtUp()
 	s.reviewed()
 	written := s.Writes()
@@ -167,13 +186,14 @@ func (s *story) settle() {
 	s.record.Settled()
 	s.reviewed()
 	s.wroteStatusOnly(written)
+	s.pauseCronJob(false)
 	s.note("settled")
 }
 
 // wroteStatusOnly fails unless the managers have written one status of every workload since, and nothing else.
 func (s *story) wroteStatusOnly(since map[string]int) {
 	s.Helper()
-	wanted := map[string]int{"patch clonesets/status": len(cloneSets), "patch statefulsets/status": len(statefulSets)}
+	wanted := map[string]int{"patch clonesets/status": len(cloneSets), "patch statefulsets/status": len(statefulSets), "patch daemonsets/status": len(daemonSets)}
 	s.AwaitAsking("what the managers wrote is logged", func() string {
 		written, tooMany := map[string]int{}, false
 		for what, n := range s.Writes() {
@@ -208,6 +228,10 @@ func (s *story) touch() {
 	for _, name := range statefulSets {
 		version := s.editStatefulSet(name, "touched", func(set *v1beta1.StatefulSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
 		s.Await("the watch shows that "+name+" is touched", func() string { return s.statefulSets.Behind(version) })
+	}
+	for _, name := range daemonSets {
+		version := s.editDaemonSet(name, "touched", func(set *v1alpha1.DaemonSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
+		s.Await("the watch shows that "+name+" is touched", func() string { return s.daemonSets.Behind(version) })
 	}
 }
 

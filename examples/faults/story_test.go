@@ -13,6 +13,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +42,12 @@ type story struct {
 	statefulSets *mirror.Mirror[*v1beta1.StatefulSet]
 	images       map[string][]string // that users have chosen, by workload
 
+	nodes         []string // of DaemonSets
+	daemonSets    *mirror.Mirror[*v1alpha1.DaemonSet]
+	broadcastJobs *mirror.Mirror[*v1alpha1.BroadcastJob]
+	cronJobs      *mirror.Mirror[*v1alpha1.AdvancedCronJob]
+	jobs          *mirror.Mirror[*batchv1.Job]
+
 	mu    sync.Mutex
 	begin time.Time
 	trace []string
@@ -56,6 +63,14 @@ func newStory(t *testing.T, seed uint64) *story {
 
 	pods, claims := bed.Core.CoreV1().Pods(s.Namespace), bed.Core.CoreV1().PersistentVolumeClaims(s.Namespace)
 	revisions := bed.Core.AppsV1().ControllerRevisions(s.Namespace)
+	jobs, daemons := bed.Core.BatchV1().Jobs(s.Namespace), workloads.DaemonSets(s.Namespace)
+	tasks, crons := workloads.BroadcastJobs(s.Namespace), workloads.AdvancedCronJobs(s.Namespace)
+	s.createTaskNodes()
+	s.nodes = s.baseNodes()
+	s.daemonSets = testbed.Follow(s.Scene, mirror.From(daemons.List, daemons.Watch), invariants.Observe[*v1alpha1.DaemonSet](s.record))
+	s.broadcastJobs = testbed.Follow(s.Scene, mirror.From(tasks.List, tasks.Watch), invariants.Observe[*v1alpha1.BroadcastJob](s.record))
+	s.cronJobs = testbed.Follow(s.Scene, mirror.From(crons.List, crons.Watch), invariants.Observe[*v1alpha1.AdvancedCronJob](s.record))
+	s.jobs = testbed.Follow(s.Scene, mirror.From(jobs.List, jobs.Watch), invariants.Observe[*batchv1.Job](s.record))
 	cloned, stateful := workloads.CloneSets(s.Namespace), workloads.StatefulSets(s.Namespace)
 	s.cloneSets = testbed.Follow(s.Scene, mirror.From(cloned.List, cloned.Watch), invariants.Observe[*v1alpha1.CloneSet](s.record))
 	s.statefulSets = testbed.Follow(s.Scene, mirror.From(stateful.List, stateful.Watch), invariants.Observe[*v1beta1.StatefulSet](s.record))
@@ -71,6 +86,14 @@ func newStory(t *testing.T, seed uint64) *story {
 		if _, err := stateful.Create(s.Context(), statefulSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create StatefulSet %s: %v", name, err)
 		}
+	}
+	for _, name := range daemonSets {
+		if _, err := daemons.Create(s.Context(), daemonSet(name), metav1.CreateOptions{}); err != nil {
+			s.Fatalf("create DaemonSet %s: %v", name, err)
+		}
+	}
+	if _, err := crons.Create(s.Context(), cronJob(ticking), metav1.CreateOptions{}); err != nil {
+		s.Fatalf("create AdvancedCronJob %s: %v", ticking, err)
 	}
 	return s
 }

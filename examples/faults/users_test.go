@@ -77,10 +77,15 @@ func (s *story) editStatefulSet(name, what string, change func(*v1beta1.Stateful
 // stir changes a workload at random.
 func (s *story) stir() {
 	s.Helper()
-	if s.random.IntN(2) == 0 {
+	switch s.random.IntN(8) {
+	case 0, 1, 2:
 		s.stirCloneSet(cloneSets[s.random.IntN(len(cloneSets))])
-	} else {
+	case 3, 4, 5:
 		s.stirStatefulSet(statefulSets[s.random.IntN(len(statefulSets))])
+	case 6:
+		s.stirDaemonSet(daemonSets[s.random.IntN(len(daemonSets))])
+	case 7:
+		s.stirBroadcastJob()
 	}
 }
 
@@ -167,6 +172,7 @@ func (s *story) answerHooks() {
 		for ; ctx.Err() == nil; mirror.Pause(ctx) {
 			for _, pod := range s.pods.All() {
 				s.answerHook(ctx, pod)
+				s.endTask(ctx, pod)
 			}
 		}
 	}()

@@ -27,9 +27,9 @@ type Kind[S any] struct {
 	FailedDelete func(rollout.DeletionReason) string
 	// Recreates says that an event is recorded the deletions for updates apart.
 	Recreates bool
-	// Ended gives the reason and the text of the event about a pod that has ended and
-	// is replaced. Default: RecreatingFailedPod.
-	Ended func(*corev1.Pod) (reason, message string)
+	// Ended gives the type, the reason and the text of the event about a pod that has
+	// ended and is replaced. Default: RecreatingFailedPod.
+	Ended func(*corev1.Pod) (eventType, reason, message string)
 
 	// Status is the podplan.Status of the kind.
 	Status Status[S]
@@ -216,8 +216,8 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 		}
 	}
 	if d.For == rollout.DeleteFailed {
-		reason, message := a.ended(d.Pod)
-		a.Event(corev1.EventTypeWarning, reason, "%s", message)
+		eventType, reason, message := a.ended(d.Pod)
+		a.Event(eventType, reason, "%s", message)
 	}
 	remove := a.DeletePod
 	if d.Unchanged {
@@ -243,11 +243,11 @@ func (a *Applier[S]) deletePod(ctx context.Context, d rollout.PodDeletion) error
 	return errors.Join(errs...)
 }
 
-func (a *Applier[S]) ended(pod *corev1.Pod) (reason, message string) {
+func (a *Applier[S]) ended(pod *corev1.Pod) (eventType, reason, message string) {
 	if a.Kind.Ended != nil {
 		return a.Kind.Ended(pod)
 	}
-	return "RecreatingFailedPod", fmt.Sprintf("Pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
+	return corev1.EventTypeWarning, "RecreatingFailedPod", fmt.Sprintf("Pod %s has ended (%s) and is recreated", pod.Name, pod.Status.Phase)
 }
 
 // patchPods changes pods, those to be updated as far as that is allowed. (CS-32)

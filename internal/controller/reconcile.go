@@ -103,6 +103,9 @@ func (r *Reconciler[S, P]) Reconcile(ctx context.Context, key types.NamespacedNa
 		return 0, err
 	}
 	if wait, err := r.wait(ctx, key); wait > 0 || err != nil {
+		if metrics, ok := r.Metrics.(podwright.WaitMetrics); ok && err == nil {
+			metrics.Waited(r.Name)
+		}
 		return wait, err
 	}
 	observed := r.Clock.Now()

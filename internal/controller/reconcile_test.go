@@ -42,7 +42,13 @@ type fixture struct {
 	takes      time.Duration // to plan
 	applied    []plan
 	applyErr   error
+	waited     int
 }
+
+// Reconciled and Waited are podwright.Metrics.
+
+func (s *fixture) Reconciled(string, time.Duration, error) {}
+func (s *fixture) Waited(string)                           { s.waited++ }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -54,7 +60,7 @@ func newFixture(t *testing.T) *fixture {
 	createPod(t, client, "other") // the server has come to a version later than 1
 	s.writer = apply.NewWriter(client)
 	s.Reconciler = NewReconciler(Kind[snapshot, plan]{
-		Options: Options{Clock: s.clock}, Writes: &s.writer.Own, Forget: s.writer.Forget,
+		Options: Options{Clock: s.clock, Metrics: s}, Writes: &s.writer.Own, Forget: s.writer.Forget,
 		Reads:   []Read{{Resource: consistency.Pods, Live: apiwriter.Pods(client)}, {Resource: consistency.Claims, Live: apiwriter.Claims(client)}},
 		Synced:  func(consistency.Resource) string { return s.synced },
 		Observe: func(context.Context, types.NamespacedName) (*snapshot, error) { return s.observed, s.observeErr },
@@ -143,6 +149,9 @@ func TestReconcile(t *testing.T) {
 			after, err := s.Reconcile(t.Context(), web)
 			if after != test.after || !errors.Is(err, test.err) {
 				t.Errorf("again after %v, error %v; want %v, %v", after, err, test.after, test.err)
+			}
+			if waits := test.after == StaleRetry; (s.waited == 1) != waits {
+				t.Errorf("measured %d waits, want one: %v", s.waited, waits)
 			}
 			if diff := cmp.Diff(test.applied, s.applied); diff != "" {
 				t.Errorf("applied (-want +got):\n%s", diff)

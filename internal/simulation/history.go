@@ -262,7 +262,7 @@ func (h *history) serve(r *request, f fate) error {
 	if known := r.process.known; known != nil && r.Resource == pods && f.before != nil {
 		known.refused[r.Name] = true // before the answer, upon which a reconcile goes on without it
 	}
-	if r.Verb == "patch" && r.Resource == pods && !r.DryRun {
+	if (r.Verb == "patch" || r.Verb == "delete") && r.Resource == pods && !r.DryRun {
 		r.process.passOver(r.Name, f.before != nil || f.after != nil)
 	}
 	h.requests.after = f.after

@@ -20,7 +20,7 @@ type knowledge struct {
 	at       time.Time
 	version  int64                        // of the API server when it looked
 	asked    map[string]int64             // the same of when it asked about a pod since, by name
-	refused  map[string]bool              // pods about which a request of the reconcile has failed, or a patch before it, by name
+	refused  map[string]bool              // pods about which a request of the reconcile has failed, or a patch or deletion before it, by name
 	observed map[string]map[string]Object // by resource and name
 	objects  map[string]map[string]Object
 }

@@ -32,8 +32,8 @@ type Process struct {
 	replicas   map[string]*replica
 	own        []write    // its writes, in order
 	known      *knowledge // of its last reconcile
-	// passedOver are the pods that it has failed to patch and may pass over until it
-	// has patched them, by name.
+	// passedOver are the pods that it has failed to patch or to delete and may pass over
+	// until it has, by name.
 	passedOver map[string]bool
 
 	dirty    bool      // something has changed since the last reconcile began
@@ -57,7 +57,7 @@ func (p *Process) Kubernetes() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(p.Config)
 }
 
-// passOver remembers whether the last patch of a pod has failed.
+// passOver remembers whether the last patch or deletion of a pod has failed.
 func (p *Process) passOver(pod string, failed bool) {
 	if p.passedOver == nil {
 		p.passedOver = map[string]bool{}

@@ -210,6 +210,11 @@ func TestPodsThatCannotBeDeletedAreActive(t *testing.T) {
 		if diff := cmp.Diff("running desired=1 active=2 succeeded=0 failed=0", c.outcome()); diff != "" {
 			t.Errorf("status (-want +got):\n%s", diff)
 		}
+		c.FailBefore(nil)
+		c.MustReconcile()
+		if failed, deleted := c.Events.Count("FailedDelete"), c.Events.Count("SuccessfulDelete"); failed != 1 || deleted != 1 {
+			t.Errorf("%d events FailedDelete and %d SuccessfulDelete, want one of each", failed, deleted)
+		}
 	})
 }
 

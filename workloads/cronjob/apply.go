@@ -65,7 +65,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	}
 	a.recordWaiting()
 	if err := apply.Each(ctx, plan.Replace, a.delete); err != nil {
-		return 0, err // (ACJ-12.2)
+		return 0, errors.Join(err, a.holdBack(ctx))
 	}
 	if err := a.status(ctx); err != nil || a.Gone {
 		return 0, err
@@ -77,6 +77,16 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		cleanErr = nil // a back-off would make the next job late (ACJ-5.1)
 	}
 	return plan.RequeueAfter, errors.Join(startErr, cleanErr)
+}
+
+// holdBack does what the plan says, but creates no job, and so claims no scheduled
+// time: a job that is to be replaced could not be deleted. (ACJ-12.2)
+func (a *applier) holdBack(ctx context.Context) error {
+	var statusErr error
+	if a.plan.Unclaimed != nil {
+		statusErr = a.WriteStatus(ctx, &a.snapshot.CronJob.Status, a.plan.Unclaimed)
+	}
+	return errors.Join(statusErr, apply.Each(ctx, a.plan.Clean, a.delete))
 }
 
 // status writes the planned status. Where that claims a scheduled time, it is

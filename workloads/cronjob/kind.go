@@ -3,6 +3,7 @@
 package cronjob
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -120,7 +121,7 @@ func (r *Reconciler) kind(o *Options) controller.Kind[Snapshot, Plan] {
 	}
 	return controller.Kind[Snapshot, Plan]{
 		Package: "cronjob", Name: "advancedcronjob-controller", Options: controller.Options{
-			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+			Workers: cmp.Or(o.Workers, workers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: reads, Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget, LastRetry: lastRetry,

@@ -31,6 +31,10 @@ type ScheduleMetrics interface {
 	Missed(times int)
 }
 
+// workers is the default of Options.Workers. With it a thousand jobs are created within
+// a second where a write takes 8 ms. (ACJ-10.1)
+const workers = 20
+
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Workloads are required; every other field has a useful zero value.
 type Options struct {
@@ -63,7 +67,8 @@ type Options struct {
 	// is perhaps done again there. Default false: Reconcile returns an error.
 	AllowStaleReads bool
 
-	// Workers is the number of cron jobs reconciled at the same time. Default 3.
+	// Workers is the number of cron jobs reconciled at the same time. Default 20: many
+	// are due at the same minute, and each of them waits for two writes.
 	Workers int
 	// Clock defaults to the real one. The location of its times is the time zone of
 	// schedules that name none.
@@ -78,7 +83,7 @@ func (o *Options) validate() error {
 	check := controller.Check("cronjob")
 	check.Client(o.Kubernetes)
 	check.That(o.Workloads != nil, "Options.Workloads is nil: it needs a client of the workload kinds, client.NewForConfig makes one")
-	check.Workers(o.Workers, "cron jobs", 3)
+	check.Workers(o.Workers, "cron jobs", workers)
 	return check.Err()
 }
 

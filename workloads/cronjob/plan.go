@@ -31,6 +31,10 @@ type Plan struct {
 	// written before Start is created: what it says of lastScheduleTime is the claim
 	// by which no time is run twice.
 	Status *v1alpha1.AdvancedCronJobStatus
+	// Unclaimed is written instead of Status where a job in Replace could not be
+	// deleted: the same without the claim, as Start is not created then. Nil where
+	// the present one stands, or Replace is empty.
+	Unclaimed *v1alpha1.AdvancedCronJobStatus
 
 	// Due is the latest scheduled time that has come and for which no job was
 	// created; zero for none. Missed counts all of these, up to 101.

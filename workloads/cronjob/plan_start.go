@@ -34,7 +34,7 @@ func (p *planner) planStart() {
 	since := p.since()
 	p.plan.Due, p.plan.Missed = missed(schedule, since, p.Now)
 	p.plan.Ahead = p.last.Sub(p.Now) > mostSkew
-	p.plan.Next = schedule.Next(later(since, p.Now))
+	p.plan.Next = schedule.Next(later(since, p.plan.Due)) // which is later than now
 	if !p.plan.Next.IsZero() {
 		p.plan.RequeueAfter = max(p.plan.Next.Sub(p.Now), time.Millisecond) // (ACJ-10)
 	}

@@ -4,26 +4,38 @@ package cronjob
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // planStatus computes the status. (ACJ-4)
 func (p *planner) planStatus() {
+	claimed := p.last
+	if p.plan.Start != nil {
+		claimed = later(claimed, p.plan.Start.Scheduled)
+	}
+	p.plan.Status = p.status(claimed)
+	if len(p.plan.Replace) > 0 {
+		p.plan.Unclaimed = p.status(p.last) // (ACJ-12.2)
+	}
+}
+
+// status is the status with a lastScheduleTime, nil where the present one stands.
+func (p *planner) status(last time.Time) *v1alpha1.AdvancedCronJobStatus {
 	status := p.CronJob.Status.DeepCopy()
 	status.ObservedGeneration, status.Type, status.Active = p.CronJob.Generation, p.kind, p.active()
-	last := p.last
-	if p.plan.Start != nil {
-		last = later(last, p.plan.Start.Scheduled)
-	}
 	if !last.IsZero() {
 		status.LastScheduleTime = &metav1.Time{Time: last}
 	}
-	if !equality.Semantic.DeepEqual(&p.CronJob.Status, status) {
-		p.plan.Status = status
+	if equality.Semantic.DeepEqual(&p.CronJob.Status, status) {
+		return nil
 	}
+	return status
 }
 
 // active refers to the jobs that have not finished. A reference stays as it was

@@ -54,12 +54,13 @@ func (m *model) play() {
 		"reconcile and end": func(t *rapid.T) {
 			m.reconcile(rapid.SampledFrom([]string{"before the claim", "after the claim", "after the creation"}).Draw(t, "when"))
 		},
-		"reconcile, refused":  func(*rapid.T) { m.reconcile("refused") },
-		"restart":             func(*rapid.T) { m.s.Unstarted = time.Time{} },
-		"time passes":         func(t *rapid.T) { m.pass(rapid.IntRange(0, 600).Draw(t, "seconds")) },
-		"much time passes":    func(t *rapid.T) { m.pass(rapid.IntRange(0, 4*24*3600).Draw(t, "seconds")) },
-		"the clock goes back": func(t *rapid.T) { m.pass(-rapid.IntRange(0, 3600).Draw(t, "seconds")) },
-		"a job ends":          func(*rapid.T) { m.end() },
+		"reconcile, refused":      func(*rapid.T) { m.reconcile("refused") },
+		"reconcile, not replaced": func(*rapid.T) { m.reconcile("not replaced") },
+		"restart":                 func(*rapid.T) { m.s.Unstarted = time.Time{} },
+		"time passes":             func(t *rapid.T) { m.pass(rapid.IntRange(0, 600).Draw(t, "seconds")) },
+		"much time passes":        func(t *rapid.T) { m.pass(rapid.IntRange(0, 4*24*3600).Draw(t, "seconds")) },
+		"the clock goes back":     func(t *rapid.T) { m.pass(-rapid.IntRange(0, 3600).Draw(t, "seconds")) },
+		"a job ends":              func(*rapid.T) { m.end() },
 		"jobs are run": func(t *rapid.T) {
 			for range rapid.IntRange(1, 3).Draw(t, "jobs") {
 				m.pass(24 * 3600)
@@ -110,6 +111,10 @@ func (m *model) reconcile(ends string) {
 			m.s.Unstarted = time.Time{}
 		}
 	}
+	if ends == "not replaced" && len(plan.Replace) > 0 {
+		m.holdBack(plan)
+		return
+	}
 	m.remove(plan.Replace)
 	if ends == "before the claim" {
 		m.s.Unstarted = time.Time{}
@@ -139,6 +144,19 @@ func (m *model) reconcile(ends string) {
 	m.s.Unstarted = time.Time{}
 	if ends == "" {
 		m.remove(plan.Clean)
+	}
+}
+
+// holdBack applies a plan where the API server does not let a job go that is to be replaced.
+func (m *model) holdBack(plan *cronjob.Plan) {
+	if plan.Unclaimed != nil {
+		m.s.CronJob.Status = *plan.Unclaimed
+	}
+	m.remove(plan.Clean)
+	if again := m.plan(m.s); again.Start == nil || !again.Start.Scheduled.Equal(plan.Start.Scheduled) {
+		m.violate("ACJ-12.2", "%s was not run, and is not due any more: %s", plan.Start.Scheduled, again)
+	} else if again.Unclaimed != nil || len(again.Clean) > 0 {
+		m.violate("ACJ-12.2", "it does not settle while a job cannot be replaced: %s", again)
 	}
 }
 
@@ -185,6 +203,33 @@ func (m *model) judge(plan *cronjob.Plan) {
 	if !*spec.Paused && (plan.RequeueAfter <= 0 || plan.Next.Sub(m.s.Now) != plan.RequeueAfter) {
 		m.violate("ACJ-10", "the next time is %s, it is called after %s", plan.Next, plan.RequeueAfter)
 	}
+	if ahead, known := m.ahead(plan); known && !*spec.Paused && plan.Next.After(ahead) {
+		m.violate("ACJ-10", "the next time is %s, and %s is due before", plan.Next, ahead)
+	}
+}
+
+// ahead is the first scheduled time that has not come, where few have come since the last job.
+func (m *model) ahead(plan *cronjob.Plan) (at time.Time, known bool) {
+	schedule, err := cron.ParseStandard(m.s.CronJob.Spec.Schedule)
+	if err != nil {
+		m.Fatal(err)
+	}
+	at = m.s.CronJob.CreationTimestamp.Time
+	if last := m.s.CronJob.Status.LastScheduleTime; last != nil {
+		at = last.Time
+	}
+	for _, c := range plan.Children {
+		if c.Scheduled.After(at) {
+			at = c.Scheduled
+		}
+	}
+	at = at.UTC()
+	for range 10 {
+		if at = schedule.Next(at); at.After(m.s.Now) {
+			return at, true
+		}
+	}
+	return at, false
 }
 
 // check checks what holds after every step: lastScheduleTime does not go back, and what
@@ -282,6 +327,7 @@ func TestPropertiesFindBugs(t *testing.T) {
 			}
 			return plan
 		}},
+		{"a time is claimed whose job is held back", "ACJ-12.2", inPlan(func(p *cronjob.Plan) { p.Unclaimed = p.Status })},
 		{"a refused job is forgotten", "ACJ-13.2", func(s *cronjob.Snapshot) *cronjob.Plan {
 			with := *s
 			with.Unstarted = time.Time{}

@@ -3,6 +3,7 @@
 package daemonset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,6 +77,7 @@ func (a *applier) allowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error
 // apply applies the plan. One pod's failure does not stop the others.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
 	a := r.begin(s, plan)
+	r.metrics.Counted(a.Key, cmp.Or(plan.Status, &s.Set.Status))
 	if a.Begins("SelectingAll", plan.SelectsAll) {
 		a.Event(corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
 	}
@@ -133,12 +135,12 @@ func (a *applier) nameTaken(ctx context.Context, c *rollout.PodCreation, _ error
 }
 
 // ended is the event about a pod that has ended. (DS-4)
-func ended(pod *corev1.Pod) (reason, message string) {
-	reason = "FailedDaemonPod"
+func ended(pod *corev1.Pod) (eventType, reason, message string) {
+	eventType, reason = corev1.EventTypeWarning, "FailedDaemonPod"
 	if pod.Status.Phase == corev1.PodSucceeded {
-		reason = "SucceededDaemonPod"
+		eventType, reason = corev1.EventTypeNormal, "SucceededDaemonPod"
 	}
-	return reason, fmt.Sprintf("Pod %s on node %s has ended (%s) and is replaced", pod.Name, nodeOf(pod), pod.Status.Phase)
+	return eventType, reason, fmt.Sprintf("Pod %s on node %s has ended (%s) and is replaced", pod.Name, nodeOf(pod), pod.Status.Phase)
 }
 
 // message is the text of the event about a write, that of the DaemonSets of Kubernetes

@@ -57,6 +57,7 @@ type Reconciler struct {
 	direct    bool
 	ended     podplan.BackOff
 	attempts  attempts
+	metrics   SetMetrics
 	shell     *controller.Reconciler[Snapshot, Plan]
 }
 
@@ -68,7 +69,10 @@ func NewReconciler(o Options) (*Reconciler, error) {
 		return nil, err
 	}
 	r := &Reconciler{workloads: o.Workloads, reader: o.Reader, jobs: o.Jobs, budget: o.Budget, features: o.Features, writer: newWriter(&o),
-		direct: o.AssignDirectly, ended: podplan.BackOff{Most: mostBackOff}}
+		direct: o.AssignDirectly, ended: podplan.BackOff{Most: mostBackOff}, metrics: o.SetMetrics}
+	if r.metrics == nil {
+		r.metrics = noMetrics{}
+	}
 	r.shell = controller.NewReconciler(r.kind(&o))
 	return r, nil
 }

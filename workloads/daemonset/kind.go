@@ -111,6 +111,7 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
 	r.ended.Forget(key)
 	r.attempts.forget(key)
+	r.metrics.Gone(key)
 }
 
 // observe reads everything that a plan for the DaemonSet depends on. It returns

@@ -3,6 +3,7 @@
 package daemonset
 
 import (
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -13,10 +14,27 @@ import (
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 // Metrics receives what the controller measures of itself.
 type Metrics = podwright.Metrics
+
+// SetMetrics receives how far DaemonSets have come. Implementations must be safe
+// for use by several goroutines.
+type SetMetrics interface {
+	// Counted is called in every reconcile of a DaemonSet with its status, which the
+	// implementation must not change.
+	Counted(set types.NamespacedName, status *v1alpha1.DaemonSetStatus)
+	// Gone is called when a DaemonSet does not exist any more.
+	Gone(set types.NamespacedName)
+}
+
+// noMetrics is SetMetrics that measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Counted(types.NamespacedName, *v1alpha1.DaemonSetStatus) {}
+func (noMetrics) Gone(types.NamespacedName)                               {}
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Workloads are required; every other field has a useful zero value.
@@ -60,8 +78,9 @@ type Options struct {
 	Clock clock.WithTicker
 	// Recorder receives events about DaemonSets. Default nil: no events.
 	Recorder record.EventRecorder
-	// Metrics, and QueueMetrics of the work queue, default to none.
+	// Metrics, SetMetrics, and QueueMetrics of the work queue, default to none.
 	Metrics      Metrics
+	SetMetrics   SetMetrics
 	QueueMetrics workqueue.MetricsProvider
 
 	// Features switches behaviour. Its zero value is the default of every feature.

@@ -3,14 +3,19 @@
 package daemonset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
 const inPlaceTen = `{"spec":{"updateStrategy":{"rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":10}}}}`
@@ -137,19 +142,89 @@ func TestAdoption(t *testing.T) {
 	})
 }
 
-// TestEvents records events. (DS-1, DS-4)
+// TestEvents records every event that there is. (DS-1, DS-4, DS-19)
 func TestEvents(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.addNodes("n1")
+		c.FailBefore(fixture.Fail("create pods", fixture.ErrQuota))
 		c.Create(testSet("web"), "{}")
+		c.MustFailReconcile(apierrors.IsForbidden)
+		c.FailBefore(nil)
 		c.Settle()
+		c.FailBefore(fixture.Fail("delete pods", fixture.ErrQuota))
 		c.PatchPod(c.PodNames()[0], `{"status":{"phase":"Failed"}}`, "status")
+		c.MustFailReconcile(apierrors.IsForbidden)
+		c.FailBefore(nil)
+		c.Settle()
+		c.PatchPod(c.PodNames()[0], `{"status":{"phase":"Succeeded"}}`, "status")
+		c.Settle()
+		c.Edit(inPlaceTen)
+		c.SetImage("nginx:2")
+		c.Settle() // which recreates the pod, with the gate
+		c.FailBefore(fixture.Fail("patch pods", fixture.ErrQuota))
+		c.SetImage("nginx:3")
+		c.MustFailReconcile(apierrors.IsForbidden)
+		c.FailBefore(nil)
+		c.Settle()
+		c.Edit(`{"spec":{"selector":{"matchLabels":null}}}`)
 		c.Settle()
 		events := strings.Join(c.Events.All(), "\n")
-		for _, want := range []string{"Normal SuccessfulCreate: Created pod: web-", "Warning FailedDaemonPod: Pod web-", "Normal SuccessfulDelete: Deleted pod: web-"} {
+		for _, want := range []string{
+			"Warning FailedCreate: Error creating: ", "Normal SuccessfulCreate: Created pod: web-",
+			"Warning FailedDelete: Error deleting: ", "Normal SuccessfulDelete: Deleted pod: web-",
+			"Warning FailedDaemonPod: Pod web-", "Normal SucceededDaemonPod: Pod web-",
+			"Normal SuccessfulUpdatePodInPlace: ", "Warning FailedUpdatePodInPlace: ", "Warning SelectingAll: This daemon set",
+		} {
 			if !strings.Contains(events, want) {
-				t.Errorf("no event %q in\n%s", want, events)
+				t.Errorf("DS-19: no event %q in\n%s", want, events)
 			}
+		}
+	})
+}
+
+// numbers are SetMetrics that remember the last ones.
+type numbers map[types.NamespacedName]string
+
+func (n numbers) Counted(set types.NamespacedName, s *v1alpha1.DaemonSetStatus) {
+	n[set] = fmt.Sprint(s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.UpdatedNumberScheduled, s.NumberMisscheduled)
+}
+func (n numbers) Gone(set types.NamespacedName) { delete(n, set) }
+
+// The numbers of a DaemonSet are measured while it exists, also by a manager that starts when nothing happens. (DS-19.1)
+func TestSetMetrics(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		measured := numbers{}
+		c.options.SetMetrics = measured
+		c.restart()
+		c.addNodes(nodeNames(4)...)
+		c.Create(testSet("web"), `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":3}}}}`)
+		c.Settle()
+		c.SetImage("nginx:2")
+		c.Settle()
+		for _, pod := range c.Pods() {
+			if nodeOf(&pod) == "n2" {
+				c.PatchPod(pod.Name, `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
+			}
+		}
+		c.MustReconcile()
+		c.patchNode("n1", `{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`)
+		c.MustReconcile()
+		s := c.get().Status
+		want := fmt.Sprint(s.DesiredNumberScheduled, s.CurrentNumberScheduled, s.NumberReady, s.UpdatedNumberScheduled, s.NumberMisscheduled)
+		if s.DesiredNumberScheduled != 3 || s.NumberReady != 2 || s.UpdatedNumberScheduled != 1 || s.NumberMisscheduled != 1 || measured[web] != want {
+			t.Errorf("DS-19.1: measured %q of the status %+v", measured[web], s)
+		}
+		clear(measured)
+		c.restart()
+		c.MustReconcile()
+		if measured[web] != want {
+			t.Errorf("DS-19.1: measured %q after a restart, want %q", measured[web], want)
+		}
+		c.Must(c.sets.Delete(t.Context(), web.Name, metav1.DeleteOptions{}))
+		synctest.Wait()
+		c.MustReconcile()
+		if len(measured) != 0 {
+			t.Errorf("DS-19.1: measured %v of a DaemonSet that is gone", measured)
 		}
 	})
 }

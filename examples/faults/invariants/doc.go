@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package invariants watches CloneSets and StatefulSets on a real control plane: it judges what the API server has stored,
-// change by change, whatever happens to the programs that keep them.
+// Package invariants watches workloads on a real control plane: it judges what the API server has stored,
+// change by change, whatever happens to the programs that manage them. Of DaemonSets, BroadcastJobs and AdvancedCronJobs it
+// asks little, and nothing that a controller has counted: one pod a node, and no more nodes out of service than maxUnavailable;
+// every node of a job run once, and counted as its pod has ended; no scheduled time with two jobs. Of CloneSets and StatefulSets:
 //
 // What a controller may write is said in one place, the package of the same name in the simulation of the library, which judges
 // one write from what its author knew. A [Judge] finds out from watches what that package wants to be told:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +17,7 @@ import (
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
 
-// Change is what has become of one object: a pod, a claim, a revision, a v1alpha1 CloneSet or a v1beta1 StatefulSet. Old is
+// Change is what has become of one object: a pod, a claim, a revision, a Job, or a workload. Old is
 // nil where it is new, New is nil where it is gone. The judge remembers the objects, so nobody may change them any more.
 type Change struct{ Old, New metav1.Object }
 
@@ -27,6 +28,10 @@ type Judge struct {
 	pods      map[types.UID]*corev1.Pod
 	claims    map[types.UID]*corev1.PersistentVolumeClaim
 	revisions map[types.UID]*appsv1.ControllerRevision
+
+	daemonSets    map[types.UID]*daemonSet
+	broadcastJobs map[types.UID]*broadcastJob
+	cronJobs      map[types.UID]*cronJob
 }
 
 // NewJudge returns a judge that has seen nothing yet. Strangers are pods and claims that belong to no workload, and must stay
@@ -35,6 +40,7 @@ func NewJudge(strangers ...types.UID) *Judge {
 	j := &Judge{
 		strangers: map[types.UID]bool{}, sets: map[types.UID]*set{}, pods: map[types.UID]*corev1.Pod{},
 		claims: map[types.UID]*corev1.PersistentVolumeClaim{}, revisions: map[types.UID]*appsv1.ControllerRevision{},
+		daemonSets: map[types.UID]*daemonSet{}, broadcastJobs: map[types.UID]*broadcastJob{}, cronJobs: map[types.UID]*cronJob{},
 	}
 	for _, uid := range strangers {
 		j.strangers[uid] = true
@@ -52,6 +58,7 @@ func (j *Judge) See(changes []Change, gap bool) (wrong []invariants.Violation) {
 	for _, change := range changes {
 		wrong = append(wrong, j.judge(change, gap)...)
 	}
+	wrong = append(wrong, j.judgeDaemonSets(changes)...)
 	for _, change := range changes {
 		j.remember(change, gap)
 	}
@@ -70,7 +77,7 @@ func (j *Judge) Settled() (wrong []invariants.Violation) {
 		}
 		wrong = append(wrong, v.wrong...)
 	}
-	return wrong
+	return append(wrong, j.judgeJobsSettled()...)
 }
 
 // take takes note of a change.
@@ -80,6 +87,12 @@ func (j *Judge) take(c Change) {
 		j.setOf(object).count(object)
 	case *v1beta1.StatefulSet:
 		j.setOf(object).count(object)
+	case *v1alpha1.DaemonSet:
+		j.takeDaemonSet(object)
+	case *v1alpha1.BroadcastJob:
+		j.takeBroadcastJob(object)
+	case *v1alpha1.AdvancedCronJob:
+		j.takeCronJob(object)
 	case *corev1.Pod:
 		take(j.pods, c, object)
 	case *corev1.PersistentVolumeClaim:
@@ -127,6 +140,10 @@ func (j *Judge) judge(c Change, gap bool) []invariants.Violation {
 		case *corev1.Pod:
 			v.about = "pod " + podstate.Describe(object, c.New == nil)
 			j.judgePod(v, c)
+			j.judgeBroadcastJobPod(v, c)
+		case *batchv1.Job:
+			v.about = "job " + object.Name
+			j.judgeScheduledJob(v, c)
 		case *corev1.PersistentVolumeClaim:
 			v.about = "claim " + object.Name
 			j.judgeClaim(v, c)

@@ -127,6 +127,13 @@ func (r *Record) Review() []string {
 	return slices.Clone(r.wrong)
 }
 
+// Runs is that of the judge, of what has been judged.
+func (r *Record) Runs(uid types.UID) (runs, lost []time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.judge.Runs(uid)
+}
+
 // Settled says that what has been judged is settled, and has that judged too.
 func (r *Record) Settled() {
 	r.mu.Lock()

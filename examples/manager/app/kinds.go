@@ -152,7 +152,7 @@ func daemonSets(f *pflag.FlagSet) kind {
 			return controllers.Of(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Features: daemonset.Features{
+				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Features: daemonset.Features{
 					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					PreDownload:       jobs != nil,
 				},
@@ -186,7 +186,7 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 }
 
 func advancedCronJobs(f *pflag.FlagSet) kind {
-	workers := f.Int("advancedcronjob-workers", 3, "AdvancedCronJobs reconciled at the same time")
+	workers := f.Int("advancedcronjob-workers", 20, "AdvancedCronJobs reconciled at the same time")
 	return kind{
 		name: "advancedcronjob-controller", resource: v1alpha1.SchemeGroupVersion.WithResource("advancedcronjobs"),
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {

@@ -52,6 +52,7 @@ const registrationTimeout = 20 * time.Second
 var (
 	reconciles = metrics.New(ctrlmetrics.Registry)
 	schedules  = metrics.NewSchedules(ctrlmetrics.Registry)
+	sets       = metrics.NewDaemonSets(ctrlmetrics.Registry)
 	jobs       = metrics.NewJobs(ctrlmetrics.Registry)
 	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )

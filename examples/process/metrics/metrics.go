@@ -13,8 +13,8 @@ import (
 
 // Reconciles counts and times what controllers do. It is the Metrics of their Options. New makes it.
 type Reconciles struct {
-	total, failed *prometheus.CounterVec
-	seconds       *prometheus.HistogramVec
+	total, failed, waited *prometheus.CounterVec
+	seconds               *prometheus.HistogramVec
 }
 
 // New registers the metrics. Where controller-runtime has registered its own, which have the same names, labels and
@@ -27,6 +27,9 @@ func New(registry prometheus.Registerer) *Reconciles {
 		}, append(by, "result"))),
 		failed: register(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "controller_runtime_reconcile_errors_total", Help: "Total number of reconciliation errors per controller",
+		}, by)),
+		waited: register(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "podwright_stale_sync_skips_total", Help: "Reconciles put off per controller, until its caches show its last writes",
 		}, by)),
 		seconds: register(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "controller_runtime_reconcile_time_seconds", Help: "Length of time per reconciliation per controller",
@@ -59,9 +62,13 @@ func (r *Reconciles) Reconciled(controller string, took time.Duration, err error
 	r.seconds.WithLabelValues(controller).Observe(took.Seconds())
 }
 
+// Waited counts a reconcile that was put off.
+func (r *Reconciles) Waited(controller string) { r.waited.WithLabelValues(controller).Inc() }
+
 // Started makes the series of a controller visible before its first reconcile.
 func (r *Reconciles) Started(controller string) {
 	r.failed.WithLabelValues(controller)
+	r.waited.WithLabelValues(controller)
 	r.total.WithLabelValues(controller, "success")
 	r.total.WithLabelValues(controller, "error")
 }

@@ -20,7 +20,7 @@ func NewSchedules(registry prometheus.Registerer) *Schedules {
 	return &Schedules{
 		late: register(registry, prometheus.Histogram(prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "podwright_advancedcronjob_creation_delay_seconds", Help: "Time from the scheduled time of a job to its creation",
-			Buckets: prometheus.ExponentialBuckets(0.01, 4, 9), // to about eleven minutes
+			Buckets: prometheus.ExponentialBuckets(1./32, 2, 15), // to about nine minutes
 		}))),
 		missed: register(registry, prometheus.Counter(prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "podwright_advancedcronjob_missed_total", Help: "Scheduled times for which no job was created",

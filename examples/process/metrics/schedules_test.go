@@ -21,15 +21,21 @@ func TestSchedules(t *testing.T) {
 	const want = `
 # HELP podwright_advancedcronjob_creation_delay_seconds Time from the scheduled time of a job to its creation
 # TYPE podwright_advancedcronjob_creation_delay_seconds histogram
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.01"} 0
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.04"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.16"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.64"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="2.56"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="10.24"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="40.96"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="163.84"} 1
-podwright_advancedcronjob_creation_delay_seconds_bucket{le="655.36"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.03125"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.0625"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.125"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.25"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="0.5"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="1"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="2"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="4"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="8"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="16"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="32"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="64"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="128"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="256"} 1
+podwright_advancedcronjob_creation_delay_seconds_bucket{le="512"} 1
 podwright_advancedcronjob_creation_delay_seconds_bucket{le="+Inf"} 2
 podwright_advancedcronjob_creation_delay_seconds_sum 3600.02
 podwright_advancedcronjob_creation_delay_seconds_count 2
