@@ -29,6 +29,9 @@ type Kubelet struct {
 	Clock clock.PassiveClock
 	// Broken tells which images do not become ready. Default: none.
 	Broken func(image string) bool
+	// Schedule finds a node for a pod that is pinned to none; empty where there is
+	// none. Default: one of its own.
+	Schedule func(pod *corev1.Pod) string
 }
 
 // SyncAll makes one step for every pod of a namespace.
@@ -100,8 +103,14 @@ func (k *Kubelet) sync(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	case pod.Spec.NodeName == "":
 		node := nodefit.PinnedTo(&pod.Spec)
-		if node == "" {
+		switch {
+		case node != "":
+		case k.Schedule == nil:
 			node = "node-" + pod.Name
+		default:
+			if node = k.Schedule(pod); node == "" {
+				return nil
+			}
 		}
 		binding := &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},

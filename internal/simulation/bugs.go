@@ -39,8 +39,9 @@ func FindBugs(t *testing.T, bugs []Bug) {
 func find(t *testing.T, bug *Bug) {
 	t.Helper()
 	others := map[invariants.Invariant]int{}
-	for i := range uint64(Seeds) {
-		seed := (bug.First + i) % Seeds
+	seeds := bug.Workload.seeds()
+	for i := range seeds {
+		seed := (bug.First + i) % seeds
 		o := Run(t, bug.Workload, seed, Steps)
 		if o.failedFor(bug.Breaks) {
 			t.Logf("found by seed %d", seed)
@@ -50,7 +51,7 @@ func find(t *testing.T, bug *Bug) {
 			others[v.Invariant]++
 		}
 	}
-	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, Seeds, others)
+	t.Errorf("no violation of %q in %d seeds; of others: %v", bug.Breaks, seeds, others)
 }
 
 // SpoilDeletions is for the Wrap of a rest.Config: every deletion has a body that

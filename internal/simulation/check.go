@@ -18,7 +18,7 @@ import (
 
 // What tests play, unless they have a reason.
 const (
-	// Seeds is how many histories.
+	// Seeds is how many histories, unless the workload says another number.
 	Seeds = 100
 	// Steps is how many steps each.
 	Steps = 250
@@ -45,7 +45,7 @@ func Check(t *testing.T, w *Workload) {
 		t.Log(o)
 		check(t, w, o)
 	default:
-		for seed := range uint64(Seeds) {
+		for seed := range w.seeds() {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
 				check(t, w, Run(t, w, seed, Steps))

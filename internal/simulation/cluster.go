@@ -57,6 +57,9 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && h.lacksClaim(pod) {
 		return nil // the scheduler waits
 	}
+	if h.waitsForNode(pod) {
+		return nil
+	}
 	works = works && !time.Now().Before(h.sick[pod.UID])
 	at := idle{pod.ResourceVersion, works}
 	if h.idle[pod.UID] == at {
@@ -67,11 +70,15 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
 		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
 	}
-	if h.server.NewestVersion() == before {
-		h.idle[pod.UID] = at
-	} else {
+	if h.server.NewestVersion() != before {
 		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
 		h.say("kubelet: acts for pod %s%s", pod.Name, how)
+		return h.settle()
+	}
+	if ended, err := h.endPod(pod, works); err != nil {
+		return err
+	} else if !ended {
+		h.idle[pod.UID] = at
 	}
 	return h.settle()
 }
@@ -134,7 +141,10 @@ func (h *history) collectGarbage(*rand.Rand) error {
 	if n := h.server.CollectGarbage(); n > 0 {
 		h.say("garbage collector: deletes %d objects", n)
 	}
-	return h.settle()
+	if err := h.settle(); err != nil {
+		return err
+	}
+	return h.collectPods()
 }
 
 // actUser has the user of the workload act.

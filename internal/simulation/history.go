@@ -111,7 +111,10 @@ func (h *history) begin() error {
 
 		h.workload.Resource.Name: h.workload.Empty,
 	} {
-		h.records[resource] = &record{resource: resource, empty: empty, objects: map[string]Object{}, created: map[types.UID]int64{}}
+		h.records[resource] = newRecord(resource, empty)
+	}
+	if h.hasNodes() {
+		h.records[nodes] = newRecord(nodes, func() Object { return &corev1.Node{} })
 	}
 	h.server.FailBefore(h.before)
 	h.server.FailAfter(h.after)
@@ -120,6 +123,12 @@ func (h *history) begin() error {
 		return err
 	}
 	h.kubelet = &fakecluster.Kubelet{Client: h.kube, Server: h.server}
+	if h.hasNodes() {
+		h.kubelet.Schedule = h.schedule
+	}
+	if err := h.joinAll(); err != nil {
+		return err
+	}
 	if err := h.create(); err != nil {
 		return err
 	}
@@ -293,7 +302,7 @@ func (h *history) showJudge(by string) {
 	}
 	slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.version, b.version) })
 	for _, s := range all {
-		c := &invariants.Change{At: time.Now(), By: by, Resource: s.resource}
+		c := &invariants.Change{At: s.at, By: by, Resource: s.resource}
 		if s.before != nil {
 			c.Before = s.before
 		}
@@ -313,7 +322,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	}
 	name := c.object.GetName()
 	delete(objects[r.Resource], name)
-	w := &invariants.Write{Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
+	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
 	if c.before != nil {
 		objects[r.Resource][name] = c.before
 		w.Before = c.before

@@ -131,7 +131,7 @@ func learnKeys(known, before, after map[string]string) map[string]string {
 func state(at time.Time, workload string, objects map[string]map[string]Object) *invariants.State {
 	s := &invariants.State{
 		Now: at, Pods: typed[*corev1.Pod](objects[pods]), Claims: typed[*corev1.PersistentVolumeClaim](objects[claims]),
-		Revisions: typed[*appsv1.ControllerRevision](objects[revisions]),
+		Revisions: typed[*appsv1.ControllerRevision](objects[revisions]), Nodes: typed[*corev1.Node](objects[nodes]),
 	}
 	if object := objects[workload][Web.Name]; object != nil {
 		s.Workload = object

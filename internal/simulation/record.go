@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,6 +25,7 @@ type Object interface {
 // change is one version of an object.
 type change struct {
 	version int64
+	at      time.Time
 	object  Object // the last one where it is gone
 	before  Object // nil where it is new
 	gone    bool
@@ -39,6 +41,10 @@ type record struct {
 	created  map[types.UID]int64
 }
 
+func newRecord(resource string, empty func() Object) *record {
+	return &record{resource: resource, empty: empty, objects: map[string]Object{}, created: map[types.UID]int64{}}
+}
+
 // follow reads what has happened since it was called last.
 func (r *record) follow(server *fakecluster.Server) error {
 	since := int64(0)
@@ -50,7 +56,7 @@ func (r *record) follow(server *fakecluster.Server) error {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.Object.Object, object); err != nil {
 			return fmt.Errorf("decode %s %s: %w", r.resource, c.Object.GetName(), err)
 		}
-		r.changes = append(r.changes, change{version: c.Version, object: object, before: r.objects[object.GetName()], gone: c.Gone})
+		r.changes = append(r.changes, change{version: c.Version, at: time.Now(), object: object, before: r.objects[object.GetName()], gone: c.Gone})
 		if _, known := r.created[object.GetUID()]; !known {
 			r.created[object.GetUID()] = c.Version
 		}

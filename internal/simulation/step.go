@@ -42,6 +42,9 @@ func (h *history) takeStep() error {
 		}
 		options = append(options, option{6, func(r *rand.Rand) error { return h.showCaches(p, r) }})
 	}
+	if h.hasNodes() {
+		options = append(options, option{2, h.changeNodes})
+	}
 	total := 0
 	for _, o := range options {
 		total += o.weight

@@ -3,6 +3,7 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -19,6 +20,13 @@ type Workload struct {
 	Resource fakecluster.Resource
 	// Empty returns an empty object of its type.
 	Empty func() Object
+	// Nodes is how many nodes the cluster begins with: others join, and they leave, are
+	// tainted, relabelled and restarted. 0: nodes are nobody's concern.
+	Nodes int
+	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
+	PodsEnd bool
+	// Seeds is how many seeds a test plays. 0: Seeds.
+	Seeds uint64
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Start starts the controller of a process that has just begun, and remembers nothing.
@@ -36,6 +44,9 @@ type Workload struct {
 	// Judge returns what judges the history of a seed.
 	Judge func(seed uint64) Judge
 }
+
+// seeds is how many seeds a test plays.
+func (w *Workload) seeds() uint64 { return cmp.Or(w.Seeds, Seeds) }
 
 // Judge judges one history.
 type Judge struct {

@@ -39,8 +39,6 @@ type cluster struct {
 	finished   finished
 	// ends says how the pod of a node ends, and whether it does. Nil: all succeed.
 	ends func(node string) (corev1.PodPhase, bool)
-	// plant plants a bug in every controller that starts. Nil: there is none.
-	plant func(*Reconciler)
 }
 
 // finished is JobMetrics.
@@ -101,13 +99,7 @@ func (c *cluster) start(edit ...func(*Options)) (reconciles *fixture.Reconciles,
 	reconciles = &fixture.Reconciles{}
 	o := c.options
 	o.Reader, o.BroadcastJobs, o.Pods, o.Nodes, o.Metrics = nil, nil, nil, nil, reconciles
-	return reconciles, fixture.StartNew(c.Cluster, func(o Options) (*Controller, error) {
-		controller, err := New(o)
-		if err == nil && c.plant != nil {
-			c.plant(controller.Reconciler)
-		}
-		return controller, err
-	}, o, edit...)
+	return reconciles, fixture.StartNew(c.Cluster, New, o, edit...)
 }
 
 // unfinished shows what the next reconcile of a reconciler would do.

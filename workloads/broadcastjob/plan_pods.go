@@ -72,6 +72,11 @@ func (p *planner) createPods() {
 		p.event(Event{Type: corev1.EventTypeWarning, Reason: EventTooManyActivePods, Lasting: true,
 			Message: fmt.Sprintf("%d pods are active, and the parallelism is %d: no pods are created", active, limit)})
 	}
+	for _, d := range p.plan.Delete { // they make room once they are deleted, which may fail
+		if d.Active {
+			active++
+		}
+	}
 	room := max(int64(limit)-int64(active), 0)
 	var held *rollout.Reason
 	var names map[string]bool

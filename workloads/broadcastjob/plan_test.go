@@ -79,6 +79,7 @@ func TestPlan(t *testing.T) {
 		{"BJ-12: a number", running + "\nspec: {parallelism: 2}", "n3 n2 n1", "+n1 +n2 running desired=3 active=2 succeeded=0 failed=0"},
 		{"BJ-12: as many are active", running + "\nspec: {parallelism: 1}", "n1:active n2", "running desired=2 active=1 succeeded=0 failed=0"},
 		{"BJ-12: those that are being deleted are not active", running + "\nspec: {parallelism: 1}", "n1:active+leaving n2", "+n2 running desired=2 active=1 succeeded=0 failed=0"},
+		{"BJ-12: those that are deleted now are, as that may fail", running + "\nspec: {parallelism: 1}", "cordoned:active n2", "-cordoned running desired=1 active=0 succeeded=0 failed=0"},
 		{"BJ-12: half of three", running + "\nspec: {parallelism: 50%}", "n1 n2 n3", "+n1 +n2 running desired=3 active=2 succeeded=0 failed=0"},
 		{"BJ-12: 15 percent of ten", running + "\nspec: {parallelism: 15%}", "n0 n1 n2 n3 n4 n5 n6 n7 n8 n9", "+n0 +n1 running desired=10 active=2 succeeded=0 failed=0"},
 		{"BJ-12: 30 percent of ten", running + "\nspec: {parallelism: 30%}", "n0 n1 n2 n3 n4 n5 n6 n7 n8 n9", "+n0 +n1 +n2 running desired=10 active=3 succeeded=0 failed=0"},

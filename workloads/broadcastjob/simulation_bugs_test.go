@@ -12,75 +12,103 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/nodefit"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// TestSimulationFindsBugs plants bugs, each of which a few histories must find.
+// bug is a bug of the controller.
+type bug = simulation.Spoil[Options, Reconciler]
+
+// TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
 func TestSimulationFindsBugs(t *testing.T) {
-	const most = 2 * seeds // every tenth finds the rarest
-	for _, bug := range []struct {
-		name, breaks string
-		first        uint64 // the seed to begin with, which saves time
-		plant        func(*Reconciler)
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
 	}{
-		{"results go with their pods", "BJ-19", 0, inPlan(func(s *Snapshot, p *Plan) {
+		{"results go with their pods", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.NodeResults = maps.Clone(p.Status.NodeResults)
 				maps.DeleteFunc(p.Status.NodeResults, func(node string, _ v1alpha1.BroadcastJobNodeResult) bool {
-					return !slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Name == node && has(s, node) })
+					return !slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool { return placeOf(pod) == node })
 				})
 			}
 		})},
-		{"results are not read", "BJ-19", 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Status.NodeResults = nil })},
-		{"names are random, and reconciles do not wait for the synced resourceVersion", "BJ-22", 0, func(r *Reconciler) {
+		{"results are not read", invariants.Status, 1, inJob(func(job *v1alpha1.BroadcastJob) { job.Status.NodeResults = nil })},
+		{"nodes that have a pod get another one", invariants.Placement, 2, misreading(func(s *Snapshot) {
+			s.Pods = slices.DeleteFunc(s.Pods, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodPending })
+			s.TakenNames = map[string]bool{}
+			for _, node := range s.Nodes {
+				s.TakenNames[nodefit.PodName(s.Job, node.Name, 0)] = true
+			}
+		})},
+		{"names differ each time, and reconciles do not wait for the synced resourceVersion", invariants.Placement, 0, bug{Reconciler: func(r *Reconciler) {
+			r.shell.AllowStaleReads = true
+			named := 0
 			inPlan(func(_ *Snapshot, p *Plan) {
 				for i, c := range p.Create {
 					pod := c.Pod.DeepCopy()
-					pod.Name = fmt.Sprint("web-", rand.Uint64())
+					named++
+					pod.Name = fmt.Sprint("web-", named)
 					p.Create[i] = rollout.PodCreation{Pod: pod}
 				}
-			})(r)
-			r.shell.AllowStaleReads = true
-		}},
-		{"parallelism is not read", "BJ-12", 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Parallelism = nil })},
-		{"one pod too many", "BJ-20", 0, inPlan(func(_ *Snapshot, p *Plan) {
+			}).Reconciler(r)
+		}}},
+		{"cordoned nodes get pods", invariants.Placement, 0, misreading(func(s *Snapshot) {
+			for i, node := range s.Nodes {
+				s.Nodes[i] = node.DeepCopy()
+				s.Nodes[i].Spec = corev1.NodeSpec{}
+			}
+		})},
+		{"a node is forgotten", invariants.Placement, 2, misreading(func(s *Snapshot) {
+			s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
+		})},
+		{"parallelism is not read", invariants.ScaleRate, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Parallelism = nil })},
+		{"parallelism is one too many", invariants.ScaleRate, 0, inJob(func(job *v1alpha1.BroadcastJob) {
+			if job.Spec.Parallelism != nil {
+				job.Spec.Parallelism.IntVal++
+			}
+		})},
+		{"one pod too many is counted", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
 			if p.Status != nil {
 				p.Status.Active++
 			}
 		})},
-		{"creations that failed are counted", "BJ-20", 0, func(r *Reconciler) {
+		{"creations that failed are counted", invariants.Status, 0, bug{Reconciler: func(r *Reconciler) {
 			r.shell.Apply = func(ctx context.Context, s *Snapshot, p *Plan) (time.Duration, error) {
 				_, _ = r.apply(ctx, s, &Plan{Status: p.Status})
 				if p.Status != nil {
-					s = &Snapshot{Job: s.Job.DeepCopy()}
+					s = &Snapshot{Job: s.Job.DeepCopy(), Now: s.Now}
 					s.Job.Status = *p.Status
 				}
 				return r.apply(ctx, s, &Plan{Create: p.Create, Delete: p.Delete, Events: p.Events, RequeueAfter: p.RequeueAfter, DeleteJob: p.DeleteJob})
 			}
-		}},
-		{"a restart forgets the deadline", "BJ-1", 3, inPlan(func(s *Snapshot, p *Plan) {
+		}}},
+		{"a restart forgets the deadline", invariants.Settled, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if s.Job.Status.StartTime != nil {
 				p.RequeueAfter = 0
 			}
 		})},
-		{"the deadline is not read", "BJ-10", 3, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.ActiveDeadlineSeconds = nil })},
-		{"a job that fails leaves its pods", "BJ-11", 1, inPlan(func(s *Snapshot, p *Plan) {
+		{"the deadline is not read", invariants.Settled, 21, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.ActiveDeadlineSeconds = nil })},
+		{"a job is deleted as soon as it has ended", invariants.Needless, 0, inPlan(func(s *Snapshot, p *Plan) { p.DeleteJob = s.over() })},
+		{"a job that fails leaves its pods", invariants.Settled, 35, bug{Often: restart, Reconciler: inPlan(func(s *Snapshot, p *Plan) {
 			if p.StatusFirst || s.over() {
 				p.Delete = nil
 			}
+		}).Reconciler}},
+		{"pods that restart too often run", invariants.Status, 36, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.RestartLimit = 100 })},
+		{"pods stay where they must not", invariants.Placement, 66, inPlan(func(_ *Snapshot, p *Plan) {
+			p.Delete = slices.DeleteFunc(p.Delete, func(d Deletion) bool { return strings.Contains(d.Reason, "does not fit") })
 		})},
-		{"pods on nodes that do not fit any more stay", "BJ-7", 0, inPlan(func(_ *Snapshot, p *Plan) {
-			p.Delete = slices.DeleteFunc(p.Delete, func(d Deletion) bool {
-				leaves := strings.Contains(d.Reason, string(nodefit.Unschedulable))
-				if leaves && d.Active && p.Status != nil {
-					p.Status.Active++
-				}
-				return leaves
-			})
-		})},
-		{"a job is over with its first node", "BJ-13", 0, inPlan(func(s *Snapshot, p *Plan) {
+		{"a job is complete with its first node", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if st := p.Status; st != nil && st.Succeeded > 0 && s.always() && st.CompletionTime == nil {
 				(&planner{Snapshot: s, plan: p, status: *st}).end(v1alpha1.PhaseCompleted, v1alpha1.JobComplete, "early")
 				now := s.now()
@@ -88,71 +116,49 @@ func TestSimulationFindsBugs(t *testing.T) {
 				st.Conditions = []v1alpha1.JobCondition{{Type: v1alpha1.JobComplete, Status: "True"}}
 			}
 		})},
-		{"a job that never ends is completed", "BJ-15", 2, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.Type = v1alpha1.Always })},
-		{"paused is not read", "BJ-8", 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Paused = false })},
-		{"FailFast goes on", "BJ-13", 1, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeContinue })},
-		{"Continue fails", "BJ-9", 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeFailFast })},
-		{"nodes that are run are run again", "BJ-2", 0, inPlan(func(s *Snapshot, p *Plan) {
-			if s.over() && len(s.Pods) == 0 {
+		{"a job that never ends is completed", invariants.Status, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.CompletionPolicy.Type = v1alpha1.Always })},
+		{"paused is not read", invariants.Paused, 5, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.Paused = false })},
+		{"FailFast goes on", invariants.Contained, 0, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeContinue })},
+		{"Continue fails", invariants.Status, 2, inJob(func(job *v1alpha1.BroadcastJob) { job.Spec.FailurePolicy.Type = v1alpha1.FailurePolicyTypeFailFast })},
+		{"nodes are run again when the job is over", invariants.Needless, 1, inPlan(func(s *Snapshot, p *Plan) {
+			if s.over() && len(p.Delete) == 0 && len(s.Pods) < 3 {
 				maker := (&planner{Snapshot: s}).newPodMaker()
-				p.Create = []rollout.PodCreation{{Pod: maker.pod("node-0009", map[string]bool{})}}
+				p.Create = []rollout.PodCreation{{Pod: maker.pod("n1", map[string]bool{})}}
 			}
 		})},
+		{"deletions do not name the UID", invariants.Ownership, 0, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }}},
 	} {
-		t.Run(bug.name, func(t *testing.T) {
-			t.Parallel()
-			others := map[string]int{}
-			for i := range uint64(most) {
-				seed := bug.first + i
-				var wrong []violation
-				inCluster(t, func(_ *testing.T, c *cluster) {
-					c.plant = bug.plant
-					wrong, _ = c.simulate(seed)
-				})
-				if slices.ContainsFunc(wrong, func(v violation) bool { return v.rule == bug.breaks }) {
-					t.Logf("found by seed %d", seed)
-					return
-				}
-				for _, v := range wrong {
-					others[v.rule]++
-				}
-			}
-			t.Errorf("no violation of %s in %d histories; of others: %v", bug.breaks, most, others)
-		})
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
 	}
+	simulation.FindBugs(t, bugs)
 }
 
-// inPlan is a bug of every plan.
-func inPlan(spoil func(*Snapshot, *Plan)) func(*Reconciler) {
-	return func(r *Reconciler) {
-		plan := r.shell.Plan
+// inPlan plants a bug into the plans.
+func inPlan(spoil func(*Snapshot, *Plan)) bug {
+	return bug{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, spoil) }}
+}
+
+// misreading plants a bug into what planners see.
+func misreading(spoil func(*Snapshot)) bug {
+	return bug{Reconciler: func(r *Reconciler) {
 		r.shell.Plan = func(s *Snapshot) *Plan {
-			p := plan(s)
-			spoil(s, p)
-			return p
+			misread := *s
+			misread.Job, misread.Pods, misread.Nodes = s.Job.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Nodes)
+			spoil(&misread)
+			return NewPlan(&misread)
 		}
-	}
+	}}
 }
 
-// inJob is a bug of what is read of the job.
-func inJob(misread func(*v1alpha1.BroadcastJob)) func(*Reconciler) {
-	return func(r *Reconciler) {
-		plan := r.shell.Plan
-		r.shell.Plan = func(s *Snapshot) *Plan {
-			with := *s
-			with.Job = s.Job.DeepCopy()
-			misread(with.Job)
-			return plan(&with)
-		}
-	}
+// inJob plants a bug into how planners read the job.
+func inJob(misread func(*v1alpha1.BroadcastJob)) bug {
+	return misreading(func(s *Snapshot) { misread(s.Job) })
 }
 
-// has tells whether a node has a pod.
-func has(s *Snapshot, node string) bool {
-	for _, pod := range s.Pods {
-		if placeOf(pod) == node {
-			return true
-		}
-	}
-	return false
+// restart has pods restart again and again, and jobs fail for that.
+func restart(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"failurePolicy":{"type":"%v","restartLimit":1},"completionPolicy":{"type":"Always"}}}`, "FailFast"),
+		simulation.Pick(`{"spec":{"template":{"spec":{"restartPolicy":"OnFailure","containers":[{"name":"main","image":"busybox:%v"}]}}}}`, "bad"),
+	}))
 }

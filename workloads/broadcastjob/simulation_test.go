@@ -9,172 +9,137 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/v1alpha1"
 )
 
-// seeds is how many histories are played, of all policies in turn.
-const seeds = 50
-
-// policies are those of the jobs of the histories, by the remainder of the seed.
-var policies = []string{
-	`"failurePolicy":{"type":"Continue"}`,
-	`"failurePolicy":{"type":"FailFast"}`,
-	`"failurePolicy":{"type":"Continue"},"completionPolicy":{"type":"Never"}`,
-	`"failurePolicy":{"type":"Continue"},"completionPolicy":{"activeDeadlineSeconds":60}`,
-	`"failurePolicy":{"type":"Pause"}`,
-}
-
-// TestSimulation plays random histories amid stale caches, requests that fail, answers that
-// are lost, managers that die, and users who delete pods, cordon nodes and change their minds.
-// The judge looks after every step; when all is calm for a while, nothing is left to do; and in
-// the end the job ends. (BJ-1, BJ-7 to BJ-15, BJ-19, BJ-20, BJ-22)
+// TestSimulation has users change a BroadcastJob at random, and nodes come and go, amid
+// everything that can go wrong, and judges each write of the controller.
 func TestSimulation(t *testing.T) {
-	for seed := range uint64(seeds) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inCluster(t, func(t *testing.T, c *cluster) {
-				if wrong, happened := c.simulate(seed); len(wrong) > 0 {
-					t.Errorf("%v after %q", wrong, happened)
-				}
-			})
-		})
+	simulation.Check(t, simulated(bug{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	simulation.CheckReplay(t, simulated(bug{}), 1)
+}
+
+// simulated is what a simulation needs to know of BroadcastJobs, whose controllers have a bug.
+func simulated(bug bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: jobResource,
+		Empty:    func() simulation.Object { return &v1alpha1.BroadcastJob{} },
+		Nodes:    5,
+		PodsEnd:  true,
+		Seeds:    100,
+		Create:   anyJob,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:      bug.Act(act),
+		Push: func(u *simulation.User) {
+			u.Edit(`{"spec":{"parallelism":3,"paused":false,"template":{"spec":{"containers":[{"name":"main","image":"busybox:9"}]}}}}`)
+			u.Edit(`{"spec":{"failurePolicy":{"type":"Continue"}}}`)
+		},
+		Judge: func(uint64) simulation.Judge {
+			return simulation.Judge{Write: invariants.BroadcastJob, Settled: invariants.BroadcastJobSettled}
+		},
 	}
 }
 
-// simulate plays a history until something is wrong, and returns what that is, and what has happened.
-func (c *cluster) simulate(seed uint64) (wrong []violation, happened []string) {
-	names := nodeNames(6)
-	c.addNodes(names...)
-	r := rand.New(rand.NewPCG(seed, 2))
-	c.ends = func(string) (corev1.PodPhase, bool) { return corev1.PodSucceeded, r.IntN(3) == 0 }
-	c.Create(testJob("web"), `{"spec":{"parallelism":2,`+policies[seed%uint64(len(policies))]+`}}`)
-	j := newJudge(c)
-	_, stop := c.start()
-	defer func() { stop() }()
-	c.Sleep("1s")
-	for range 40 {
-		if r.IntN(5) == 0 { // the manager dies
-			stop()
-			for _, resource := range disturbed { // or the next one might die before its caches are filled
-				c.Release(resource)
-			}
-			_, stop = c.start()
-			c.Sleep("1s")
-			j.say("a new manager")
-		}
-		j.say(c.disturb(r))
-		c.change(r, names[r.IntN(len(names))], j)
-		for range r.IntN(4) {
-			c.nodeStep()
-			c.Sleep(fmt.Sprint(r.IntN(3000), "ms"))
-			j.look()
-		}
-		if r.IntN(8) == 0 {
-			c.calm()
-			j.say("calm")
-			j.calm()
-		}
-		if len(j.wrong) > 0 {
-			return j.wrong, j.happened
-		}
-	}
-	c.calm()
-	for _, name := range names {
-		c.patchNode(name, `{"spec":{"unschedulable":null}}`)
-	}
-	c.Edit(`{"spec":{"parallelism":3,"paused":false}}`)
-	j.allowed, j.paused = max(j.allowed, 3), false
-	c.ends = nil
-	for range 30 {
-		c.settle()
-		for _, pod := range c.Pods() {
-			if pod.Status.Phase == corev1.PodFailed && seed%uint64(len(policies)) == 4 {
-				c.DeletePod(pod.Name) // has the node run again
-			}
-		}
-	}
-	c.Sleep("10m")
-	j.calm()
-	j.end()
-	return j.wrong, j.happened
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
 }
 
-// change has users change the job or a node.
-func (c *cluster) change(r *rand.Rand, node string, j *judge) {
-	c.T.Helper()
-	switch r.IntN(8) {
-	case 0:
-		c.cordon(node)
-		j.say(node + " is cordoned")
-	case 1:
-		c.patchNode(node, `{"spec":{"unschedulable":null}}`)
-		j.say(node + " is uncordoned")
-	case 2:
-		n := r.IntN(4)
-		c.Edit(fmt.Sprintf(`{"spec":{"parallelism":%d}}`, n))
-		j.allowed = max(j.allowed, n)
-		j.say(fmt.Sprint("parallelism ", n))
-	case 3:
-		paused := r.IntN(3) == 0
-		c.Edit(fmt.Sprintf(`{"spec":{"paused":%t}}`, paused))
-		j.paused = j.paused && paused
-		j.say(fmt.Sprint("paused ", paused))
-	}
+func (o observer) BroadcastJob(namespace, name string) (*v1alpha1.BroadcastJob, error) {
+	o.process.Observe()
+	return o.Reader.BroadcastJob(namespace, name)
 }
 
-// disturb does at random what networks and users do, and returns what. calm ends it.
-func (c *cluster) disturb(r *rand.Rand) string {
-	c.T.Helper()
-	resource := disturbed[r.IntN(len(disturbed))]
-	switch r.IntN(8) {
-	case 0:
-		c.Hold(resource)
-		return "the watch of " + resource + " stalls"
-	case 1:
-		c.Release(resource)
-		return "the watch of " + resource + " goes on"
-	case 2:
-		c.Drop(resource)
-		return "the watch of " + resource + " breaks"
-	case 3:
-		c.FailBefore(fixture.Sometimes(r.Uint64()))
-		return "requests fail"
-	case 4:
-		c.FailAfter(fixture.Sometimes(r.Uint64()))
-		return "answers are lost"
-	case 5:
-		c.FailBefore(nil)
-		c.FailAfter(nil)
-		return "requests succeed"
+func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
+	r, err := bug.Start(p, simulatedOptions, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
 	}
-	pods := c.Pods()
-	if len(pods) == 0 {
-		return "nothing"
-	}
-	pod := &pods[r.IntN(len(pods))]
-	if pod.Status.Phase == corev1.PodRunning && r.IntN(2) == 0 {
-		c.Must(c.setPhase(pod, corev1.PodFailed))
-		return "pod " + pod.Name + " fails"
-	}
-	c.DeletePod(pod.Name)
-	return "pod " + pod.Name + " is deleted"
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) { return unfinished(r, web) }}, nil
 }
 
-var disturbed = []string{"pods", "broadcastjobs", "nodes"}
-
-func (c *cluster) calm() {
-	c.T.Helper()
-	c.FailBefore(nil)
-	c.FailAfter(nil)
-	for _, resource := range disturbed {
-		c.Release(resource)
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o = Options{
+		BroadcastJobs: p.Informer("broadcastjobs"), Pods: p.Informer("pods"), Nodes: p.Informer("nodes"),
+		AssignDirectly: p.Seed%4 == 1,
 	}
-	c.Sleep("10m")
-	for range 3 { // what is being deleted goes
-		for _, pod := range c.Pods() {
-			if pod.DeletionTimestamp != nil {
-				c.Must(c.podStep(&pod))
-			}
+	if o.Kubernetes, err = p.Kubernetes(); err != nil {
+		return o, err
+	}
+	if o.Workloads, err = client.NewForConfig(p.Config); err != nil {
+		return o, err
+	}
+	if err := caches.AddOwnerIndex(o.Pods); err != nil {
+		return o, err
+	}
+	o.Reader = observer{newInformerReader(&o), p}
+	return o, nil
+}
+
+// anyJob is a BroadcastJob of a seed.
+func anyJob(r *rand.Rand) simulation.Object {
+	job := testJob("web")
+	for _, edit := range []simulation.Edit{policyEdit, completionEdit} {
+		simulation.Merge(job, edit(r))
+	}
+	if r.IntN(3) == 0 {
+		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	}
+	for range r.IntN(4) {
+		simulation.Merge(job, simulation.AnyEdit(r, edits))
+	}
+	return job
+}
+
+var (
+	policyEdit = simulation.Pick(`{"spec":{"failurePolicy":{"type":"%v","restartLimit":1}}}`, "Continue", "Continue", "FailFast", "Pause")
+
+	completionEdit = simulation.Pick(`{"spec":{"completionPolicy":%v}}`, `{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`,
+		`{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`, `{"type":"Always","activeDeadlineSeconds":60,"ttlSecondsAfterFinished":null}`,
+		`{"type":"Always","activeDeadlineSeconds":300,"ttlSecondsAfterFinished":30}`, `{"type":"Always","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":90}`,
+		`{"type":"Never","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`, `{"type":"Never","activeDeadlineSeconds":null,"ttlSecondsAfterFinished":null}`)
+)
+
+// edits are what users change about a BroadcastJob.
+var edits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"parallelism":%v}}`, 0, 1, 2, 3, `"50%"`, `"2"`, "null", `"many"`),
+	simulation.Pick(`{"spec":{"parallelism":%v}}`, 1, 2, 3),
+	simulation.Pick(`{"spec":{"paused":%v}}`, true, false, false),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"busybox:%v"}]}}}}`, 1, 2, "bad"),
+	simulation.Pick(`{"spec":{"template":{"spec":{"nodeSelector":%v}}}}`, "null", "null", `{"zone":"a"}`),
+	simulation.Pick(`{"spec":{"template":{"spec":{"tolerations":%v}}}}`, "null", "null", `[{"key":"drain","operator":"Exists"}]`),
+	policyEdit, completionEdit,
+}
+
+// act is what users do in a step.
+func act(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(12); {
+	case n < 5 || pod == nil:
+		u.Edit(simulation.AnyEdit(r, edits))
+	case n < 8:
+		u.DeletePod(pod.Name, nil)
+	case n == 8:
+		u.DeletePod(pod.Name, new(int64))
+	case n == 9: // it is taken out of the job, or comes back
+		name := "null"
+		if pod.Labels[v1alpha1.BroadcastJobNameLabel] == "" {
+			name = `"web"`
 		}
-		c.Sleep("1m")
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, v1alpha1.BroadcastJobNameLabel, name))
+	case n == 10:
+		u.Disown(pod)
+	default:
+		u.TakeName(pod)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
@@ -157,9 +156,4 @@ func (c *cluster) outcome(name string) string {
 	set, err := c.workloads(fixture.TestUser).DaemonSets(web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
 	c.Must(err)
 	return strings.Join(append(out, showStatus(&set.Status), fmt.Sprint(set.Status.Conditions)), "\n")
-}
-
-// allRun tells whether all pods run.
-func allRun(pods []corev1.Pod) bool {
-	return !slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return pod.Status.Phase != corev1.PodRunning })
 }

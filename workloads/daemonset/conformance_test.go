@@ -19,7 +19,7 @@ import (
 	"github.com/podwright/podwright/workloads/client"
 )
 
-// suite is what the scenarios of a DaemonSet have in common: it runs on four nodes.
+// suite is what the scenarios of a DaemonSet have in common: it runs on three nodes.
 func suite(set, writes string, change func(c *conformance.Cluster, name string)) conformance.Kind {
 	return conformance.Kind{
 		Resource: setResource, Watches: []string{"daemonsets", "pods", "controllerrevisions", "nodes"},
@@ -36,7 +36,7 @@ func suite(set, writes string, change func(c *conformance.Cluster, name string))
 				return unfinished(controller.Reconciler, key)
 			}}, nil
 		},
-		Prepare: func(c *conformance.Cluster) { (&cluster{Cluster: c.Cluster}).addNodes(nodeNames(4)...) },
+		Prepare: func(c *conformance.Cluster) { (&cluster{Cluster: c.Cluster}).addNodes(nodeNames(3)...) },
 		Create:  func(c *conformance.Cluster, name string) { c.Create(testSet(name), set) },
 		Change:  change,
 		Outcome: func(c *conformance.Cluster, name string) string { return (&cluster{Cluster: c.Cluster}).outcome(name) },

@@ -4,6 +4,7 @@ package daemonset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,9 @@ func TestPlan(t *testing.T) {
 		{"DS-14: then the old one goes", surge, "n1:v1 n1:v2", "-n1:v1 Update"},
 		{"DS-14: or where the old one is not ready", surge, "n1:v1+down n1:v2+never", "-n1:v1 Update"},
 		{"DS-14: old pods that are not available come first, and count", surge, "n1:v1+down n2:v1+down n3:v1+down n4:v1", "+n3:v2 +n2:v2"},
+		{"DS-14: a new pod that has ended is replaced by DS-4 alone, and counts", surge, "n1:v1 n1:v2+Failed n2:v1 n3:v1", "-n1:v2 Failed +n3:v2"},
+		{"DS-14: no third pod comes beside one that is adopted", surge, "n1:v1 n1:v0+orphan n2:v1", "~n1 Adopt +n2:v2"},
+		{"DS-14: beside old pods that never were ready one always comes", surge, "n1:v1+never n2:v1+never n3:v1+never n4:v1", "+n3:v2 +n2:v2 +n1:v2 +n4:v2"},
 		{"DS-14: a pod of another update gives way", ready10(surge), "n1:v1 n1:v0+young", "-n1:v0 Scale"},
 
 		{"DS-16: the preDelete hook", hook, "n1:v1+hook n2:v1+hook", "!n2"},
@@ -252,10 +256,15 @@ func TestStatus(t *testing.T) {
 		{"all kinds", ready10(two), "n1 n2:v1 n3:v2 n4:v2+young n5:v1+down n6:v2+leaving n7:v1+Failed tainted:v1 other:v1",
 			"desired=8 current=7 mis=1 ready=4 updated=2 available=3 unavailable=5"},
 		{"the oldest pod of a node counts", surge, "n1:v1 n1:v2+never", "desired=1 current=1 mis=0 ready=1 updated=0 available=1 unavailable=0"},
+		{"the oldest one that has ended, too", surge, "n1:v1+Failed n1:v2+Failed", "desired=1 current=1 mis=0 ready=0 updated=0 available=0 unavailable=1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := showStatus(NewPlan(place(t, setOf(t, test.set), test.nodes)).Status); got != test.want {
-				t.Errorf("status %s\nwant   %s", got, test.want)
+			s := place(t, setOf(t, test.set), test.nodes)
+			for range 2 {
+				if got := showStatus(NewPlan(s).Status); got != test.want {
+					t.Errorf("status %s\nwant   %s", got, test.want)
+				}
+				slices.Reverse(s.Pods) // in whatever order they come
 			}
 		})
 	}

@@ -62,6 +62,7 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*node
 		switch {
 		case p.underway(n):
 			r.Underway++
+		case r.MaxSurge > 0 && n.adopts: // a second pod would be a third one (DS-14)
 		case n.old == nil || n.fresh != nil: // it has an updated pod that is available, or there is none to surge beside
 		case n.old.Deleted || n.old.Patch != nil && n.old.Kind == rollout.PatchPrepare:
 			r.Underway++
@@ -87,7 +88,8 @@ func (p *planner) count() (unserved, interrupted, unavailable, available []*node
 func (p *planner) underway(n *nodePods) bool {
 	preparing := n.has(func(pod *pod) bool { return pod.preparing && pod.Updated })
 	if p.limits.maxSurge > 0 {
-		return n.crowded || preparing || n.old != nil && n.fresh != nil && !n.fresh.Available
+		ended := slices.ContainsFunc(n.ended, func(pod *pod) bool { return pod.Updated })
+		return n.crowded || preparing || n.old != nil && (ended || n.fresh != nil && !n.fresh.Available)
 	}
 	if n.crowded || n.old != nil && n.fresh != nil {
 		return true

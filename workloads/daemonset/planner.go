@@ -63,7 +63,7 @@ type nodePods struct {
 	stays bool // a pod that it has may go on
 
 	pods    []*pod // neither ended nor terminating, scheduled ones first, the oldest first
-	ended   []*pod // Failed or Succeeded, not terminating
+	ended   []*pod // Failed or Succeeded, not terminating, in the same order
 	leaving bool   // a pod is terminating that has not ended
 	adopts  bool   // a pod is adopted, and is the DaemonSet's from then on
 
@@ -215,8 +215,10 @@ func (p *planner) classify() {
 	}
 	slices.SortFunc(p.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range p.nodes {
-		if len(n.pods) > 1 {
-			slices.SortFunc(n.pods, byAge)
+		for _, pods := range [][]*pod{n.pods, n.ended} {
+			if len(pods) > 1 {
+				slices.SortFunc(pods, byAge)
+			}
 		}
 	}
 }

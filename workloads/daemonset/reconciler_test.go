@@ -4,13 +4,11 @@ package daemonset
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -235,18 +233,3 @@ func TestSetMetrics(t *testing.T) {
 // lost, managers that die, and users who change their minds. No node ever has two pods that
 // none of the updates asked for, and in the end every node has an available pod of the present
 // template. (DS-1, DS-3, DS-11)
-func TestSimulation(t *testing.T) {
-	for seed := range uint64(12) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { inCluster(t, func(t *testing.T, c *cluster) { c.simulate(seed) }) })
-	}
-}
-
-func nodesOf(pods []corev1.Pod) (names []string) {
-	for _, pod := range pods {
-		if metav1.GetControllerOf(&pod) != nil {
-			names = append(names, nodeOf(&pod))
-		}
-	}
-	slices.Sort(names)
-	return names
-}

@@ -29,8 +29,6 @@ type setScenario struct {
 	ended    podplan.BackOff
 	attempts attempts
 	features Features
-	judge    *judge // of every plan; may be nil
-	plant    func(s *Snapshot, plan *Plan)
 }
 
 func newScenario(t scenario.TB) *setScenario {
@@ -69,15 +67,8 @@ func (w *setScenario) Reconcile(out *strings.Builder) bool {
 	if w.OwnerGone() {
 		return false
 	}
-	s := w.snapshot()
-	plan := NewPlan(s)
-	if w.plant != nil {
-		w.plant(s, plan)
-	}
+	plan := NewPlan(w.snapshot())
 	scenario.ShowReconcile(func(out *strings.Builder) { w.show(plan, out) }, out)
-	if w.judge != nil {
-		w.judge.plan(s, plan)
-	}
 	w.apply(plan)
 	return acts(plan)
 }

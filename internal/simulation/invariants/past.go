@@ -19,15 +19,19 @@ type Past struct {
 	current map[types.UID]map[string]bool // short hashes of what a workload may call its current revision
 
 	released map[types.UID]bool // claims that a controller took from its workload
+
+	daemons daemons
 }
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
-	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{}}
+	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
+		daemons: newDaemons()}
 }
 
 // Observe takes note of a change.
 func (p *Past) Observe(c *Change) {
+	p.daemons.observe(c)
 	switch object := c.After.(type) {
 	case *corev1.PersistentVolumeClaim:
 		before, _ := c.Before.(*corev1.PersistentVolumeClaim)

@@ -30,6 +30,8 @@ type State struct {
 	Pods      map[string]*corev1.Pod
 	Claims    map[string]*corev1.PersistentVolumeClaim
 	Revisions map[string]*appsv1.ControllerRevision
+	// Nodes are those of the cluster, empty where they are nobody's concern.
+	Nodes map[string]*corev1.Node
 	// Version is how far the API server was at that moment; 0 where nobody can tell.
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.
@@ -68,6 +70,8 @@ type Change struct {
 
 // Write is a write of a controller that changed something.
 type Write struct {
+	// By is the process that wrote it.
+	By string
 	// Verb is create, update, patch or delete; Resource the plural name, "pods"
 	// for example; Subresource is empty or "status".
 	Verb, Resource, Subresource string
@@ -154,6 +158,8 @@ const (
 	Availability Invariant = "availability"
 	// ScaleRate: no more pods come up at once than scaleStrategy allows.
 	ScaleRate Invariant = "scale rate"
+	// Placement: every node that should run a pod has one, and no other node has any.
+	Placement Invariant = "placement"
 	// Partition: pods that the partition holds back stay at their revision.
 	Partition Invariant = "partition"
 	// Paused: an update that is paused updates no pod.

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// checkStatus judges what is written about a job: of results and of its end. (BJ-2, BJ-9
+// to BJ-13, BJ-19, BJ-20)
+func (j *jobJudge) checkStatus() {
+	before, _ := j.Before.(*v1alpha1.BroadcastJob)
+	after, _ := j.After.(*v1alpha1.BroadcastJob)
+	seen, _ := j.Observed.Workload.(*v1alpha1.BroadcastJob)
+	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		j.add(Spec, "%s of the BroadcastJob changes more than the status", j.Verb)
+		return
+	}
+	if seen == nil || seen.UID != after.UID {
+		return
+	}
+	if after.Status.ObservedGeneration != seen.Generation {
+		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
+	}
+	j.checkCounts(&after.Status)
+	// Where less is left than the status counts, it is written before pods are created.
+	left := len(after.Status.NodeResults)
+	for _, pod := range j.Observed.Pods {
+		if j.active(pod) && takes(j.Observed.Nodes[nodeOf(pod)], &pod.Spec) {
+			left++
+		}
+	}
+	first := int(seen.Status.Active)+len(seen.Status.NodeResults) > left
+	if most := j.mostActive(); int(after.Status.Active) > most && !first {
+		j.add(Status, "active is %d, and %d pods are or were", after.Status.Active, most)
+	}
+	if over(seen) {
+		if !maps.Equal(seen.Status.NodeResults, after.Status.NodeResults) || seen.Status.Phase != after.Status.Phase || !seen.Status.CompletionTime.Equal(after.Status.CompletionTime) {
+			j.add(Status, "the status of a job changes that is over")
+		}
+		return
+	}
+	fails := after.Status.Phase == v1alpha1.PhaseFailed
+	j.checkResults(&seen.Status, &after.Status, fails)
+	switch was, is := seen.Status.Phase, after.Status.Phase; {
+	case was == is:
+	case fails:
+		j.checkFailed(seen, after)
+	case is == v1alpha1.PhaseCompleted:
+		j.checkCompleted(after)
+	}
+}
+
+// mostActive counts the pods that were active when the author looked, or that it knows.
+func (j *jobJudge) mostActive() (n int) {
+	for name, pod := range j.Known.Pods {
+		if seen := j.Observed.Pods[name]; j.active(pod) || seen != nil && j.active(seen) {
+			n++
+		}
+	}
+	for name, pod := range j.Observed.Pods {
+		if j.Known.Pods[name] == nil && j.active(pod) {
+			n++
+		}
+	}
+	return n
+}
+
+// checkCounts: succeeded and failed count the results. (BJ-19)
+func (j *jobJudge) checkCounts(status *v1alpha1.BroadcastJobStatus) {
+	counts := map[v1alpha1.BroadcastJobNodeResult]int32{}
+	for _, result := range status.NodeResults {
+		counts[result]++
+	}
+	for _, c := range []counter{
+		{"succeeded", counts[v1alpha1.NodeSucceeded], status.Succeeded},
+		{"failed", counts[v1alpha1.NodeFailed], status.Failed},
+	} {
+		c.check(j.violations)
+	}
+}
+
+// seenResult is how the job's pods on a node have ended, as the author saw them. (BJ-22)
+func (j *jobJudge) seenResult(s *State, node string) (result v1alpha1.BroadcastJobNodeResult, runs bool) {
+	for _, pod := range j.on(s, node) {
+		switch r := j.result(pod); {
+		case j.former(pod, s):
+		case r == v1alpha1.NodeSucceeded, r != "" && result == "":
+			result = r
+		case r == "" && pod.DeletionTimestamp == nil:
+			runs = true
+		}
+	}
+	return result, runs
+}
+
+// checkResults: a result that was seen stands, and none is made up. (BJ-9, BJ-11, BJ-15, BJ-19)
+func (j *jobJudge) checkResults(was, is *v1alpha1.BroadcastJobStatus, fails bool) {
+	names := map[string]bool{}
+	for _, of := range []map[string]v1alpha1.BroadcastJobNodeResult{was.NodeResults, is.NodeResults} {
+		for name := range of {
+			names[name] = true
+		}
+	}
+	for _, pod := range j.Observed.Pods {
+		if j.owned(pod) && nodeOf(pod) != "" {
+			names[nodeOf(pod)] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		result, runs := j.seenResult(j.Observed, name)
+		old, got := was.NodeResults[name], is.NodeResults[name]
+		leaves := !j.always() && j.Observed.Nodes[name] == nil
+		forgotten := slices.ContainsFunc(j.on(j.Observed, name), func(pod *corev1.Pod) bool { return j.former(pod, j.Observed) }) ||
+			j.job.Spec.FailurePolicy.Type == v1alpha1.FailurePolicyTypePause && old == v1alpha1.NodeFailed
+		switch {
+		case result != "" && got != result && !(fails && runs):
+			j.add(Status, "node %s has %q, its pod has %s", name, got, result)
+		case result != "":
+		case old != "" && got == "" && !leaves && !forgotten && !runs:
+			j.add(Status, "node %s had %s, and has nothing", name, old)
+		case old == "" && got != "" && !(fails && runs && got == v1alpha1.NodeFailed):
+			j.add(Status, "node %s gets %s, and no pod of it has ended", name, got)
+		case old != "" && got != "" && old != got && !(fails && runs):
+			j.add(Status, "node %s had %s, and has %s", name, old, got)
+		}
+	}
+}
+
+// checkFailed: a job fails for a pod that did, where its policy says so, or at its
+// deadline. (BJ-8 to BJ-10)
+func (j *jobJudge) checkFailed(seen, after *v1alpha1.BroadcastJob) {
+	policy, failed := j.job.Spec.FailurePolicy.Type, seen.Status.Failed > 0
+	for _, pod := range j.Observed.Pods {
+		failed = failed || j.owned(pod) && j.result(pod) == v1alpha1.NodeFailed
+	}
+	deadline, start := j.job.Spec.CompletionPolicy.ActiveDeadlineSeconds, after.Status.StartTime
+	late := j.always() && deadline != nil && start != nil && !start.Add(time.Duration(*deadline)*time.Second).After(j.Known.Now)
+	switch {
+	case j.job.Spec.Paused:
+		j.add(Paused, "the job fails, and is paused")
+	case late, failed && (policy == v1alpha1.FailurePolicyTypeFailFast || policy == ""):
+	default:
+		j.add(Status, "the job fails, failurePolicy %q, a pod has failed: %t, the deadline is over: %t", policy, failed, late)
+	}
+}
+
+// checkCompleted: a job is complete when every node that takes its pod has a result. (BJ-13, BJ-15)
+func (j *jobJudge) checkCompleted(after *v1alpha1.BroadcastJob) {
+	if !j.always() {
+		j.add(Status, "a job is completed that never ends")
+	}
+	for name, node := range j.Observed.Nodes {
+		if after.Status.NodeResults[name] != "" {
+			continue
+		}
+		if _, runs := j.seenResult(j.Observed, name); runs || takes(node, &j.job.Spec.Template.Spec) {
+			j.add(Status, "the job is completed, and node %s has no result, a pod runs there: %t", name, runs)
+		}
+	}
+	if len(after.Status.NodeResults) == 0 {
+		j.add(Status, "the job is completed without a result")
+	}
+}

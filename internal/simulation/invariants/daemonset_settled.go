@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// DaemonSetSettled judges a DaemonSet that has settled: hooks have released their pods,
+// kubelets work, and what policies refuse is in the state. Nothing that can go on
+// stands still. With pushed, users have pushed a template whose pods run, and
+// nothing is refused: then all is where the spec wants it.
+func (p *Past) DaemonSetSettled(s *State, pushed bool) []Violation {
+	var v violations
+	set, ok := s.Workload.(*v1alpha1.DaemonSet)
+	if !ok || set.DeletionTimestamp != nil {
+		return nil
+	}
+	j := newDaemonSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
+	j.past = p
+	status := &set.Status
+	if j.broken || s.refuses("create", "controllerrevisions") && j.update == "" {
+		if len(status.Conditions) == 0 {
+			v.add(Status, "nobody can tell what the spec says, and no condition says so")
+		}
+		return v
+	}
+	if j.update == "" {
+		v.add(Settled, "there is no revision of the template")
+		return v
+	}
+	if status.ObservedGeneration != set.Generation {
+		v.add(Status, "observedGeneration is %d, the generation %d", status.ObservedGeneration, set.Generation)
+	}
+	j.checkFacts(status, s)
+	if j.complete(s) && shortHash(status.CurrentRevision) != j.update {
+		v.add(Status, "currentRevision is %s, and no node has a pod of another revision than %s", status.CurrentRevision, j.update)
+	}
+	if n := j.unused(s, j.neededRevisions(s)); n > j.historyLimit() {
+		v.add(History, "%d unused revisions are left, revisionHistoryLimit %d", n, j.historyLimit())
+	}
+	j.checkPlaced(s)
+	j.checkUpdated(s)
+	if pushed {
+		j.checkConverged()
+	}
+	return v
+}
+
+// checkPlaced: every node that should run a pod has one, no other node has any, and there
+// are two only where an update surges, unless something is refused. (DS-3 to DS-5, DS-14)
+func (j *daemonSetJudge) checkPlaced(s *State) {
+	stays := s.refuses("delete", "pods") || s.refuses("patch", "pods")
+	for _, pod := range s.Pods {
+		n := j.nodes[nodeOf(pod)]
+		switch {
+		case !j.owned(pod) || stays:
+		case n == nil && (pod.Spec.NodeName != "" || nodeOf(pod) == ""):
+		case n == nil, !n.stays:
+			j.add(Placement, "pod %s is left on node %q, where it must not stay", pod.Name, nodeOf(pod))
+		case ended(pod):
+			j.add(Settled, "pod %s has ended, and is not replaced", pod.Name)
+		case preparingDelete(pod):
+			j.add(Settled, "pod %s prepares to leave for good", pod.Name)
+		}
+	}
+	progressive := j.rolling != nil && j.partition > 0 && j.set.Annotations[v1alpha1.DaemonSetProgressiveCreateAnnotation] == "true"
+	for _, n := range running(j.nodes) {
+		switch {
+		case len(n.live) == 0 && !stays && !s.refuses("create", "pods") && !progressive && matches(j.set.Spec.Selector, j.set.Spec.Template.Labels):
+			j.add(Placement, "node %s has no pod", n.Name)
+		case stays:
+		case n.crowded, len(n.live) > 1 && j.maxSurge == 0, n.old != nil && n.fresh != nil && (j.available(n.fresh) || !ready(n.old)):
+			j.add(Placement, "node %s has %d pods", n.Name, len(n.live))
+		}
+	}
+}
+
+// checkUpdated: no pod waits for an update that nothing holds back: fewer nodes of those
+// that the update gets to are without an available pod than may be, and a pod that
+// was never ready waits for nobody. (DS-9, DS-11, DS-14)
+func (j *daemonSetJudge) checkUpdated(s *State) {
+	if j.rolling == nil || j.rolling.Paused != nil && *j.rolling.Paused || len(s.Refused) > 0 || !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) {
+		return
+	}
+	at, updated, without, surging := 0, 0, 0, 0
+	var waits []string
+	for _, n := range running(j.nodes) {
+		if !n.ahead && !j.selected(n) {
+			continue
+		}
+		at++
+		switch {
+		case n.old == nil:
+			updated++
+			if !j.serving(n) {
+				without++
+			}
+		case n.fresh != nil:
+			surging++
+			updated++
+		default:
+			waits = append(waits, n.old.Name)
+			if !j.serving(n) {
+				without++
+			}
+		}
+	}
+	held := j.maxSurge == 0 && without >= j.maxUnavailable || j.maxSurge > 0 && surging >= j.maxSurge
+	if wanted := min(j.limit(), at); updated < wanted && !held {
+		j.add(Settled, "pods %v are not updated: %d nodes are, of %d that the update gets to; %d are without an available one, maxUnavailable %d; %d surge, maxSurge %d",
+			waits, updated, wanted, without, j.maxUnavailable, surging, j.maxSurge)
+	}
+	for _, n := range running(j.nodes) {
+		if j.partition == 0 && j.selected(n) && n.old != nil && n.fresh == nil && j.maxSurge == 0 && !j.past.daemons.ready[n.old.UID] && !unreadable(n.old) {
+			j.add(Settled, "pod %s waits for its update, though it was never ready", n.old.Name)
+		}
+	}
+}
+
+// checkConverged: every pod is available, unless partition or selector hold it back and its
+// image is bad, and the update has got to all nodes that it gets to.
+func (j *daemonSetJudge) checkConverged() {
+	excused := func(pod *corev1.Pod) bool { return j.old(pod) && (badImage(pod) || unreadable(pod)) }
+	at, updated := 0, 0
+	for _, n := range running(j.nodes) {
+		if n.ahead || j.selected(n) {
+			at++
+		}
+		if n.old == nil && n.fresh != nil {
+			updated++
+		}
+		for _, pod := range n.live {
+			if !j.available(pod) && !excused(pod) {
+				j.add(Settled, "pod %s on node %s is not available", pod.Name, n.Name)
+			}
+		}
+	}
+	if wanted := min(j.limit(), at); j.rolling != nil && updated < wanted {
+		j.add(Settled, "%d nodes have an updated pod alone, of %d that the update gets to", updated, wanted)
+	}
+	excusedBy := slices.ContainsFunc(slices.Collect(maps.Values(j.Known.Pods)), func(pod *corev1.Pod) bool { return j.owned(pod) && unreadable(pod) })
+	if _, template := j.current(); template != nil && !matches(j.set.Spec.Selector, template.Labels) { // it makes no pods
+		excusedBy = true
+	}
+	for _, condition := range j.set.Status.Conditions {
+		if !excusedBy {
+			j.add(Status, "condition %s: %s", condition.Type, condition.Message)
+		}
+	}
+}

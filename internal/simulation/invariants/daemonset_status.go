@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// checkStatus: what the status says is the case in the eyes of its author, where
+// the write says anything of it. The spec is the user's.
+func (j *daemonSetJudge) checkStatus() {
+	before, _ := j.Before.(*v1alpha1.DaemonSet)
+	after, _ := j.After.(*v1alpha1.DaemonSet)
+	seen, _ := j.Observed.Workload.(*v1alpha1.DaemonSet)
+	if before == nil || after == nil || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
+		j.add(Spec, "%s of the DaemonSet changes more than the status", j.Verb)
+		return
+	}
+	facts := func(s v1alpha1.DaemonSetStatus) v1alpha1.DaemonSetStatus {
+		s.Conditions, s.CollisionCount = nil, nil
+		return s
+	}
+	if seen == nil || seen.UID != after.UID || equality.Semantic.DeepEqual(facts(before.Status), facts(after.Status)) {
+		return
+	}
+	if after.Status.ObservedGeneration != seen.Generation {
+		j.add(Status, "observedGeneration %d of a spec of generation %d", after.Status.ObservedGeneration, seen.Generation)
+	}
+	if !j.broken && j.update != "" {
+		j.checkFacts(&after.Status, j.Observed)
+		j.checkCurrent(&seen.Status, &after.Status)
+	}
+}
+
+// checkFacts compares the status with the nodes and pods of a state. (DS-17)
+func (j *daemonSetJudge) checkFacts(status *v1alpha1.DaemonSetStatus, of *State) {
+	var desired, current, misscheduled, isReady, isAvailable, updated int32
+	count := func(n *int32, yes bool) {
+		if yes {
+			*n++
+		}
+	}
+	for _, n := range j.survey(of) {
+		shown := append(slices.Clone(n.live), n.ended...)
+		has := len(shown) > 0 || n.leaving
+		count(&desired, n.runs)
+		count(&current, n.runs && has)
+		count(&misscheduled, !n.runs && has)
+		if !n.runs || len(shown) == 0 {
+			continue
+		}
+		count(&isReady, !ended(shown[0]) && readyNow(shown[0]) == 1)
+		count(&isAvailable, available(shown[0], j.set.Spec.MinReadySeconds, of.Now))
+		count(&updated, !j.old(shown[0]))
+	}
+	for _, c := range []counter{
+		{"desiredNumberScheduled", desired, status.DesiredNumberScheduled},
+		{"currentNumberScheduled", current, status.CurrentNumberScheduled},
+		{"numberMisscheduled", misscheduled, status.NumberMisscheduled},
+		{"numberReady", isReady, status.NumberReady},
+		{"numberAvailable", isAvailable, status.NumberAvailable},
+		{"numberUnavailable", desired - isAvailable, status.NumberUnavailable},
+		{"updatedNumberScheduled", updated, status.UpdatedNumberScheduled},
+	} {
+		c.check(j.violations)
+	}
+	if status.DaemonSetHash != j.update {
+		j.add(Status, "daemonSetHash is %q, the template is that of %q", status.DaemonSetHash, j.update)
+	}
+}
+
+// checkCurrent: the current revision moves to the update revision, and to no other,
+// when no node has an older pod, and all have an updated one or none is held back. (DS-5)
+func (j *daemonSetJudge) checkCurrent(seen, after *v1alpha1.DaemonSetStatus) {
+	was, is := shortHash(seen.CurrentRevision), shortHash(after.CurrentRevision)
+	known := templatesOf(j.Observed.Revisions)[was] != nil
+	switch complete := j.complete(j.Observed); {
+	case is == j.update && (complete || j.present[was]):
+	case is == was:
+	case known:
+		j.add(Status, "currentRevision goes from %s to %s, the update revision is %s, the update complete: %t", was, is, j.update, complete)
+		return
+	case is != j.update && !j.revisionOfAny(is), is == j.update && j.olderPods():
+		j.add(Status, "currentRevision becomes %s, of which no pod is, the update revision is %s", is, j.update)
+		return
+	}
+	j.past.becomesCurrent(j.set.UID, is)
+}
+
+// complete tells whether all nodes have come to the present template.
+func (j *daemonSetJudge) complete(s *State) bool {
+	all, back := true, j.rolling != nil && j.partition > 0
+	for _, n := range j.survey(s) {
+		if !n.runs {
+			continue
+		}
+		if slices.ContainsFunc(n.live, j.old) {
+			return false
+		}
+		all = all && n.fresh != nil
+		back = back || !n.ahead && !j.selected(n)
+	}
+	return all || !back
+}
+
+// revisionOfAny tells whether a pod that the author saw is of a revision.
+func (j *daemonSetJudge) revisionOfAny(hash string) bool {
+	for _, pod := range j.Observed.Pods {
+		if shortHash(pod.Labels[revisionLabel]) == hash {
+			return true
+		}
+	}
+	return false
+}
+
+// olderPods tells whether the author saw a pod of another revision that there is.
+func (j *daemonSetJudge) olderPods() bool {
+	templates := templatesOf(j.revisions(j.set.UID, j.set.Spec.Selector))
+	for _, pod := range j.Observed.Pods {
+		if hash := shortHash(pod.Labels[revisionLabel]); j.owned(pod) && j.old(pod) && templates[hash] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// checkRevision judges a write of a revision: one goes when nothing needs it, as it was
+// seen, and no more than the history limit asks for, but those of the present template
+// under another name. (DS-CR4 to DS-CR6)
+func (j *daemonSetJudge) checkRevision() {
+	before, _ := j.Before.(*appsv1.ControllerRevision)
+	switch {
+	case before == nil:
+		if !metav1.IsControlledBy(j.After, j.set) {
+			j.add(Ownership, "creates revision %s, which does not belong to the DaemonSet", j.name())
+		}
+		return
+	case j.Verb != "delete":
+		return
+	}
+	if j.Asked != nil && j.Asked.ResourceVersion == "" {
+		j.add(History, "deletes revision %s whatever has become of it since", before.Name)
+	}
+	needed := j.neededRevisions(j.Known)
+	hash := shortHash(before.Name)
+	if why := needed[hash]; why != "" {
+		j.add(History, "deletes revision %s, which is that of %s", before.Name, why)
+	}
+	if n := j.unused(j.Known, needed); !j.present[hash] && n <= j.historyLimit() {
+		j.add(History, "deletes revision %s, though only %d unused ones are left, revisionHistoryLimit %d", before.Name, n, j.historyLimit())
+	}
+}
+
+func (j *daemonSetJudge) historyLimit() int {
+	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 0)
+}
+
+// neededRevisions says by short hash for what a revision is needed: also for pods that are
+// still to be adopted, or released.
+func (j *daemonSetJudge) neededRevisions(s *State) map[string]string {
+	needed := map[string]string{shortHash(j.set.Status.CurrentRevision): "status.currentRevision"}
+	for _, pod := range s.Pods {
+		if owns(j.set.UID, pod) || metav1.GetControllerOfNoCopy(pod) == nil && matches(j.set.Spec.Selector, pod.Labels) {
+			needed[shortHash(pod.Labels[revisionLabel])] = "pod " + pod.Name
+		}
+	}
+	needed[j.update] = "the template"
+	return needed
+}
+
+// unused counts the revisions that nothing needs. Orphans that nobody can read are nobody's.
+func (j *daemonSetJudge) unused(s *State, needed map[string]string) (n int) {
+	templates := templatesOf(s.Revisions)
+	for name, r := range s.Revisions {
+		orphan := metav1.GetControllerOfNoCopy(r) == nil && matches(j.set.Spec.Selector, r.Labels) && templates[shortHash(name)] != nil
+		if (orphan || owns(j.set.UID, r)) && needed[shortHash(name)] == "" {
+			n++
+		}
+	}
+	return n
+}

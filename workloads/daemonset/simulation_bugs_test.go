@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// bug is a bug of the controller.
+type bug = simulation.Spoil[Options, Reconciler]
+
+// TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"maxUnavailable is one too many", invariants.Availability, 6, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+			if r.MaxSurge == nil || r.MaxSurge.IntValue() == 0 {
+				r.MaxUnavailable = ptr.To(intstr.FromInt32(3))
+			}
+		})},
+		{"pods that are not available are updated beside the limit", invariants.Availability, 7, inPlan(updateUnavailable)},
+		{"what updates have taken out of service is forgotten", invariants.Availability, 0, bug{Often: updateInTurn, Reconciler: misreading(forgetDisruptions)}},
+		{"minReadySeconds is forgotten", invariants.Availability, 17, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.MinReadySeconds = 0 })},
+		{"nothing is enqueued when minReadySeconds have passed", invariants.Settled, 3, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"maxSurge is one too many", invariants.Surge, 9, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+			if r.MaxSurge != nil && r.MaxSurge.IntValue() > 0 {
+				r.MaxSurge = ptr.To(intstr.FromInt32(r.MaxSurge.IntVal + 1))
+			}
+		})},
+		{"the old pod goes before the one that surges is available", invariants.Availability, 1, inPlan(endSurge)},
+		{"the partition is ignored", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Partition = nil })},
+		{"the partition is one too small", invariants.Partition, 17, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+			r.Partition = ptr.To(max(ptr.Deref(r.Partition, 0)-1, 0))
+		})},
+		{"the partition does not hold for pods that come back", invariants.Partition, 22, bug{Reconciler: misreading(func(s *Snapshot) {
+			if update := NewPlan(s).Revisions.Update; update != nil {
+				s.Set.Status.CurrentRevision = update.Name
+			}
+		})}},
+		{"the selector of the update is ignored", invariants.Partition, 0, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Selector = nil })},
+		{"paused is ignored", invariants.Paused, 5, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) { r.Paused = nil })},
+		{"OnDelete is taken for RollingUpdate", invariants.Needless, 32, inSpec(func(s *v1alpha1.DaemonSetSpec) {
+			s.UpdateStrategy.Type = v1alpha1.RollingUpdateDaemonSetStrategyType
+		})},
+		{"Standard is taken for InPlaceIfPossible", invariants.Needless, 2, inRolling(func(r *v1alpha1.RollingUpdateDaemonSet) {
+			r.Type = v1alpha1.InplaceRollingUpdateType
+		})},
+		{"taints are not seen", invariants.Placement, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			for i, node := range s.Nodes {
+				s.Nodes[i] = node.DeepCopy()
+				s.Nodes[i].Spec.Taints = nil
+			}
+		})}},
+		{"a node is forgotten", invariants.Placement, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Nodes = slices.DeleteFunc(s.Nodes, func(n *corev1.Node) bool { return n.Name == "n3" })
+		})}},
+		{"pods stay where they must not", invariants.Placement, 14, inPlan(func(_ *Snapshot, p *Plan) {
+			p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteForScale })
+		})},
+		{"pods that have ended stay", invariants.Settled, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			p.Delete = slices.DeleteFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.For == rollout.DeleteFailed })
+		})},
+		{"a node gets two pods", invariants.Placement, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if len(p.Create) == 1 {
+				twin := p.Create[0].Pod.DeepCopy()
+				twin.Name += "-2"
+				p.Create = append(p.Create, rollout.PodCreation{Pod: twin})
+			}
+		})},
+		{"pods of others are taken for its own", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			for i, pod := range s.Pods {
+				mine := pod.DeepCopy()
+				mine.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(s.Set, daemonKind)}
+				s.Pods[i] = mine
+			}
+		})}},
+		{"deletions do not name the UID", invariants.Ownership, 0, bug{
+			Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions("{}")) }, Often: takeNames,
+		}},
+		{"pods are deleted at once", invariants.Identity, 1, bug{Config: func(c *rest.Config) { c.Wrap(simulation.SpoilDeletions(`{"gracePeriodSeconds":0}`)) }}},
+		{"the preDelete hook is skipped", invariants.Hooks, 8, inSpec(func(s *v1alpha1.DaemonSetSpec) { s.Lifecycle = nil })},
+		{"the current revision moves too early", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil && p.Revisions.Update != nil {
+				p.Status.CurrentRevision = p.Revisions.Update.Name
+			}
+		})},
+		{"the current revision is dropped", invariants.History, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if r := &p.Revisions; r.Current != nil && r.Current != r.Update && r.Create == nil {
+				r.Delete = append(r.Delete, r.Current)
+			}
+		})},
+		{"the status counts one too many", invariants.Status, 0, inPlan(func(_ *Snapshot, p *Plan) {
+			if p.Status != nil {
+				p.Status.NumberAvailable++
+			}
+		})},
+		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r *Reconciler) {
+			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+		}}},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// inPlan plants a bug into the plans.
+func inPlan(spoil func(*Snapshot, *Plan)) bug {
+	return bug{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, spoil) }}
+}
+
+// misreading plants a bug into what planners see. The status stays right.
+func misreading(spoil func(*Snapshot)) func(*Reconciler) {
+	return func(r *Reconciler) {
+		r.shell.Plan = func(s *Snapshot) *Plan {
+			misread := *s
+			misread.Set, misread.Pods, misread.Nodes = s.Set.DeepCopy(), slices.Clone(s.Pods), slices.Clone(s.Nodes)
+			spoil(&misread)
+			p := NewPlan(&misread)
+			p.Status = NewPlan(s).Status
+			return p
+		}
+	}
+}
+
+// inSpec plants a bug into how planners read the spec.
+func inSpec(spoil func(*v1alpha1.DaemonSetSpec)) bug {
+	return bug{Reconciler: misreading(func(s *Snapshot) { spoil(&s.Set.Spec) })}
+}
+
+func inRolling(spoil func(*v1alpha1.RollingUpdateDaemonSet)) bug {
+	return inSpec(func(spec *v1alpha1.DaemonSetSpec) {
+		if spec.UpdateStrategy.RollingUpdate != nil {
+			spoil(spec.UpdateStrategy.RollingUpdate)
+		}
+	})
+}
+
+// unavailableOld lists the old pods that serve nobody.
+func unavailableOld(s *Snapshot, p *Plan) (pods []*corev1.Pod) {
+	for _, pod := range s.Pods {
+		gone := slices.ContainsFunc(p.Delete, func(d rollout.PodDeletion) bool { return d.Pod == pod })
+		if update := p.Revisions.Update; update != nil && !gone && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, s.Set) &&
+			!lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) && pod.Labels[podplan.RevisionLabel] != update.Name[len(s.Set.Name)+1:] {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// updateUnavailable updates old pods that are not available whatever else is.
+func updateUnavailable(s *Snapshot, p *Plan) {
+	if p.Rollout.MaxUnavailable == 0 {
+		return
+	}
+	for _, pod := range unavailableOld(s, p) {
+		p.Delete = append(p.Delete, rollout.PodDeletion{Pod: pod, For: rollout.DeleteForUpdate})
+	}
+}
+
+// endSurge deletes the old pods of nodes that have an updated one.
+func endSurge(s *Snapshot, p *Plan) {
+	for _, pod := range s.Pods {
+		beside := slices.ContainsFunc(s.Pods, func(other *corev1.Pod) bool {
+			return other.UID != pod.UID && nodeOf(other) == nodeOf(pod) && other.CreationTimestamp.After(pod.CreationTimestamp.Time)
+		})
+		if p.Rollout.MaxSurge > 0 && beside && pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, s.Set) && len(p.Delete) == 0 {
+			p.Delete = append(p.Delete, rollout.PodDeletion{Pod: pod, For: rollout.DeleteForUpdate})
+		}
+	}
+}
+
+// forgetDisruptions takes old pods that are not available for such as were never taken out of service.
+func forgetDisruptions(s *Snapshot) {
+	s.Disrupted = nil
+	for i, pod := range s.Pods {
+		s.Pods[i] = pod.DeepCopy()
+		if c := s.Pods[i].Status.Conditions; !lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) {
+			for k := range c {
+				if c[k].Type == corev1.PodReady {
+					c[k].LastTransitionTime = pod.CreationTimestamp
+				}
+			}
+		}
+	}
+}
+
+// updateInTurn updates pods again and again.
+func updateInTurn(u *simulation.User, r *rand.Rand) {
+	u.Edit(simulation.AnyEdit(r, []simulation.Edit{
+		simulation.Pick(`{"spec":{"minReadySeconds":%v,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"rollingUpdateType":"Standard","maxUnavailable":1,"maxSurge":null}}}}`, 10),
+		simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3),
+	}))
+}
+
+// takeNames updates pods, and puts strangers in the places of those that are to go.
+func takeNames(u *simulation.User, r *rand.Rand) {
+	if doomed := u.Doomed(); doomed != nil {
+		u.TakeName(doomed)
+		return
+	}
+	updateInTurn(u, r)
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemonset
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// typeEdit says how pods are updated.
+var typeEdit = simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":%v}}}`,
+	`{"rollingUpdateType":"Standard","maxUnavailable":1,"maxSurge":null}`, `{"rollingUpdateType":"Standard","maxUnavailable":2,"maxSurge":0}`,
+	`{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":1,"maxSurge":null}`, `{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":2,"maxSurge":null}`,
+	`{"rollingUpdateType":"Standard","maxUnavailable":0,"maxSurge":1}`, `{"rollingUpdateType":"Standard","maxUnavailable":null,"maxSurge":"50%"}`,
+	`{"rollingUpdateType":"Surging","maxUnavailable":null,"maxSurge":null}`)
+
+// edits are what users change about a DaemonSet.
+var edits = append([]simulation.Edit{
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, 5, 6, "bad"),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1","env":[{"name":"A","value":"%v"}]}]}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"template":{"spec":{"nodeSelector":%v}}}}`, "null", "null", `{"zone":"a"}`),
+	simulation.Pick(`{"spec":{"template":{"spec":{"tolerations":%v}}}}`, "null", "null", `[{"key":"drain","operator":"Exists"}]`, `[{"key":"drain","operator":"Exists","effect":"NoExecute"}]`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "OnDelete"),
+	typeEdit,
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":%v}}}}`, 0, 0, 1, 2, 3, "null"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"selector":%v}}}}`, "null", "null", `{"matchLabels":{"ring":"a"}}`, `{"matchLabels":{"ring":"b"}}`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"rollingUpdate":{"paused":%v}}}}`, true, false, "null"),
+	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 10, 60),
+	simulation.Pick(`{"spec":{"burstReplicas":%v}}`, "null", 1, 2, `"50%"`),
+	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 0, 1, 10),
+	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
+	simulation.Pick(`{"metadata":{"annotations":{"daemonset.kruise.io/progressive-create-pod":%v}}}`, "null", "null", `"true"`),
+	simulation.Pick(`{"spec":{"selector":{"matchLabels":{"track":%[1]v}},"template":{"metadata":{"labels":{"track":%[1]v}}}}}`, `"a"`, "null", "null"),
+}, simulation.Hooks[0])
+
+// mistakes are what only a webhook would refuse.
+var mistakes = []simulation.Mistake{
+	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
+	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"selector":{"matchLabels":{"app":"other"}}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"updateStrategy":{"rollingUpdate":{"partition":-1}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":0}}}}`},
+	{`{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":"many"}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}}}`},
+	{`{"spec":{"updateStrategy":{"rollingUpdate":{"selector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}}}}`, `{"spec":{"updateStrategy":{"rollingUpdate":{"selector":null}}}}`},
+	{`{"spec":{"template":{"spec":{"containers":[]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`},
+}
+
+// act is what users, and the owners of hooks, do in a step.
+func act(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(28); {
+	case n == 0:
+		u.Err(r, mistakes)
+	case n < 15 || pod == nil:
+		u.Edit(simulation.AnyEdit(r, edits))
+	case n < 19:
+		u.AnswerHook(pod)
+	default:
+		actOnPod(u, r, pod)
+	}
+}
+
+// actOnPod is what users do to single pods.
+func actOnPod(u *simulation.User, r *rand.Rand, pod *corev1.Pod) {
+	switch r.IntN(8) {
+	case 0:
+		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(3)))
+	case 1:
+		u.Disown(pod)
+	case 2:
+		u.TakeName(pod)
+	case 3:
+		u.DeletePod(pod.Name, nil)
+	case 4, 5:
+		u.Quarantine(pod)
+	case 6:
+		u.Corrupt(pod)
+	case 7:
+		u.CreateRevision(fmt.Sprint("web-unreadable-", r.IntN(2)))
+	}
+}
+
+// push is all that users do in the end: they push a template whose pods run, take back what
+// only a webhook would have refused, and what asks for a standstill. All else is for the
+// controller to overcome.
+func push(u *simulation.User) {
+	set := u.Workload().(*v1alpha1.DaemonSet)
+	for _, mistake := range mistakes {
+		after := set.DeepCopy()
+		simulation.Merge(after, mistake[0])
+		if equality.Semantic.DeepEqual(after, set) {
+			u.Edit(mistake[1])
+			simulation.Merge(set, mistake[1])
+		}
+	}
+	containers := set.Spec.Template.Spec.Containers
+	containers[0].Image = "nginx:9"
+	data, err := json.Marshal(containers)
+	if err != nil {
+		panic(err)
+	}
+	u.Edit(`{"spec":{"template":{"spec":{"containers":` + string(data) + `}},"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"paused":false}}}}`)
+}
