@@ -121,10 +121,13 @@ func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 	d.disrupted[n.Name] = j.By
 }
 
-// hasServed tells whether a pod had been available when the author looked.
+// hasServed tells whether a pod, as the author knew it, had been available.
 func (j *daemonSetJudge) hasServed(pod *corev1.Pod) bool {
-	since := j.past.daemons.served[pod.UID]
-	return !since.IsZero() && !since.After(j.Known.Now)
+	since, until := j.past.daemons.served[pod.UID], j.Known.Now
+	if c := condition(pod, corev1.PodReady); c != nil && !ready(pod) { // what came later the author has not seen
+		until = c.LastTransitionTime.Add(time.Second)
+	}
+	return !since.IsZero() && !since.After(until)
 }
 
 // showsDisruption tells whether the pods of a node show that an update took the one out of service

@@ -159,7 +159,8 @@ func (j *daemonSetJudge) surplus(n *daemonNode, pod *corev1.Pod) bool {
 	if len(others) == 0 {
 		return false
 	}
-	if j.available(pod) && !slices.ContainsFunc(others, j.available) {
+	replaced := j.maxSurge > 0 && j.old(pod) && n.fresh != nil && j.available(n.fresh) // by an updated one
+	if j.available(pod) && !slices.ContainsFunc(others, j.available) && !replaced {
 		j.add(Availability, "deletes pod %s, the only one of node %s that is available", pod.Name, n.Name)
 	}
 	return true
