@@ -168,7 +168,7 @@ func (j *daemonSetJudge) surelyInTurn(name, given string) bool {
 	case !j.selected(n):
 		return false
 	}
-	return n.old == nil || j.partition == 0 || other.old != nil && j.available(other.old) && n.Name > given
+	return j.partition == 0 || !other.ahead && (n.old == nil || other.old != nil && j.available(other.old) && n.Name > given)
 }
 
 // tolerated are the taints that keep away no pod of a DaemonSet. (DS-2)

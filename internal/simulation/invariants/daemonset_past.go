@@ -124,7 +124,11 @@ func (j *daemonSetJudge) checkTaken(n *daemonNode, pod *corev1.Pod) {
 // hasServed tells whether a pod, as the author knew it, had been available.
 func (j *daemonSetJudge) hasServed(pod *corev1.Pod) bool {
 	since, until := j.past.daemons.served[pod.UID], j.Known.Now
-	if c := condition(pod, corev1.PodReady); c != nil && !ready(pod) { // what came later the author has not seen
+	if !ready(pod) { // what came later the author has not seen
+		c := condition(pod, corev1.PodReady)
+		if c == nil {
+			return false
+		}
 		until = c.LastTransitionTime.Add(time.Second)
 	}
 	return !since.IsZero() && !since.After(until)
