@@ -78,11 +78,24 @@ func (p *Planner) Forbidden(pod *View, err error) *rollout.Reason {
 }
 
 // PlanRefusals reports the updates that the API server has refused, before other
-// problems, as they were reported when that happened.
+// problems, as they were reported when that happened: unless those pods are to stay at
+// their revision by now.
 func (p *Planner) PlanRefusals() {
-	if err := p.Refusals.Err; err != nil {
+	if err := p.Refusals.Err; err != nil && !p.refusedStay() {
 		p.plan.Problems = slices.Insert(p.plan.Problems, 0, rollout.Problem{Condition: p.failedUpdate, Err: err})
 	}
+}
+
+// refusedStay tells whether the partition, or enough others, leave all pods at their
+// revision whose updates were refused.
+func (p *Planner) refusedStay() bool {
+	staying := 0
+	for _, w := range p.plan.Waiting {
+		if w.Pod != nil && p.Refusals.Pods[w.Pod.UID] != nil && (w.Reason.Rule == rollout.RulePartition || w.Reason.Rule == rollout.RuleReplicas) {
+			staying++
+		}
+	}
+	return staying > 0 && staying == len(p.Refusals.Pods)
 }
 
 // backsOff tells whether an update has to wait since the API server has refused the
