@@ -91,8 +91,8 @@ type WaitMetrics interface {
 // Resource names a cache that a controller reads, such as cloneset.ResourcePods.
 type Resource string
 
-// Caches is what the Reader of every controller that waits for its own writes tells
-// of the caches that it reads.
+// Caches is what the Reader of every controller that waits until its caches show what
+// it wrote tells of these caches.
 type Caches interface {
 	// SyncedResourceVersion returns the resourceVersion up to which a cache is
 	// complete, empty when it cannot tell: then Reconcile returns an error, unless

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
 )
 
 // NoWorkload is the error of a snapshot without the workload of a kind.
@@ -101,6 +102,13 @@ func (p *Planner) Selects(template *corev1.PodTemplateSpec) error {
 		return nil
 	}
 	return fmt.Errorf("spec.selector %q does not match the labels of the template, %q; make them match", p.Selector, labels.FormatLabels(template.Labels))
+}
+
+// Unfit reports why the revision that pods are to be updated to can have none, and
+// returns it as what they wait for.
+func (p *Planner) Unfit(err error) *rollout.Reason {
+	p.UpdateProblem(err)
+	return &rollout.Reason{Rule: rollout.RuleRevision, Message: err.Error()}
 }
 
 // UseHistory plans with the usable revisions of a history, which it returns: those that

@@ -115,7 +115,8 @@ const (
 	// SidecarContainerColdUpgrade restarts the container. The default.
 	SidecarContainerColdUpgrade SidecarContainerUpgradeType = "ColdUpgrade"
 	// SidecarContainerHotUpgrade injects two containers, NAME-1 and NAME-2, of which one
-	// works: the other gets the new image, takes over, and the former one is emptied.
+	// works: the other gets the new image and works from then on, and the former one is
+	// emptied.
 	SidecarContainerHotUpgrade SidecarContainerUpgradeType = "HotUpgrade"
 )
 

@@ -76,8 +76,7 @@ func (p *planner) planOtherwise() {
 // selectUpdates updates those of the candidates whose turn it is.
 func (p *planner) selectUpdates(candidates []*corev1.Pod, target *appsv1.ControllerRevision) {
 	if p.unfit != nil {
-		p.UpdateProblem(p.unfit)
-		p.waitAll(candidates, &rollout.Reason{Rule: rollout.RuleRevision, Message: p.unfit.Error()})
+		p.waitAll(candidates, p.Unfit(p.unfit))
 		return
 	}
 	ordered := candidates

@@ -27,9 +27,7 @@ func (p *planner) planUpdate() {
 		return
 	}
 	if p.unfit != nil && slices.ContainsFunc(p.turn, func(n *nodePods) bool { return n.old != nil }) {
-		err := fmt.Errorf("update pods to revision %s: %w", p.plan.Revisions.Update.Name, p.unfit)
-		p.UpdateProblem(err)
-		p.waitAll(&rollout.Reason{Rule: rollout.RuleRevision, Message: err.Error()})
+		p.waitAll(p.Unfit(fmt.Errorf("update pods to revision %s: %w", p.plan.Revisions.Update.Name, p.unfit)))
 		return
 	}
 	p.waitForTurn()

@@ -26,9 +26,7 @@ func (p *planner) planUpdate() {
 	case p.rolling.Paused:
 		p.waitAll(sequence, pausedUpdate)
 	case p.unfit != nil && slices.ContainsFunc(sequence, mustUpdate):
-		err := fmt.Errorf("update pods to revision %s: %w", p.plan.Revisions.Update.Name, p.unfit)
-		p.UpdateProblem(err)
-		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleRevision, Message: err.Error()})
+		p.waitAll(sequence, p.Unfit(fmt.Errorf("update pods to revision %s: %w", p.plan.Revisions.Update.Name, p.unfit)))
 	case p.scaled:
 		p.waitAll(sequence, &rollout.Reason{Rule: rollout.RuleScaleFirst, Message: "pods are deleted first; the update goes on afterwards"})
 		p.planOtherwise(sequence)
