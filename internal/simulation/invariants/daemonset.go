@@ -58,7 +58,7 @@ type daemonSetJudge struct {
 	present map[string]bool // short hashes of all revisions of the present template
 
 	nodes   map[string]*daemonNode // as the author knew them
-	seen    map[string]*daemonNode // as it observed them, before its own writes
+	seen    map[string]*daemonNode // as it observed them, before it wrote
 	desired int                    // nodes that should run a pod
 
 	maxUnavailable, maxSurge, partition int

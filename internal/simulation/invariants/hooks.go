@@ -95,7 +95,7 @@ func messages[C any](conditions []C, message func(*C) string) (said string) {
 func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool, said string) {
 	for _, pod := range s.Pods {
 		excused := unreadable(pod) && strings.Contains(said, "is not readable") ||
-			strings.Contains(said, "delete pod "+pod.Name+":") // the API server refuses to
+			s.refuses("delete", "pods") && strings.Contains(said, "delete pod "+pod.Name+":")
 		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused {
 			v.add(Settled, "pod %s is prepared for an update for good, and the conditions say %q", pod.Name, said)
 		}

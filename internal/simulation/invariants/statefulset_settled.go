@@ -121,16 +121,23 @@ func (j *statefulSetJudge) checkUpdated(s *State) {
 // checkConverged: wanted pods are there and serve, those that the partition does
 // not hold back at the update revision, and there are no others.
 func (j *statefulSetJudge) checkConverged(s *State) {
-	updated, lacking, spoilt := 0, 0, 0
+	updated, lacking, spoilt, missing := 0, 0, 0, 0
+	down := 0 // pods that wait for a claim and may stay as they are
 	for _, ordinal := range j.wanted {
 		pod := j.at(ordinal)
 		if !j.available(pod) || !serves(pod) || !runs(pod) {
 			switch { // what no update mends, and users are told
+			case pod == nil && down > 0 && (j.ordered || down >= j.scaleUnavailable):
+				missing++
+				continue
 			case pod != nil && unreadable(pod) && ordinal < j.partition:
 				spoilt++
 				continue
 			case pod != nil && waitsForClaim(pod, s) && j.lacksClaims(pod, s):
 				lacking++
+				if j.mayStay(pod) {
+					down++
+				}
 				continue
 			}
 			j.add(Settled, "pod %d does not serve", ordinal)
@@ -149,10 +156,10 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 			spoilt++
 		}
 	}
-	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated < len(j.wanted)-j.partition {
+	if j.rolling != nil && j.rolling.UnorderedUpdate != nil && updated+missing < len(j.wanted)-j.partition {
 		j.add(Settled, "%d pods serve at revision %s, %d are wanted, the partition is %d", updated, j.update, len(j.wanted), j.partition)
 	}
-	if n := int(j.set.Status.Replicas); n != len(j.wanted) {
+	if n := int(j.set.Status.Replicas); n != len(j.wanted)-missing {
 		j.add(Settled, "%d pods, wanted are %v", n, j.wanted)
 	}
 	for _, condition := range j.set.Status.Conditions {
@@ -163,6 +170,12 @@ func (j *statefulSetJudge) checkConverged(s *State) {
 	if lacking > 0 && len(j.set.Status.Conditions) == 0 {
 		j.add(Status, "%d pods do not mount their claims, and no condition says so", lacking)
 	}
+}
+
+// mayStay tells whether a pod that does not serve may have to stay at an old revision: the
+// user has taken it out of the update, or forbids to recreate it.
+func (j *statefulSetJudge) mayStay(pod *corev1.Pod) bool {
+	return shortHash(pod.Labels[revisionLabel]) != j.update && (j.rolling == nil || j.partition > 0 || j.rolling.PodUpdatePolicy == v1beta1.InPlaceOnlyPodUpdateStrategyType)
 }
 
 // lacksClaims tells whether a pod mounts no claim of some template: that was
