@@ -114,15 +114,25 @@ func (i *injector) sourceName(t *v1alpha1.TransferEnvVar) string {
 // fieldPath is metadata.labels['KEY'] or metadata.annotations['KEY'].
 var fieldPath = regexp.MustCompile(`^metadata\.(labels|annotations)\['(.*)'\]$`)
 
+// MetadataKey reads the path of a label or of an annotation, metadata.labels['KEY'] or
+// metadata.annotations['KEY']: the field, labels or annotations, and the key. Both are empty
+// where the path is none of these.
+func MetadataKey(path string) (field, key string) {
+	if m := fieldPath.FindStringSubmatch(path); m != nil {
+		return m[1], m[2]
+	}
+	return "", ""
+}
+
 // field reads a label or an annotation of a pod; empty where it has none.
 func field(pod *corev1.Pod, path string) string {
-	switch m := fieldPath.FindStringSubmatch(path); {
-	case m == nil:
-		return ""
-	case m[1] == "labels":
-		return pod.Labels[m[2]]
+	switch field, key := MetadataKey(path); field {
+	case "labels":
+		return pod.Labels[key]
+	case "annotations":
+		return pod.Annotations[key]
 	default:
-		return pod.Annotations[m[2]]
+		return ""
 	}
 }
 
