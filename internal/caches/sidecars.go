@@ -16,7 +16,6 @@ import (
 // The names of the indexes that find SidecarSets and pods by each other.
 const (
 	bySelector  = "podwright.sidecarSetSelector"
-	byInjected  = "podwright.injectedList"
 	byLabelPair = "podwright.labelPair"
 )
 
@@ -97,19 +96,9 @@ func SidecarSetsFor(indexer cache.Indexer, namespace string, labels map[string]s
 	return sets, nil
 }
 
-// AddInjectedIndexes indexes an informer of pods by the SidecarSets that have injected
-// something into them, and by their labels. It does nothing where the informer has these
-// indexes already.
-func AddInjectedIndexes(informer cache.SharedIndexInformer) error {
-	if err := addIndex(informer, byInjected, func(obj any) ([]string, error) {
-		pod, ok := obj.(*corev1.Pod)
-		if !ok {
-			return nil, nil
-		}
-		return InjectedList(pod), nil
-	}); err != nil {
-		return err
-	}
+// AddLabelPairIndex indexes an informer of pods by their labels. It does nothing where
+// the informer has that index already.
+func AddLabelPairIndex(informer cache.SharedIndexInformer) error {
 	return addIndex(informer, byLabelPair, func(obj any) (pairs []string, err error) {
 		pod, ok := obj.(*corev1.Pod)
 		if !ok {
@@ -122,24 +111,7 @@ func AddInjectedIndexes(informer cache.SharedIndexInformer) error {
 	})
 }
 
-// InjectedList returns the names in the annotation of a pod that lists the SidecarSets
-// that matched it, nil for none.
-func InjectedList(pod *corev1.Pod) (names []string) {
-	list := pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation]
-	if list == "" {
-		return nil
-	}
-	names = strings.Split(list, ",")
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
-}
-
-// InjectedBy returns the pods of an informer indexed by AddInjectedIndexes that list a
-// SidecarSet. They are shared with the cache and must not be changed.
-func InjectedBy(indexer cache.Indexer, set string) ([]*corev1.Pod, error) {
-	return byIndex[*corev1.Pod](indexer, byInjected, set)
-}
-
-// PodsFor returns the pods of an informer indexed by AddInjectedIndexes that a SidecarSet
+// PodsFor returns the pods of an informer indexed by AddLabelPairIndex that a SidecarSet
 // may match, each once: all that it does, and some that it does not. They are shared with
 // the cache and must not be changed.
 //

@@ -81,3 +81,9 @@ type SidecarSetContainerStatus struct {
 	// ImageID is the image that ran.
 	ImageID string `json:"imageID,omitempty"`
 }
+
+// The reasons of events about pods whose hot containers are emptied after an update.
+const (
+	SidecarSetEventResetSucceeded = "ResetContainerSucceed"
+	SidecarSetEventResetFailed    = "ResetContainerFailed"
+)
