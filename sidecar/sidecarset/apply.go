@@ -18,7 +18,6 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
-	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -29,17 +28,6 @@ func newWriter(o *Options) *apply.Writer {
 	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
 	w.Merge = apiwriter.TypedMerge(func(string) client.SidecarSetInterface { return o.Sidecar.SidecarSets() })
 	return w
-}
-
-// statuses says where a SidecarSet has what all statuses have.
-var statuses = podplan.Status[v1alpha1.SidecarSetStatus, v1alpha1.SidecarSetCondition, v1alpha1.SidecarSetConditionType]{
-	DeepCopy: (*v1alpha1.SidecarSetStatus).DeepCopy,
-	Fields: func(s *v1alpha1.SidecarSetStatus) podplan.StatusFields[v1alpha1.SidecarSetCondition] {
-		return podplan.StatusFields[v1alpha1.SidecarSetCondition]{ObservedGeneration: &s.ObservedGeneration, CollisionCount: &s.CollisionCount, Conditions: &s.Conditions}
-	},
-	Condition: func(c *v1alpha1.SidecarSetCondition) *podplan.Condition[v1alpha1.SidecarSetConditionType] {
-		return (*podplan.Condition[v1alpha1.SidecarSetConditionType])(c)
-	},
 }
 
 // statusKind says how the status of a SidecarSet reports what came of a plan.
@@ -79,7 +67,7 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 	return requeueAfter, err
 }
 
-// labelRevision gives the latest revision the custom version of the SidecarSet. (SCS-W8)
+// labelRevision gives the latest revision the custom version of the SidecarSet. (SCS-R4)
 func (a *applier) labelRevision(ctx context.Context) error {
 	revision := a.plan.Revisions.Update
 	if a.plan.CustomVersion == "" || revision == nil {
@@ -98,7 +86,7 @@ func (a *applier) labelRevision(ctx context.Context) error {
 	return nil
 }
 
-// recordReset records on a pod that its hot container was emptied, or why not. (SCS-W9)
+// recordReset records on a pod that its hot container was emptied, or why not. (SCS-W8)
 func (a *applier) recordReset(patch *rollout.PodPatch, err error) {
 	if patch.Kind != PatchReset || a.Recorder == nil || apierrors.IsConflict(err) {
 		return

@@ -40,16 +40,16 @@ func (c *ContainerChecker) Rules() []rbacv1.PolicyRule {
 }
 
 // confirm answers a change that nothing but the containers can be wrong with. (SCS-W4)
-func (c *ContainerChecker) confirm(ctx context.Context, change change) *admissionv1.AdmissionResponse {
-	template := templateOf(&change.Object.Spec)
-	if c == nil || change.Old != nil && template.Equal(templateOf(&change.Old.Spec)) {
+func (k *ContainerChecker) confirm(ctx context.Context, c admissionChange) *admissionv1.AdmissionResponse {
+	template := templateOf(&c.Object.Spec)
+	if k == nil || c.Old != nil && template.Equal(templateOf(&c.Old.Spec)) {
 		return admission.Allowed()
 	}
-	errs, noVerdict := validation.Verdict(ctx, change.Request, c.Namespace, template, validation.DryRun{Client: c.Client})
+	errs, noVerdict := validation.Verdict(ctx, c.Request, k.Namespace, template, validation.DryRun{Client: k.Client})
 	for _, err := range errs {
 		err.Field = "spec" + strings.TrimPrefix(strings.TrimPrefix(err.Field, "spec.template"), ".spec")
 	}
-	if err := invalid(change.Request, errs); err != nil {
+	if err := invalid(c.Request, errs); err != nil {
 		return admission.Errored(err)
 	}
 	response := admission.Allowed()

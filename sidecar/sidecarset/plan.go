@@ -3,8 +3,6 @@
 package sidecarset
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -26,8 +24,8 @@ type Plan struct {
 	// Rollout holds the numbers that the update follows from.
 	Rollout Rollout
 	// NotInjected lists the pods that were created while the SidecarSet selected them, and
-	// that nothing was injected into, by namespace and name.
-	NotInjected []*corev1.Pod
+	// that do not have its containers, by namespace and name, each with the reason.
+	NotInjected []rollout.Wait
 	// NotUpgradable lists the pods that cannot be updated in place, by namespace and name,
 	// each with the reason. They are not among those that wait.
 	NotUpgradable []rollout.Wait
@@ -88,6 +86,10 @@ const (
 	RuleWorkloadUpdating rollout.Rule = "WorkloadUpdating"
 	// RuleNotUpgradable: something beside images has changed.
 	RuleNotUpgradable rollout.Rule = "NotUpgradable"
+	// RuleNotInjected: the pod was created without the sidecars.
+	RuleNotInjected rollout.Rule = "NotInjected"
+	// RuleIncomplete: the pod lacks some of what the SidecarSet injects.
+	RuleIncomplete rollout.Rule = "Incomplete"
 	// RuleUnreadable: an annotation of the pod that the update needs cannot be read.
 	RuleUnreadable rollout.Rule = "Unreadable"
 )
@@ -105,5 +107,25 @@ func NewPlan(s *Snapshot) *Plan {
 		p.UpdateProblem(err)
 		return p.plan
 	}
+	if p.Set.DeletionTimestamp != nil { // its pods stay as they are (SCS-24)
+		return p.plan
+	}
+	if err := p.read(); err != nil {
+		p.UpdateProblem(err)
+		p.planStatus()
+		return p.plan
+	}
+	if !p.planRevisions() {
+		p.planStatus()
+		return p.plan
+	}
+	p.classify()
+	p.count()
+	p.planResets()
+	p.finishPatches(p.planUpdate())
+	p.PlanRefusals()
+	p.reportPods()
+	p.planStatus()
+	p.planHistory()
 	return p.plan
 }

@@ -2,7 +2,13 @@
 
 package sidecarset
 
-import "github.com/podwright/podwright/internal/podplan"
+import (
+	"errors"
+	"slices"
+
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
 
 // checkInput returns the error of a snapshot that no plan can be made of.
 func (p *planner) checkInput() error {
@@ -14,5 +20,13 @@ func (p *planner) checkInput() error {
 	}
 	s := *p.Snapshot
 	p.Snapshot, p.At, p.Refusals = &s, s.Now, s.Refused
+	p.Workload = podplan.Workload{Object: s.Set, Kind: v1alpha1.SchemeGroupVersion.WithKind(kind)}
+	p.useHistory()
+	if nils(s.Pods) || nils(s.Revisions) {
+		p.UpdateProblem(errors.New("Snapshot.Pods or Snapshot.Revisions: nil left out"))
+	}
 	return nil
 }
+
+// nils tells whether one of some pointers is nil.
+func nils[T any](pointers []*T) bool { return slices.Contains(pointers, nil) }

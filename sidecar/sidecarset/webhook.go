@@ -60,13 +60,13 @@ func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRe
 	return w.admission().Validate(ctx, request)
 }
 
-type change = admission.Change[v1alpha1.SidecarSet]
+type admissionChange = admission.Change[v1alpha1.SidecarSet]
 
 func (w *Webhook) admission() admission.Kind[v1alpha1.SidecarSet] {
 	return admission.Kind[v1alpha1.SidecarSet]{
 		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
-		Default: func(_ context.Context, c change) error { return Default(c.Object) },
-		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
+		Default: func(_ context.Context, c admissionChange) error { return Default(c.Object) },
+		Check: func(ctx context.Context, c admissionChange) (field.ErrorList, error) {
 			errs, err := w.check(ctx, c)
 			if err != nil {
 				return nil, err
@@ -84,7 +84,7 @@ func invalid(request *admissionv1.AdmissionRequest, errs field.ErrorList) error 
 
 // check says what is wrong with a change. What stays as it is, is not judged again: a
 // finalizer can be removed whatever others have come to say meanwhile. (SCS-W2, SCS-W3)
-func (w *Webhook) check(ctx context.Context, c change) (field.ErrorList, error) {
+func (w *Webhook) check(ctx context.Context, c admissionChange) (field.ErrorList, error) {
 	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) && maps.Equal(c.Object.Labels, c.Old.Labels) {
 		return nil, nil
 	}
