@@ -147,11 +147,32 @@ func Next(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevisio
 	if wanted == nil {
 		return Decision{}, errors.New("the wanted revision is nil; make it by New from the present template")
 	}
-	sorted := slices.Clone(Usable(history))
-	Sort(sorted)
 	find := finder{wanted: wanted}
+	return next(Usable(history), wanted, find.equal)
+}
+
+// NextOf is Next for revisions whose data is no pod template: holds tells of each, none
+// of which is nil, whether it holds what the wanted one does. The history may come in any
+// order and is not changed.
+func NextOf(history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, holds func(*appsv1.ControllerRevision) bool) Decision {
+	d, _ := next(history, wanted, func(r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
+		if !holds(r) {
+			return nil, nil
+		}
+		return r, nil
+	})
+	return d
+}
+
+// next decides by equal, which returns a revision as it is known to be where it is equal
+// to the wanted one, otherwise nil.
+func next(
+	history []*appsv1.ControllerRevision, wanted *appsv1.ControllerRevision, equal func(*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error),
+) (Decision, error) {
+	sorted := slices.Clone(history)
+	Sort(sorted)
 	for i, r := range slices.Backward(sorted) {
-		found, err := find.equal(r)
+		found, err := equal(r)
 		switch {
 		case err != nil:
 			return Decision{}, err

@@ -29,6 +29,9 @@ type Writer struct {
 	Workloads podwright.Resource
 	// Merge patches workloads and their status. Required.
 	Merge apiwriter.Merge
+	// RevisionNamespace is where the revisions of workloads without a namespace are.
+	// Default: that of the workload.
+	RevisionNamespace string
 
 	// Recorder receives events about workloads. Default nil: no events.
 	Recorder record.EventRecorder

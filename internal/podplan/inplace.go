@@ -98,9 +98,9 @@ func (p *Planner) refusedStay() bool {
 	return staying > 0 && staying == len(p.Refusals.Pods)
 }
 
-// backsOff tells whether an update has to wait since the API server has refused the
+// BacksOff tells whether an update has to wait since the API server has refused the
 // one before it, and says so.
-func (p *Planner) backsOff(pod *View) bool {
+func (p *Planner) BacksOff(pod *View) bool {
 	wait := p.Refusals.Until.Sub(p.At)
 	if wait <= 0 {
 		return false
@@ -114,7 +114,7 @@ func (p *Planner) backsOff(pod *View) bool {
 // UpdateInPlace starts an in-place update to a revision, or has the pod's hook
 // asked to prepare it. (LC-9)
 func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.ControllerRevision) {
-	if p.backsOff(pod) {
+	if p.BacksOff(pod) {
 		return
 	}
 	in, hooks := &p.Workload.InPlace, p.Workload.Hooks

@@ -62,11 +62,18 @@ func Usable[T Object](p *Planner, objects []T, field, wanted string, belongs fun
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if more := len(names) - shownObjects; more > 0 {
-		names = append(names[:shownObjects], fmt.Sprintf("and %d more", more))
-	}
-	p.UpdateProblem(fmt.Errorf("%s: %s left out; want objects of namespace %s %s", field, strings.Join(names, ", "), namespace, wanted))
+	p.UpdateProblem(fmt.Errorf("%s: %s left out; want objects of namespace %s %s", field, FirstNames(names), namespace, wanted))
 	return usable
+}
+
+// FirstNames lists the first names of objects, as errors name them, and how many more
+// there are. The given slice is not changed.
+func FirstNames(names []string) string {
+	first := names[:min(len(names), shownObjects)]
+	if more := len(names) - len(first); more > 0 {
+		first = append(slices.Clone(first), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(first, ", ")
 }
 
 // OwnedBy tells whether an object names the UID as an owner.

@@ -24,6 +24,9 @@ type Status[S, C any, T ~string] struct {
 	// Condition returns a pointer to a condition as one to what all kinds have of
 	// it. Go converts the one to the other.
 	Condition func(*C) *Condition[T]
+	// Negative names the types of conditions that are False where there is a problem; the
+	// others are True. May be nil.
+	Negative []T
 }
 
 // StatusFields points to the fields of a status that all kinds have.
@@ -110,16 +113,19 @@ func (k *Status[S, C, T]) conditions(observed *S, problems []rollout.Problem, no
 			continue
 		}
 		reported = append(reported, problem.Condition)
-		since := metav1.NewTime(now.Truncate(time.Second))
+		since, value := metav1.NewTime(now.Truncate(time.Second)), corev1.ConditionTrue
+		if slices.Contains(k.Negative, T(problem.Condition)) {
+			value = corev1.ConditionFalse
+		}
 		standing := *k.Fields(observed).Conditions
 		for i := range standing {
-			if c := k.Condition(&standing[i]); c.Type == T(problem.Condition) && c.Status == corev1.ConditionTrue {
+			if c := k.Condition(&standing[i]); c.Type == T(problem.Condition) && c.Status == value {
 				since = c.LastTransitionTime
 			}
 		}
 		var condition C
 		*k.Condition(&condition) = Condition[T]{
-			Type: T(problem.Condition), Status: corev1.ConditionTrue, LastTransitionTime: since, Message: problem.Err.Error()}
+			Type: T(problem.Condition), Status: value, LastTransitionTime: since, Message: problem.Err.Error()}
 		out = append(out, condition)
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
@@ -18,22 +19,42 @@ import (
 
 // patchMetadata applies patchPodMetadata to a pod. (SCI-5)
 func patchMetadata(pod *corev1.Pod, m matched) error {
-	for p := range m.Spec.PatchPodMetadata {
-		patch := &m.Spec.PatchPodMetadata[p]
+	changes, err := Metadata(m.SidecarSet, pod.Annotations)
+	for key, value := range changes {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
+	}
+	return err
+}
+
+// Metadata returns the annotations that patchPodMetadata of a SidecarSet makes of those
+// of a pod, as far as they are others then. The error names the value that is no JSON
+// object. (SCI-5)
+func Metadata(set *v1alpha1.SidecarSet, annotations map[string]string) (changes map[string]string, err error) {
+	for p := range set.Spec.PatchPodMetadata {
+		patch := &set.Spec.PatchPodMetadata[p]
 		for _, key := range slices.Sorted(maps.Keys(patch.Annotations)) {
-			value, err := patched(pod.Annotations, key, patch.Annotations[key], patch.PatchPolicy)
-			if err != nil {
-				return fmt.Errorf("spec.patchPodMetadata[%d].annotations[%s]: %w", p, key, err)
+			before, has := annotations[key]
+			if changed, is := changes[key]; is {
+				before, has = changed, true
 			}
-			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value)
+			value, err := patched(before, has, patch.Annotations[key], patch.PatchPolicy)
+			if err != nil {
+				return nil, fmt.Errorf("spec.patchPodMetadata[%d].annotations[%s]: %w", p, key, err)
+			}
+			if has && value == before {
+				continue
+			}
+			if changes == nil {
+				changes = map[string]string{}
+			}
+			changes[key] = value
 		}
 	}
-	return nil
+	return changes, nil
 }
 
 // patched is the value of an annotation after a patch.
-func patched(annotations map[string]string, key, value string, policy v1alpha1.SidecarSetPatchPolicyType) (string, error) {
-	before, has := annotations[key]
+func patched(before string, has bool, value string, policy v1alpha1.SidecarSetPatchPolicyType) (string, error) {
 	switch policy {
 	case v1alpha1.SidecarSetOverwritePatchPolicy:
 		return value, nil
@@ -103,15 +124,22 @@ func (i *injector) record(m matched, withImage, withoutImage map[string]v1alpha1
 	if err != nil {
 		return err
 	}
-	record := v1alpha1.SidecarSetUpgradeRecord{UpdateTimestamp: metav1.NewTime(i.now), SidecarSetHash: hashes.WithoutImage, SidecarSetName: m.Name}
-	for _, c := range m.Spec.Containers {
-		record.SidecarList = append(record.SidecarList, c.Name)
-	}
-	slices.Sort(record.SidecarList)
+	record := NewRecord(m.SidecarSet, hashes.WithoutImage, i.now)
 	put(withoutImage, record)
 	record.SidecarSetHash, record.SidecarSetControllerRevision = hashes.Containers, m.revision
 	put(withImage, record)
 	return nil
+}
+
+// NewRecord returns what is written into a pod of a SidecarSet that it was injected or
+// updated with, for one of both of its hashes. (SCI-13)
+func NewRecord(set *v1alpha1.SidecarSet, hash string, now time.Time) v1alpha1.SidecarSetUpgradeRecord {
+	record := v1alpha1.SidecarSetUpgradeRecord{UpdateTimestamp: metav1.NewTime(now), SidecarSetHash: hash, SidecarSetName: set.Name}
+	for c := range set.Spec.Containers {
+		record.SidecarList = append(record.SidecarList, set.Spec.Containers[c].Name)
+	}
+	slices.Sort(record.SidecarList)
+	return record
 }
 
 func put(records map[string]v1alpha1.SidecarSetUpgradeRecord, record v1alpha1.SidecarSetUpgradeRecord) {

@@ -49,25 +49,32 @@ func RevisionData(set *v1alpha1.SidecarSet) ([]byte, error) {
 // and returns the name of that revision. That there is none, or that it cannot be read, is
 // an error. (SCI-3, SCI-17)
 func Restore(set *v1alpha1.SidecarSet, revisions []*appsv1.ControllerRevision) (name string, err error) {
-	found, err := wanted(set, revisions)
+	found, err := Wanted(set, revisions)
 	if err != nil {
 		return "", err
 	}
+	return found.Name, Read(set, found)
+}
+
+// Read gives a SidecarSet what a revision holds. The error says that it cannot be read.
+// (SCI-17)
+func Read(set *v1alpha1.SidecarSet, found *appsv1.ControllerRevision) error {
 	var data revisionData
 	if err := json.Unmarshal(found.Data.Raw, &data); err != nil {
-		return "", fmt.Errorf("revision %s cannot be read: %w", found.Name, err)
+		return fmt.Errorf("revision %s cannot be read: %w", found.Name, err)
 	}
 	if data.Spec == nil {
-		return "", fmt.Errorf("revision %s cannot be read: it has no spec", found.Name)
+		return fmt.Errorf("revision %s cannot be read: it has no spec", found.Name)
 	}
 	s := &set.Spec
 	s.Containers, s.InitContainers, s.Volumes = data.Spec.Containers, data.Spec.InitContainers, data.Spec.Volumes
 	s.ImagePullSecrets, s.PatchPodMetadata = data.Spec.ImagePullSecrets, data.Spec.PatchPodMetadata
-	return found.Name, nil
+	return nil
 }
 
-// wanted finds the revision that the injectionStrategy names. (SCI-3)
-func wanted(set *v1alpha1.SidecarSet, revisions []*appsv1.ControllerRevision) (found *appsv1.ControllerRevision, err error) {
+// Wanted finds the revision that the injectionStrategy names. That there is none is an
+// error. (SCI-3)
+func Wanted(set *v1alpha1.SidecarSet, revisions []*appsv1.ControllerRevision) (found *appsv1.ControllerRevision, err error) {
 	strategy := set.Spec.InjectionStrategy.Revision
 	if strategy == nil || strategy.RevisionName == nil && strategy.CustomVersion == nil {
 		return nil, errors.New("no revision is named; give revisionName or customVersion")

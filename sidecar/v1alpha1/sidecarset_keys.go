@@ -2,7 +2,11 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+)
 
 // Labels and annotations of a SidecarSet, its revisions, and the pods that it has
 // injected containers into.
@@ -73,11 +77,14 @@ type SidecarSetInPlaceUpdateState struct {
 	UpdateTimestamp metav1.Time `json:"updateTimestamp"`
 	// LastContainerStatuses holds the statuses of updated containers, as they were
 	// before, by name.
-	LastContainerStatuses map[string]SidecarSetContainerStatus `json:"lastContainerStatuses"`
+	LastContainerStatuses map[string]inplacev1alpha1.ContainerStatus `json:"lastContainerStatuses"`
+	// LastContainers holds, by name, what else tells an updated container from the one
+	// before. OpenKruise does not write it, and ignores it.
+	LastContainers map[string]inplacev1alpha1.LastContainer `json:"lastContainers,omitempty"`
 }
 
-// SidecarSetContainerStatus is what is remembered of the status of a container.
-type SidecarSetContainerStatus struct {
-	// ImageID is the image that ran.
-	ImageID string `json:"imageID,omitempty"`
-}
+// The reasons of events about pods whose hot containers are emptied after an update.
+const (
+	SidecarSetEventResetSucceeded = "ResetContainerSucceed"
+	SidecarSetEventResetFailed    = "ResetContainerFailed"
+)

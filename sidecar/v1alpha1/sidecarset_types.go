@@ -303,6 +303,49 @@ type SidecarSetStatus struct {
 	// CollisionCount counts the revisions whose name another one had.
 	// +optional
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
+	// Conditions say what is wrong. OpenKruise has none.
+	// +optional
+	Conditions []SidecarSetCondition `json:"conditions,omitempty"`
+	// Selection says since when the SidecarSet selects the pods that it does. OpenKruise
+	// has none.
+	// +optional
+	Selection *SidecarSetSelection `json:"selection,omitempty"`
+}
+
+// SidecarSetSelection says since when a SidecarSet injects into the pods that it selects
+// now: pods that were created before cannot have been missed.
+type SidecarSetSelection struct {
+	// Hash is that of the fields of the spec that say into which new pods it injects.
+	Hash string `json:"hash"`
+	// Since is when these fields were first seen by a controller; or when the SidecarSet
+	// was created, where its spec has never changed.
+	Since metav1.Time `json:"since"`
+}
+
+// SidecarSetConditionType is the type of a SidecarSetCondition.
+type SidecarSetConditionType string
+
+const (
+	// SidecarSetInjected is False where pods were created that the SidecarSet selects,
+	// and nothing was injected. It is absent where there are none.
+	SidecarSetInjected SidecarSetConditionType = "Injected"
+	// SidecarSetNotUpgradable says that pods cannot be updated in place: something beside
+	// the images has changed.
+	SidecarSetNotUpgradable SidecarSetConditionType = "NotUpgradable"
+	// SidecarSetFailedUpdatePod says that pods could not be updated.
+	SidecarSetFailedUpdatePod SidecarSetConditionType = "FailedUpdatePod"
+)
+
+// SidecarSetCondition describes one aspect of a SidecarSet.
+type SidecarSetCondition struct {
+	Type   SidecarSetConditionType `json:"type"`
+	Status corev1.ConditionStatus  `json:"status"`
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // SidecarSet injects containers into pods as they are created, and updates their images

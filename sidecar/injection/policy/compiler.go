@@ -198,7 +198,7 @@ func (c *compiler) sourceName(t *v1alpha1.TransferEnvVar) string {
 	if from == nil || from.FieldRef == nil {
 		return text(t.SourceContainerName)
 	}
-	switch field, key := injection.MetadataKey(from.FieldRef.FieldPath); field {
+	switch of, key, _ := injection.FieldPath(from.FieldRef.FieldPath); of {
 	case "labels":
 		return fmt.Sprintf(`object.?metadata.?labels[?%s].orValue("")`, text(key))
 	case "annotations":

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Plan is what to do about a SidecarSet now. The same Snapshot gives the same Plan.
+//
+// Of rollout.Plan it has Revisions (Current is Update), Patch (resets of hot containers
+// come first, then updates in their order), Waiting, RequeueAfter and Problems. Each patch
+// is refused by the API server where its pod has changed since: it holds records that
+// others write too.
+type Plan struct {
+	rollout.Plan
+
+	// CustomVersion is the value that the label SidecarSetCustomVersionLabel of
+	// Revisions.Update gets; empty where that stands, or the revision is created with it.
+	CustomVersion string
+
+	// Rollout holds the numbers that the update follows from.
+	Rollout Rollout
+	// NotInjected lists the pods that were created while the SidecarSet selected them, and
+	// that do not have its containers, by namespace and name, each with the reason.
+	NotInjected []rollout.Wait
+	// NotUpgradable lists the pods that cannot be updated in place, by namespace and name,
+	// each with the reason. They are not among those that wait.
+	NotUpgradable []rollout.Wait
+
+	// Status is the status to write, or nil when the present one stands.
+	Status *v1alpha1.SidecarSetStatus
+	// Events are to be recorded about the SidecarSet once Status is written.
+	Events []Event
+}
+
+// Rollout is what the update of a SidecarSet follows from, in pods.
+type Rollout struct {
+	// Matched, Updated, Ready and UpdatedReady are as in the status.
+	Matched, Updated, Ready, UpdatedReady int32
+	// Unavailable is how many pods are out of service because of updates: those that are
+	// updated and not ready, and those whose earlier update is not complete.
+	Unavailable int32
+	// Candidates is how many pods could be updated.
+	Candidates int32
+	// Partition is how many of these stay, and MaxUnavailable how many pods may be
+	// unavailable, as the spec says.
+	Partition, MaxUnavailable int32
+}
+
+// Event is something to be told about the SidecarSet.
+type Event struct {
+	// Type is that of corev1: Normal or Warning.
+	Type string
+	// Reason is a word, and Message says it in full.
+	Reason, Message string
+}
+
+// The reasons of events about a SidecarSet.
+const (
+	// EventNotInjected: pods were created, and the SidecarSet was not injected.
+	EventNotInjected = "NotInjectedPods"
+	// EventNotUpgradable: pods cannot be updated in place.
+	EventNotUpgradable = "NotUpgradablePods"
+)
+
+// PatchReset is the kind of patches that empty hot containers which do not work any more.
+// Those that begin an update are of the kind rollout.PatchUpdateInPlace.
+const PatchReset rollout.PatchKind = "ResetContainer"
+
+// What holds back the update of a pod, beside rules of rollout: RulePaused, RulePartition,
+// RuleMaxUnavailable, RuleRefused, RuleRefreshFirst (the reset of a hot container is
+// written first), and RuleInPlaceUpdating (a container has not taken the image of the
+// update before).
+const (
+	// RuleNotUpdate: the type of the updateStrategy is NotUpdate.
+	RuleNotUpdate rollout.Rule = "NotUpdate"
+	// RuleNotSelected: the selector of the updateStrategy does not match the pod.
+	RuleNotSelected rollout.Rule = "NotSelected"
+	// RuleHotUpgrade: the hot upgrade before is not over. The container that does not work
+	// any more has not taken the empty image.
+	RuleHotUpgrade rollout.Rule = "HotUpgrade"
+	// RuleWorkloadUpdating: the workload of the pod updates it in place.
+	RuleWorkloadUpdating rollout.Rule = "WorkloadUpdating"
+	// RuleNotUpgradable: something beside images has changed.
+	RuleNotUpgradable rollout.Rule = "NotUpgradable"
+	// RuleNotInjected: the pod was created without the sidecars.
+	RuleNotInjected rollout.Rule = "NotInjected"
+	// RuleIncomplete: the pod lacks some of what the SidecarSet injects.
+	RuleIncomplete rollout.Rule = "Incomplete"
+	// RuleUnreadable: an annotation of the pod that the update needs cannot be read.
+	RuleUnreadable rollout.Rule = "Unreadable"
+)
+
+// kind is the kind of SidecarSets.
+const kind = "SidecarSet"
+
+// NewPlan decides what to do about a SidecarSet. It never fails: what is wrong
+// with the SidecarSet or its pods is listed in Plan.Problems. A Snapshot without a Set
+// or a time gives an empty plan with that problem.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	p.Planner = podplan.NewPlanner(&p.plan.Plan, failedUpdate)
+	if err := p.checkInput(); err != nil {
+		p.UpdateProblem(err)
+		return p.plan
+	}
+	if p.Set.DeletionTimestamp != nil { // its pods stay as they are (SCS-24)
+		return p.plan
+	}
+	if err := p.read(); err != nil {
+		p.UpdateProblem(err)
+		p.planStatus()
+		return p.plan
+	}
+	if !p.planRevisions() {
+		p.planStatus()
+		return p.plan
+	}
+	p.classify()
+	p.count()
+	p.planResets()
+	p.finishPatches(p.planUpdate())
+	p.PlanRefusals()
+	p.reportPods()
+	p.planStatus()
+	p.planHistory()
+	return p.plan
+}

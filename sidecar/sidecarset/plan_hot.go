@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// planResets empties the hot containers that do not work any more, also where the update
+// is paused. (SCS-18)
+func (p *planner) planResets() {
+	for _, pod := range p.pods {
+		if !p.flipping(pod) {
+			continue
+		}
+		if reason := p.awaitsReset(pod); reason != nil {
+			p.Wait(pod.Pod, reason)
+			continue
+		}
+		if err := p.reset(pod); err != nil {
+			p.PodProblem(&pod.View, err)
+		}
+	}
+}
+
+// awaitsReset says why the hot containers of a pod that do not work any more cannot be
+// emptied yet; nil where they can. (SCS-18, SCS-20)
+func (p *planner) awaitsReset(pod *pod) *rollout.Reason {
+	works := func(name string) bool { return !p.isIdle(pod, name) }
+	if waiting := p.inconsistent(pod, works); waiting != "" {
+		return &rollout.Reason{Rule: RuleHotUpgrade, Message: waiting + "; the containers that it replaces go on meanwhile"}
+	}
+	if !lifecycle.Ready(pod.Pod) {
+		for i := range pod.Status.ContainerStatuses {
+			if s := &pod.Status.ContainerStatuses[i]; !s.Ready && works(s.Name) {
+				return &rollout.Reason{Rule: RuleHotUpgrade,
+					Message: fmt.Sprintf("container %s is not ready; the hot containers that do not work any more go on meanwhile", s.Name)}
+			}
+		}
+	}
+	return p.workloadUpdates(pod)
+}
+
+// isIdle tells whether a container is the one of a hot one that does not work.
+func (p *planner) isIdle(pod *pod, name string) bool {
+	for i := range p.sidecars {
+		if s := &p.sidecars[i]; s.hot && pod.idle(s) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// reset empties the hot containers of a pod that do not work any more. The hash that the
+// pod has stays. (SCS-18)
+func (p *planner) reset(pod *pod) error {
+	c := p.change(pod)
+	for i := range p.sidecars {
+		s := &p.sidecars[i]
+		if !s.hot || containerOf(pod.Pod, pod.idle(s)).Image == s.empty {
+			continue
+		}
+		idle, working := pod.idle(s), pod.worker(s)
+		if err := inplace.Replace(c.Patch, pod.Pod, idle, s.empty, c.state); err != nil {
+			return err
+		}
+		c.SetAnnotation(v1alpha1.SidecarSetVersionAnnotationPrefix+idle, "0")
+		c.SetAnnotation(v1alpha1.SidecarSetVersionAltAnnotationPrefix+working, "0")
+	}
+	if err := c.record(); err != nil {
+		return err
+	}
+	pod.Patch, pod.Kind = c.Patch, PatchReset
+	return nil
+}
+
+// awaitsFlip says why the hot upgrade before has to be over first; nil where it is, and
+// where the container that it brought does not serve, which the next one then replaces. It
+// is about those containers whose image changes. (SCS-19)
+func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
+	for i := range p.sidecars {
+		s := &p.sidecars[i]
+		if !s.hot || containerOf(pod.Pod, pod.worker(s)).Image == s.image {
+			continue
+		}
+		idle := pod.idle(s)
+		if containerOf(pod.Pod, idle).Image != s.empty {
+			if readyContainer(pod.Pod, pod.worker(s)) {
+				return &rollout.Reason{Rule: RuleHotUpgrade,
+					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
+			}
+			continue
+		}
+		if waiting := p.awaits(pod, idle); waiting != "" && !inplace.Stopped(pod.Pod, idle) {
+			return &rollout.Reason{Rule: RuleHotUpgrade, Message: "the hot upgrade before is not over: " + waiting}
+		}
+	}
+	return nil
+}
+
+// upgradeHot gives one of both containers of a hot one its new image, and has it work from
+// then on. (SCS-16, SCS-17)
+func (c *change) upgradeHot(s *sidecar, working map[string]string) error {
+	pod, version := c.pod.Pod, c.p.Set.ResourceVersion
+	if containerOf(pod, c.pod.worker(s)).Image == s.image {
+		return nil
+	}
+	picked, other := c.p.pick(c.pod, s)
+	if containerOf(pod, other).Image == s.image { // a way back, while the new one does not serve
+		picked, other = other, picked
+	}
+	if err := inplace.Replace(c.Patch, pod, picked, s.image, c.state); err != nil {
+		return err
+	}
+	working[s.name] = picked
+	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
+	c.SetAnnotation(is+picked, version)
+	c.SetAnnotation(alt+picked, pod.Annotations[is+other])
+	c.SetAnnotation(alt+other, version)
+	return nil
+}
+
+// pick chooses the container of a hot one that gets the new image: an empty one; or the
+// one that does not serve, where the other does; or the one that does not work. (SCS-16)
+func (p *planner) pick(pod *pod, s *sidecar) (picked, other string) {
+	serves := func(name string) bool { return readyContainer(pod.Pod, name) && p.awaits(pod, name) == "" }
+	switch {
+	case containerOf(pod.Pod, s.first).Image == s.empty:
+		return s.first, s.second
+	case containerOf(pod.Pod, s.second).Image == s.empty:
+		return s.second, s.first
+	case serves(s.first) && !serves(s.second):
+		return s.second, s.first
+	case serves(s.second) && !serves(s.first):
+		return s.first, s.second
+	}
+	return pod.idle(s), pod.worker(s)
+}
+
+// upgrade gives the containers of a pod their new images. (SCS-11, SCS-16)
+func (c *change) upgrade() error {
+	working := maps.Clone(c.pod.working)
+	for i := range c.p.sidecars {
+		s := &c.p.sidecars[i]
+		if s.hot {
+			if err := c.upgradeHot(s, working); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := inplace.Replace(c.Patch, c.pod.Pod, s.name, s.image, c.state); err != nil {
+			return err
+		}
+	}
+	if maps.Equal(working, c.pod.working) {
+		return nil
+	}
+	return c.annotate(v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, working)
+}

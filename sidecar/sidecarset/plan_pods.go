@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// pod is a pod that a SidecarSet injected into, with what every step wants to know of it.
+type pod struct {
+	podplan.View
+	waiting string            // why a container has not taken its image; empty where all have
+	ready   bool              // it serves, and no hot container is still to be emptied
+	working map[string]string // which hot containers work, those of other SidecarSets too
+
+	states *states // nil: not read yet
+}
+
+// listed tells whether a pod says that a SidecarSet was injected. Pods without a list, from
+// before there was one, say so by their records. (SCS-1)
+func listed(pod *corev1.Pod, name string) bool {
+	list := pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation]
+	for listed := range strings.SplitSeq(list, ",") {
+		if listed == name {
+			return true
+		}
+	}
+	if list != "" || pod.Annotations[v1alpha1.SidecarSetHashAnnotation] == "" {
+		return false
+	}
+	records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+	return has(records, name)
+}
+
+// view finds out what every step wants to know of a pod. It returns why the pod does not
+// have what the SidecarSet injects; empty where it has. (SCS-1, SCS-3, SCS-4)
+func (p *planner) view(pod *pod) (incomplete string) {
+	for i := range p.sidecars {
+		s := &p.sidecars[i]
+		if !s.hot {
+			if containerOf(pod.Pod, s.name) == nil {
+				return fmt.Sprintf("it lacks container %s", s.name)
+			}
+			continue
+		}
+		for _, name := range []string{s.first, s.second} {
+			if containerOf(pod.Pod, name) == nil {
+				return fmt.Sprintf("it lacks container %s", name)
+			}
+		}
+		if working := pod.worker(s); working != s.first && working != s.second {
+			return fmt.Sprintf("annotation %s names %q for container %s, want %s or %s",
+				v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, working, s.name, s.first, s.second)
+		}
+	}
+	pod.Updated = p.recorded(pod.Pod, v1alpha1.SidecarSetHashAnnotation, p.hashes.Containers)
+	pod.waiting = p.inconsistent(pod, nil)
+	pod.ready = pod.serves() && !p.flipping(pod)
+	pod.Available = pod.ready && pod.waiting == ""
+	return ""
+}
+
+// serves tells whether a pod is in service, whatever its hot containers do.
+func (pod *pod) serves() bool { return lifecycle.Ready(pod.Pod) }
+
+// worker names the container of a hot one that works.
+func (pod *pod) worker(s *sidecar) string {
+	if pod.working == nil {
+		pod.working = map[string]string{}
+		text := pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]
+		if json.Unmarshal([]byte(text), &pod.working) != nil || pod.working == nil {
+			pod.working = map[string]string{}
+		}
+	}
+	return pod.working[s.name]
+}
+
+// idle names the container of a hot one that does not work.
+func (pod *pod) idle(s *sidecar) string {
+	if pod.worker(s) == s.first {
+		return s.second
+	}
+	return s.first
+}
+
+// flipping tells whether a hot container that does not work any more is still to be
+// emptied. (SCS-4)
+func (p *planner) flipping(pod *pod) bool {
+	for i := range p.sidecars {
+		if s := &p.sidecars[i]; s.hot && containerOf(pod.Pod, pod.idle(s)).Image != s.empty {
+			return true
+		}
+	}
+	return false
+}
+
+// inconsistent says why containers of the SidecarSet in a pod do not run the images of
+// their spec; empty where they do. Without counts it is about all of them. (SCS-3)
+func (p *planner) inconsistent(pod *pod, counts func(name string) bool) (waiting string) {
+	if counts == nil && len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
+		return "the kubelet has not reported on all containers"
+	}
+	for _, name := range p.names {
+		if counts != nil && !counts(name) {
+			continue
+		}
+		if waiting = p.awaits(pod, name); waiting != "" {
+			return waiting
+		}
+	}
+	return ""
+}
+
+// awaits says why a container does not run the image of its spec; empty where it does.
+func (p *planner) awaits(pod *pod, name string) string {
+	waiting, err := inplace.Running(pod.Pod, name, func() *inplacev1alpha1.State { return p.statesOf(pod).own })
+	if err != nil { // of the report of a node agent, which will write another one
+		return err.Error()
+	}
+	return waiting
+}
+
+// containerOf is the container of a pod with a name, nil where there is none.
+func containerOf(pod *corev1.Pod, name string) *corev1.Container {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == name {
+			return &pod.Spec.Containers[i]
+		}
+	}
+	return nil
+}
+
+// readyContainer tells whether a container of a pod is ready.
+func readyContainer(pod *corev1.Pod, name string) bool {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Name == name {
+			return s.Ready
+		}
+	}
+	return false
+}

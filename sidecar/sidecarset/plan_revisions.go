@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// planRevisions finds the revision of the present spec, or makes it. It returns false, and
+// reports why, where there is none. (SCS-R1 to SCS-R4)
+func (p *planner) planRevisions() bool {
+	wanted, err := p.newRevision()
+	if err != nil {
+		p.UpdateProblem(err)
+		return false
+	}
+	next := revision.NextOf(p.History, wanted, func(r *appsv1.ControllerRevision) bool { return p.holdsSpec(r, wanted) })
+	c := &p.plan.Revisions
+	c.Current, c.Update = next.Revision, next.Revision
+	switch next.Action {
+	case revision.Create:
+		c.Create = next.Revision
+	case revision.Raise:
+		c.Raise, c.RaiseTo = next.Revision, next.Revision.Revision
+	}
+	const label = v1alpha1.SidecarSetCustomVersionLabel
+	if version := p.Set.Labels[label]; c.Create == nil && version != "" && c.Update.Labels[label] != version {
+		p.plan.CustomVersion = version
+	}
+	return true
+}
+
+// newRevision makes the revision of the present spec. (SCS-R1, SCS-R2)
+func (p *planner) newRevision() (*appsv1.ControllerRevision, error) {
+	data, err := injection.RevisionData(p.set)
+	if err != nil {
+		return nil, err
+	}
+	hash := revision.Hash(data, p.Set.Status.CollisionCount)
+	r := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       p.RevisionNamespace,
+			Name:            revision.Name(p.Set.Name, hash),
+			Labels:          with(p.Set.Labels, revision.HashLabel, hash, v1alpha1.SidecarSetNameLabel, p.Set.Name),
+			Annotations:     with(p.Set.Annotations, v1alpha1.SidecarSetHashAnnotation, p.hashes.Containers, v1alpha1.SidecarSetHashWithoutImageAnnotation, p.hashes.WithoutImage),
+			OwnerReferences: []metav1.OwnerReference{p.Owner()},
+		},
+		Data:     runtime.RawExtension{Raw: data},
+		Revision: revision.NextNumber(p.History),
+	}
+	return r, nil
+}
+
+// with is a copy of a map with keys and values beside its own.
+func with(have map[string]string, pairs ...string) map[string]string {
+	all := maps.Clone(have)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		all[pairs[i]] = pairs[i+1]
+	}
+	return all
+}
+
+// holdsSpec tells whether a revision holds the present spec. (SCS-R3)
+func (p *planner) holdsSpec(r, wanted *appsv1.ControllerRevision) bool {
+	if bytes.Equal(r.Data.Raw, wanted.Data.Raw) {
+		return true
+	}
+	held := &v1alpha1.SidecarSet{}
+	if err := injection.Read(held, r); err != nil {
+		p.UpdateProblem(fmt.Errorf("%w; delete it", err))
+		return false
+	}
+	injection.Default(held)
+	data, err := injection.RevisionData(held)
+	return err == nil && bytes.Equal(data, wanted.Data.Raw)
+}
+
+// planHistory deletes the oldest of the revisions beyond the limit, but none that a pod or
+// the injectionStrategy refers to, and not that of the spec. (SCS-R5)
+func (p *planner) planHistory() {
+	surplus := len(p.History) - int(max(1, ptr.Deref(p.set.Spec.RevisionHistoryLimit, revision.DefaultHistoryLimit)))
+	if p.plan.Revisions.Create != nil {
+		surplus++
+	}
+	if surplus <= 0 {
+		return
+	}
+	used := map[string]bool{p.plan.Revisions.Update.Name: true}
+	if wanted, err := injection.Wanted(p.set, p.History); err == nil {
+		used[wanted.Name] = true
+	}
+	for _, pod := range p.Pods {
+		if pod == nil || !active(pod) {
+			continue
+		}
+		records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+		used[records[p.Set.Name].SidecarSetControllerRevision] = true
+	}
+	oldest := slices.Clone(p.History)
+	revision.Sort(oldest)
+	for _, r := range oldest {
+		if surplus > 0 && !used[r.Name] {
+			p.plan.Revisions.Delete = append(p.plan.Revisions.Delete, r)
+			surplus--
+		}
+	}
+}
+
+// useHistory takes those of the revisions that the SidecarSet controls.
+func (p *planner) useHistory() {
+	p.RevisionNamespace = cmp.Or(p.RevisionNamespace, DefaultRevisionNamespace)
+	foreign := func(r *appsv1.ControllerRevision) bool {
+		return r == nil || r.Namespace != p.RevisionNamespace || !metav1.IsControlledBy(r, p.Set)
+	}
+	p.History = slices.DeleteFunc(slices.Clone(p.Revisions), foreign)
+}

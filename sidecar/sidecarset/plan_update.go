@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// workloadLimit is how long sidecars wait at most for the workload's own update of a pod: one
+// whose image cannot be pulled would otherwise keep a broken sidecar from its repair.
+// (SCS-20)
+const workloadLimit = 5 * time.Minute
+
+// The reasons of pods that wait for a user.
+var (
+	notUpdate   = &rollout.Reason{Rule: RuleNotUpdate, Message: "updateStrategy.type is NotUpdate"}
+	paused      = &rollout.Reason{Rule: rollout.RulePaused, Message: "updateStrategy.paused is true"}
+	notSelected = &rollout.Reason{Rule: RuleNotSelected, Message: "updateStrategy.selector does not match the labels of the pod"}
+	resetFirst  = &rollout.Reason{Rule: rollout.RuleRefreshFirst, Message: "a hot container is emptied first; the update follows"}
+)
+
+// planUpdate begins updates, and returns their pods in order. (SCS-5 to SCS-15)
+func (p *planner) planUpdate() []*pod {
+	if err := p.readStrategy(); err != nil {
+		p.UpdateProblem(err)
+		return nil
+	}
+	candidates := p.candidates()
+	p.plan.Rollout.Candidates = int32(len(candidates))
+	return p.take(p.leave(p.order(candidates)))
+}
+
+// candidates are the pods that can be updated now. (SCS-6)
+func (p *planner) candidates() (candidates []*pod) {
+	if len(p.sidecars) == 0 {
+		return nil
+	}
+	for _, pod := range p.pods {
+		if pod.Updated {
+			continue
+		}
+		switch reason := p.holds(pod); {
+		case reason == nil:
+			candidates = append(candidates, pod)
+		case reason.Rule == RuleNotUpgradable:
+			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.Wait{Pod: pod.Pod, Reason: reason})
+		default:
+			p.Wait(pod.Pod, reason)
+		}
+	}
+	return candidates
+}
+
+// holds says what keeps a pod from being a candidate; nil where nothing does. (SCS-5, SCS-6)
+func (p *planner) holds(pod *pod) *rollout.Reason {
+	strategy := &p.set.Spec.UpdateStrategy
+	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType {
+		return notUpdate
+	}
+	if reason := p.differs(pod); reason != nil {
+		return reason
+	}
+	switch {
+	case strategy.Paused:
+		return paused
+	case !p.chosen.Matches(labels.Set(pod.Labels)):
+		return notSelected
+	case pod.Patch != nil:
+		p.inProgress++
+		return resetFirst
+	}
+	if pod.waiting != "" {
+		if waiting := p.inconsistent(pod, func(name string) bool { return readyContainer(pod.Pod, name) }); waiting != "" {
+			p.inProgress++
+			return &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: waiting}
+		}
+	}
+	if reason := p.awaitsFlip(pod); reason != nil {
+		p.inProgress++
+		return reason
+	}
+	return p.workloadUpdates(pod)
+}
+
+// workloadUpdates says that the workload of a pod updates it in place; nil where it does
+// not, or has been at it for too long. (SCS-20)
+func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
+	waiting, since := inplace.Underway(pod.Pod)
+	if left := workloadLimit - p.Now.Sub(since); waiting == "" || left <= 0 {
+		return nil
+	} else {
+		p.RequeueAfter(left)
+	}
+	return &rollout.Reason{Rule: RuleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
+}
+
+// order brings candidates into the order of their updates. (SCS-9, SCS-10)
+func (p *planner) order(candidates []*pod) []*pod {
+	byPod, pods := make(map[*corev1.Pod]*pod, len(candidates)), make([]*corev1.Pod, len(candidates))
+	for i, pod := range candidates {
+		byPod[pod.Pod], pods[i] = pod, pod.Pod
+	}
+	options := rollout.UpdateOptions{}
+	if len(p.set.Spec.UpdateStrategy.ScatterStrategy) > 0 {
+		for _, pod := range p.pods {
+			options.All = append(options.All, pod.Pod)
+		}
+		options.Scatter = scatterTerms(p.set.Spec.UpdateStrategy.ScatterStrategy, options.All)
+	}
+	sorted, _ := rollout.SortForUpdate(pods, options) // fails for a priority only
+	ordered := make([]*pod, len(sorted))
+	for i, pod := range p.Refused.Last(sorted) {
+		ordered[i] = byPod[pod]
+	}
+	return ordered
+}
+
+// scatterTerms spells out the terms that stand for every value. (SCS-10)
+func scatterTerms(terms []v1alpha1.UpdateScatterTerm, pods []*corev1.Pod) (all inplacev1alpha1.UpdateScatterStrategy) {
+	add := func(key, value string) {
+		if term := (inplacev1alpha1.UpdateScatterTerm{Key: key, Value: value}); !slices.Contains(all, term) {
+			all = append(all, term)
+		}
+	}
+	for _, term := range terms {
+		if term.Value != "*" {
+			add(term.Key, term.Value)
+			continue
+		}
+		values := map[string]bool{}
+		for _, pod := range pods {
+			if value, is := pod.Labels[term.Key]; is {
+				values[value] = true
+			}
+		}
+		for _, value := range slices.Sorted(maps.Keys(values)) {
+			add(term.Key, value)
+		}
+	}
+	return all
+}
+
+// leave leaves the last of the candidates to the partition. (SCS-7)
+func (p *planner) leave(ordered []*pod) []*pod {
+	r := &p.plan.Rollout
+	n := max(0, len(ordered)-int(r.Partition))
+	reason := &rollout.Reason{Rule: rollout.RulePartition, Limit: r.Partition, Observed: r.Candidates,
+		Message: fmt.Sprintf("partition %d: %d pods could be updated, and this is one of the last of them", r.Partition, r.Candidates)}
+	for _, pod := range ordered[n:] {
+		p.Wait(pod.Pod, reason)
+	}
+	return ordered[:n]
+}
+
+// take begins the updates that maxUnavailable allows: a pod that does not serve costs
+// nothing, unless that comes from an update before, whose place it keeps. (SCS-8)
+func (p *planner) take(chosen []*pod) (taken []*pod) {
+	r := &p.plan.Rollout
+	r.Unavailable = r.Updated - r.UpdatedReady + p.inProgress
+	for _, pod := range chosen {
+		if !pod.serves() && pod.waiting != "" && p.statesOf(pod).own != nil {
+			r.Unavailable++
+		}
+	}
+	n := r.Unavailable
+	var full *rollout.Reason
+	for _, pod := range chosen {
+		if pod.serves() && n >= r.MaxUnavailable {
+			if full == nil {
+				full = &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: r.MaxUnavailable, Observed: n,
+					Message: fmt.Sprintf("maxUnavailable %d: %d pods are being updated or are updated and not ready", r.MaxUnavailable, n)}
+			}
+			p.Wait(pod.Pod, full)
+			continue
+		}
+		if !p.begin(pod) {
+			continue
+		}
+		if taken = append(taken, pod); pod.serves() {
+			n++
+		}
+	}
+	return taken
+}
+
+// begin begins the update of a pod, and tells whether it could. (SCS-11 to SCS-13)
+func (p *planner) begin(pod *pod) bool {
+	if p.BacksOff(&pod.View) {
+		return false
+	}
+	c := p.change(pod)
+	if err := c.update(); err != nil {
+		p.PodProblem(&pod.View, err)
+		p.Wait(pod.Pod, &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()})
+		return false
+	}
+	pod.Patch, pod.Kind = c.Patch, rollout.PatchUpdateInPlace
+	return true
+}
+
+// update collects what the update of a pod writes. (SCS-11)
+func (c *change) update() error {
+	metadata, err := injection.Metadata(c.p.set, c.pod.Annotations)
+	if err != nil {
+		return err
+	}
+	for key, value := range metadata {
+		c.SetAnnotation(key, value)
+	}
+	if err := c.upgrade(); err != nil {
+		return err
+	}
+	if err := c.record(); err != nil {
+		return err
+	}
+	return c.injected()
+}

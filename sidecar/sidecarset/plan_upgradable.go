@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// differs says why a pod cannot be updated in place; nil where it can. (SCS-14)
+func (p *planner) differs(pod *pod) *rollout.Reason {
+	const annotation = v1alpha1.SidecarSetHashWithoutImageAnnotation
+	if p.recorded(pod.Pod, annotation, p.hashes.WithoutImage) {
+		return nil
+	}
+	records, err := injection.Records(pod.Pod, annotation)
+	if err != nil {
+		p.PodProblem(&pod.View, err)
+		return &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}
+	}
+	if _, is := records[p.Set.Name]; !is {
+		return &rollout.Reason{Rule: RuleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
+	}
+	records, _ = injection.Records(pod.Pod, v1alpha1.SidecarSetHashAnnotation)
+	return p.difference(records[p.Set.Name].SidecarSetControllerRevision)
+}
+
+// difference says in what the containers of a revision differ from the present ones, once
+// for all pods of it. (SCS-14)
+func (p *planner) difference(revision string) *rollout.Reason {
+	if reason := p.differences[revision]; reason != nil {
+		return reason
+	}
+	reason := &rollout.Reason{Rule: RuleNotUpgradable, Message: "something beside the images has changed since revision " + revision}
+	if fields := p.changedSince(revision); len(fields) > 0 {
+		reason.Message = fmt.Sprintf("%s changed since revision %s", strings.Join(fields, ", "), revision)
+	}
+	if p.differences == nil {
+		p.differences = map[string]*rollout.Reason{}
+	}
+	p.differences[revision] = reason
+	return reason
+}
+
+// changedSince names the fields of containers, but for images, that differ from those of a
+// revision; none where the history does not have it.
+func (p *planner) changedSince(revision string) []string {
+	for _, r := range p.History {
+		if r.Name != revision {
+			continue
+		}
+		before := p.set.DeepCopy()
+		if injection.Read(before, r) != nil {
+			return nil
+		}
+		injection.Default(before)
+		return changedFields(before.Spec.Containers, p.set.Spec.Containers)
+	}
+	return nil
+}
+
+// changedFields names what differs between containers, but for images, sorted.
+func changedFields(before, after []v1alpha1.SidecarContainer) []string {
+	old, present := fieldsByName(before), fieldsByName(after)
+	changed := map[string]bool{}
+	for name := range old {
+		if present[name] == nil {
+			changed["containers["+name+"]"] = true
+		}
+	}
+	for name, fields := range present {
+		if old[name] == nil {
+			changed["containers["+name+"]"] = true
+			continue
+		}
+		for _, side := range []map[string]any{old[name], fields} {
+			for field := range side {
+				if !reflect.DeepEqual(old[name][field], fields[field]) {
+					changed["containers["+name+"]."+field] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}
+
+// fieldsByName are the fields of containers but for images, by the name of the container.
+func fieldsByName(containers []v1alpha1.SidecarContainer) map[string]map[string]any {
+	all := make(map[string]map[string]any, len(containers))
+	for i := range containers {
+		var fields map[string]any
+		data, err := json.Marshal(&containers[i])
+		if err != nil || json.Unmarshal(data, &fields) != nil {
+			continue // never: it has come from JSON
+		}
+		delete(fields, "image")
+		all[containers[i].Name] = fields
+	}
+	return all
+}
+
+// reportPods reports the pods that only their owners can help: those that cannot be
+// updated in place, and those that were not injected. (SCS-14, SCS-22)
+func (p *planner) reportPods() {
+	if pods := p.plan.NotUpgradable; len(pods) > 0 {
+		p.Problem(notUpgradable, fmt.Errorf("%d pods cannot be updated in place, of a running container only the image can change: %s (%s); recreate them, or change it back",
+			len(pods), names(pods), pods[0].Reason))
+	}
+	if pods := p.plan.NotInjected; len(pods) > 0 {
+		p.Problem(notInjected, fmt.Errorf("%d pods lack the sidecars: %s (%s)", len(pods), names(pods), pods[0].Reason))
+	}
+}
+
+// names names the first of some pods.
+func names(pods []rollout.Wait) string {
+	all := make([]string, len(pods))
+	for i, w := range pods {
+		all[i] = w.Pod.Namespace + "/" + w.Pod.Name
+	}
+	return podplan.FirstNames(all)
+}

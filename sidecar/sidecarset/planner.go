@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// planner holds what the steps of NewPlan hand to one another.
+type planner struct {
+	podplan.Planner
+	*Snapshot
+	plan *Plan
+
+	set       *v1alpha1.SidecarSet // with its defaults
+	hashes    injection.Hashes
+	sidecars  []sidecar
+	names     []string // of their containers in pods
+	selector  *injection.Selector
+	chosen    labels.Selector // of the pods to update
+	selection v1alpha1.SidecarSetSelection
+
+	pods       []*pod // the matched ones, by namespace and name
+	inProgress int32  // those among them whose update to an earlier revision is not over
+
+	differences map[string]*rollout.Reason // why pods of a revision cannot be updated, by its name
+}
+
+// sidecar is a container of the SidecarSet.
+type sidecar struct {
+	name, image   string
+	hot           bool
+	first, second string // names of both hot containers
+	empty         string // the image of the one that does not work
+}
+
+var zero, one = intstr.FromInt32(0), intstr.FromInt32(1)
+
+// The conditions that report problems, as plans name them.
+const (
+	failedUpdate  = string(v1alpha1.SidecarSetFailedUpdatePod)
+	notInjected   = string(v1alpha1.SidecarSetInjected)
+	notUpgradable = string(v1alpha1.SidecarSetNotUpgradable)
+)
+
+// read checks and computes what the spec says.
+func (p *planner) read() (err error) {
+	p.set = p.Set.DeepCopy()
+	injection.Default(p.set)
+	if p.hashes, err = injection.HashesOf(p.set); err != nil {
+		return err
+	}
+	for c := range p.set.Spec.Containers {
+		container := &p.set.Spec.Containers[c]
+		s := sidecar{name: container.Name, image: container.Image, hot: container.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade}
+		if s.hot {
+			s.empty = container.UpgradeStrategy.HotUpgradeEmptyImage
+			s.first, s.second = injection.HotContainers(s.name)
+			p.names = append(p.names, s.first, s.second)
+		} else {
+			p.names = append(p.names, s.name)
+		}
+		p.sidecars = append(p.sidecars, s)
+	}
+	p.selector = injection.NewSelector(p.set)
+	if problem := p.selector.Problem(); problem != "" {
+		return fmt.Errorf("%s; it must select the pods to inject into", problem)
+	}
+	return p.readSelection()
+}
+
+// readSelection finds out since when the SidecarSet selects what it does. (SCS-23)
+func (p *planner) readSelection() error {
+	s := &p.set.Spec
+	data, err := revision.Encode([]any{s.Selector, s.Namespace, s.NamespaceSelector, s.InjectionStrategy.Paused})
+	if err != nil {
+		return fmt.Errorf("hash of the selection: %w", err)
+	}
+	p.selection.Hash = revision.Hash(data, nil)
+	switch known := p.Set.Status.Selection; {
+	case known != nil && known.Hash == p.selection.Hash:
+		p.selection.Since = known.Since
+	case known == nil && p.Set.Generation <= 1:
+		p.selection.Since = p.Set.CreationTimestamp
+	default:
+		p.selection.Since = metav1.NewTime(p.Now).Rfc3339Copy()
+	}
+	return nil
+}
+
+// readStrategy reads how pods are updated, which depends on how many there are. (SCS-7,
+// SCS-8)
+func (p *planner) readStrategy() (err error) {
+	const at = "spec.updateStrategy."
+	strategy, r := &p.set.Spec.UpdateStrategy, &p.plan.Rollout
+	p.chosen = labels.Everything()
+	if strategy.Selector != nil {
+		if p.chosen, err = metav1.LabelSelectorAsSelector(strategy.Selector); err != nil {
+			return fmt.Errorf(at+"selector: %w", err)
+		}
+	}
+	if r.Partition, err = rollout.Count(at+"partition", ptr.Deref(strategy.Partition, zero), r.Matched, rollout.RoundDown); err != nil {
+		return err
+	}
+	r.MaxUnavailable, err = rollout.Count(at+"maxUnavailable", ptr.Deref(strategy.MaxUnavailable, one), r.Matched, rollout.RoundUp)
+	return err
+}
+
+// classify finds out which pods are the SidecarSet's, and what every step wants to know of
+// them. (SCS-1, SCS-2)
+func (p *planner) classify() {
+	all := make([]pod, 0, len(p.Pods))
+	for _, shared := range p.Pods {
+		if shared == nil || !active(shared) || p.selector.Skips(shared, p.Namespaces[shared.Namespace]) != "" {
+			continue
+		}
+		if !listed(shared, p.Set.Name) {
+			p.judgeMissed(shared)
+			continue
+		}
+		all = append(all, pod{View: podplan.View{Pod: shared}})
+		if why := p.view(&all[len(all)-1]); why != "" {
+			all = all[:len(all)-1]
+			p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: shared, Reason: &rollout.Reason{Rule: RuleIncomplete, Message: why}})
+		}
+	}
+	p.pods = make([]*pod, len(all))
+	for i := range all {
+		p.pods[i] = &all[i]
+	}
+	slices.SortFunc(p.pods, func(a, b *pod) int { return byName(a.Pod, b.Pod) })
+	slices.SortFunc(p.plan.NotInjected, func(a, b rollout.Wait) int { return byName(a.Pod, b.Pod) })
+}
+
+// byName orders pods by namespace and name.
+func byName(a, b *corev1.Pod) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// active tells whether a pod has not ended and is not about to be deleted.
+func active(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+}
+
+// judgeMissed tells whether a pod that nothing was injected into should have been. (SCS-23)
+func (p *planner) judgeMissed(pod *corev1.Pod) {
+	namespace := p.Namespaces[pod.Namespace]
+	switch {
+	case p.set.Spec.InjectionStrategy.Paused, !pod.CreationTimestamp.After(p.selection.Since.Time):
+		return
+	case pod.Annotations[corev1.MirrorPodAnnotationKey] != "": // its kubelet runs what it was told by other means
+		return
+	case namespace != nil && has(namespace.Labels, noInjectionLabel):
+		return
+	}
+	p.plan.NotInjected = append(p.plan.NotInjected, rollout.Wait{Pod: pod, Reason: missed})
+}
+
+// noInjectionLabel is, on a namespace, the label with which no webhook is asked about its
+// pods.
+const noInjectionLabel = "control-plane"
+
+var missed = &rollout.Reason{Rule: RuleNotInjected, Message: "it was created without the sidecars: recreate it once injection works"}
+
+func has[V any](in map[string]V, key string) bool {
+	_, is := in[key]
+	return is
+}
+
+// finishPatches lists what the steps collected about each pod, resets first.
+func (p *planner) finishPatches(updates []*pod) {
+	for _, pod := range p.pods {
+		if pod.Kind == PatchReset {
+			p.Finish(&pod.View)
+		}
+	}
+	for _, pod := range updates {
+		p.Finish(&pod.View)
+	}
+}

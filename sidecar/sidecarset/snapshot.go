@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// DefaultRevisionNamespace is the namespace of revisions where nobody says another one:
+// that of OpenKruise's manager.
+const DefaultRevisionNamespace = "kruise-system"
+
+// Snapshot is everything that a plan depends on: what the caches held at one
+// moment. Its objects are shared with the caches; nothing in this package
+// changes them.
+type Snapshot struct {
+	// Set is the SidecarSet. Required.
+	Set *v1alpha1.SidecarSet
+	// Pods are those that its selector matches, whatever their namespace and phase, in any
+	// order. Others beside them do no harm.
+	Pods []*corev1.Pod
+	// Namespaces are the namespaces of the pods, by name. Where one is missing nobody
+	// knows its labels: with a namespaceSelector its pods are left alone.
+	Namespaces map[string]*corev1.Namespace
+	// Revisions are those that the SidecarSet controls, in any order. Others beside them
+	// do no harm.
+	Revisions []*appsv1.ControllerRevision
+	// RevisionNamespace is where its revisions are. Default: DefaultRevisionNamespace.
+	RevisionNamespace string
+	// Refused are the updates in place that the API server has refused.
+	Refused rollout.Refusals
+	// Now is the time for which to plan. Required.
+	Now time.Time
+}
