@@ -81,8 +81,7 @@ func Compile(in Input) (*Compiled, error) {
 	case in.Created.IsZero():
 		return nil, errors.New("Input.Created is zero, and would be written into pods; set it to the creation time of the revision")
 	}
-	match, skipped := constraints(in.SidecarSet)
-	if skipped != "" {
+	if skipped := Skipped(in.SidecarSet); skipped != "" {
 		return &Compiled{Skipped: skipped}, nil
 	}
 	set := in.SidecarSet.DeepCopy()
@@ -97,7 +96,7 @@ func Compile(in Input) (*Compiled, error) {
 			Name: Name(set.Name), OwnerReferences: owner(set), Annotations: map[string]string{RevisionAnnotation: in.Revision},
 		},
 		Spec: admissionregistrationv1.MutatingAdmissionPolicySpec{
-			MatchConstraints: match,
+			MatchConstraints: constraints(set),
 			MatchConditions: []admissionregistrationv1.MatchCondition{{Name: "alive",
 				Expression: `!(object.?status.?phase.orValue("") in ["Succeeded", "Failed"]) && !has(object.metadata.deletionTimestamp)`}},
 			Variables: c.variables,
@@ -123,20 +122,24 @@ func owner(set *v1alpha1.SidecarSet) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(set, v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"))}
 }
 
-// constraints are which pods a SidecarSet matches, with the defaults of the API server. A
-// selector that is empty or cannot be read matches nothing. (SCP-2)
-func constraints(set *v1alpha1.SidecarSet) (match *admissionregistrationv1.MatchResources, skipped string) {
+// Skipped is why a SidecarSet injects nothing and is to have no policy: its injection is
+// paused, or a selector is empty or cannot be read and so selects nothing. It is empty where
+// there is to be one. (SCP-2)
+func Skipped(set *v1alpha1.SidecarSet) string {
 	if set.Spec.InjectionStrategy.Paused {
-		return nil, "spec.injectionStrategy.paused is true"
+		return "spec.injectionStrategy.paused is true"
 	}
-	if skipped := nothing("spec.selector", set.Spec.Selector); skipped != "" {
-		return nil, skipped
+	if skipped := nothing("spec.selector", set.Spec.Selector); skipped != "" || set.Spec.NamespaceSelector == nil {
+		return skipped
 	}
+	return nothing("spec.namespaceSelector", set.Spec.NamespaceSelector)
+}
+
+// constraints are which pods a SidecarSet matches, with the defaults of the API server.
+// (SCP-2)
+func constraints(set *v1alpha1.SidecarSet) *admissionregistrationv1.MatchResources {
 	namespaces := &metav1.LabelSelector{}
 	if selector := set.Spec.NamespaceSelector; selector != nil {
-		if skipped := nothing("spec.namespaceSelector", selector); skipped != "" {
-			return nil, skipped
-		}
 		namespaces = selector.DeepCopy()
 	}
 	if set.Spec.Namespace != "" {
@@ -151,7 +154,7 @@ func constraints(set *v1alpha1.SidecarSet) (match *admissionregistrationv1.Match
 		MatchPolicy:       new(admissionregistrationv1.Equivalent),
 		ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create}, Rule: pods}}},
-	}, ""
+	}
 }
 
 // nothing says why a selector selects nothing; empty where it does.
