@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sidecarset_test
+package sidecarset
 
 import (
 	"testing"
@@ -13,7 +13,6 @@ import (
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/client"
-	"github.com/podwright/podwright/sidecar/sidecarset"
 )
 
 // suite is what the scenarios of a SidecarSet have in common: three pods, and a change.
@@ -25,7 +24,7 @@ func suite(spec, change string, writes ...string) conformance.Kind {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			o := options(c.Cluster, c.Share)
 			o.Metrics = c.Reconciles
-			controller, err := sidecarset.New(o)
+			controller, err := New(o)
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
@@ -75,7 +74,7 @@ func TestConformanceOfVersions(t *testing.T) {
 		c.EditNamed(name, `{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v3"}}}`)
 	}
 	k.Outcome = func(c *conformance.Cluster, name string) string {
-		list, err := c.Kube.AppsV1().ControllerRevisions(sidecarset.DefaultRevisionNamespace).List(c.T.Context(), metav1.ListOptions{LabelSelector: "kruise.io/sidecarset-name=" + name})
+		list, err := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace).List(c.T.Context(), metav1.ListOptions{LabelSelector: "kruise.io/sidecarset-name=" + name})
 		c.Must(err)
 		versions := outcome(c.Cluster, name)
 		for _, r := range list.Items {
@@ -89,9 +88,7 @@ func TestConformanceOfVersions(t *testing.T) {
 func TestOptions(t *testing.T) {
 	server := fakecluster.New(nil)
 	kube, sidecars := fixture.Connect(t, server, "test", kubernetes.NewForConfig), fixture.Connect(t, server, "test", client.NewForConfig)
-	conformance.CheckOptions(t, conformance.Options[sidecarset.Options]{Good: sidecarset.Options{Kubernetes: kube, Sidecar: sidecars}, Required: "Kubernetes Sidecar", Reader: sidecarset.Reader(reader{}),
-		New:           func(o sidecarset.Options) error { _, err := sidecarset.New(o); return err },
-		NewReconciler: func(o sidecarset.Options) error { _, err := sidecarset.NewReconciler(o); return err }})
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Sidecar: sidecars}, Required: "Kubernetes Sidecar", Reader: Reader(&informerReader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }
-
-type reader struct{ sidecarset.Reader }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sidecarset_test
+package sidecarset
 
 import (
 	"fmt"
@@ -21,7 +21,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/injection"
-	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -44,7 +43,7 @@ func newSet(t testing.TB, name string, lines ...string) *v1alpha1.SidecarSet {
 	if set.Spec.Containers == nil {
 		set.Spec.Containers = []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: "log", Image: "log:1"}}}
 	}
-	if err := sidecarset.Default(set); err != nil {
+	if err := Default(set); err != nil {
 		t.Fatal(err)
 	}
 	return set
@@ -59,32 +58,39 @@ func connect(c *fixture.Cluster, user string) client.Interface {
 // prepare creates the namespaces.
 func prepare(c *fixture.Cluster) {
 	c.T.Helper()
-	for _, name := range []string{"default", sidecarset.DefaultRevisionNamespace} {
+	for _, name := range []string{"default", DefaultRevisionNamespace} {
 		_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}, metav1.CreateOptions{})
 		c.Must(err)
 	}
 }
 
-// addPods creates pods as the webhook lets them through: with the label app, and with what
-// a SidecarSet injects.
+// addPods creates pods as the webhook lets them through.
 func addPods(c *fixture.Cluster, set *v1alpha1.SidecarSet, names ...string) {
 	c.T.Helper()
 	for _, name := range names {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name, Labels: map[string]string{"app": set.Name}},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
-		result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now(),
-			Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"name": "default"}}}})
-		c.Must(err)
-		c.CreatePod(result.Pod)
+		c.CreatePod(injectedPod(c.T, set, fixture.Web.Namespace, name))
 	}
 }
 
+// injectedPod is a pod with the label app, and with what a SidecarSet injects.
+func injectedPod(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": set.Name}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
+	result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now(),
+		Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"name": namespace}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Pod
+}
+
 // options are those of a controller that shares informers; share may return nil.
-func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) sidecarset.Options {
+func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
 	c.T.Helper()
 	kube, sidecars := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
 	core := informers.NewSharedInformerFactory(kube, 0)
-	return sidecarset.Options{Kubernetes: kube, Sidecar: sidecars, Recorder: &c.Events,
+	return Options{Kubernetes: kube, Sidecar: sidecars, Recorder: &c.Events,
 		SidecarSets: share(client.NewSidecarSetInformer(sidecars, 0, cache.Indexers{})),
 		Pods:        share(core.Core().V1().Pods().Informer()), Namespaces: share(core.Core().V1().Namespaces().Informer()),
 		Revisions: share(core.Apps().V1().ControllerRevisions().Informer())}
@@ -96,11 +102,11 @@ func outcome(c *fixture.Cluster, name string) string {
 	var out []string
 	for _, pod := range c.Pods() {
 		if pod.Labels["app"] == name {
-			out = append(out, fmt.Sprint(pod.Name, " ", images(&pod), " ready ", readiness.Ready(&pod)))
+			out = append(out, fmt.Sprint(pod.Name, " ", imagesOf(&pod), " ready ", readiness.Ready(&pod)))
 		}
 	}
 	slices.Sort(out)
-	revisions, err := c.Kube.AppsV1().ControllerRevisions(sidecarset.DefaultRevisionNamespace).List(c.T.Context(), metav1.ListOptions{})
+	revisions, err := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace).List(c.T.Context(), metav1.ListOptions{})
 	c.Must(err)
 	for _, r := range revisions.Items {
 		if r.Labels[v1alpha1.SidecarSetNameLabel] == name {
@@ -114,7 +120,7 @@ func outcome(c *fixture.Cluster, name string) string {
 		s.MatchedPods, s.UpdatedPods, s.ReadyPods, s.UpdatedReadyPods, s.LatestRevision, s.ObservedGeneration, s.Conditions)), "\n")
 }
 
-func images(pod *corev1.Pod) (images []string) {
+func imagesOf(pod *corev1.Pod) (images []string) {
 	for _, container := range pod.Spec.Containers {
 		images = append(images, container.Name+"="+container.Image)
 	}
@@ -122,6 +128,6 @@ func images(pod *corev1.Pod) (images []string) {
 }
 
 // acts tells whether a plan does anything at all.
-func acts(plan *sidecarset.Plan) bool {
+func acts(plan *Plan) bool {
 	return plan.Revisions.Any() || plan.CustomVersion != "" || !plan.Stage.Empty() || plan.Status != nil
 }
