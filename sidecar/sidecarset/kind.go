@@ -41,7 +41,7 @@ const resourceNamespaces Resource = "namespaces" // which it only reads
 const (
 	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers |
 		controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady
-	revisionFields  = controller.Owners | controller.Labels | controller.RevisionData
+	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
 	namespaceFields = controller.Labels
 )
 
