@@ -30,7 +30,7 @@ func AddSelectorIndex(informer cache.SharedIndexInformer) error {
 		if !ok {
 			return nil, nil
 		}
-		keys := slices.Clone(neededLabels(set.Spec.Selector))
+		keys := slices.Clone(NeededLabels(set.Spec.Selector))
 		for i := range keys {
 			keys[i] = set.Spec.Namespace + "/" + keys[i]
 		}
@@ -38,9 +38,9 @@ func AddSelectorIndex(informer cache.SharedIndexInformer) error {
 	})
 }
 
-// neededLabels returns labels of which an object has one that matches a selector, with
+// NeededLabels returns labels of which an object has one that matches a selector, with
 // their values where these are known. A selector that selects nothing needs none of any.
-func neededLabels(selector *metav1.LabelSelector) (labels []string) {
+func NeededLabels(selector *metav1.LabelSelector) (labels []string) {
 	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 		return nil
 	}
@@ -118,7 +118,7 @@ func AddLabelPairIndex(informer cache.SharedIndexInformer) error {
 // A selector that needs no label to have a certain value costs a look at every pod of
 // its namespace.
 func PodsFor(indexer cache.Indexer, set *v1alpha1.SidecarSet) (pods []*corev1.Pod, err error) {
-	for _, label := range neededLabels(set.Spec.Selector) {
+	for _, label := range NeededLabels(set.Spec.Selector) {
 		if !strings.Contains(label, "=") {
 			return podsIn(indexer, set.Spec.Namespace)
 		}

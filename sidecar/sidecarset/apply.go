@@ -26,6 +26,7 @@ import (
 func newWriter(o *Options) *apply.Writer {
 	w := apply.NewWriter(o.Kubernetes)
 	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
+	w.Version = func(pod *corev1.Pod) string { return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] }
 	w.Merge = apiwriter.TypedMerge(func(string) client.SidecarSetInterface { return o.Sidecar.SidecarSets() })
 	return w
 }

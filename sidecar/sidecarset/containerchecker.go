@@ -32,8 +32,8 @@ type ContainerChecker struct {
 }
 
 // Rules returns the RBAC rules that the checker needs; none for a nil one.
-func (c *ContainerChecker) Rules() []rbacv1.PolicyRule {
-	if c == nil {
+func (k *ContainerChecker) Rules() []rbacv1.PolicyRule {
+	if k == nil {
 		return nil
 	}
 	return []rbacv1.PolicyRule{manifests.Rule("", "podtemplates", "create")}

@@ -37,18 +37,19 @@ const (
 
 const resourceNamespaces Resource = "namespaces" // which it only reads
 
-// The fields that a plan reads of pods and revisions.
+// The fields that a plan reads of pods, revisions and namespaces.
 const (
-	podFields = controller.Labels | controller.Annotations | controller.Phase | controller.Images | controller.Containers |
-		controller.ObservedGeneration | controller.Ready
-	revisionFields = controller.Labels | controller.RevisionData
+	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers |
+		controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady
+	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
+	namespaceFields = controller.Labels
 )
 
 // reads lists what a SidecarSet's plan depends on.
 func (o *Options) reads() []controller.Read {
 	sets, namespaces := readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces)
 	sets.Live, sets.Fields, sets.Itself = apiwriter.TypedCluster(o.Sidecar.SidecarSets), controller.Workload, true
-	namespaces.Fields, namespaces.Concern, namespaces.Collect, namespaces.OnlyLater = controller.Labels, o.namespaceChanged, true, true
+	namespaces.Fields, namespaces.Concern, namespaces.Collect, namespaces.OnlyLater = namespaceFields, o.namespaceChanged, true, true
 	revisions := readRevisions(o.Kubernetes, o.namespace(), &o.Revisions)
 	revisions.Live = apiwriter.InNamespace(o.namespace(), apiwriter.Revisions(o.Kubernetes))
 	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true

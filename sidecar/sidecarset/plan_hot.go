@@ -20,7 +20,9 @@ func (p *planner) planResets() {
 			continue
 		}
 		if reason := p.awaitsReset(pod); reason != nil {
-			p.Wait(pod.Pod, reason)
+			if pod.Updated { // others say why they are not
+				p.Wait(pod.Pod, reason)
+			}
 			continue
 		}
 		if err := p.reset(pod); err != nil {

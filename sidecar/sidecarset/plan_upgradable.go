@@ -31,41 +31,42 @@ func (p *planner) differs(pod *pod) *rollout.Reason {
 		return &rollout.Reason{Rule: RuleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
 	}
 	records, _ = injection.Records(pod.Pod, v1alpha1.SidecarSetHashAnnotation)
-	return p.difference(records[p.Set.Name].SidecarSetControllerRevision)
+	return p.difference(records[p.Set.Name].SidecarSetHash)
 }
 
-// difference says in what the containers of a revision differ from the present ones, once
-// for all pods of it. (SCS-14)
-func (p *planner) difference(revision string) *rollout.Reason {
-	if reason := p.differences[revision]; reason != nil {
+// difference says in what the containers with a hash differ from the present ones, once for
+// all pods of it. (SCS-14)
+func (p *planner) difference(hash string) *rollout.Reason {
+	if reason := p.differences[hash]; reason != nil {
 		return reason
 	}
-	reason := &rollout.Reason{Rule: RuleNotUpgradable, Message: "something beside the images has changed since revision " + revision}
-	if fields := p.changedSince(revision); len(fields) > 0 {
+	reason := &rollout.Reason{Rule: RuleNotUpgradable, Message: "something beside the images has changed"}
+	if revision, fields := p.changedSince(hash); len(fields) > 0 {
 		reason.Message = fmt.Sprintf("%s changed since revision %s", strings.Join(fields, ", "), revision)
 	}
 	if p.differences == nil {
 		p.differences = map[string]*rollout.Reason{}
 	}
-	p.differences[revision] = reason
+	p.differences[hash] = reason
 	return reason
 }
 
-// changedSince names the fields of containers, but for images, that differ from those of a
-// revision; none where the history does not have it.
-func (p *planner) changedSince(revision string) []string {
+// changedSince finds the revision whose containers have a hash, and names the fields, but
+// for images, in which they differ from the present ones; none where the history does not
+// have it. The revision that a pod names is of no help: it may be the one before.
+func (p *planner) changedSince(hash string) (revision string, fields []string) {
 	for _, r := range p.History {
-		if r.Name != revision {
+		if hash == "" || r.Annotations[v1alpha1.SidecarSetHashAnnotation] != hash {
 			continue
 		}
 		before := p.set.DeepCopy()
 		if injection.Read(before, r) != nil {
-			return nil
+			continue
 		}
 		injection.Default(before)
-		return changedFields(before.Spec.Containers, p.set.Spec.Containers)
+		return r.Name, changedFields(before.Spec.Containers, p.set.Spec.Containers)
 	}
-	return nil
+	return "", nil
 }
 
 // changedFields names what differs between containers, but for images, sorted.
@@ -112,12 +113,20 @@ func fieldsByName(containers []v1alpha1.SidecarContainer) map[string]map[string]
 // updated in place, and those that were not injected. (SCS-14, SCS-22)
 func (p *planner) reportPods() {
 	if pods := p.plan.NotUpgradable; len(pods) > 0 {
-		p.Problem(notUpgradable, fmt.Errorf("%d pods cannot be updated in place, of a running container only the image can change: %s (%s); recreate them, or change it back",
-			len(pods), names(pods), pods[0].Reason))
+		p.Problem(notUpgradable, fmt.Errorf("%s cannot be updated in place, of a running container only the image can change: %s (%s); recreate them, or change it back",
+			number(pods), names(pods), pods[0].Reason))
 	}
 	if pods := p.plan.NotInjected; len(pods) > 0 {
-		p.Problem(notInjected, fmt.Errorf("%d pods lack the sidecars: %s (%s)", len(pods), names(pods), pods[0].Reason))
+		p.Problem(notInjected, fmt.Errorf("%s without the sidecars: %s (%s)", number(pods), names(pods), pods[0].Reason))
 	}
+}
+
+// number says how many pods there are.
+func number(pods []rollout.Wait) string {
+	if len(pods) == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", len(pods))
 }
 
 // names names the first of some pods.

@@ -38,7 +38,7 @@ type planner struct {
 	pods       []*pod // the matched ones, by namespace and name
 	inProgress int32  // those among them whose update to an earlier revision is not over
 
-	differences map[string]*rollout.Reason // why pods of a revision cannot be updated, by its name
+	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
 }
 
 // sidecar is a container of the SidecarSet.

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+const mesh = `{updateStrategy: {maxUnavailable: 1}, containers: [
+  {name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}]}`
+
+// hotState shows the images, the working container and the versions of a hot container of
+// a pod; R1 and R2 stand for the resourceVersions of the SidecarSet.
+func hotState(w *world, name string, versions map[string]string) string {
+	pod := w.pod("a")
+	is := func(prefix, container string) string {
+		value := pod.Annotations[prefix+container]
+		if named, known := versions[value]; known {
+			return named
+		}
+		return value
+	}
+	var working map[string]string
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working); err != nil {
+		w.t.Error(err)
+	}
+	first, second := injection.HotContainers(name)
+	const version, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
+	return fmt.Sprintf("%s %s works %s: %s/%s %s/%s", imageOf(pod, first), imageOf(pod, second), working[name],
+		is(version, first), is(alt, first), is(version, second), is(alt, second))
+}
+
+// Two hot upgrades, step by step: images, the working container, and of either container
+// its version and the other's. (SCS-16 to SCS-19)
+func TestHotUpgrade(t *testing.T) {
+	w := newWorld(t, mesh)
+	w.add("a")
+	w.settle()
+	got, versions := []string{hotState(w, "mesh", nil)}, map[string]string{}
+	for i, image := range []string{"mesh:v2", "mesh:v3"} {
+		w.image("mesh", image)
+		versions[w.set.ResourceVersion] = fmt.Sprintf("R%d", i+1)
+		plan := w.sync()
+		got = append(got, strings.Join(updates(plan), ""), hotState(w, "mesh", versions))
+		if plan := w.plan(); len(plan.Patch) > 0 || waits(plan, "a") != "HotUpgrade" {
+			t.Errorf("before the new container runs:\n%s", plan)
+		}
+		w.kubelet()
+		hash := w.pod("a").Annotations[v1alpha1.SidecarSetHashAnnotation]
+		plan = w.sync()
+		got = append(got, "reset "+strings.Join(resets(plan), ""), hotState(w, "mesh", versions))
+		if plan.Rollout.UpdatedReady != 0 || w.pod("a").Annotations[v1alpha1.SidecarSetHashAnnotation] != hash {
+			t.Errorf("with two containers that run, or after a reset: %s", plan)
+		}
+		if plan := w.sync(); len(plan.Patch) > 0 || plan.Rollout.UpdatedReady != 0 {
+			t.Errorf("before the empty image runs:\n%s", plan)
+		}
+		w.kubelet()
+		if plan := w.sync(); plan.Rollout.UpdatedReady != 1 {
+			t.Errorf("at the end:\n%s", plan)
+		}
+	}
+	want := `mesh:v1 mesh:empty works mesh-1: 1/0 0/1
+a
+mesh:v1 mesh:v2 works mesh-2: 1/R1 R1/1
+reset a
+mesh:empty mesh:v2 works mesh-2: 0/R1 R1/0
+a
+mesh:v3 mesh:v2 works mesh-1: R2/R1 R1/R2
+reset a
+mesh:v3 mesh:empty works mesh-1: R2/0 0/R2`
+	if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A second hot upgrade waits until the first is over, unless what that brought does not
+// serve. (SCS-16, SCS-18, SCS-19)
+func TestHotUpgradeTwice(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		first  string // the image of the first upgrade
+		act    func(*world)
+		second string
+		want   string // what the plan does, and the state after it
+	}{
+		{"the new one still starts: it is replaced", "mesh:v2", func(w *world) { w.down("a", "mesh-2") }, "mesh:v3",
+			"update, mesh:v1 mesh:v3 works mesh-2"},
+		{"the kubelet has done nothing yet", "mesh:v2", func(*world) {}, "mesh:v3",
+			"InPlaceUpdating, mesh:v1 mesh:v2 works mesh-2"},
+		{"both serve: one is emptied", "mesh:v2", func(w *world) { w.kubelet() }, "mesh:v3", "RefreshFirst reset, mesh:empty mesh:v2 works mesh-2"},
+		{"the emptied one still runs", "mesh:v2", func(w *world) { w.kubelet(); w.sync() }, "mesh:v3",
+			"InPlaceUpdating, mesh:empty mesh:v2 works mesh-2"},
+		{"the emptied one is unready and runs", "mesh:v2", func(w *world) { w.kubelet(); w.sync(); w.down("a", "mesh-1") }, "mesh:v3",
+			"HotUpgrade, mesh:empty mesh:v2 works mesh-2"},
+		{"the empty image runs", "mesh:v2", func(w *world) { w.kubelet(); w.sync(); w.kubelet() }, "mesh:v3", "update, mesh:v3 mesh:v2 works mesh-1"},
+		{"the new one cannot be pulled", "mesh:broken", func(w *world) { w.kubelet() }, "mesh:v3", "update, mesh:v1 mesh:v3 works mesh-2"},
+		{"the new one crashes", "mesh:crash", func(w *world) { w.kubelet() }, "mesh:v3", "update, mesh:v1 mesh:v3 works mesh-2"},
+		{"the new one crashes, and the way back is taken", "mesh:crash", func(w *world) { w.kubelet() }, "mesh:v1",
+			"update, mesh:v1 mesh:crash works mesh-1"},
+		{"neither serves", "mesh:crash", func(w *world) { w.kubelet(); w.down("a", "mesh-1") }, "mesh:v3",
+			"update, mesh:v3 mesh:crash works mesh-1"},
+		{"main is down: nothing is emptied", "mesh:v2", func(w *world) { w.kubelet(); w.down("a", "main") }, "mesh:v3",
+			"HotUpgrade, mesh:v1 mesh:v2 works mesh-2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, mesh)
+			w.add("a")
+			w.settle()
+			w.image("mesh", test.first)
+			w.sync()
+			test.act(w)
+			w.image("mesh", test.second)
+			plan := w.sync()
+			did := []string{}
+			if why := waits(plan, "a"); why != "" {
+				did = append(did, why)
+			}
+			if len(resets(plan)) > 0 {
+				did = append(did, "reset")
+			}
+			if len(updates(plan)) > 0 {
+				did = append(did, "update")
+			}
+			state, _, _ := strings.Cut(hotState(w, "mesh", nil), ":  ")
+			state, _, _ = strings.Cut(state, ": ")
+			if diff := cmp.Diff(test.want, strings.Join(did, " ")+", "+state); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%s", diff, plan)
+			}
+		})
+	}
+}
+
+// Whatever the first upgrade brought, the next good image is reached. (SCS-16, SCS-19)
+func TestHotUpgradeConverges(t *testing.T) {
+	for _, first := range []string{"mesh:v2", "mesh:broken", "mesh:crash"} {
+		for _, second := range []string{"mesh:v1", "mesh:v3"} {
+			w := newWorld(t, mesh)
+			w.add("a", "b")
+			w.settle()
+			w.image("mesh", first)
+			for range 3 {
+				w.sync()
+				w.kubelet()
+			}
+			w.image("mesh", second)
+			w.settle()
+			for _, pod := range w.pods {
+				one, other := imageOf(pod, "mesh-1"), imageOf(pod, "mesh-2")
+				if one == "mesh:empty" {
+					one, other = other, one
+				}
+				if one != second || other != "mesh:empty" {
+					t.Errorf("after %s and %s pod %s has %s and %s", first, second, pod.Name, one, other)
+				}
+			}
+			if s := w.set.Status; s.UpdatedReadyPods != 2 {
+				t.Errorf("after %s and %s: %+v", first, second, s)
+			}
+		}
+	}
+}
+
+// Of several hot containers, in one or in two SidecarSets, each has its entry in the
+// annotation, and a container whose image stays is left alone. (SCS-12, SCS-16, SCS-18)
+func TestHotUpgradeOfSeveral(t *testing.T) {
+	const hot = `, upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}`
+	w := newWorld(t, `{containers: [{name: one, image: "mesh:v1"`+hot+`, {name: two, image: "mesh:v1"`+hot+`]}`)
+	other := newWorld(t, `{containers: [{name: three, image: "mesh:v1"`+hot+`]}`).set
+	other.Name, other.UID = "other", "uid-of-other"
+	pod := w.addAs(w.bare("a"), w.set, other)
+	records := map[string]string{}
+	w.settle()
+	w.image("one", "mesh:v2")
+	w.settle()
+	pod = w.pod("a")
+	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &records); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(map[string]string{"one": "one-2", "two": "two-1", "three": "three-1"}, records); diff != "" {
+		t.Errorf("working (-want +got):\n%s", diff)
+	}
+	w.image("two", "mesh:v2")
+	w.image("one", "mesh:v3")
+	w.sync()
+	w.kubelet()
+	if plan := w.sync(); len(plan.Patch) != 1 || len(plan.Patch[0].Patch.Images) != 2 {
+		t.Errorf("both are emptied by one write: %s", plan)
+	}
+	w.kubelet()
+	w.settle()
+	pod, got := w.pod("a"), ""
+	for _, name := range []string{"one-1", "one-2", "two-1", "two-2", "three-1", "three-2"} {
+		got += imageOf(pod, name) + " "
+	}
+	if want := "mesh:v3 mesh:empty mesh:empty mesh:v2 mesh:v1 mesh:empty "; got != want {
+		t.Errorf("images %s, want %s", got, want)
+	}
+	all, err := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+	if err != nil || len(all) != 2 {
+		t.Errorf("records %v, error %v: want those of both", all, err)
+	}
+}
+
+// Hot containers are emptied whatever the strategy says. (SCS-18)
+func TestResetAlways(t *testing.T) {
+	for _, strategy := range []string{"paused: true", "type: NotUpdate", "maxUnavailable: 0", "selector: {matchLabels: {none: none}}", "partition: 100%"} {
+		w := newWorld(t, mesh)
+		w.add("a")
+		w.settle()
+		w.image("mesh", "mesh:v2")
+		w.sync()
+		w.kubelet()
+		w.edit("{updateStrategy: {" + strategy + "}}")
+		if plan := w.plan(); len(resets(plan)) != 1 {
+			t.Errorf("%s: %s", strategy, plan)
+		}
+		w.image("mesh", "mesh:v3") // for whatever is to be updated next, too
+		if plan := w.plan(); len(resets(plan)) != 1 || len(updates(plan)) != 0 {
+			t.Errorf("%s: %s", strategy, plan)
+		}
+	}
+}

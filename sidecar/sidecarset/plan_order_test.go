@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The order of updates: those that serve least go first. (SCS-9)
+func TestOrder(t *testing.T) {
+	w := many(t, "maxUnavailable: 100%", 9, 0, 0)
+	for i, act := range []func(*corev1.Pod){
+		func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(noon.Add(-time.Minute)) },
+		func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(noon.Add(time.Minute)) },
+		func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].RestartCount = 3 },
+		func(pod *corev1.Pod) {
+			pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(time.Minute))
+		},
+		func(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse },
+		func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodUnknown },
+		func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPending },
+		func(pod *corev1.Pod) { pod.Spec.NodeName = "" },
+		func(*corev1.Pod) {},
+	} {
+		act(w.pods[i])
+	}
+	const want = "p0007 p0006 p0005 p0004 p0003 p0002 p0001 p0008 p0000"
+	if got := strings.Join(updates(w.plan()), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	slices.Reverse(w.pods)
+	if got := strings.Join(updates(w.plan()), " "); got != want {
+		t.Errorf("listed in another order: %s, want %s", got, want)
+	}
+}
+
+// Scattered updates: U is a pod without the label, others have its value. (SCS-10)
+func TestScatter(t *testing.T) {
+	for _, test := range []struct{ pods, terms, want string }{
+		{"U U U U M M", "{key: group, value: M}", "4 0 1 2 3 5"},
+		{"U U U M M M", "{key: group, value: M}", "3 0 1 4 2 5"},
+		{"U U M M M M", "{key: group, value: M}", "2 3 0 4 1 5"},
+		{"U U U U M M", "{key: group, value: '*'}", "4 0 1 2 3 5"},
+		{"U U U U M M", "{key: group, value: none}", "0 1 2 3 4 5"},
+		{"M U U U U U", "{key: group, value: M}", "0 1 2 3 4 5"},
+		{"U U A A A B B", "{key: group, value: '*'}", "5 2 0 1 3 4 6"},
+		{"U U A A A B B", "{key: group, value: '*'}, {key: group, value: B}", "5 2 0 1 3 4 6"},
+		{"U U A A A B B", "{key: group, value: B}, {key: group, value: A}", "5 2 0 1 3 4 6"},
+	} {
+		words := strings.Fields(test.pods)
+		w := many(t, "maxUnavailable: 100%, scatterStrategy: ["+test.terms+"]", len(words), 0, 0)
+		for i, word := range words {
+			w.pods[i].Labels = map[string]string{"app": "web"}
+			if word != "U" {
+				w.pods[i].Labels["group"] = word
+			}
+		}
+		got := strings.Join(updates(w.plan()), " ")
+		got = strings.ReplaceAll(got, "p000", "")
+		if got != test.want {
+			t.Errorf("%s by %s: %s, want %s", test.pods, test.terms, got, test.want)
+		}
+	}
+}
