@@ -31,32 +31,37 @@ func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// takeBackAtEveryStage takes an update back after so many reconciles.
+// takeBackAtEveryStage takes an update back after so many reconciles, until they do
+// nothing more.
 func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
+	before := newScenario(t)
+	before.Spec(append(strings.Fields(spec), fmt.Sprint("replicas=", replicas), "gate=InPlaceUpdateReady")...)
+	before.rollOut(t, "")
 	for _, broken := range []string{"nginx:bad", "nginx:missing"} {
-		for _, good := range []string{"nginx:1", "nginx:2"} {
-			for stage := range 8 {
-				w := newScenario(t)
-				w.Spec(append(strings.Fields(spec), fmt.Sprint("replicas=", replicas), "gate=InPlaceUpdateReady")...)
-				w.rollOut(t, "")
-				w.Spec("image=" + broken)
-				idle := 0 // reconciles since the last one that did something
-				for range stage {
-					w.Kubelets()
-					plan := NewPlan(w.snapshot())
-					w.checkAndApply(plan)
-					if idle++; acts(plan) {
-						idle = 0
-					}
-				}
-				if idle > 2 {
-					break // the stage before was the same
-				}
-				w.Spec("image=" + good)
-				w.rollOut(t, fmt.Sprintf("%s, after %d reconciles back to %s", broken, stage, good))
+		w := before.fork()
+		w.Spec("image=" + broken)
+		idle := 0 // reconciles since the last one that did something
+		for stage := 0; stage < 8 && idle <= 2; stage++ {
+			for _, good := range []string{"nginx:1", "nginx:2"} {
+				back := w.fork()
+				back.Spec("image=" + good)
+				back.rollOut(t, fmt.Sprintf("%s, after %d reconciles back to %s", broken, stage, good))
+			}
+			w.Kubelets()
+			plan := NewPlan(w.snapshot())
+			w.checkAndApply(plan)
+			if idle++; acts(plan) {
+				idle = 0
 			}
 		}
 	}
+}
+
+// fork is the same scenario with a future of its own.
+func (w *setScenario) fork() *setScenario {
+	fork := *w
+	fork.Cluster, fork.set = w.Fork(), w.set.DeepCopy()
+	return &fork
 }
 
 // rollOut lets kubelets and controller act until there is nothing to do, and
