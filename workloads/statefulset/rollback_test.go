@@ -17,6 +17,7 @@ import (
 // gives the template a good image again: the one before, or another. Nobody
 // deletes a pod by hand, and nothing but kubelets and reconciles happens.
 func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
+	t.Parallel()
 	const replicas = 3
 	for _, policy := range []string{
 		"policy=OrderedReady", "policy=Parallel maxUnavailable=1", "policy=Parallel maxUnavailable=2", "policy=Parallel maxUnavailable=100%",
@@ -103,6 +104,7 @@ func (w *setScenario) shown(plan *Plan) string {
 // TestABrokenUpdateCanBeTakenBackAmidOtherThings is the same amid changes of
 // scale, partition, strategy and environment.
 func TestABrokenUpdateCanBeTakenBackAmidOtherThings(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(rt)
 		w.begin(rt)
