@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
@@ -49,8 +50,12 @@ func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeu
 		func() error { return update(ctx, a, ResourcePolicies, plan.UpdatePolicy, policies.Update) },
 		func() error { return create(ctx, a, ResourceBindings, plan.CreateBinding, bindings.Create) },
 		func() error { return update(ctx, a, ResourceBindings, plan.UpdateBinding, bindings.Update) },
-		func() error { return remove(ctx, a, ResourceBindings, plan.DeleteBinding, bindings.Delete) },
-		func() error { return remove(ctx, a, ResourcePolicies, plan.DeletePolicy, policies.Delete) },
+		func() error {
+			return remove(ctx, a, &r.deletedBindings, ResourceBindings, plan.DeleteBinding, bindings.Delete)
+		},
+		func() error {
+			return remove(ctx, a, &r.deletedPolicies, ResourcePolicies, plan.DeletePolicy, policies.Delete)
+		},
 	)
 }
 
@@ -97,20 +102,18 @@ func update[T any, O object[T]](ctx context.Context, a *applier, resource Resour
 	return nil
 }
 
-// remove deletes an object, nil for none, if it is still this one.
-func remove[T any, O object[T]](ctx context.Context, a *applier, resource Resource, o O, send func(context.Context, string, metav1.DeleteOptions) error) error {
-	if o == nil {
+// remove deletes an object, nil for none, if it is still this one. It does so once, though the
+// cache may go on to show it: the answer does not say until when.
+func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwriter.Last[types.UID], resource Resource, o O, send func(context.Context, string, metav1.DeleteOptions) error) error {
+	if o == nil || deleted.Get(a.Key) == o.GetUID() {
 		return nil
 	}
 	uid := o.GetUID()
 	err := send(ctx, o.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete %s %s: %w", resource, o.GetName(), err)
 	}
-	if err != nil {
-		return a.failed("delete", resource, o.GetName(), err)
-	}
-	a.Own.Lost(a.Key, resource, o.GetName()) // the answer does not say when the cache will show it
+	deleted.Set(a.Key, uid)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -46,30 +47,24 @@ func New(o Options) (*Controller, error) {
 // API server does not serve policies it says so in the log and does nothing until the
 // context is done. (SPC-8)
 func (c *Controller) Run(ctx context.Context) error {
-	switch served, err := c.served(ctx); {
-	case err != nil:
-		return err
-	case !served:
+	if !c.served(ctx) {
 		klog.FromContext(ctx).Info("The API server does not serve MutatingAdmissionPolicies, as from Kubernetes 1.36: SidecarSets are injected by the webhook alone")
 		<-ctx.Done()
+		_ = c.loop.Run(ctx) // ends what New has started
 		return nil
 	}
 	return c.loop.Run(ctx)
 }
 
-// served asks whether policies are served, until there is an answer.
-func (c *Controller) served(ctx context.Context) (served bool, err error) {
-	err = wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
-		served, err = Served(c.discovery)
-		if err != nil {
+// served asks whether policies are served, until there is an answer or the context is done.
+func (c *Controller) served(ctx context.Context) (served bool) {
+	_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (_ bool, err error) {
+		if served, err = Served(c.discovery); err != nil {
 			klog.FromContext(ctx).Error(err, "Trying again in a second")
 		}
 		return err == nil, nil
 	})
-	if ctx.Err() != nil {
-		return false, nil
-	}
-	return served, err
+	return served
 }
 
 // Served tells whether an API server serves MutatingAdmissionPolicies of v1, as those of
@@ -97,6 +92,8 @@ type Reconciler struct {
 	options Options
 	writer  *apply.Writer
 	shell   *controller.Reconciler[Snapshot, Plan]
+
+	deletedPolicies, deletedBindings apiwriter.Last[types.UID] // the last ones
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller

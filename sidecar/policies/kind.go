@@ -98,7 +98,7 @@ func newReconciler(o *Options) *Reconciler {
 			Workers: cmp.Or(o.Workers, workers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
-		Writes: &r.writer.Own, Forget: r.writer.Forget,
+		Writes: &r.writer.Own, Forget: r.forget,
 		Shows: func(s *Snapshot, resource Resource, _ string) bool {
 			switch resource {
 			case ResourcePolicies:
@@ -110,6 +110,12 @@ func newReconciler(o *Options) *Reconciler {
 		},
 	})
 	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.deletedPolicies.Forget(key)
+	r.deletedBindings.Forget(key)
 }
 
 // observe reads everything that a plan for the SidecarSet depends on. It returns nil
