@@ -28,6 +28,7 @@ const (
 	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
+	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies" // podwright's own
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -48,6 +49,7 @@ var (
 		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
+		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},
