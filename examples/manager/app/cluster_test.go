@@ -349,7 +349,7 @@ func (w *fixture) adoptsAConfiguration() {
 	installed := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: webhooks.MutatingName},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
-			entry("msidecarset.kb.io", "/mutate-apps-kruise-io-v1alpha1-sidecarset", "sidecarsets"),
+			entry("muniteddeployment.kb.io", "/mutate-apps-kruise-io-v1alpha1-uniteddeployment", "uniteddeployments"),
 			entry("mpod.kb.io", "/mutate-pod", "pods"),
 			entry("mcloneset.kb.io", "/mutate-apps-kruise-io-v1alpha1-cloneset", "clonesets"),
 		},
