@@ -83,8 +83,8 @@ func (p *planner) reset(pod *pod) error {
 }
 
 // awaitsFlip says why the hot upgrade before has to be over first; nil where it is, and
-// where the container that it brought does not serve, which the next one then replaces. It
-// is about those containers whose image changes. (SCS-19)
+// where the pod does not serve: what that upgrade brought may be the reason, and the next
+// one the repair. It is about those containers whose image changes. (SCS-19)
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
@@ -93,7 +93,7 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 		}
 		idle := pod.idle(s)
 		if containerOf(pod.Pod, idle).Image != s.empty {
-			if readyContainer(pod.Pod, pod.worker(s)) {
+			if pod.serves() {
 				return &rollout.Reason{Rule: RuleHotUpgrade,
 					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
 			}

@@ -19,7 +19,9 @@ func TestOrder(t *testing.T) {
 		func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(noon.Add(-time.Minute)) },
 		func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(noon.Add(time.Minute)) },
 		func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].RestartCount = 3 },
-		func(pod *corev1.Pod) { pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(time.Minute)) },
+		func(pod *corev1.Pod) {
+			pod.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(time.Minute))
+		},
 		func(pod *corev1.Pod) { pod.Status.Conditions[0].Status = corev1.ConditionFalse },
 		func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodUnknown },
 		func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPending },

@@ -98,7 +98,13 @@ func TestNotUpgradableBesideOthers(t *testing.T) {
 // Which pods were missed. (SCS-22, SCS-23)
 func TestNotInjected(t *testing.T) {
 	edited := func(spec string) func(*world) {
-		return func(w *world) { w.sync(); w.now = noon.Add(time.Minute); w.edit(spec); w.sync(); w.now = noon.Add(time.Hour) }
+		return func(w *world) {
+			w.sync()
+			w.now = noon.Add(time.Minute)
+			w.edit(spec)
+			w.sync()
+			w.now = noon.Add(time.Hour)
+		}
 	}
 	after := func(d time.Duration) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.CreationTimestamp = metav1.NewTime(noon.Add(d)) }

@@ -227,9 +227,9 @@ func TestUpdateWrites(t *testing.T) {
   {annotations: {kept: new, absent: new}}, {annotations: {over: new}, patchPolicy: Overwrite}, {annotations: {json: '{"b":2}'}, patchPolicy: MergePatchJson}]}`)
 	other := newWorld(t, `{containers: [{name: agent, image: "agent:v1"}]}`).set
 	other.Name = "other"
-	pod := w.addAs(w.bare("a"), w.set, other)
+	w.addAs(w.bare("a"), w.set, other)
 	w.settle()
-	pod = w.pod("a")
+	pod := w.pod("a")
 	for key, value := range map[string]string{"kept": "old", "over": "old", "json": `{"a":1}`} {
 		pod.Annotations[key] = value
 	}
