@@ -106,6 +106,13 @@ func TestHotUpgradeTwice(t *testing.T) {
 		{"the new one crashes", "mesh:crash", func(w *world) { w.kubelet() }, "mesh:v3", "update, mesh:v1 mesh:v3 works mesh-2"},
 		{"the new one crashes, and the way back is taken", "mesh:crash", func(w *world) { w.kubelet() }, "mesh:v1",
 			"update, mesh:v1 mesh:crash works mesh-1"},
+		{"the next new one crashes", "mesh:v2", func(w *world) {
+			w.kubelet()
+			w.settle()
+			w.image("mesh", "mesh:crash")
+			w.sync()
+			w.kubelet()
+		}, "mesh:v3", "update, mesh:v3 mesh:v2 works mesh-1"},
 		{"neither serves", "mesh:crash", func(w *world) { w.kubelet(); w.down("a", "mesh-1") }, "mesh:v3",
 			"update, mesh:v3 mesh:crash works mesh-1"},
 		{"main is down: the next may repair it", "mesh:v2", func(w *world) { w.kubelet(); w.down("a", "main") }, "mesh:v3",
