@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,4 +50,34 @@ func Claims(client kubernetes.Interface) Resource {
 // Revisions returns the resource of ControllerRevisions.
 func Revisions(client kubernetes.Interface) Resource {
 	return Resource{Client: client.AppsV1().RESTClient(), Name: "controllerrevisions"}
+}
+
+// InNamespace reads a resource in one namespace, for objects that have none themselves.
+func InNamespace(namespace string, of Live) Live { return inNamespace{of, namespace} }
+
+type inNamespace struct {
+	Live
+	namespace string
+}
+
+func (l inNamespace) Read(ctx context.Context, _, name string) (metav1.Object, error) {
+	return l.Live.Read(ctx, l.namespace, name)
+}
+
+func (l inNamespace) Newest(ctx context.Context, _ string) (string, error) {
+	return l.Live.Newest(ctx, l.namespace)
+}
+
+// InAnyNamespace reads a resource, for objects that have no namespace themselves, by names
+// that begin with the namespace and a slash.
+func InAnyNamespace(of Live) Live { return inAnyNamespace{of} }
+
+type inAnyNamespace struct{ Live }
+
+func (l inAnyNamespace) Read(ctx context.Context, _, name string) (metav1.Object, error) {
+	namespace, name, found := strings.Cut(name, "/")
+	if !found {
+		return nil, fmt.Errorf("the name %q has no namespace in front", namespace)
+	}
+	return l.Live.Read(ctx, namespace, name)
 }

@@ -283,7 +283,7 @@ func (a *Applier[S]) failedUpdates(stage *rollout.Stage, err error) error {
 
 // updated takes note of how an update ended.
 func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
-	a.refusals.ended(a.Workload, pod, a.Now, err)
+	a.refusals.ended(a.Workload, pod, a.version(pod), a.Now, err)
 }
 
 // mayUpdate asks AllowUpdate, about one pod at a time, until it has refused one.

@@ -129,6 +129,9 @@ func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow 
 			}
 		}
 		err := apiwriter.Safely(ctx, func() error { return p.patchPod(ctx, &patches[i]) })
+		if p.Patched != nil {
+			p.Patched(&patches[i], err)
+		}
 		if p.Updated != nil && patches[i].Kind == rollout.PatchUpdateInPlace {
 			p.Updated(patches[i].Pod, err)
 		}
@@ -145,7 +148,7 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 	action, recorded := p.Records[patch.Kind]
 	if patch.Kind == rollout.PatchUpdateInPlace && len(writes) > 1 && p.Refusals.Any() {
 		if err := p.tryLast(ctx, pod, writes); err != nil {
-			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, err)
+			return fmt.Errorf("patch pod %s (%s): %w", p.nameOf(pod), patch.Kind, err)
 		}
 	}
 	for _, w := range writes {
@@ -158,14 +161,14 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 		}
 		if err != nil {
 			if recorded && !apierrors.IsConflict(err) {
-				p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
+				p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod), Err: err})
 			}
-			return fmt.Errorf("patch pod %s (%s): %w", pod.Name, patch.Kind, p.unanswered(caches.Pods, pod.Name, err))
+			return fmt.Errorf("patch pod %s (%s): %w", p.nameOf(pod), patch.Kind, p.unanswered(caches.Pods, p.nameOf(pod), err))
 		}
 		p.Wrote(caches.Pods, version)
 	}
 	if recorded {
-		p.recordOutcome(Outcome{Action: action, Pod: pod.Name})
+		p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod)})
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/rollout"
-	"github.com/podwright/podwright/internal/podplan"
 )
 
 // After an update that the API server has refused, the next one of the workload is
@@ -44,12 +43,12 @@ type refused struct {
 	pods       map[types.UID]refusedPod
 }
 
-// refusedPod is a pod whose update was refused at a revision, by its label. It is
+// refusedPod is a pod whose update was refused at a version, see Writer.Version. It is
 // updated where it has another one by now: its update may have failed only after the
 // write.
 type refusedPod struct {
-	revision string
-	err      error
+	version string
+	err     error
 }
 
 // Refused returns the refusals of a workload, whose pods are these.
@@ -69,7 +68,7 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 	all := rollout.Refusals{Until: known.until, Pods: make(map[types.UID]error, len(known.pods))}
 	var errs []error
 	for _, pod := range pods {
-		if refused, found := known.pods[pod.UID]; found && refused.revision == pod.Labels[podplan.RevisionLabel] {
+		if refused, found := known.pods[pod.UID]; found && refused.version == w.version(pod) {
 			all.Pods[pod.UID] = refused.err
 			errs = append(errs, refused.err)
 		}
@@ -82,10 +81,10 @@ func (w *Writer) Refused(workload metav1.Object, pods []*corev1.Pod, now time.Ti
 	return all
 }
 
-// ended takes note of how an update ended. A conflict does not count as a refusal: the
+// ended takes note of how an update of a pod ended, which had this version. A conflict does not count as a refusal: the
 // next reconcile sees the pod as it is. Updates that are tried at the same time count
 // as one.
-func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, now time.Time, err error) {
+func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, version string, now time.Time, err error) {
 	key := keyOf(workload)
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -103,7 +102,7 @@ func (r *refusals) ended(workload metav1.Object, pod *corev1.Pod, now time.Time,
 		known = &refused{workload: workload.GetUID(), generation: workload.GetGeneration(), pods: map[types.UID]refusedPod{}}
 		r.known[key] = known
 	}
-	known.pods[pod.UID] = refusedPod{revision: pod.Labels[podplan.RevisionLabel], err: err}
+	known.pods[pod.UID] = refusedPod{version: version, err: err}
 	if !now.Before(known.until) {
 		known.delay = min(max(2*known.delay, firstRefusal), lastRefusal)
 		known.until = now.Add(known.delay)

@@ -3,6 +3,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,7 @@ import (
 )
 
 func (p *Sync) revisions() appsv1client.ControllerRevisionInterface {
-	return p.Kubernetes.AppsV1().ControllerRevisions(p.Key.Namespace)
+	return p.Kubernetes.AppsV1().ControllerRevisions(cmp.Or(p.RevisionNamespace, p.Key.Namespace))
 }
 
 // AdoptRevisions makes owner an owner of revisions. Those that are gone

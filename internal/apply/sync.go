@@ -50,6 +50,9 @@ type Sync struct {
 	Refusals rollout.Refusals
 	// Updated is called with the end of every update in place that was tried. May be nil.
 	Updated func(pod *corev1.Pod, err error)
+	// Patched is called with the end of every patch of a pod that was tried. May be nil. It
+	// is called by several goroutines.
+	Patched func(patch *rollout.PodPatch, err error)
 
 	recorded  sync.Map // reason to the number of events in this reconcile
 	podWrites podWrites
@@ -65,6 +68,14 @@ func (w *Writer) Begin(workload apiwriter.Object) *Sync {
 
 func keyOf(workload metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: workload.GetNamespace(), Name: workload.GetName()}
+}
+
+// nameOf is the name of a pod, with its namespace where the workload has none.
+func (p *Sync) nameOf(pod *corev1.Pod) string {
+	if p.Key.Namespace != "" {
+		return pod.Name
+	}
+	return pod.Namespace + "/" + pod.Name
 }
 
 // Each does something with all of the items, several at a time. One failure

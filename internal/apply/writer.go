@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -16,6 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/podplan"
 )
 
 // Writer holds what one controller writes with. It is safe for use by several
@@ -29,6 +31,12 @@ type Writer struct {
 	Workloads podwright.Resource
 	// Merge patches workloads and their status. Required.
 	Merge apiwriter.Merge
+	// RevisionNamespace is where the revisions of workloads without a namespace are.
+	// Default: that of the workload.
+	RevisionNamespace string
+	// Version returns what an update of a pod changes in its metadata, by which one whose
+	// answer was lost is known to have been made. Default: the label of the revision.
+	Version func(*corev1.Pod) string
 
 	// Recorder receives events about workloads. Default nil: no events.
 	Recorder record.EventRecorder
@@ -61,6 +69,14 @@ func NewWriter(client kubernetes.Interface) *Writer {
 		Pods:       apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(caches.Pods)},
 		Claims:     apiwriter.Resource{Client: client.CoreV1().RESTClient(), Name: string(caches.Claims)},
 	}
+}
+
+// version is that of Version.
+func (w *Writer) version(pod *corev1.Pod) string {
+	if w.Version != nil {
+		return w.Version(pod)
+	}
+	return pod.Labels[podplan.RevisionLabel]
 }
 
 // since returns when the first reconcile began, which is now if none has.

@@ -36,5 +36,10 @@ func (i Informers) Revisions() cache.SharedIndexInformer {
 // Jobs makes an informer of Jobs.
 func (i Informers) Jobs() cache.SharedIndexInformer { return i.factory.Batch().V1().Jobs().Informer() }
 
+// Namespaces makes an informer of namespaces.
+func (i Informers) Namespaces() cache.SharedIndexInformer {
+	return i.factory.Core().V1().Namespaces().Informer()
+}
+
 // Nodes makes an informer of nodes.
 func (i Informers) Nodes() cache.SharedIndexInformer { return i.factory.Core().V1().Nodes().Informer() }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/klog/v2"
 
@@ -67,20 +68,31 @@ func ConfirmTemplates[T any](of func(*T) podtemplate.Templates, checker Template
 }
 
 func answerTemplates(ctx context.Context, request *admissionv1.AdmissionRequest, templates podtemplate.Templates, checker TemplateChecker) *admissionv1.AdmissionResponse {
+	errs, reason := Verdict(ctx, request, request.Namespace, templates, checker)
+	response := admission.Validated(request, errs)
+	if reason != "" {
+		response.Warnings = []string{"spec.template was checked only in part, because the API server gave no verdict on it: " + reason}
+	}
+	return response
+}
+
+// Verdict asks a checker what is wrong with templates, by fields below spec.template. Where
+// no verdict can be had in time, noVerdict says why.
+func Verdict(
+	ctx context.Context, request *admissionv1.AdmissionRequest, namespace string, templates podtemplate.Templates, checker TemplateChecker,
+) (errs field.ErrorList, noVerdict string) {
 	template, claims := templates.WithClaims()
 	limited, cancel := context.WithTimeout(ctx, timeout(ctx))
 	defer cancel()
-	err := checker.CheckTemplate(limited, request.Namespace, template)
+	err := checker.CheckTemplate(limited, namespace, template)
 	if err == nil {
-		return admission.Allowed()
+		return nil, ""
 	}
 	if errs, ok := fieldErrors(err, claims); ok {
-		return admission.Validated(request, errs)
+		return errs, ""
 	}
 	klog.FromContext(ctx).Error(err, "Allowed a "+request.Kind.Kind+" whose template could not be checked in full")
-	response := admission.Allowed()
-	response.Warnings = []string{"spec.template was checked only in part, because the API server gave no verdict on it: " + shortReason(err)}
-	return response
+	return nil, shortReason(err)
 }
 
 // shortReason fits into a warning, which is cut off after 256 characters.

@@ -111,19 +111,28 @@ func (i *injector) sourceName(t *v1alpha1.TransferEnvVar) string {
 	return t.SourceContainerName
 }
 
-// fieldPath is metadata.labels['KEY'] or metadata.annotations['KEY'].
 var fieldPath = regexp.MustCompile(`^metadata\.(labels|annotations)\['(.*)'\]$`)
+
+// FieldPath splits the path of a label or an annotation, metadata.labels['KEY'] or
+// metadata.annotations['KEY'], into "labels" or "annotations" and the key. Of another
+// path it is false. The key may be none that a pod can have.
+func FieldPath(path string) (of, key string, found bool) {
+	m := fieldPath.FindStringSubmatch(path)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
 
 // field reads a label or an annotation of a pod; empty where it has none.
 func field(pod *corev1.Pod, path string) string {
-	switch m := fieldPath.FindStringSubmatch(path); {
-	case m == nil:
-		return ""
-	case m[1] == "labels":
-		return pod.Labels[m[2]]
-	default:
-		return pod.Annotations[m[2]]
+	switch of, key, _ := FieldPath(path); of {
+	case "labels":
+		return pod.Labels[key]
+	case "annotations":
+		return pod.Annotations[key]
 	}
+	return ""
 }
 
 func (i *injector) named(container string) *corev1.Container {

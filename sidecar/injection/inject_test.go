@@ -106,6 +106,16 @@ func show(containers []corev1.Container) string {
 	return strings.Join(all, ", ")
 }
 
+func TestMatchesNothing(t *testing.T) {
+	pod, set := podOf(t, "{}", mainOnly), setOf(t, "demo", "{}")
+	if got := injection.Matches(nil, pod, nil); got != "there is no SidecarSet" {
+		t.Errorf("without a SidecarSet: %q", got)
+	}
+	if got := injection.Matches(set, nil, nil); got != "there is no pod" {
+		t.Errorf("without a pod: %q", got)
+	}
+}
+
 func TestMatches(t *testing.T) {
 	const log = "containers: [{name: log}]"
 	now := metav1.Now()

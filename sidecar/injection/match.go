@@ -14,9 +14,13 @@ import (
 
 // Matches returns why a SidecarSet injects nothing into a pod of a namespace that is
 // created, and the empty string where it does. The namespace may be nil: then nobody knows
-// its labels. (SCI-1, SCI-2)
+// its labels. A nil SidecarSet matches nothing, and nothing matches a nil pod. (SCI-1, SCI-2)
 func Matches(set *v1alpha1.SidecarSet, pod *corev1.Pod, namespace *corev1.Namespace) (skipped string) {
 	switch {
+	case set == nil:
+		return "there is no SidecarSet"
+	case pod == nil:
+		return "there is no pod"
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		return "the pod has ended"
 	case pod.DeletionTimestamp != nil:

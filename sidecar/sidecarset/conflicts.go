@@ -24,9 +24,10 @@ func Conflicts(set *v1alpha1.SidecarSet, others []*v1alpha1.SidecarSet, namespac
 	others = slices.DeleteFunc(slices.Clone(others), func(other *v1alpha1.SidecarSet) bool { return other == nil || other.Name == set.Name })
 	slices.SortFunc(others, func(a, b *v1alpha1.SidecarSet) int { return cmp.Compare(a.Name, b.Name) })
 	var errs field.ErrorList
-	for _, other := range others {
-		if shareNamespaces(set, other, namespaces) && overlap(set.Spec.Selector, other.Spec.Selector) {
-			errs = append(errs, conflictsWith(set, other)...)
+	for _, other := range others { // most have no name in common, which is found out soonest
+		with := conflictsWith(set, other)
+		if len(with) > 0 && shareNamespaces(set, other, namespaces) && overlap(set.Spec.Selector, other.Spec.Selector) {
+			errs = append(errs, with...)
 		}
 	}
 	return errs

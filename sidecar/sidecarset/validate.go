@@ -4,7 +4,6 @@ package sidecarset
 
 import (
 	"fmt"
-	"regexp"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/validation"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -22,7 +22,7 @@ import (
 // list means that it can be created. It takes one before or after Default. What its
 // containers are is for the API server to judge, and others for Conflicts. (SCS-V1)
 func ValidateCreate(set *v1alpha1.SidecarSet) field.ErrorList {
-	return append(validateName(set.Name, field.NewPath("metadata", "name")), validateSpec(&set.Spec, field.NewPath("spec"))...)
+	return append(validation.Name(set.Name, field.NewPath("metadata", "name"), "the value of a label"), validateSpec(&set.Spec, field.NewPath("spec"))...)
 }
 
 // ValidateUpdate says what is wrong with the change from the stored SidecarSet old to
@@ -48,16 +48,6 @@ func ValidateUpdate(set, old *v1alpha1.SidecarSet) field.ErrorList {
 		}
 	}
 	return errs
-}
-
-var name = regexp.MustCompile("^[a-zA-Z0-9-]+$")
-
-// validateName takes a name that is to be generated for valid.
-func validateName(value string, path *field.Path) field.ErrorList {
-	if value == "" || len(value) <= 63 && name.MatchString(value) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, value, "must be at most 63 letters, digits and dashes: it is the value of a label")}
 }
 
 func validateSpec(spec *v1alpha1.SidecarSetSpec, path *field.Path) field.ErrorList {
@@ -122,8 +112,6 @@ func validateMounts(mounts []corev1.VolumeMount, volumes map[string]bool, path *
 	return errs
 }
 
-var labelOrAnnotation = regexp.MustCompile(`^metadata\.(?:labels|annotations)\['(.*)'\]$`)
-
 func validateSource(source *v1alpha1.SourceContainerNameSource, path *field.Path) field.ErrorList {
 	if source == nil || source.FieldRef == nil {
 		return nil
@@ -132,11 +120,11 @@ func validateSource(source *v1alpha1.SourceContainerNameSource, path *field.Path
 	if version := source.FieldRef.APIVersion; version != "" && version != "v1" {
 		errs = append(errs, field.NotSupported(path.Child("apiVersion"), version, []string{"v1"}))
 	}
-	m := labelOrAnnotation.FindStringSubmatch(source.FieldRef.FieldPath)
-	if m == nil {
+	_, key, found := injection.FieldPath(source.FieldRef.FieldPath)
+	if !found {
 		return append(errs, field.Invalid(path.Child("fieldPath"), source.FieldRef.FieldPath, "must be metadata.labels['KEY'] or metadata.annotations['KEY']"))
 	}
-	for _, problem := range utilvalidation.IsQualifiedName(m[1]) {
+	for _, problem := range utilvalidation.IsQualifiedName(key) {
 		errs = append(errs, field.Invalid(path.Child("fieldPath"), source.FieldRef.FieldPath, problem))
 	}
 	return errs

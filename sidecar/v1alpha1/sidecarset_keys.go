@@ -82,3 +82,9 @@ type SidecarSetInPlaceUpdateState struct {
 	// before. OpenKruise does not write it, and ignores it.
 	LastContainers map[string]inplacev1alpha1.LastContainer `json:"lastContainers,omitempty"`
 }
+
+// The reasons of events about pods whose hot containers are emptied after an update.
+const (
+	SidecarSetEventResetSucceeded = "ResetContainerSucceed"
+	SidecarSetEventResetFailed    = "ResetContainerFailed"
+)

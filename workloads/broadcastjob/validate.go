@@ -3,8 +3,6 @@
 package broadcastjob
 
 import (
-	"regexp"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,7 +17,7 @@ const kind = "BroadcastJob"
 // list means it can be created. It takes a job before or after Default.
 func ValidateCreate(job *v1alpha1.BroadcastJob) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := validateName(job.Name, field.NewPath("metadata", "name"))
+	errs := validation.Name(job.Name, field.NewPath("metadata", "name"), "the value of a label and the beginning of the names of the pods")
 	errs = append(errs, validateCompletion(&job.Spec.CompletionPolicy, path.Child("completionPolicy"))...)
 	return append(errs, validateTemplate(job, path)...)
 }
@@ -37,17 +35,6 @@ func ValidateUpdate(job, old *v1alpha1.BroadcastJob) field.ErrorList {
 		return errs
 	}
 	return append(errs, validateTemplate(job, path)...)
-}
-
-var name = regexp.MustCompile("^[a-zA-Z0-9-]+$")
-
-// validateName takes a name that is to be generated for valid.
-func validateName(value string, path *field.Path) field.ErrorList {
-	if value == "" || len(value) <= 63 && name.MatchString(value) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(path, value,
-		"must be at most 63 letters, digits and dashes: it is the value of a label and the beginning of the names of the pods")}
 }
 
 func validateCompletion(policy *v1alpha1.CompletionPolicy, path *field.Path) field.ErrorList {

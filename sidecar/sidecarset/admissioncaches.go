@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// AdmissionOptions says what AdmissionCaches work with. Kubernetes and Sidecar are required.
+type AdmissionOptions struct {
+	// Kubernetes reads namespaces, revisions and the white list.
+	Kubernetes kubernetes.Interface
+	// Sidecar reads SidecarSets.
+	Sidecar client.Interface
+	// Namespace is that of the manager, with the revisions and the white list. Default:
+	// DefaultRevisionNamespace.
+	Namespace string
+	// SidecarSets, Namespaces and Revisions, those of Namespace that have the label
+	// v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
+	// NewAdmissionCaches adds indexes to them, so they must not have been started before.
+	// Where one is nil, it makes its own, and sets it here.
+	SidecarSets, Namespaces, Revisions cache.SharedIndexInformer
+}
+
+// AdmissionCaches is the AdmissionReader that reads informers, and the white list from the
+// API server. NewAdmissionCaches makes one. Until its informers are filled its methods wait,
+// as long as the request may take.
+type AdmissionCaches struct {
+	options AdmissionOptions
+	loop    *controller.Loop
+	reader  caches.Reader
+}
+
+// NewAdmissionCaches returns caches that are not yet running.
+func NewAdmissionCaches(o AdmissionOptions) (*AdmissionCaches, error) {
+	o.Namespace = cmp.Or(o.Namespace, DefaultRevisionNamespace)
+	invalid := controller.Check("sidecarset").KindClient("Sidecar", "sidecar", o.Sidecar != nil).
+		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
+	sources, err := controller.Open("sidecarset", invalid, o.reads)
+	if err != nil {
+		return nil, err
+	}
+	return &AdmissionCaches{options: o, loop: sources.Loop(controller.Config{Name: "sidecarset-admission"}), reader: controller.Caches(o.reads())}, nil
+}
+
+func (o *AdmissionOptions) reads() []controller.Read {
+	return []controller.Read{
+		readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces), readRevisions(o.Kubernetes, o.Namespace, &o.Revisions),
+	}
+}
+
+// Informers returns the informers of SidecarSets, namespaces and revisions, to be shared
+// with a Controller.
+func (c *AdmissionCaches) Informers() (sidecarSets, namespaces, revisions cache.SharedIndexInformer) {
+	return c.options.SidecarSets, c.options.Namespaces, c.options.Revisions
+}
+
+// Run runs the informers that NewAdmissionCaches made until the context is done, and waits
+// for them. It can be called once.
+func (c *AdmissionCaches) Run(ctx context.Context) error { return c.loop.Run(ctx) }
+
+// filled waits for the informers.
+func (c *AdmissionCaches) filled(ctx context.Context) error {
+	if !cache.WaitForCacheSync(ctx.Done(), c.loop.Synced...) {
+		return errors.New("the caches are not filled yet; try again")
+	}
+	return nil
+}
+
+// SidecarSets is AdmissionReader.SidecarSets.
+func (c *AdmissionCaches) SidecarSets(ctx context.Context) ([]*v1alpha1.SidecarSet, error) {
+	if err := c.filled(ctx); err != nil {
+		return nil, err
+	}
+	return caches.List[*v1alpha1.SidecarSet](c.reader, ResourceSidecarSets, "", labels.Everything())
+}
+
+// SidecarSetsFor is AdmissionReader.SidecarSetsFor.
+func (c *AdmissionCaches) SidecarSetsFor(ctx context.Context, namespace string, labels map[string]string) ([]*v1alpha1.SidecarSet, error) {
+	if err := c.filled(ctx); err != nil {
+		return nil, err
+	}
+	return caches.SidecarSetsFor(c.reader[ResourceSidecarSets], namespace, labels)
+}
+
+// Namespace is AdmissionReader.Namespace.
+func (c *AdmissionCaches) Namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
+	if err := c.filled(ctx); err != nil {
+		return nil, err
+	}
+	return apiwriter.Found(caches.Get[*corev1.Namespace](c.reader, resourceNamespaces, "", name))
+}
+
+// Revisions is AdmissionReader.Revisions.
+func (c *AdmissionCaches) Revisions(ctx context.Context, set string) ([]*appsv1.ControllerRevision, error) {
+	if err := c.filled(ctx); err != nil {
+		return nil, err
+	}
+	return caches.Labelled[*appsv1.ControllerRevision](c.reader[ResourceRevisions], c.options.Namespace, v1alpha1.SidecarSetNameLabel, set)
+}
+
+// Configuration is AdmissionReader.Configuration.
+func (c *AdmissionCaches) Configuration(ctx context.Context) (*corev1.ConfigMap, error) {
+	return apiwriter.Found(c.options.Kubernetes.CoreV1().ConfigMaps(c.options.Namespace).Get(ctx, WhitelistConfigMap, metav1.GetOptions{}))
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// newWriter returns what a Reconciler writes with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Recorder, w.RevisionNamespace = ResourceSidecarSets, o.Recorder, o.namespace()
+	w.Version = func(pod *corev1.Pod) string { return pod.Annotations[v1alpha1.SidecarSetHashAnnotation] }
+	w.Merge = apiwriter.TypedMerge(func(string) client.SidecarSetInterface { return o.Sidecar.SidecarSets() })
+	return w
+}
+
+// statusKind says how the status of a SidecarSet reports what came of a plan.
+var statusKind = apply.Kind[v1alpha1.SidecarSetStatus]{
+	FailedCreate: failedUpdate,
+	FailedUpdate: failedUpdate,
+	FailedDelete: func(rollout.DeletionReason) string { return failedUpdate },
+	Status:       &statuses,
+	Shrinks:      func(_, _ *v1alpha1.SidecarSetStatus) bool { return false },
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*apply.Applier[v1alpha1.SidecarSetStatus]
+	*Reconciler
+	set  *v1alpha1.SidecarSet
+	plan *Plan
+}
+
+// begin returns the applier of a plan for a SidecarSet.
+func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
+	a := &applier{Reconciler: r, set: s.Set, plan: plan, Applier: &apply.Applier[v1alpha1.SidecarSetStatus]{
+		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Now: s.Now,
+	}}
+	a.Refusals, a.Patched = s.Refused, a.recordReset
+	return a
+}
+
+// apply applies the plan. One pod's failure does not stop the others.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := r.begin(s, plan)
+	r.options.SetMetrics.Counted(a.Key.Name, cmp.Or(plan.Status, &s.Set.Status), len(plan.NotInjected))
+	requeueAfter, settled, err := a.Apply(ctx, nil, []apply.Step{a.labelRevision, a.ApplyPods}, a.recordEvents)
+	if !settled {
+		return controller.StaleRetry, nil
+	}
+	return requeueAfter, err
+}
+
+// labelRevision gives the latest revision the custom version of the SidecarSet. (SCS-R4)
+func (a *applier) labelRevision(ctx context.Context) error {
+	revision := a.plan.Revisions.Update
+	if a.plan.CustomVersion == "" || revision == nil {
+		return nil
+	}
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": revision.UID, "labels": map[string]string{v1alpha1.SidecarSetCustomVersionLabel: a.plan.CustomVersion}}})
+	if err != nil {
+		return fmt.Errorf("label ControllerRevision %s: %w", revision.Name, err)
+	}
+	labelled, err := a.Kubernetes.AppsV1().ControllerRevisions(a.RevisionNamespace).Patch(ctx, revision.Name, types.MergePatchType, data, metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("label ControllerRevision %s with custom version %s: %w", revision.Name, a.plan.CustomVersion, err)
+	}
+	a.Wrote(ResourceRevisions, labelled.ResourceVersion)
+	return nil
+}
+
+// recordReset records on a pod that its hot container was emptied, or why not. (SCS-W8)
+func (a *applier) recordReset(patch *rollout.PodPatch, err error) {
+	if patch.Kind != PatchReset || a.Recorder == nil || apierrors.IsConflict(err) {
+		return
+	}
+	if err != nil {
+		a.Recorder.Eventf(patch.Pod, corev1.EventTypeWarning, v1alpha1.SidecarSetEventResetFailed, "reset sidecar container image empty failed: %v", err)
+		return
+	}
+	a.Recorder.Event(patch.Pod, corev1.EventTypeNormal, v1alpha1.SidecarSetEventResetSucceeded, "reset sidecar container image empty successfully")
+}
+
+// recordEvents records the events of the plan, once its status is written.
+func (a *applier) recordEvents(context.Context) error {
+	if a.Version == a.set.ResourceVersion {
+		return nil
+	}
+	for _, e := range a.plan.Events {
+		a.Event(e.Type, e.Reason, "%s", e.Message)
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// situations are SidecarSets in the midst of something, so that between them the planner
+// reads all that it ever reads.
+func situations(t *testing.T) map[string]*Snapshot {
+	const log = `containers: [{name: log, image: "log:1"}]`
+	const hot = `containers: [{name: mesh, image: "mesh:1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "empty:1"}}]`
+	all := map[string]*Snapshot{}
+	add := func(name, spec string, act func(*world)) {
+		w := newWorld(t, "{"+spec+"}")
+		w.now = w.now.Add(time.Minute)
+		w.sync()
+		w.add("web-0", "web-1", "web-2")
+		act(w)
+		all[name] = w.snapshot()
+	}
+	update := func(w *world) { w.image("log", "log:2") }
+	upgrade := func(w *world) { w.image("mesh", "mesh:2") }
+	add("settled", log, (*world).settle)
+	add("update", log+", updateStrategy: {maxUnavailable: 2}", func(w *world) {
+		w.down("web-1", "main")
+		update(w)
+	})
+	add("selector, scatter and partition", log+", updateStrategy: {partition: 1, selector: {matchLabels: {app: web}}, scatterStrategy: [{key: zone, value: a}]}", update)
+	add("images that are pulled", log, func(w *world) {
+		update(w)
+		w.sync()
+		w.image("log", "log:3")
+	})
+	add("paused", log+", updateStrategy: {paused: true}", update)
+	add("hot", hot, upgrade)
+	add("to empty", hot, func(w *world) {
+		upgrade(w)
+		w.sync()
+		w.kubelet()
+	})
+	add("hot, while the new image is pulled", hot, func(w *world) {
+		upgrade(w)
+		w.sync()
+	})
+	add("not injected", log, func(w *world) { w.pods = append(w.pods, w.bare("web-3")) })
+	add("not upgradable", log, func(w *world) { w.edit(`{containers: [{name: log, image: "log:1", env: [{name: a, value: b}]}]}`) })
+	add("namespaces", log+", namespaceSelector: {matchLabels: {team: a}}", func(w *world) {
+		w.namespaces = map[string]*corev1.Namespace{"shop": {ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "a"}}}}
+		update(w)
+	})
+	add("beside the workload", log, func(w *world) {
+		state := `{"revision":"r","updateTimestamp":"` + w.now.Format(time.RFC3339) + `","lastContainerStatuses":{"main":{"imageID":"id-of-main:v1"}}}`
+		for _, pod := range w.pods {
+			pod.Annotations[inplacev1alpha1.StateAnnotation] = state
+			pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse})
+		}
+		update(w)
+	})
+	return all
+}
+
+// describe is everything that a plan says, whatever object it says it about.
+func describe(p *Plan) string {
+	var b strings.Builder
+	show := func(v ...any) {
+		data, err := json.Marshal(v)
+		fmt.Fprintf(&b, "%s %v\n", data, err)
+	}
+	for _, r := range slices.Concat([]*appsv1.ControllerRevision{p.Revisions.Update, p.Revisions.Create, p.Revisions.Raise}, p.Revisions.Delete) {
+		if r != nil {
+			show(r.Name)
+		}
+	}
+	show(p.Revisions.RaiseTo, p.CustomVersion, p.Rollout, p.Status, p.Events, p.RequeueAfter)
+	for _, patch := range p.Patch {
+		show(patch.Pod.Name, patch.Kind, patch.Patch)
+	}
+	for _, waits := range [][]rollout.Wait{p.Waiting, p.NotInjected, p.NotUpgradable} {
+		for _, wait := range waits {
+			show(wait.Pod.Name, wait.Reason)
+		}
+		show()
+	}
+	for _, problem := range p.Problems {
+		show(problem.Condition, problem.Err.Error())
+	}
+	return b.String()
+}
+
+// TestEverythingThatThePlannerReadsOfAPodMatters: events of other fields are dropped. (SCS-W6)
+func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	can := regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
+	for name, s := range situations(t) {
+		for i := range s.Pods {
+			t.Run(fmt.Sprintf("%s, pod %d", name, i), func(t *testing.T) {
+				mutation.Plan[corev1.Pod]{Copy: (*corev1.Pod).DeepCopy, Can: can, Matters: mutation.Declared[corev1.Pod](podFields), Of: func(p *corev1.Pod) string {
+					with := *s
+					with.Pods = slices.Clone(s.Pods)
+					with.Pods[i] = p
+					return describe(NewPlan(&with))
+				}}.Check(t, reads, s.Pods[i])
+			})
+		}
+	}
+	reads.Require(t, ".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Labels[app]", ".ObjectMeta.Annotations[kruise.io/sidecarset-hash]",
+		".ObjectMeta.Annotations[kruise.io/sidecarset-working-hotupgrade-container]", ".Spec.Containers[].Image", ".Status.Phase", ".Status.Conditions[].Status",
+		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ImageID", ".Status.ObservedGeneration")
+}
+
+// TestEverythingThatThePlannerReadsOfANamespaceMatters: labels, and nothing else. (SCS-W6)
+func TestEverythingThatThePlannerReadsOfANamespaceMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	for name, s := range situations(t) {
+		for namespace := range s.Namespaces {
+			t.Run(name, func(t *testing.T) {
+				mutation.Plan[corev1.Namespace]{Copy: (*corev1.Namespace).DeepCopy, Can: regexp.MustCompile(mutation.Metadata + `|^\.Status`),
+					Matters: mutation.Declared[corev1.Namespace](namespaceFields), Of: func(n *corev1.Namespace) string {
+						with := *s
+						with.Namespaces = maps.Clone(s.Namespaces)
+						with.Namespaces[namespace] = n
+						return describe(NewPlan(&with))
+					}}.Check(t, reads, s.Namespaces[namespace])
+			})
+		}
+	}
+	reads.Require(t, ".ObjectMeta.Labels[team]")
+}
+
+func TestEverythingThatThePlannerReadsOfARevisionMatters(t *testing.T) {
+	reads := mutation.Reads{}
+	for name, s := range situations(t) {
+		for i, revision := range s.Revisions {
+			t.Run(fmt.Sprintf("%s, revision %d", name, i), func(t *testing.T) {
+				mutation.Plan[appsv1.ControllerRevision]{Copy: (*appsv1.ControllerRevision).DeepCopy,
+					Can: regexp.MustCompile(mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences|^\.Revision`), Matters: mutation.Declared[appsv1.ControllerRevision](revisionFields),
+					Of: func(r *appsv1.ControllerRevision) string {
+						with := *s
+						with.Revisions = slices.Clone(s.Revisions)
+						with.Revisions[i] = r
+						return describe(NewPlan(&with))
+					}}.Check(t, reads, revision)
+			})
+		}
+	}
+	reads.Require(t, ".ObjectMeta.OwnerReferences")
+}
+
+func TestSidecarSetChanges(t *testing.T) {
+	for _, s := range situations(t) {
+		mutation.CheckWorkload(t, s.Set, (*v1alpha1.SidecarSet).DeepCopy, func(set *v1alpha1.SidecarSet) string {
+			with := *s
+			with.Set = set
+			return describe(NewPlan(&with))
+		})
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+var (
+	setResource = fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), Name: "sidecarsets", ClusterScoped: true, Status: true, Generation: true}
+	// namespaces are served beside.
+	namespaceResource = fakecluster.Resource{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, Name: "namespaces", ClusterScoped: true,
+		Type: func() any { return &corev1.Namespace{} }}
+)
+
+// newSet is a SidecarSet that injects the container log into pods with the label app of
+// its name; the lines are YAML.
+func newSet(t testing.TB, name string, lines ...string) *v1alpha1.SidecarSet {
+	t.Helper()
+	set := &v1alpha1.SidecarSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := yaml.UnmarshalStrict([]byte(strings.Join(lines, "\n")), &set.Spec); err != nil {
+		t.Fatal(err)
+	}
+	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+	if set.Spec.Containers == nil {
+		set.Spec.Containers = []v1alpha1.SidecarContainer{{Container: corev1.Container{Name: "log", Image: "log:1"}}}
+	}
+	if err := Default(set); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// connect returns a client of the sidecar kinds.
+func connect(c *fixture.Cluster, user string) client.Interface {
+	c.T.Helper()
+	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
+}
+
+// prepare creates the namespaces.
+func prepare(c *fixture.Cluster) {
+	c.T.Helper()
+	for _, name := range []string{"default", DefaultRevisionNamespace} {
+		_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}, metav1.CreateOptions{})
+		c.Must(err)
+	}
+}
+
+// addPods creates pods as the webhook lets them through.
+func addPods(c *fixture.Cluster, set *v1alpha1.SidecarSet, names ...string) {
+	c.T.Helper()
+	for _, name := range names {
+		c.CreatePod(injectedPod(c.T, set, fixture.Web.Namespace, name))
+	}
+}
+
+// injectedPod is a pod with the label app, and with what a SidecarSet injects.
+func injectedPod(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": set.Name}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}}
+	result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: []*v1alpha1.SidecarSet{set}, Now: time.Now(),
+		Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"name": namespace}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Pod
+}
+
+// options are those of a controller that shares informers; share may return nil.
+func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
+	c.T.Helper()
+	kube, sidecars := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
+	core := informers.NewSharedInformerFactory(kube, 0)
+	return Options{Kubernetes: kube, Sidecar: sidecars, Recorder: &c.Events,
+		SidecarSets: share(client.NewSidecarSetInformer(sidecars, 0, cache.Indexers{})),
+		Pods:        share(core.Core().V1().Pods().Informer()), Namespaces: share(core.Core().V1().Namespaces().Informer()),
+		Revisions: share(core.Apps().V1().ControllerRevisions().Informer())}
+}
+
+// outcome shows the pods of a SidecarSet, its revisions and its status.
+func outcome(c *fixture.Cluster, name string) string {
+	c.T.Helper()
+	var out []string
+	for _, pod := range c.Pods() {
+		if pod.Labels["app"] == name {
+			out = append(out, fmt.Sprint(pod.Name, " ", imagesOf(&pod), " ready ", readiness.Ready(&pod)))
+		}
+	}
+	slices.Sort(out)
+	revisions, err := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace).List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for _, r := range revisions.Items {
+		if r.Labels[v1alpha1.SidecarSetNameLabel] == name {
+			out = append(out, fmt.Sprint("revision ", r.Name)) // its number depends on how many there were
+		}
+	}
+	set, err := connect(c, fixture.TestUser).SidecarSets().Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	s := &set.Status
+	return strings.Join(append(out, fmt.Sprintf("%d matched, %d updated, %d ready, %d both, at %s, generation %d, %v",
+		s.MatchedPods, s.UpdatedPods, s.ReadyPods, s.UpdatedReadyPods, s.LatestRevision, s.ObservedGeneration, s.Conditions)), "\n")
+}
+
+func imagesOf(pod *corev1.Pod) (images []string) {
+	for _, container := range pod.Spec.Containers {
+		images = append(images, container.Name+"="+container.Image)
+	}
+	return images
+}
+
+// acts tells whether a plan does anything at all.
+func acts(plan *Plan) bool {
+	return plan.Revisions.Any() || plan.CustomVersion != "" || !plan.Stage.Empty() || plan.Status != nil
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// InjectionMetrics receives what an Injector measures. Implementations must be safe for use
+// by several goroutines.
+type InjectionMetrics interface {
+	// Injected is called for every new pod that SidecarSets may match, with the names of
+	// those that did, how long it took, and the error with which the pod was refused.
+	Injected(sets []string, took time.Duration, err error)
+}
+
+// Injector injects sidecars into pods that are about to be created.
+type Injector struct {
+	// Reader reads SidecarSets, namespaces and revisions. Required; without it every pod
+	// is refused.
+	Reader AdmissionReader
+	// Clock gives the time that is written into pods. Default: the real one.
+	Clock clock.PassiveClock
+	// Metrics defaults to none.
+	Metrics InjectionMetrics
+}
+
+// Mutate injects into a pod what the SidecarSets that match it have for it. It is a step
+// of podwebhook.Webhook: Sidecars. An error refuses the pod, with the code 500, and names
+// the SidecarSet. Once it has injected, a second call changes nothing. (SCS-W5)
+func (i *Injector) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
+	if request.Operation != admissionv1.Create {
+		return nil
+	}
+	if i.Reader == nil {
+		return errors.New("sidecars cannot be injected: Injector.Reader is nil")
+	}
+	clock := i.clock()
+	start := clock.Now()
+	input, err := i.observe(ctx, request.Namespace, pod)
+	if err == nil && len(input.SidecarSets) == 0 {
+		return nil
+	}
+	var result *injection.Result
+	if err == nil {
+		result, err = injection.Inject(*input)
+	}
+	if err != nil {
+		// whatever code the answer to a read had, it is not the pod that is not found
+		err = apierrors.NewInternalError(fmt.Errorf("inject sidecars: %w", err))
+	} else if result.Pod != pod {
+		*pod = *result.Pod
+	}
+	if i.Metrics != nil {
+		i.Metrics.Injected(matching(result), clock.Since(start), err)
+	}
+	return err
+}
+
+func (i *Injector) clock() clock.PassiveClock {
+	if i.Clock == nil {
+		return clock.RealClock{}
+	}
+	return i.Clock
+}
+
+// matching names the SidecarSets that match.
+func matching(result *injection.Result) (names []string) {
+	if result == nil {
+		return nil
+	}
+	for s := range result.SidecarSets {
+		if result.SidecarSets[s].Skipped == "" {
+			names = append(names, result.SidecarSets[s].Name)
+		}
+	}
+	return names
+}
+
+// observe reads what an injection depends on: the namespace where a namespaceSelector asks
+// for it, and the revisions of SidecarSets that want one and match.
+func (i *Injector) observe(ctx context.Context, namespace string, pod *corev1.Pod) (*injection.Input, error) {
+	if pod.Namespace != "" {
+		namespace = pod.Namespace
+	}
+	in := &injection.Input{Pod: pod, Now: i.clock().Now()}
+	var err error
+	if in.SidecarSets, err = i.Reader.SidecarSetsFor(ctx, namespace, pod.Labels); err != nil {
+		return nil, fmt.Errorf("read the SidecarSets: %w", err)
+	}
+	in.Namespace = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	for _, set := range in.SidecarSets {
+		if set.Spec.NamespaceSelector == nil {
+			continue
+		}
+		if in.Namespace, err = i.Reader.Namespace(ctx, namespace); err != nil {
+			return nil, fmt.Errorf("read namespace %s, which SidecarSet %s selects by its labels: %w", namespace, set.Name, err)
+		}
+		break
+	}
+	for _, set := range in.SidecarSets {
+		if !wantsRevision(set) || injection.Matches(set, pod, in.Namespace) != "" {
+			continue
+		}
+		revisions, err := i.Reader.Revisions(ctx, set.Name)
+		if err != nil {
+			return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", set.Name, err)
+		}
+		in.Revisions = append(in.Revisions, revisions...)
+	}
+	return in, nil
+}
+
+// wantsRevision tells whether a SidecarSet injects an earlier revision.
+func wantsRevision(set *v1alpha1.SidecarSet) bool {
+	wanted := set.Spec.InjectionStrategy.Revision
+	return wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil)
+}

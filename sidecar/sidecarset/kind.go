@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1informers "k8s.io/client-go/informers/apps/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Resource names a cache: ResourceSidecarSets and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceSidecarSets Resource = "sidecarsets"
+	ResourcePods        Resource = caches.Pods
+	ResourceRevisions   Resource = caches.Revisions
+)
+
+const resourceNamespaces Resource = "namespaces" // which it only reads
+
+// The fields that a plan reads of pods, revisions and namespaces.
+const (
+	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers |
+		controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady
+	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
+	namespaceFields = controller.Labels
+)
+
+// reads lists what a SidecarSet's plan depends on.
+func (o *Options) reads() []controller.Read {
+	sets, namespaces := readSidecarSets(o.Sidecar, &o.SidecarSets), readNamespaces(o.Kubernetes, &o.Namespaces)
+	sets.Live, sets.Fields, sets.Itself = apiwriter.TypedCluster(o.Sidecar.SidecarSets), controller.Workload, true
+	namespaces.Fields, namespaces.Concern, namespaces.Collect, namespaces.OnlyLater = namespaceFields, o.namespaceChanged, true, true
+	revisions := readRevisions(o.Kubernetes, o.namespace(), &o.Revisions)
+	revisions.Live = apiwriter.InNamespace(o.namespace(), apiwriter.Revisions(o.Kubernetes))
+	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
+	return []controller.Read{
+		sets,
+		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, "").Pods,
+			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+		namespaces, revisions,
+	}
+}
+
+func (o *Options) namespace() string { return cmp.Or(o.Namespace, DefaultRevisionNamespace) }
+
+func readSidecarSets(c client.Interface, informer *cache.SharedIndexInformer) controller.Read {
+	return controller.Read{Resource: ResourceSidecarSets, Informer: informer, Index: caches.AddSelectorIndex, Make: func() cache.SharedIndexInformer {
+		return client.NewSidecarSetInformer(c, 0, cache.Indexers{})
+	}}
+}
+
+func readNamespaces(c kubernetes.Interface, informer *cache.SharedIndexInformer) controller.Read {
+	return controller.Read{Resource: resourceNamespaces, Informer: informer, Make: caches.NewInformers(c, "").Namespaces}
+}
+
+func readRevisions(c kubernetes.Interface, namespace string, informer *cache.SharedIndexInformer) controller.Read {
+	return controller.Read{Resource: ResourceRevisions, Informer: informer, Index: func(informer cache.SharedIndexInformer) error {
+		if err := caches.AddLabelIndex(informer, v1alpha1.SidecarSetNameLabel); err != nil {
+			return err
+		}
+		return caches.AddOwnerIndex(informer)
+	}, Make: func() cache.SharedIndexInformer {
+		return appsv1informers.NewFilteredControllerRevisionInformer(c, namespace, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
+			o.LabelSelector = v1alpha1.SidecarSetNameLabel
+		})
+	}}
+}
+
+// podChanged enqueues the SidecarSets that match a pod, before the event where its labels
+// were others. Pods that are there at the start concern SidecarSets that are there too.
+func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	if before != nil && (after == nil || !labels.Equals(before.Labels, after.Labels)) {
+		o.enqueueMatching(before, enqueue)
+	}
+	if after != nil {
+		o.enqueueMatching(after, enqueue)
+	}
+}
+
+func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
+	sets, err := caches.SidecarSetsFor(o.SidecarSets.GetIndexer(), pod.Namespace, pod.Labels)
+	if err != nil {
+		return // the index is there since New
+	}
+	for _, set := range sets {
+		if selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector); err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			enqueue(types.NamespacedName{Name: set.Name})
+		}
+	}
+}
+
+// namespaceChanged enqueues the SidecarSets that select namespaces by their labels.
+func (o *Options) namespaceChanged(_ controller.Event, enqueue controller.Enqueue) {
+	for _, object := range o.SidecarSets.GetIndexer().List() {
+		if set, ok := object.(*v1alpha1.SidecarSet); ok && set.Spec.NamespaceSelector != nil {
+			enqueue(types.NamespacedName{Name: set.Name})
+		}
+	}
+}
+
+// setsOfRevision names the SidecarSet that controls a revision.
+func setsOfRevision(revision metav1.Object) []types.NamespacedName {
+	owner := metav1.GetControllerOfNoCopy(revision)
+	if owner == nil || owner.Kind != kind || !strings.HasPrefix(owner.APIVersion, v1alpha1.GroupName+"/") {
+		return nil
+	}
+	return []types.NamespacedName{{Name: owner.Name}}
+}
+
+// newReconciler describes SidecarSets to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.SetMetrics == nil {
+		o.SetMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "sidecarset", Name: "sidecarset-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.options.SetMetrics.Gone(key.Name)
+}
+
+// observe reads everything that a plan for the SidecarSet depends on. It returns
+// nil when the SidecarSet does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	set, err := r.options.Reader.SidecarSet(key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
+	}
+	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Now: r.shell.Clock.Now()}
+	if s.Pods, err = r.options.Reader.PodsFor(set); err != nil {
+		return nil, fmt.Errorf("read the pods of SidecarSet %s: %w", key.Name, err)
+	}
+	if s.Revisions, err = r.options.Reader.Revisions(set.UID); err != nil {
+		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
+	}
+	s.Refused = r.writer.Refused(set, s.Pods, s.Now)
+	return s, r.observeNamespaces(s)
+}
+
+// observeNamespaces reads the namespaces of the pods where a selector asks for their labels.
+func (r *Reconciler) observeNamespaces(s *Snapshot) (err error) {
+	if s.Set.Spec.NamespaceSelector == nil {
+		return nil
+	}
+	s.Namespaces = map[string]*corev1.Namespace{}
+	for _, pod := range s.Pods {
+		if _, known := s.Namespaces[pod.Namespace]; known {
+			continue
+		}
+		if s.Namespaces[pod.Namespace], err = apiwriter.Found(r.options.Reader.Namespace(pod.Namespace)); err != nil {
+			return fmt.Errorf("read namespace %s: %w", pod.Namespace, err)
+		}
+	}
+	return nil
+}

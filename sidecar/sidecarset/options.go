@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = podwright.Metrics
+
+// SetMetrics receives how far SidecarSets have come. Implementations must be safe
+// for use by several goroutines.
+type SetMetrics interface {
+	// Counted is called in every reconcile of a SidecarSet with its status, which the
+	// implementation must not change, and the number of pods that it selects and that were
+	// created without its containers.
+	Counted(set string, status *v1alpha1.SidecarSetStatus, notInjected int)
+	// Gone is called when a SidecarSet does not exist any more.
+	Gone(set string)
+}
+
+// noMetrics is SetMetrics that measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Counted(string, *v1alpha1.SidecarSetStatus, int) {}
+func (noMetrics) Gone(string)                                     {}
+
+// Options says what a Controller or a Reconciler works with. Kubernetes and
+// Sidecar are required; every other field has a useful zero value.
+type Options struct {
+	// Kubernetes reads namespaces, and reads and writes pods and revisions. The controller
+	// limits its own parallelism; a client-side rate limit (QPS) only slows it down.
+	Kubernetes kubernetes.Interface
+	// Sidecar reads and writes SidecarSets.
+	Sidecar client.Interface
+
+	// Namespace is that of the manager, with the revisions of all SidecarSets. Default:
+	// DefaultRevisionNamespace.
+	Namespace string
+	// SidecarSets, Pods, Namespaces and Revisions, at least those of Namespace with the
+	// label v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
+	// New adds indexes to them, so they must not have been started before. Where one is
+	// nil, the controller makes and runs its own, whose objects it keeps small.
+	SidecarSets, Pods, Namespaces, Revisions cache.SharedIndexInformer
+
+	// Reader replaces the informers in a Reconciler; New ignores it.
+	Reader Reader
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): more pods are updated at a time there than the SidecarSet
+	// allows. Default false: Reconcile returns an error.
+	AllowStaleReads bool
+
+	// Workers is the number of SidecarSets reconciled at the same time. Default 3.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Recorder receives events about SidecarSets and pods. Default nil: no events.
+	Recorder record.EventRecorder
+	// Metrics, SetMetrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
+	SetMetrics   SetMetrics
+	QueueMetrics workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	return controller.Check("sidecarset").Client(o.Kubernetes).KindClient("Sidecar", "sidecar", o.Sidecar != nil).
+		Workers(o.Workers, "SidecarSets", 3).Err()
+}

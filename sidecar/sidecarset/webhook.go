@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+const (
+	// MutatePath is where webhook configurations look for Webhook.Default.
+	MutatePath = "/mutate-apps-kruise-io-v1alpha1-sidecarset"
+	// ValidatePath is where webhook configurations look for Webhook.Validate.
+	ValidatePath = "/validate-apps-kruise-io-v1alpha1-sidecarset"
+)
+
+// Webhook answers admission requests for SidecarSets. Its zero value judges each by
+// itself. It may be used by many goroutines.
+//
+// Requests for other kinds and for subresources are allowed as they are. An
+// object that cannot be decoded is refused with the code 400.
+type Webhook struct {
+	// Reader reads the other SidecarSets, revisions and the white list. Nil: a SidecarSet
+	// is judged as if there were none of these.
+	Reader AdmissionReader
+	// PatchPodMetadataAllowed allows SidecarSets to patch all annotations where no rule of
+	// the white list is about them. It is the gate
+	// SidecarSetPatchPodMetadataDefaultsAllowed.
+	PatchPodMetadataAllowed bool
+	// Containers judges new and changed containers by all the rules of a pod; nil: only
+	// by the rules of ValidateCreate. It is asked last, see ContainerChecker.
+	Containers *ContainerChecker
+}
+
+// Handlers returns the HTTP handlers by the paths that existing webhook
+// configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Default answers CREATE and UPDATE with a JSON patch that sets the defaults and the
+// hashes. Fields of the object that this version does not know stay as they are.
+func (w *Webhook) Default(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Mutate(ctx, request)
+}
+
+// Validate answers CREATE and UPDATE. It refuses an invalid SidecarSet with the code
+// 500, as OpenKruise does, and a cause for every field.
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Validate(ctx, request)
+}
+
+type admissionChange = admission.Change[v1alpha1.SidecarSet]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.SidecarSet] {
+	return admission.Kind[v1alpha1.SidecarSet]{
+		GroupKind: v1alpha1.Kind(kind), MutatePath: MutatePath, ValidatePath: ValidatePath,
+		Default: func(_ context.Context, c admissionChange) error { return Default(c.Object) },
+		Check: func(ctx context.Context, c admissionChange) (field.ErrorList, error) {
+			errs, err := w.check(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return nil, invalid(c.Request, errs)
+		},
+		Confirm: w.Containers.confirm,
+	}
+}
+
+// invalid is the error of a SidecarSet with which something is wrong. (SCS-W2)
+func invalid(request *admissionv1.AdmissionRequest, errs field.ErrorList) error {
+	return admission.Invalid(request, errs, http.StatusInternalServerError, metav1.StatusReasonInternalError)
+}
+
+// check says what is wrong with a change. What stays as it is, is not judged again: a
+// finalizer can be removed whatever others have come to say meanwhile. (SCS-W2, SCS-W3)
+func (w *Webhook) check(ctx context.Context, c admissionChange) (field.ErrorList, error) {
+	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) && maps.Equal(c.Object.Labels, c.Old.Labels) {
+		return nil, nil
+	}
+	errs := c.Errors(ValidateCreate, ValidateUpdate)
+	for _, look := range []func(context.Context, *v1alpha1.SidecarSet) (field.ErrorList, error){w.conflicts, w.revision, w.metadata} {
+		more, err := look(ctx, c.Object)
+		if err != nil {
+			return nil, err
+		}
+		errs = append(errs, more...)
+	}
+	return errs, nil
+}
+
+// conflicts compares a SidecarSet with all others. (SCS-V3)
+func (w *Webhook) conflicts(ctx context.Context, set *v1alpha1.SidecarSet) (field.ErrorList, error) {
+	if w.Reader == nil {
+		return nil, nil
+	}
+	others, err := w.Reader.SidecarSets(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the other SidecarSets: %w", err)
+	}
+	var unknown error
+	errs := Conflicts(set, others, func(name string) *corev1.Namespace {
+		namespace, err := w.Reader.Namespace(ctx, name)
+		if err != nil {
+			unknown = fmt.Errorf("read namespace %s: %w", name, err)
+		}
+		return namespace
+	})
+	return errs, unknown
+}
+
+// revision finds the revision that is to be injected. (SCS-W3)
+func (w *Webhook) revision(ctx context.Context, set *v1alpha1.SidecarSet) (field.ErrorList, error) {
+	wanted := set.Spec.InjectionStrategy.Revision
+	if w.Reader == nil || wanted == nil || wanted.RevisionName == nil && wanted.CustomVersion == nil {
+		return nil, nil
+	}
+	revisions, err := w.Reader.Revisions(ctx, set.Name)
+	if err != nil {
+		return nil, fmt.Errorf("read the revisions: %w", err)
+	}
+	if _, err := injection.Restore(set.DeepCopy(), revisions); err != nil {
+		path, name := field.NewPath("spec", "injectionStrategy", "revision"), wanted.CustomVersion
+		if wanted.RevisionName != nil {
+			name = wanted.RevisionName
+		}
+		return field.ErrorList{field.Invalid(path, *name, err.Error())}, nil
+	}
+	return nil, nil
+}
+
+// metadata asks the white list about the annotations to patch. (SCS-V6)
+func (w *Webhook) metadata(ctx context.Context, set *v1alpha1.SidecarSet) (field.ErrorList, error) {
+	if len(set.Spec.PatchPodMetadata) == 0 {
+		return nil, nil
+	}
+	var config *corev1.ConfigMap
+	if w.Reader != nil {
+		var err error
+		if config, err = w.Reader.Configuration(ctx); err != nil {
+			return nil, fmt.Errorf("read the white list of annotations, ConfigMap %s: %w", WhitelistConfigMap, err)
+		}
+	}
+	list, err := ReadWhitelist(config)
+	if err != nil {
+		return nil, err
+	}
+	return ValidateMetadata(set, list, w.PatchPodMetadataAllowed), nil
+}
