@@ -116,7 +116,7 @@ func TestStopped(t *testing.T) {
 		"ended": {func(s *corev1.ContainerStatus) {
 			s.Ready, s.State = false, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
 		}, true},
-		"unknown": {func(s *corev1.ContainerStatus) { s.Ready, s.State = false, corev1.ContainerState{} }, false},
+		"waiting, as no state says": {func(s *corev1.ContainerStatus) { s.Ready, s.State = false, corev1.ContainerState{} }, true},
 	} {
 		pod := besidePod()
 		test.act(&pod.Status.ContainerStatuses[0])
