@@ -282,14 +282,14 @@ func sidecarSets(f *pflag.FlagSet) kind {
 	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
 	return kind{
 		name: "sidecarset-controller", resource: sidecarSetsResource,
-		inCluster: true, // SidecarSets are about pods of all namespaces
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			o := sidecarset.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
-				SetMetrics: sidecarSetMetrics, SidecarSets: p.caches.sidecarSets(), Namespaces: p.caches.namespaces(), Workers: *workers,
+				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
+				SetMetrics: sidecarSetMetrics, Workers: *workers,
 			}
 			if p.namespace == "" {
-				o.Pods, o.Revisions = p.caches.pods(), p.caches.revisions()
+				o.Revisions = p.caches.revisions()
 			}
 			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), nil
 		},

@@ -105,4 +105,4 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 }
 
 // withoutNamespace are resources that controllers use which have no namespace.
-var withoutNamespace = []string{"nodes", "nodeimages", "nodeimages/status"}
+var withoutNamespace = []string{"nodes", "namespaces", "nodeimages", "nodeimages/status", "sidecarsets", "sidecarsets/status", "sidecarsets/finalizers"}
