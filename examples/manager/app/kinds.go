@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,7 +26,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/sidecar/policies"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads"
@@ -294,27 +292,6 @@ func sidecarSets(f *pflag.FlagSet) kind {
 			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), nil
 		},
 		webhook: func(a *admissions) webhook { return sidecarSetWebhook(a) },
-	}
-}
-
-// sidecarSetPolicies have the API server inject by itself. Who may write such policies may change whatever is created: so
-// nobody may, unless the gate is opened.
-func sidecarSetPolicies(f *pflag.FlagSet) kind {
-	failurePolicy := f.String("sidecarset-policy-failure-policy", string(admissionregistrationv1.Fail),
-		"what becomes of new pods of which the policy of a SidecarSet can make nothing: Fail refuses them, Ignore creates them without sidecars")
-	return kind{
-		name: "sidecarset-policy-controller", gate: features.SidecarSetPolicies, resource: sidecarSetsResource,
-		inCluster: true, // policies have no namespace
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			o := policies.Options{
-				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
-				SidecarSets: p.caches.sidecarSets(), FailurePolicy: admissionregistrationv1.FailurePolicyType(*failurePolicy),
-			}
-			if p.namespace == "" {
-				o.Revisions = p.caches.revisions()
-			}
-			return controllers.OfNamespace(o, policies.New, policies.Rules, policies.NamespaceRules), nil
-		},
 	}
 }
 
