@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/injection/policy"
+	"github.com/podwright/podwright/sidecar/policies"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -35,10 +37,24 @@ func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 	}
 	s.Cleanup(manager.Kill)
 	set := s.sidecarSet("log")
-	stored, err := s.sets.Create(s.Context(), set, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := s.takeName(set.Name)
+	s.AwaitAsking("SidecarSets are accepted", func() string {
+		if _, err := s.sets.Create(s.Context(), set, metav1.CreateOptions{}); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	s.AwaitAsking("an event says that the name is taken", func() string {
+		events, err := s.Core.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + set.Name + ",reason=" + policies.ReasonPolicyNameTaken})
+		if err != nil {
+			return err.Error()
+		}
+		if len(events.Items) == 0 {
+			return "there is none"
+		}
+		return ""
+	})
+	free()
 	s.Cleanup(func() { _ = s.sets.Delete(context.Background(), set.Name, metav1.DeleteOptions{}) })
 	s.awaitPolicy(set.Name, true)
 	edit := func(patch string) {
@@ -46,6 +62,7 @@ func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 			t.Fatal(err)
 		}
 	}
+	s.changeBinding(set.Name)
 	edit(`{"spec":{"injectionStrategy":{"paused":true}}}`)
 	s.awaitPolicy(set.Name, false)
 	edit(`{"spec":{"injectionStrategy":{"paused":false}}}`)
@@ -53,7 +70,8 @@ func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 	edit(`{"spec":{"containers":[{"name":"log","image":"log:2"}]}}`)
 	s.awaitPolicy(set.Name, true)
 	s.awaitNotAsked(set.Name)
-	if stored, err = s.sets.Get(s.Context(), set.Name, metav1.GetOptions{}); err != nil {
+	stored, err := s.sets.Get(s.Context(), set.Name, metav1.GetOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	manager.Kill()
@@ -88,6 +106,44 @@ func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 	if err := creating.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// takeName creates a policy of the name of that of a SidecarSet, as a user may. It concerns nothing. free deletes it.
+func (s *sidecarFixture) takeName(set string) (free func()) {
+	s.Helper()
+	compiled, err := policy.Compile(policy.Input{SidecarSet: s.sidecarSet("other"), Created: time.Now()})
+	if err != nil {
+		s.Fatal(err)
+	}
+	compiled.Policy.Name, compiled.Policy.OwnerReferences = policy.Name(set), nil
+	admission := s.Core.AdmissionregistrationV1().MutatingAdmissionPolicies()
+	if _, err := admission.Create(s.Context(), compiled.Policy, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	return func() {
+		if err := admission.Delete(s.Context(), compiled.Policy.Name, metav1.DeleteOptions{}); err != nil {
+			s.Error(err)
+		}
+	}
+}
+
+// changeBinding changes the binding of a policy as a user may, and waits until that is put back. (SPC-7)
+func (s *sidecarFixture) changeBinding(set string) {
+	s.Helper()
+	bindings := s.Core.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()
+	if _, err := bindings.Patch(s.Context(), policy.Name(set), types.MergePatchType, []byte(`{"spec":{"matchResources":{"objectSelector":{"matchLabels":{"a":"b"}}}}}`), metav1.PatchOptions{}); err != nil {
+		s.Fatal(err)
+	}
+	s.AwaitAsking("the binding is put back", func() string {
+		binding, err := bindings.Get(s.Context(), policy.Name(set), metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		if binding.Spec.MatchResources != nil {
+			return "it is not"
+		}
+		return ""
+	})
 }
 
 // awaitPolicy waits until the policy of the latest revision is there with its binding, or both are gone.
