@@ -154,19 +154,19 @@ func (p *planner) reportPods() {
 	}
 	if pods := p.plan.NotUpgradable; len(pods) > 0 {
 		p.Problem(notUpgradable, fmt.Errorf("%s cannot be updated in place: %s (%s); recreate them, or change it back",
-			number(pods), names(pods), pods[0].Reason))
+			number(len(pods)), names(pods), pods[0].Reason))
 	}
 	if pods := p.plan.NotInjected; len(pods) > 0 {
-		p.Problem(notInjected, fmt.Errorf("%s without the sidecars: %s (%s)", number(pods), names(pods), pods[0].Reason))
+		p.Problem(notInjected, fmt.Errorf("%s without the sidecars: %s (%s)", number(len(pods)), names(pods), pods[0].Reason))
 	}
 }
 
-// number says how many pods there are.
-func number(pods []rollout.Wait) string {
-	if len(pods) == 1 {
+// number is a number of pods in words.
+func number(n int) string {
+	if n == 1 {
 		return "1 pod"
 	}
-	return fmt.Sprintf("%d pods", len(pods))
+	return fmt.Sprintf("%d pods", n)
 }
 
 // names names the first of some pods.
