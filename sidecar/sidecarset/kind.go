@@ -55,7 +55,7 @@ func (o *Options) reads() []controller.Read {
 	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
-		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, "").Pods,
+		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.PodNamespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.PodNamespace).Pods,
 			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 		namespaces, revisions,
 	}
