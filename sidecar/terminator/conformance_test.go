@@ -75,4 +75,3 @@ func TestOptions(t *testing.T) {
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
 }
-

@@ -42,12 +42,12 @@ func lifecycleClient(f *fixture.Cluster, user string) client.Interface {
 	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
 }
 
-func inCluster(t *testing.T, story func(*cluster)) {
+func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
 	t.Helper()
 	var c *cluster
 	fixture.Play(t, requestResource, func(f *fixture.Cluster) { c = newCluster(f) }, func(t *testing.T) {
 		c.createNodes()
-		story(c)
+		story(t, c)
 	})
 }
 
@@ -151,27 +151,32 @@ func (c *cluster) kubelet() {
 	for i := range list.Items {
 		pod := &list.Items[i]
 		before := fmt.Sprint(pod.Status)
-		if pod.Status.ContainerStatuses == nil {
-			for _, spec := range pod.Spec.Containers {
-				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: spec.Name})
-			}
-		}
-		for i := range pod.Spec.Containers {
-			c.runContainer(pod, &pod.Spec.Containers[i], &pod.Status.ContainerStatuses[i])
-		}
+		runContainers(pod, c.unpulled)
 		if fmt.Sprint(pod.Status) != before {
 			c.write(pod)
 		}
 	}
 }
 
-func (c *cluster) runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus) {
+// runContainers makes one step for the containers of a pod.
+func runContainers(pod *corev1.Pod, unpulled string) {
+	if pod.Status.ContainerStatuses == nil {
+		for _, spec := range pod.Spec.Containers {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: spec.Name})
+		}
+	}
+	for i := range pod.Spec.Containers {
+		runContainer(pod, &pod.Spec.Containers[i], &pod.Status.ContainerStatuses[i], unpulled)
+	}
+}
+
+func runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus, unpulled string) {
 	switch ended := s.State.Terminated; {
 	case hasEnded(pod):
 		if ended == nil {
 			end(s, tag(s.Image))
 		}
-	case spec.Image == c.unpulled:
+	case spec.Image == unpulled:
 		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
 	case s.ContainerID == "", s.Image != spec.Image, ended != nil && restarts(pod, spec, ended.ExitCode):
 		if s.ContainerID != "" {
@@ -220,6 +225,14 @@ func (c *cluster) agent() {
 
 func (c *cluster) admit(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	c.T.Helper()
+	fillIn(r, pod)
+	_, err := c.requests.Update(c.T.Context(), r, metav1.UpdateOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+// fillIn does what admission does.
+func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	for i := range r.Spec.Containers {
 		for _, s := range pod.Status.ContainerStatuses {
 			if s.Name == r.Spec.Containers[i].Name {
@@ -227,15 +240,18 @@ func (c *cluster) admit(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *core
 			}
 		}
 	}
-	_, err := c.requests.Update(c.T.Context(), r, metav1.UpdateOptions{})
-	c.Must(err)
-	synctest.Wait()
 }
 
-// stop stops the containers of a request that run as they did.
 func (c *cluster) stop(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
 	c.T.Helper()
-	stopped := false
+	if stopContainers(r, pod) {
+		c.write(pod)
+	}
+}
+
+// stopContainers stops the containers of a request that run as they did, and tells
+// whether there were any.
+func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) (stopped bool) {
 	for _, of := range r.Spec.Containers {
 		for i := range pod.Status.ContainerStatuses {
 			if s := &pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
@@ -244,9 +260,7 @@ func (c *cluster) stop(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev
 			}
 		}
 	}
-	if stopped {
-		c.write(pod)
-	}
+	return stopped
 }
 
 func (c *cluster) complete(r *lifecyclev1alpha1.ContainerRecreateRequest, message string) {
