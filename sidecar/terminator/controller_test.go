@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -89,6 +90,36 @@ func TestPhaseOfTheKubelet(t *testing.T) {
 		c.Sleep("1m")
 		if got := c.show("web"); got != "Failed main:0 a:137" {
 			t.Errorf("got %s", got)
+		}
+	})
+}
+
+// A reconcile comes too late, or is about a pod that concerns nobody: it does nothing. (ST-5)
+func TestPodThatIsGone(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create("gone", "OnFailure main: a=r:", "0")
+		c.create("other", "OnFailure main: a:")
+		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser)})
+		c.Must(err)
+		defer c.Start(controller.Run)()
+		c.Sleep("1s")
+		c.RemovePod("gone")
+		c.Sleep("1s")
+		c.ForgetRequests()
+		for _, name := range []string{"gone", "other", "never"} {
+			key := types.NamespacedName{Namespace: fixture.Web.Namespace, Name: name}
+			if after, err := controller.Reconciler.Reconcile(t.Context(), key); after != 0 || err != nil {
+				t.Errorf("%s: again after %s, error %v", name, after, err)
+			}
+			if plan, err := controller.Reconciler.Plan(key); plan != nil || err != nil {
+				t.Errorf("%s: plan %v, error %v", name, plan, err)
+			}
+			if s, err := controller.Reconciler.Snapshot(key); s != nil || err != nil {
+				t.Errorf("%s: snapshot %v, error %v", name, s, err)
+			}
+		}
+		if sent := c.Sent(); len(sent) > 0 {
+			t.Errorf("requests %v", sent)
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own.
-// Shown are the writes of the controller, its events, and then the pod. To accept a
+// Shown are the writes of the controller, its events (ST-18), and then the pod. To accept a
 // change of behaviour, run the test with -rewrite and read the difference.
 //
 //	create [codes=(0,137)]  creates the pod that follows, as podOf reads it; the codes are what its

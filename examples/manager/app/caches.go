@@ -13,6 +13,8 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -57,6 +59,10 @@ func (c *caches) nodeImages() cache.SharedIndexInformer {
 	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
 	})
+}
+
+func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
+	return shared(c, &lifecyclev1alpha1.ContainerRecreateRequest{}, c.clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
 }
 
 // shared returns the informer of a kind in the namespace of the manager.

@@ -26,6 +26,7 @@ const (
 	TemplateNoDefaults                 featuregate.Feature = "TemplateNoDefaults"
 	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
 	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
+	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -44,13 +45,13 @@ var (
 		TemplateNoDefaults:                 {PreRelease: featuregate.Alpha},
 		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
 		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
+		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"WorkloadSpread":                            {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetDeleteGate":            {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetUpdateGate":            {PreRelease: featuregate.Alpha},
 		"SidecarSetPatchPodMetadataDefaultsAllowed": {PreRelease: featuregate.Alpha},
-		"SidecarTerminator":                         {PreRelease: featuregate.Alpha},
 		"PodProbeMarkerGate":                        {Default: true, PreRelease: featuregate.Alpha},
 		"CloneSetEventHandlerOptimization":          {PreRelease: featuregate.Alpha},
 	}
@@ -64,7 +65,7 @@ var coupled = map[featuregate.Feature][]featuregate.Feature{
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
-		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator",
+		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", SidecarTerminator,
 	},
 }
 
