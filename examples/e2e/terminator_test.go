@@ -27,7 +27,7 @@ func (s *cloneSetFixture) work(policy corev1.RestartPolicy, env ...string) {
 		side.Env = append(side.Env, corev1.EnvVar{Name: env[i], Value: env[i+1]})
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "work"}, Spec: batchv1.JobSpec{
-		BackoffLimit: new(int32(0)),
+		BackoffLimit: new(int32(2)), // the restart of the sidecar counts
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: policy, Containers: []corev1.Container{{Name: "main", Image: "work:1"}, side},
 		}},

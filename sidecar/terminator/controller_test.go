@@ -4,12 +4,14 @@ package terminator
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -120,6 +122,27 @@ func TestPodThatIsGone(t *testing.T) {
 		}
 		if sent := c.Sent(); len(sent) > 0 {
 			t.Errorf("requests %v", sent)
+		}
+	})
+}
+
+// Without a phase to write there is no permission to write it, and no plan that would. (ST-19)
+func TestLeavePhase(t *testing.T) {
+	for leave, want := range map[bool]bool{false: true, true: false} {
+		may := slices.ContainsFunc(Rules(Options{LeavePhase: leave}), func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "pods/status") })
+		if may != want {
+			t.Errorf("leave %t: may write the status of pods: %t", leave, may)
+		}
+	}
+	inCluster(t, func(t *testing.T, c *cluster) {
+		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser), LeavePhase: true})
+		c.Must(err)
+		defer c.Start(controller.Run)()
+		c.create("web", "Never main: a=r:", "137")
+		c.exit("web", "main", 0)
+		c.work(5e9)
+		if got := c.show("web"); got != "Failed main:0 a:137" {
+			t.Errorf("got %s", got)
 		}
 	})
 }

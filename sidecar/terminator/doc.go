@@ -39,6 +39,15 @@
 //   - When nothing else ends the sidecar: no agent answers, or the image that it is to
 //     exit with cannot be pulled.
 //
+// In the time between a written phase and the end of the sidecars the scheduler takes
+// their resources for free, which the kubelet does not: it refuses a pod that does not fit
+// beside them. Where nodes are full to the brim and all sidecars exit with 0,
+// Options.LeavePhase is the better choice.
+//
+// With OnFailure, Kubernetes counts restarts towards the backoffLimit of a Job: a limit of
+// 0 or 1 does not go together with sidecars that get an image, or that exit otherwise
+// than with 0.
+//
 // # Differences
 //
 // Compared with OpenKruise 1.4, on the same environment, requests and events:

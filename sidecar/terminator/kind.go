@@ -132,7 +132,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if !hasSidecars(pod) {
 		return nil, nil
 	}
-	s := &Snapshot{Pod: pod, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.shell.Clock.Now()}
 	if s.Node, err = apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName)); err != nil {
 		return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
 	}

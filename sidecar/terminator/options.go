@@ -44,6 +44,11 @@ type Options struct {
 	// and runs its own.
 	Pods, Nodes, Requests cache.SharedIndexInformer
 
+	// LeavePhase leaves the phase of pods to their kubelets, as OpenKruise 1.4 does. Then
+	// sidecars have to exit with 0 when they are stopped. Default false: see the
+	// comment of the package.
+	LeavePhase bool
+
 	// Recorder receives events about pods. Default nil: no events.
 	Recorder record.EventRecorder
 

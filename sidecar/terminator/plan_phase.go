@@ -18,9 +18,9 @@ import (
 
 // outcome is the phase that the main containers give to their pod. It is empty where
 // the kubelet alone decides: without a main container nothing has succeeded, and who
-// runs the containers of a virtual node may not end them for a phase. (ST-13)
+// runs the containers of a virtual node may not end them for a phase. (ST-13, ST-19)
 func (p *planner) outcome() corev1.PodPhase {
-	if p.virtual() || len(p.mains) == 0 {
+	if p.LeavePhase || p.virtual() || len(p.mains) == 0 {
 		return ""
 	}
 	for i := range p.mains {

@@ -211,6 +211,11 @@ func TestPhase(t *testing.T) {
 			if got := describe(plan); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
+			left := *s
+			left.LeavePhase = true
+			if plan := NewPlan(&left); plan.Phase != "" {
+				t.Errorf("ST-19: %s", plan)
+			}
 			if waits := s.Request != nil && !test.over && plan.String() == "" && isDue(pod) && pod.Status.ContainerStatuses[1].State.Running != nil && len(pod.Spec.Containers) == 2; waits != (plan.RequeueAfter > 0) {
 				t.Errorf("waits for the request: %t, and looks again after %s", waits, plan.RequeueAfter)
 			}

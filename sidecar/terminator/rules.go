@@ -20,12 +20,14 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		// get finds out what became of a write without an answer.
 		manifests.Rule("", "pods", "get list watch patch"),
-		manifests.Rule("", "pods/status", "patch"),
 		// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this
 		// lets a request block the deletion of its pod.
 		manifests.Rule("", "pods/finalizers", "update"),
 		manifests.Rule("", "nodes", "list watch"),
 		manifests.Rule(lifecyclev1alpha1.GroupName, "containerrecreaterequests", "get list watch create"),
+	}
+	if !o.LeavePhase {
+		rules = append(rules, manifests.Rule("", "pods/status", "patch"))
 	}
 	if o.Recorder != nil {
 		rules = append(rules, manifests.Events())

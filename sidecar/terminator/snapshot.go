@@ -19,6 +19,8 @@ type Snapshot struct {
 	Node *corev1.Node
 	// Request is the request of the name RequestName; nil where there is none.
 	Request *lifecyclev1alpha1.ContainerRecreateRequest
+	// LeavePhase is Options.LeavePhase.
+	LeavePhase bool
 	// Now is the time for which to plan.
 	Now time.Time
 }

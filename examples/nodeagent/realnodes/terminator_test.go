@@ -39,8 +39,12 @@ func (s *scene) job(name string, policy corev1.RestartPolicy, code int, side str
 	for _, edit := range edits {
 		edit(&spec)
 	}
+	limit := int32(0)
+	if policy == corev1.RestartPolicyOnFailure { // the restart of the sidecar counts
+		limit = 2
+	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: batchv1.JobSpec{BackoffLimit: new(int32(0)), Template: corev1.PodTemplateSpec{Spec: spec}}}
+		Spec: batchv1.JobSpec{BackoffLimit: new(limit), Template: corev1.PodTemplateSpec{Spec: spec}}}
 	if _, err := bed.Core.BatchV1().Jobs(s.Namespace).Create(s.Context(), job, metav1.CreateOptions{}); err != nil {
 		s.Fatal(err)
 	}
