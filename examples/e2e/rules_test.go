@@ -13,6 +13,9 @@ var unusedRules = map[string]string{
 	"cloneset-controller: update clonesets/finalizers":               askedFor,
 	"daemonset-controller: get pods":                                 "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":             askedFor,
+	"sidecarterminator-controller: get containerrecreaterequests":    "it is for writes without an answer, and here every write has one",
+	"sidecarterminator-controller: get pods":                         "it is for writes without an answer, and here every write has one",
+	"sidecarterminator-controller: update pods/finalizers":           askedFor,
 	"statefulset-controller: delete persistentvolumeclaims":          askedFor,
 	"statefulset-controller: update statefulsets/finalizers":         askedFor,
 }
