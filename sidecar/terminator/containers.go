@@ -40,10 +40,21 @@ func isSidecar(c *corev1.Container) bool {
 	return byRequest || image != ""
 }
 
-// hasSidecars tells whether anything can ever be done about a pod.
+// hasSidecars tells whether anything can ever be done about a pod. It is asked about
+// every change of every pod.
 func hasSidecars(pod *corev1.Pod) bool {
-	return (pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure) &&
-		slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return isSidecar(&c) })
+	if pod.Spec.RestartPolicy != corev1.RestartPolicyNever && pod.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return false
+	}
+	if _, static := pod.Annotations[corev1.MirrorPodAnnotationKey]; static {
+		return false
+	}
+	for i := range pod.Spec.Containers {
+		if isSidecar(&pod.Spec.Containers[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // containersOf returns the main containers of a pod, and its sidecars. It returns

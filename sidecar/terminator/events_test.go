@@ -66,6 +66,28 @@ func concerned(before, after *lifecyclev1alpha1.ContainerRecreateRequest) (enque
 	return enqueued
 }
 
+// A cluster has many pods that concern nobody here, and they change often.
+func TestPodsOfOthersCostNothing(t *testing.T) {
+	for _, text := range []string{"Always main:running a=r:running", "OnFailure main:running a:running", "Never main:0 a:running"} {
+		before, after := podOf(t, text), podOf(t, text)
+		if n := testing.AllocsPerRun(100, func() { podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}
+
+func BenchmarkNewPlan(b *testing.B) {
+	for _, text := range []string{"OnFailure main:running a=r:running", "OnFailure main:0 a=r:running", "Never main:0 a=r:running b=i:running"} {
+		b.Run(text, func(b *testing.B) {
+			s := &Snapshot{Pod: podOf(b, text), Node: nodes["real"], Now: at}
+			b.ReportAllocs()
+			for b.Loop() {
+				NewPlan(s)
+			}
+		})
+	}
+}
+
 // Requests that come and go concern their pod, and those of others nobody.
 func TestRequestsThatComeAndGo(t *testing.T) {
 	pod := podOf(t, "OnFailure main:0 a=r:running")

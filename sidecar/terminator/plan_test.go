@@ -83,6 +83,7 @@ func TestDue(t *testing.T) {
 		{"ST-E2: Succeeded", "OnFailure main:0 a=r:running", []edit{inPhase(corev1.PodSucceeded)}, "nothing"},
 		{"ST-E2: Failed", "Never main:1 a=r:running", []edit{inPhase(corev1.PodFailed)}, "nothing"},
 		{"ST-2: terminating", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: at} }}, "nothing"},
+		{"ST-2: the mirror of a static pod", "OnFailure main:0 a=r:running", []edit{func(pod *corev1.Pod) { pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }}, "nothing"},
 		{"ST-E4: one of two main containers", "OnFailure main:0 other:running a=r:running", nil, "nothing"},
 		{"ST-E4: both of them", "OnFailure main:0 other:0 a=r:running", nil, "stop [a]"},
 		{"ST-E5: one of two sidecars has exited", "OnFailure main:0 a=r:0 b=r:running", nil, "stop [b]"},
