@@ -4,14 +4,12 @@ package terminator
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -126,14 +124,8 @@ func TestPodThatIsGone(t *testing.T) {
 	})
 }
 
-// Without a phase to write there is no permission to write it, and no plan that would. (ST-19)
+// The kubelet alone decides. (ST-19)
 func TestLeavePhase(t *testing.T) {
-	for leave, want := range map[bool]bool{false: true, true: false} {
-		may := slices.ContainsFunc(Rules(Options{LeavePhase: leave}), func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "pods/status") })
-		if may != want {
-			t.Errorf("leave %t: may write the status of pods: %t", leave, may)
-		}
-	}
 	inCluster(t, func(t *testing.T, c *cluster) {
 		controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser), LeavePhase: true})
 		c.Must(err)
