@@ -26,6 +26,7 @@ const (
 	TemplateNoDefaults                 featuregate.Feature = "TemplateNoDefaults"
 	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
 	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
+	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies" // podwright's own
@@ -47,6 +48,7 @@ var (
 		TemplateNoDefaults:                 {PreRelease: featuregate.Alpha},
 		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
 		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
+		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
@@ -55,7 +57,6 @@ var (
 		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetDeleteGate":   {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetUpdateGate":   {PreRelease: featuregate.Alpha},
-		"SidecarTerminator":                {PreRelease: featuregate.Alpha},
 		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},
 		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
 	}
@@ -69,7 +70,7 @@ var coupled = map[featuregate.Feature][]featuregate.Feature{
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
-		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator",
+		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", SidecarTerminator,
 	},
 }
 
