@@ -40,6 +40,8 @@
 //     containermeta reports which containers really run, and restarts those whose
 //     environment comes from labels and annotations that have changed; recreate
 //     stops the containers that requests name; image pulls images.
+//   - [github.com/podwright/podwright/sidecar/terminator] ends the sidecars of Jobs
+//     once the main containers have finished.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //

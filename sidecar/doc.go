@@ -4,5 +4,6 @@
 // sidecar kinds.
 //
 // The kinds themselves are in v1alpha1. What they inject into pods is computed in
-// injection; sidecarset says what is wrong with one.
+// injection; sidecarset says what is wrong with one. Package terminator ends the
+// sidecars of pods that run to completion.
 package sidecar
