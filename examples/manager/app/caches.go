@@ -64,6 +64,7 @@ func (c *caches) nodeImages() cache.SharedIndexInformer {
 }
 
 func (c *caches) namespaces() cache.SharedIndexInformer { return c.Core().V1().Namespaces().Informer() }
+
 func (c *caches) sidecarSets() cache.SharedIndexInformer {
 	return c.InformerFor(&sidecarv1alpha1.SidecarSet{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return sidecarclient.NewSidecarSetInformer(c.clients.Sidecar, 0, cache.Indexers{})
