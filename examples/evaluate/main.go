@@ -83,6 +83,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("--node=%s: want no cluster that is there already, found kubeconfig %s; start one with --kubeconfig=\"\"", o.Node, o.Kubeconfig)
 	case kinds[o.Kind].podPerNode && (o.Node == nodeReal || o.Kubeconfig != ""):
 		return fmt.Errorf("--kind=%s: it is shown on %d simulated nodes, one for each pod, in a cluster of its own: want --node=%s and --kubeconfig=\"\"", o.Kind, replicas, nodeSimulated)
+	case kinds[o.Kind].sidecars && o.Kubeconfig != "":
+		return fmt.Errorf("--kind=%s: it is shown in a cluster of its own, for it injects in all of one: want --kubeconfig=\"\"", o.Kind)
 	case o.Patience <= 0:
 		return fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}
