@@ -12,102 +12,95 @@ import (
 	"time"
 )
 
-// pause is how long a client waits after an answer.
-const pause = 100 * time.Millisecond
-
-// httpClient asks a server for a page again and again. Both versions of the server are reached by the same host, and each has a
-// port of its own: it asks the one that has answered last, and the other where that one does not.
-type httpClient struct {
-	http     http.Client
+// requests are those of HTTP clients, and what came of them.
+type requests struct {
+	client   http.Client
 	mu       sync.Mutex
-	answered map[string]int // requests by the page that they got
-	failed   []error        // those of requests that neither port has answered
+	answered map[string]int // by the answer
+	failed   []error        // of those that no port has answered
 }
 
-func newHTTPClient() *httpClient {
-	return &httpClient{http: http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, answered: map[string]int{}}
-}
-
-// run asks a server until the context is done.
-func (c *httpClient) run(ctx context.Context, urls ...string) {
+// send sends one every tenth of a second until the context is done: to the URL that answered last, and then to the others. What has
+// begun is not cut short.
+func (r *requests) send(ctx context.Context, urls ...string) {
 	for last := 0; ctx.Err() == nil; {
-		var failed []error
+		var errs []error
 		for i := range urls {
 			n := (last + i) % len(urls)
-			page, err := c.get(urls[n])
+			err := r.get(urls[n])
 			if err == nil {
-				c.count(page, nil)
-				last, failed = n, nil
+				last, errs = n, nil
 				break
 			}
-			failed = append(failed, err)
+			errs = append(errs, err)
 		}
-		if failed != nil {
-			c.count("", errors.Join(failed...))
+		if len(errs) > 0 {
+			r.mu.Lock()
+			r.failed = append(r.failed, errors.Join(errs...))
+			r.mu.Unlock()
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-// get gets a page. A request that has begun is not cut short.
-func (c *httpClient) get(url string) (string, error) {
-	answer, err := c.http.Get(url)
+func (r *requests) get(url string) error {
+	response, err := r.client.Get(url)
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer answer.Body.Close()
-	page, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", url, answer.Status)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", url, response.Status)
 	}
-	return string(page), err
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.answered[string(answer)]++
+	}
+	return err
 }
 
-func (c *httpClient) count(page string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil {
-		c.failed = append(c.failed, err)
-		return
+// check says how many have failed. There should be some with each of these answers.
+func (r *requests) check(answers ...string) check {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, all := check{ok: len(r.failed) == 0}, len(r.failed)
+	for _, answer := range answers {
+		n := r.answered[answer]
+		all, c.ok, c.text = all+n, c.ok && n > 0, c.text+fmt.Sprintf(", mesh:%s answered %d", answer, n)
 	}
-	c.answered[page]++
+	c.text = fmt.Sprintf("%d of %d HTTP requests failed%s", len(r.failed), all, c.text)
+	if len(r.failed) > 0 {
+		c.text += fmt.Sprintf("; the first: %v", r.failed[0])
+	}
+	return c
 }
 
-// check says how many requests have failed. Each page should have been served.
-func (c *httpClient) check(pages ...string) check {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all, text, ok := len(c.failed), "", len(c.failed) == 0
-	for _, page := range pages {
-		all, ok = all+c.answered[page], ok && c.answered[page] > 0
-		text += fmt.Sprintf(", %d answered at port %s", c.answered[page], page)
-	}
-	text = fmt.Sprintf("%d of %d HTTP requests failed%s", len(c.failed), all, text)
-	if len(c.failed) > 0 {
-		text += fmt.Sprintf("; the first: %v", c.failed[0])
-	}
-	return check{ok, text}
-}
-
-// ask has clients ask the sidecars of all pods where containers run, and returns what ends that and says what came of it.
+// ask has a client of every pod ask its sidecars, where containers run, and returns what ends that and says what came of it.
 func (d *demo) ask(ctx context.Context, act act) (end func() []check) {
 	if !act.serves || d.Node != nodeReal {
 		return func() []check { return nil }
 	}
-	d.screen.print(line{text: "          HTTP clients ask the mesh of every pod from now on. Both mesh containers share the pod's network, so each"},
-		line{text: "          version has a port: a client asks the one that answered last, and then the other. Neither answers: failed"})
+	for _, text := range []string{
+		"HTTP clients ask the mesh of each pod, ten times a second, until both upgrades are over. mesh-1 and mesh-2",
+		"share the network of their pod, so each version has a port: 8081 that of mesh:1, and 8082 that of mesh:2.",
+		"A client asks the one that answered last, and the other where that does not. Where neither does it has failed.",
+	} {
+		d.screen.print(line{text: "          " + text})
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	c := newHTTPClient()
-	var asking sync.WaitGroup
+	r := &requests{client: http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, answered: map[string]int{}}
+	var sending sync.WaitGroup
 	for _, pod := range d.observer.pods.All() {
-		asking.Go(func() { c.run(ctx, "http://"+pod.Status.PodIP+":8081/", "http://"+pod.Status.PodIP+":8082/") })
+		sending.Go(func() { r.send(ctx, "http://"+pod.Status.PodIP+":8081", "http://"+pod.Status.PodIP+":8082") })
 	}
 	return func() []check {
 		cancel()
-		asking.Wait()
-		return []check{c.check("8081", "8082")}
+		sending.Wait()
+		return []check{r.check("1", "2")}
 	}
 }

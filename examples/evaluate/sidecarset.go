@@ -27,21 +27,22 @@ const mesh1, mesh2, meshEmpty = "docker.io/library/mesh:1", "docker.io/library/m
 // images are what real nodes can pull.
 var images = map[string]registry.Image{
 	oldImage: {Labels: map[string]string{"name": oldImage}}, newImage: {Labels: map[string]string{"name": newImage}},
-	mesh1: serving("8081"), mesh2: serving("8082"), meshEmpty: {},
+	mesh1: serving("1"), mesh2: serving("2"), meshEmpty: {},
 }
 
-// serving serves its port as a page on it.
-func serving(port string) registry.Image {
-	return registry.Image{Files: map[string]string{"/www/index.html": port}, Env: []string{"PORT=" + port}, Cmd: []string{"/bin/httpd", "-f", "-p", port, "-h", "/www"}}
+// serving answers with its version, on a port of its own.
+func serving(version string) registry.Image {
+	port := "808" + version
+	return registry.Image{Files: map[string]string{"/www/index.html": version}, Env: []string{"PORT=" + port}, Cmd: []string{"/bin/httpd", "-f", "-p", port, "-h", "/www"}}
 }
 
 var sidecarSet = &kind{
 	name: "SidecarSet", manifest: sidecarSetManifest, sidecars: true,
 	resource: v1alpha1.SchemeGroupVersion.WithResource("sidecarsets"),
-	acts: []act{{name: "The injection", creates: true, promises: injection10, steps: []step{
+	acts: []act{{name: "The injection", creates: true, promises: []promise{injection10}, steps: []step{
 		{title: "create the SidecarSet: the API server injects by itself, no webhook", until: injects},
 		{title: "create a CloneSet of 10 pods: each gets log, mesh-1 and mesh-2", creates: cloneSet, want: updated(replicas)},
-	}}, coldUpdate(), {name: "The hot upgrade and the way back", promises: hotUpgrade, serves: true, steps: []step{
+	}}, update(inSidecars, "/spec/updateStrategy/partition", `"50%"`, append(exchange(replicas), alwaysWorks)...), {name: "The hot upgrade and the way back", promises: hotUpgrade, serves: true, steps: []step{
 		{title: "mesh:2: it starts in mesh-2, and only then mesh-1 is emptied", changes: []string{setImage(inMesh, mesh2)}, want: updated(replicas)},
 		{title: "back to mesh:1: it starts in mesh-1, and mesh-2 is emptied", changes: []string{setImage(inMesh, mesh1)}, want: updated(replicas)},
 	}}},
@@ -61,14 +62,14 @@ var sidecarSet = &kind{
 		s := &object.(*v1alpha1.SidecarSet).Status
 		return status{s.ObservedGeneration, int64(s.MatchedPods), int64(s.ReadyPods), int64(s.UpdatedPods), int64(s.UpdatedReadyPods)}
 	},
-	revision: func(pod *corev1.Pod) string {
-		records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
-		return records[setName].SidecarSetControllerRevision
-	},
+	revision: injectedRevision,
 }
 
-// inMesh is the field with the image of the hot container.
-const inMesh = "/spec/containers/1/image"
+// injectedRevision is that of the sidecars of a pod.
+func injectedRevision(pod *corev1.Pod) string {
+	records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
+	return records[setName].SidecarSetControllerRevision
+}
 
 // runners run all together, and end when one does.
 type runners []runner
@@ -86,12 +87,5 @@ func injects(ctx context.Context, d *demo) bool {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: setName + "-", Labels: map[string]string{"app": "web"}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: oldImage}}}}
 	pod, err := d.core.CoreV1().Pods(d.namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	return err == nil && len(pod.Spec.Containers) == len(injectedContainers)
-}
-
-// coldUpdate is the update of the container that is updated in place: it serves nobody, so that its pod stays in service until it stops.
-func coldUpdate() act {
-	a := update(inSidecars, "/spec/updateStrategy/partition", `"50%"`)
-	a.promises = append(exchange(replicas), alwaysServed)
-	return a
+	return err == nil && len(pod.Spec.Containers) == len(allContainers)
 }

@@ -70,7 +70,7 @@ var kinds = map[string]*kind{
 	"daemonset": {
 		name: "DaemonSet", manifest: daemonSetManifest, podPerNode: true,
 		resource: v1alpha1.SchemeGroupVersion.WithResource("daemonsets"),
-		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
+		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
 		controller: func(d *demo) (runner, error) {
 			return daemonset.New(daemonset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 		},
@@ -90,7 +90,7 @@ var kinds = map[string]*kind{
 	"statefulset": {
 		name: "StatefulSet", manifest: statefulSetManifest,
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
-		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
+		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
 		controller: func(d *demo) (runner, error) {
 			return statefulset.New(statefulset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 		},
@@ -106,7 +106,7 @@ var kinds = map[string]*kind{
 var cloneSet = &kind{
 	name: "CloneSet", manifest: cloneSetManifest,
 	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
-	acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/partition", `"50%"`)},
+	acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/partition", `"50%"`, inPlace(replicas)...)},
 	controller: func(d *demo) (runner, error) {
 		return cloneset.New(cloneset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 	},
@@ -148,8 +148,8 @@ type step struct {
 	until func(context.Context, *demo) bool
 }
 
-// The fields with the image that changes.
-const inTemplate, inSidecars = "/spec/template/spec/containers/0/image", "/spec/containers/0/image"
+// The fields with the images that change.
+const inTemplate, inSidecars, inMesh = "/spec/template/spec/containers/0/image", "/spec/containers/0/image", "/spec/containers/1/image"
 
 // set is the operation of a JSON patch that sets a field to a value in JSON.
 func set(field, value string) string {
@@ -164,8 +164,8 @@ func updated(n int64) status { return status{0, replicas, replicas, n, n} }
 var creation = act{steps: []step{{title: "create " + setName + ": 10 pods, all at once", want: updated(replicas)}}}
 
 // update updates half of the pods, and then the others, that a partition holds: a field whose name and value differ between kinds.
-func update(image, partition, half string) act {
-	return act{name: "The update", promises: inPlace(replicas), steps: []step{{
+func update(image, partition, half string, promises ...promise) act {
+	return act{name: "The update", promises: promises, steps: []step{{
 		title:   path.Base(newImage) + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
 		changes: []string{setImage(image, newImage), set(partition, half)}, want: updated(replicas / 2),
 	}, {
