@@ -64,7 +64,7 @@ func flipped(t *podhistory.Track) (holds, wrong bool) {
 	var worked []string
 	for _, pod := range t.States {
 		var working map[string]string
-		wrong = wrong || json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working) != nil
+		wrong = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &working) != nil || wrong
 		worked = append(worked, working["mesh"])
 		for i, name := range hotContainers {
 			version := pod.Annotations[v1alpha1.SidecarSetVersionAnnotationPrefix+name]
