@@ -3,52 +3,22 @@
 package main
 
 import (
-	"context"
-	"net/http"
-	"net/http/httptest"
-	"strings"
-	"sync/atomic"
+	"errors"
 	"testing"
-	"time"
 )
 
-// A request fails where nobody answers it well, and only there.
-func TestRequests(t *testing.T) {
-	server := func(answer string) (url string, stop *atomic.Bool) {
-		stop = &atomic.Bool{}
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if stop.Load() {
-				w.WriteHeader(http.StatusServiceUnavailable)
-			}
-			_, _ = w.Write([]byte(answer))
-		}))
-		t.Cleanup(s.Close)
-		return s.URL, stop
-	}
-	first, firstStops := server("1")
-	second, secondStops := server("2")
-	r := &requests{answered: map[string]int{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan struct{})
-	go func() { defer close(ended); r.send(ctx, first, second) }()
-	await := func(what string, ok bool, text string) {
-		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			c := r.check("1", "2")
-			if c.ok == ok && strings.Contains(c.text, text) {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: %+v", what, c)
-			}
+func TestUnanswered(t *testing.T) {
+	for _, c := range []struct {
+		answered map[string]int
+		failed   []error
+		want     check
+	}{
+		{map[string]int{"1": 3, "2": 4}, nil, check{true, "0 of 7 HTTP requests failed; mesh:1 answered 3, mesh:2 answered 4"}},
+		{map[string]int{"1": 3}, nil, check{false, "0 of 3 HTTP requests failed; mesh:1 answered 3, mesh:2 answered 0"}},
+		{map[string]int{"1": 3, "2": 4}, []error{errors.New("refused"), nil}, check{false, "2 of 9 HTTP requests failed; mesh:1 answered 3, mesh:2 answered 4; the first: refused"}},
+	} {
+		if got := unanswered(c.answered, c.failed); got != c.want {
+			t.Errorf("got %+v, want %+v", got, c.want)
 		}
 	}
-	await("one version serves, and the other has not", false, "0 of 2 HTTP requests failed, mesh:1 answered 2, mesh:2 answered 0")
-	firstStops.Store(true)
-	await("the other serves", true, "mesh:2 answered 1")
-	secondStops.Store(true)
-	await("none serves", false, "; the first: "+second+": 503 Service Unavailable\n"+first+": 503 Service Unavailable")
-	cancel()
-	<-ended
 }

@@ -2,8 +2,8 @@
 
 // Command evaluate shows podwright at work: it starts a real control plane on
 // this machine, runs the controller of CloneSets, and updates the pods of one in place
-// before the user's eyes, or those of another kind of workload. In the end it says
-// what it has checked of it.
+// before the user's eyes, or those of another kind of workload, or the sidecars of a
+// SidecarSet. In the end it says what it has checked of it.
 //
 //	go run ./evaluate [--kind=statefulset] [--node=real]
 //
