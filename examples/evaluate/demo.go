@@ -209,7 +209,7 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 		return err
 	}
 	d.screen.print(line{text: d.suggestions()})
-	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+d.namespace+"/"+setName, func(*state) bool { return false })
+	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+setName, func(*state) bool { return false })
 	return err
 }
 

@@ -146,12 +146,17 @@ func (s *state) settled(generation int64, want status) bool {
 
 // stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
 func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
-	waiting := podstate.ContainerStatus(pod, pod.Spec.Containers[0].Name).State.Waiting
+	var stuck string // in what does not pass by itself
+	for i := range pod.Status.ContainerStatuses {
+		if waiting := pod.Status.ContainerStatuses[i].State.Waiting; waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason) {
+			stuck = waiting.Reason
+		}
+	}
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return "terminating", busy
-	case waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason):
-		return waiting.Reason, bad // which does not pass by itself
+	case stuck != "":
+		return stuck, bad
 	case readiness.Ready(pod) && s.isUpdated(pod):
 		return "ready", good
 	case readiness.Ready(pod):
