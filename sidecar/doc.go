@@ -3,5 +3,6 @@
 // Package sidecar holds the CustomResourceDefinitions of the sidecar kinds.
 //
 // The kinds themselves are in v1alpha1. What they inject into pods is computed in
-// injection; sidecarset says what is wrong with one.
+// injection; sidecarset updates it and says what is wrong with one. With what policies
+// manages an API server injects it with no webhook.
 package sidecar

@@ -7,12 +7,20 @@ const askedFor = "the admission plugin OwnerReferencesPermissionEnforcement asks
 
 // unusedRules are the RBAC rules of the manager that no test here needs.
 var unusedRules = map[string]string{
-	"advancedcronjob-controller: update advancedcronjobs/finalizers": askedFor,
-	"broadcastjob-controller: get pods":                              "it is for writes without an answer, and here every write has one",
-	"broadcastjob-controller: update broadcastjobs/finalizers":       askedFor,
-	"cloneset-controller: update clonesets/finalizers":               askedFor,
-	"daemonset-controller: get pods":                                 "it is for writes without an answer and for names that are taken, and here there are none",
-	"daemonset-controller: update daemonsets/finalizers":             askedFor,
-	"statefulset-controller: delete persistentvolumeclaims":          askedFor,
-	"statefulset-controller: update statefulsets/finalizers":         askedFor,
+	"advancedcronjob-controller: update advancedcronjobs/finalizers":       askedFor,
+	"broadcastjob-controller: get pods":                                    "it is for writes without an answer, and here every write has one",
+	"broadcastjob-controller: update broadcastjobs/finalizers":             askedFor,
+	"cloneset-controller: update clonesets/finalizers":                     askedFor,
+	"daemonset-controller: get pods":                                       "it is for writes without an answer and for names that are taken, and here there are none",
+	"daemonset-controller: update daemonsets/finalizers":                   askedFor,
+	"sidecarset-controller: get controllerrevisions":                       "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: get pods":                                      "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: get sidecarsets":                               "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: update sidecarsets/finalizers":                 askedFor,
+	"sidecarset-policy-controller: get mutatingadmissionpolicies":          "it is for writes without an answer, and here every write has one",
+	"sidecarset-policy-controller: get mutatingadmissionpolicybindings":    "it is for writes without an answer, and here every write has one",
+	"sidecarset-policy-controller: update mutatingadmissionpolicybindings": "it is for a binding that a user has changed",
+	"sidecarset-policy-controller: update sidecarsets/finalizers":          askedFor,
+	"statefulset-controller: delete persistentvolumeclaims":                askedFor,
+	"statefulset-controller: update statefulsets/finalizers":               askedFor,
 }

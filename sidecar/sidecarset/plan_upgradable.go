@@ -19,19 +19,17 @@ import (
 // differs says why a pod cannot be updated in place; nil where it can. (SCS-14)
 func (p *planner) differs(pod *pod) *rollout.Reason {
 	const annotation = v1alpha1.SidecarSetHashWithoutImageAnnotation
-	if p.recorded(pod.Pod, annotation, p.hashes.WithoutImage) {
+	switch p.recordedHash(pod.Pod, annotation) {
+	case p.hashes.WithoutImage:
 		return nil
-	}
-	records, err := injection.Records(pod.Pod, annotation)
-	if err != nil {
-		p.PodProblem(&pod.View, err)
-		return &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}
-	}
-	if _, is := records[p.Set.Name]; !is {
+	case "":
+		if _, err := injection.Records(pod.Pod, annotation); err != nil {
+			p.PodProblem(&pod.View, err)
+			return &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}
+		}
 		return &rollout.Reason{Rule: RuleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
 	}
-	records, _ = injection.Records(pod.Pod, v1alpha1.SidecarSetHashAnnotation)
-	return p.difference(records[p.Set.Name].SidecarSetHash)
+	return p.difference(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation))
 }
 
 // difference says in what the containers with a hash differ from the present ones, once for

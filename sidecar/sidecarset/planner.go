@@ -29,6 +29,7 @@ type planner struct {
 
 	set       *v1alpha1.SidecarSet // with its defaults
 	hashes    injection.Hashes
+	hashEnd   string // what follows the hash in a record of the SidecarSet
 	sidecars  []sidecar
 	names     []string // of their containers in pods
 	selector  *injection.Selector
@@ -43,10 +44,11 @@ type planner struct {
 
 // sidecar is a container of the SidecarSet.
 type sidecar struct {
-	name, image   string
-	hot           bool
-	first, second string // names of both hot containers
-	empty         string // the image of the one that does not work
+	name, image             string
+	hot                     bool
+	first, second           string // names of both hot containers
+	firstWorks, secondWorks string // their entries in the annotation of those that work
+	empty                   string // the image of the one that does not work
 }
 
 var zero, one = intstr.FromInt32(0), intstr.FromInt32(1)
@@ -65,12 +67,14 @@ func (p *planner) read() (err error) {
 	if p.hashes, err = injection.HashesOf(p.set); err != nil {
 		return err
 	}
+	p.hashEnd = `","sidecarSetName":"` + p.Set.Name + `"`
 	for c := range p.set.Spec.Containers {
 		container := &p.set.Spec.Containers[c]
 		s := sidecar{name: container.Name, image: container.Image, hot: container.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade}
 		if s.hot {
 			s.empty = container.UpgradeStrategy.HotUpgradeEmptyImage
 			s.first, s.second = injection.HotContainers(s.name)
+			s.firstWorks, s.secondWorks = fmt.Sprintf("%q:%q", s.name, s.first), fmt.Sprintf("%q:%q", s.name, s.second)
 			p.names = append(p.names, s.first, s.second)
 		} else {
 			p.names = append(p.names, s.name)

@@ -108,6 +108,10 @@ func TestTriggers(t *testing.T) {
 				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{})
 				c.Must(err)
 			}, 0, []int32{0, 1}},
+			{"no webhook hears of the pods of its namespace any more", func() {
+				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"control-plane":""}}}`), metav1.PatchOptions{})
+				c.Must(err)
+			}, 2, []int32{0, 1}},
 		} {
 			before := reconciles.Count()
 			step.act()
