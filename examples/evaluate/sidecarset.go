@@ -42,7 +42,9 @@ var sidecarSet = &kind{
 	acts: []act{{name: "The injection", creates: true, promises: []promise{injection10}, steps: []step{
 		{title: "create the SidecarSet: the API server injects by itself, no webhook", until: injects},
 		{title: "create a CloneSet of 10 pods: each gets log, mesh-1 and mesh-2", creates: cloneSet, want: updated(replicas)},
-	}}, update(inSidecars, "/spec/updateStrategy/partition", `"50%"`, append(exchange(replicas), alwaysWorks)...), {name: "The hot upgrade and the way back", promises: hotUpgrade, serves: true, steps: []step{
+	}}, update(
+		inSidecars, "/spec/updateStrategy/partition", `"50%"`, append(exchange(replicas), alwaysWorks)...,
+	), {name: "The hot upgrade and the way back", promises: hotUpgrade, serves: true, steps: []step{
 		{title: "mesh:2: it starts in mesh-2, and only then mesh-1 is emptied", changes: []string{setImage(inMesh, mesh2)}, want: updated(replicas)},
 		{title: "back to mesh:1: it starts in mesh-1, and mesh-2 is emptied", changes: []string{setImage(inMesh, mesh1)}, want: updated(replicas)},
 	}}},
@@ -56,7 +58,7 @@ var sidecarSet = &kind{
 		return mirror.From(d.sidecars.SidecarSets().List, d.sidecars.SidecarSets().Watch)
 	},
 	plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, _ []*corev1.Node, now time.Time) rollout.Plan {
-		return sidecarset.NewPlan(&sidecarset.Snapshot{Set: object.(*v1alpha1.SidecarSet), Pods: pods, Revisions: revisions, RevisionNamespace: metav1.NamespaceDefault, Now: now}).Plan
+		return sidecarset.NewPlan(&sidecarset.Snapshot{Set: object.(*v1alpha1.SidecarSet), Pods: pods, Revisions: revisions, RevisionNamespace: metav1.NamespaceDefault, Now: now}).Plan // the own cluster's namespace
 	},
 	status: func(object metav1.Object) status {
 		s := &object.(*v1alpha1.SidecarSet).Status
