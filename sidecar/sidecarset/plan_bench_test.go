@@ -35,3 +35,29 @@ func BenchmarkPlan(b *testing.B) {
 		run("hot, settled", hot)
 	}
 }
+
+// A settled SidecarSet costs no allocation per pod, whatever records its pods have.
+func TestAllocations(t *testing.T) {
+	settled := func(n int) float64 {
+		w := newWorld(t, mesh)
+		w.add("a")
+		w.settle()
+		w.image("mesh", "mesh:v2")
+		w.settle()
+		pod := w.pods[0]
+		for i := range n {
+			w.pods = append(w.pods, pod.DeepCopy())
+			w.pods[i+1].Name = fmt.Sprint("p", i)
+		}
+		w.sync()
+		s := w.snapshot()
+		return testing.AllocsPerRun(5, func() {
+			if plan := NewPlan(s); plan.Status != nil || len(plan.Patch) > 0 {
+				t.Error(plan)
+			}
+		})
+	}
+	if few, many := settled(10), settled(510); many-few > 10 {
+		t.Errorf("%.0f allocations for 10 pods, %.0f for 510", few, many)
+	}
+}

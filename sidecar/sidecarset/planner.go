@@ -31,7 +31,8 @@ type planner struct {
 	hashes    injection.Hashes
 	hashEnd   string // what follows the hash in a record of the SidecarSet
 	sidecars  []sidecar
-	names     []string // of their containers in pods
+	names     []string                     // of their containers in pods
+	natives   []*v1alpha1.SidecarContainer // the init containers that go on
 	selector  *injection.Selector
 	chosen    labels.Selector // of the pods to update
 	selection v1alpha1.SidecarSetSelection
@@ -80,6 +81,11 @@ func (p *planner) read() (err error) {
 			p.names = append(p.names, s.name)
 		}
 		p.sidecars = append(p.sidecars, s)
+	}
+	for c := range p.set.Spec.InitContainers {
+		if container := &p.set.Spec.InitContainers[c]; ptr.Deref(container.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
+			p.natives = append(p.natives, container)
+		}
 	}
 	p.selector = injection.NewSelector(p.set)
 	if problem := p.selector.Problem(); problem != "" {

@@ -26,7 +26,6 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
-	"github.com/podwright/podwright/sidecar/sidecarset"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
@@ -273,25 +272,6 @@ func nodeImages(f *pflag.FlagSet) kind {
 		webhook: func(a *admissions) webhook {
 			return &nodeimage.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
 		},
-	}
-}
-
-func sidecarSets(f *pflag.FlagSet) kind {
-	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
-	return kind{
-		name: "sidecarset-controller", resource: sidecarSetsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
-			o := sidecarset.Options{
-				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
-				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
-				SetMetrics: sidecarSetMetrics, Workers: *workers,
-			}
-			if p.namespace == "" {
-				o.Revisions = p.caches.revisions()
-			}
-			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), nil
-		},
-		webhook: func(a *admissions) webhook { return sidecarSetWebhook(a) },
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/discovery"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
@@ -22,6 +24,25 @@ import (
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
+
+func sidecarSets(f *pflag.FlagSet) kind {
+	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
+	return kind{
+		name: "sidecarset-controller", resource: sidecarSetsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			o := sidecarset.Options{
+				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
+				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
+				SetMetrics: sidecarSetMetrics, Workers: *workers,
+			}
+			if p.namespace == "" {
+				o.Revisions = p.caches.revisions()
+			}
+			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), nil
+		},
+		webhook: func(a *admissions) webhook { return sidecarSetWebhook(a) },
+	}
+}
 
 // sidecars are what the webhooks of every replica know of SidecarSets. Where their CRD is not installed there are none.
 type sidecars struct {
