@@ -26,9 +26,16 @@ type check struct {
 	text string
 }
 
-// checks compares what became of the pods since an act began, after as many changes, with what the act promises, in which so
-// many of them get another image. In the end the pods are as the API server lists them, read afresh: watches may be wrong.
-func checks(changes []podhistory.Change, since int, final []corev1.Pod, updates int) []check {
+// promise is something that shall hold of so many pods, and be wrong of none.
+type promise struct {
+	pods int
+	text string // with the figures of those of which it holds, and of all
+	of   func(*podhistory.Track) (holds, wrong bool)
+}
+
+// checks compares what became of the pods since an act began, after as many changes, with what it promises, and with what all
+// acts do that find their pods there. In the end the pods are as the API server lists them, read afresh: watches may be wrong.
+func checks(changes []podhistory.Change, since int, final []corev1.Pod, act act) (all []check) {
 	tracks := podhistory.Tracks(changes, since)
 	for _, t := range tracks {
 		t.Gone = true // unless it is listed
@@ -40,38 +47,49 @@ func checks(changes []podhistory.Change, since int, final []corev1.Pod, updates 
 		}
 		tracks[pod.UID].States, tracks[pod.UID].Gone = append(tracks[pod.UID].States, pod), false
 	}
-	// A promise holds if something holds of so many pods, and is wrong of none.
-	promise := func(want int, format string, of func(*podhistory.Track) (holds, wrong bool)) check {
-		kept, broken := 0, []string(nil)
-		for _, t := range tracks {
-			holds, wrong := of(t)
-			if holds {
-				kept++
-			}
-			if wrong {
-				broken = append(broken, t.States[0].Name)
-			}
-		}
-		slices.Sort(broken)
-		text := fmt.Sprintf(format, kept, replicas)
-		if len(broken) > 0 {
-			text += "; not: " + strings.Join(broken, ", ")
-		}
-		return check{kept == want && len(broken) == 0, text}
+	if !act.creates {
+		all = append(all, promise{replicas, "%d of %d pods kept their name and UID, and there were no others", kept}.check(tracks))
+		maps.DeleteFunc(tracks, func(_ types.UID, t *podhistory.Track) bool { return t.Created })
+		most := mostUnavailable(changes, since)
+		all = append(all, promise{replicas, "%d of %d pods kept their node and their IP", stayed}.check(tracks), check{most <= maxUnavailable,
+			fmt.Sprintf("at most %d pods were unavailable at any moment (allowed: %d; %d states)", most, maxUnavailable, len(changes)-since)})
 	}
-	identity := promise(replicas, "%d of %d pods kept their name and UID, and there were no others", func(t *podhistory.Track) (holds, wrong bool) {
-		holds = !t.Created && !t.Deleted && !t.Gone
-		return holds, !holds
-	})
-	maps.DeleteFunc(tracks, func(_ types.UID, t *podhistory.Track) bool { return t.Created })
-	most := mostUnavailable(changes, since)
-	return []check{
-		identity,
-		promise(replicas, "%d of %d pods kept their node and their IP", stayed),
-		promise(updates, "%d of %d containers restarted in place, none of them twice", restarted),
-		promise(replicas, "%d of %d pods are Ready with the image "+path.Base(newImage), serves),
-		{most <= maxUnavailable, fmt.Sprintf("at most %d pods were unavailable at any moment (allowed: %d; %d states)", most, maxUnavailable, len(changes)-since)},
-		promise(updates, "%d of %d pods were not Ready while their container was exchanged", shielded),
+	for _, p := range act.promises {
+		all = append(all, p.check(tracks))
+	}
+	return all
+}
+
+// check counts the pods of which a promise holds.
+func (p promise) check(tracks map[types.UID]*podhistory.Track) check {
+	kept, broken := 0, []string(nil)
+	for _, t := range tracks {
+		holds, wrong := p.of(t)
+		if holds {
+			kept++
+		}
+		if wrong {
+			broken = append(broken, t.States[0].Name)
+		}
+	}
+	slices.Sort(broken)
+	text := fmt.Sprintf(p.text, kept, replicas)
+	if len(broken) > 0 {
+		text += "; not: " + strings.Join(broken, ", ")
+	}
+	return check{kept == p.pods && len(broken) == 0, text}
+}
+
+// inPlace is what workloads promise where so many pods get another image.
+func inPlace(updates int) []promise {
+	return append(exchange(updates), promise{updates, "%d of %d pods were not Ready while their container was exchanged", shielded})
+}
+
+// exchange is promised where the first container of so many pods gets another image.
+func exchange(updates int) []promise {
+	return []promise{
+		{updates, "%d of %d containers restarted in place, none of them twice", restarted},
+		{replicas, "%d of %d pods are Ready with the image " + path.Base(newImage), serves},
 	}
 }
 
@@ -91,6 +109,12 @@ func available(pods iter.Seq[*corev1.Pod]) (n int) {
 		}
 	}
 	return n
+}
+
+// kept: it was there before, and is the same now.
+func kept(t *podhistory.Track) (holds, wrong bool) {
+	holds = !t.Created && !t.Deleted && !t.Gone
+	return holds, !holds
 }
 
 // stayed: it was in the same place at every moment.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -18,10 +19,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/examples/cluster"
-	"github.com/podwright/podwright/examples/cluster/registry"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/leader"
+	"github.com/podwright/podwright/sidecar"
+	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/client"
 )
@@ -45,7 +47,8 @@ type demo struct {
 
 	core      kubernetes.Interface
 	workloads client.Interface
-	workload  dynamic.ResourceInterface
+	untyped   dynamic.Interface
+	sidecars  sidecarclient.Interface
 	observer  *observer
 }
 
@@ -115,9 +118,9 @@ func (d *demo) startCluster(ctx context.Context) error {
 			return err
 		}
 		d.config, d.Kubeconfig, d.namespace, d.dir, d.close = c.Config(), c.Kubeconfig(), "default", c.Dir(), c.Stop
-		for _, name := range []string{oldImage, newImage} { // the bad one does not exist
+		for name, image := range images { // the bad one does not exist
 			if c.Images() != nil && err == nil {
-				_, err = c.Images().Add(name, registry.Image{Labels: map[string]string{"name": name}})
+				_, err = c.Images().Add(name, image)
 			}
 		}
 		return err
@@ -176,12 +179,19 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 	core, failure1 := kubernetes.NewForConfig(d.config)
 	untyped, failure2 := dynamic.NewForConfig(d.config)
 	workloads, failure3 := client.NewForConfig(d.config)
-	if err := errors.Join(failure1, failure2, failure3); err != nil {
+	sidecars, failure4 := sidecarclient.NewForConfig(d.config)
+	if err := errors.Join(failure1, failure2, failure3, failure4); err != nil {
 		return err
 	}
-	d.core, d.workloads, d.workload = core, workloads, untyped.Resource(d.kind.resource).Namespace(d.namespace)
-	if err := d.installCRD(ctx, untyped); err != nil {
-		return err
+	d.core, d.workloads, d.sidecars, d.untyped = core, workloads, sidecars, untyped
+	kinds := []*kind{d.kind}
+	if d.kind.sidecars {
+		kinds = append(kinds, cloneSet)
+	}
+	for _, k := range kinds {
+		if err := d.installCRD(ctx, k.resource); err != nil {
+			return err
+		}
 	}
 	manager, err := leader.Holder(ctx, core, "kruise-system", "kruise-manager") // which would manage the same workload
 	if err != nil {
@@ -199,13 +209,12 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 		return err
 	}
 	d.screen.print(line{text: d.suggestions()})
-	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+d.namespace+"/"+setName, func(*state) bool { return false })
+	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+setName, func(*state) bool { return false })
 	return err
 }
 
-// installCRD makes the API server serve the kind. A CRD that is there stays as it is.
-func (d *demo) installCRD(ctx context.Context, client dynamic.Interface) error {
-	resource := d.kind.resource
+// installCRD makes the API server serve a kind. A CRD that is there stays as it is.
+func (d *demo) installCRD(ctx context.Context, resource schema.GroupVersionResource) error {
 	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.core.Discovery()), resource)
 	if err != nil || served {
 		return err
@@ -214,7 +223,7 @@ func (d *demo) installCRD(ctx context.Context, client dynamic.Interface) error {
 		return fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
 	}
 	return d.screen.step("installing the CRD of "+resource.GroupResource().String(), func() error {
-		return crds.Install(ctx, client, crds.Of(workloads.CRDs(), resource))
+		return crds.Install(ctx, d.untyped, crds.Of(append(workloads.CRDs(), sidecar.CRDs()...), resource))
 	})
 }
 

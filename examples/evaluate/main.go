@@ -2,8 +2,8 @@
 
 // Command evaluate shows podwright at work: it starts a real control plane on
 // this machine, runs the controller of CloneSets, and updates the pods of one in place
-// before the user's eyes, or those of another kind of workload. In the end it says
-// what it has checked of it.
+// before the user's eyes, or those of another kind of workload, or the sidecars of a
+// SidecarSet. In the end it says what it has checked of it.
 //
 //	go run ./evaluate [--kind=statefulset] [--node=real]
 //
@@ -83,6 +83,8 @@ func (o *options) complete() error {
 		return fmt.Errorf("--node=%s: want no cluster that is there already, found kubeconfig %s; start one with --kubeconfig=\"\"", o.Node, o.Kubeconfig)
 	case kinds[o.Kind].podPerNode && (o.Node == nodeReal || o.Kubeconfig != ""):
 		return fmt.Errorf("--kind=%s: it is shown on %d simulated nodes, one for each pod, in a cluster of its own: want --node=%s and --kubeconfig=\"\"", o.Kind, replicas, nodeSimulated)
+	case kinds[o.Kind].sidecars && o.Kubeconfig != "":
+		return fmt.Errorf("--kind=%s: it is shown in a cluster of its own, for it injects in all of one: want --kubeconfig=\"\"", o.Kind)
 	case o.Patience <= 0:
 		return fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}

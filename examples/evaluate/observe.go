@@ -92,7 +92,11 @@ func (o *observer) state() *state {
 	if !found {
 		return &state{}
 	}
-	return o.kind.observe(object, owned(o.pods.All(), object), owned(o.revisions.All(), object), o.nodes.All(), time.Now())
+	pods := o.pods.All()
+	if !o.kind.sidecars {
+		pods = owned(pods, object)
+	}
+	return o.kind.observe(object, pods, owned(o.revisions.All(), object), o.nodes.All(), time.Now())
 }
 
 // owned returns the objects that a workload controls.
@@ -110,6 +114,7 @@ type state struct {
 	generation int64
 	status     status
 	pods       []*corev1.Pod
+	revision   func(*corev1.Pod) string // see kind
 	rollout.Plan
 }
 
@@ -127,7 +132,7 @@ func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*ap
 		data, _ := json.Marshal(object) // what the API server has sent as JSON
 		_ = json.Unmarshal(data, &fields)
 	}
-	return &state{object.GetGeneration(), fields.Status, pods, k.plan(object, pods, revisions, nodes, now)}
+	return &state{object.GetGeneration(), fields.Status, pods, k.revision, k.plan(object, pods, revisions, nodes, now)}
 }
 
 // settled tells whether a workload has settled at this status since the generation of a change, and no pod is on its way.
@@ -141,12 +146,17 @@ func (s *state) settled(generation int64, want status) bool {
 
 // stateOf says in a word what becomes of a pod, and in a color how that is to be taken.
 func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
-	waiting := podstate.ContainerStatus(pod, pod.Spec.Containers[0].Name).State.Waiting
+	var stuck string // in what does not pass by itself
+	for i := range pod.Status.ContainerStatuses {
+		if waiting := pod.Status.ContainerStatuses[i].State.Waiting; waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason) {
+			stuck = waiting.Reason
+		}
+	}
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return "terminating", busy
-	case waiting != nil && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, waiting.Reason):
-		return waiting.Reason, bad // which does not pass by itself
+	case stuck != "":
+		return stuck, bad
 	case readiness.Ready(pod) && s.isUpdated(pod):
 		return "ready", good
 	case readiness.Ready(pod):
@@ -158,5 +168,12 @@ func (s *state) stateOf(pod *corev1.Pod) (word, color string) {
 }
 
 func (s *state) isUpdated(pod *corev1.Pod) bool {
-	return s.Revisions.Update != nil && revision.Matches(pod.Labels["controller-revision-hash"], s.Revisions.Update.Name)
+	return s.Revisions.Update != nil && revision.Matches(s.revisionOf(pod), s.Revisions.Update.Name)
+}
+
+func (s *state) revisionOf(pod *corev1.Pod) string {
+	if s.revision != nil {
+		return s.revision(pod)
+	}
+	return pod.Labels["controller-revision-hash"]
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 )
 
@@ -29,6 +31,7 @@ func (d *demo) play(ctx context.Context) (failed error) {
 	defer func() { d.screen.print(report...) }() // also where a later act fails
 	for _, act := range d.kind.acts {
 		d.observer.begin()
+		asked := d.ask(ctx, act)
 		for _, s := range act.steps {
 			if err := d.show(ctx, s); err != nil {
 				return err
@@ -41,8 +44,8 @@ func (d *demo) play(ctx context.Context) (failed error) {
 		if err != nil {
 			return fmt.Errorf("listing the pods of namespace %s: %w", d.namespace, err)
 		}
-		all := checks(d.observer.history.Changes(), d.observer.since, final.Items, act.updates)
-		if d.own {
+		all := append(checks(d.observer.history.Changes(), d.observer.since, final.Items, act), asked()...)
+		if d.own && !d.kind.sidecars { // whose invariants there are
 			all = append(all, d.observer.review())
 		}
 		lines, err := verdict(act.name, all)
@@ -70,11 +73,13 @@ func (d *demo) show(ctx context.Context, s step) error {
 	defer cancel()
 	var last []line
 	err := d.screen.step(s.title, func() error {
-		generation, err := d.change(ctx, s.changes)
+		generation, err := d.change(ctx, s)
 		if err != nil {
 			return err
 		}
-		last, err = d.watch(patience, "  ...     "+s.title, func(now *state) bool { return now.settled(generation, s.want) })
+		last, err = d.watch(patience, "  ...     "+s.title, func(now *state) bool {
+			return now.settled(generation, s.want) && (s.until == nil || s.until(patience, d))
+		})
 		return err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -104,21 +109,30 @@ func (d *demo) watch(ctx context.Context, heading string, done func(*state) bool
 	return last, err
 }
 
-// change changes the workload in one request, or creates it where there are no changes, as a person with kubectl would. It
-// returns the generation that this has made.
-func (d *demo) change(ctx context.Context, changes []string) (generation int64, err error) {
-	object := &unstructured.Unstructured{}
-	if changes == nil {
-		if err := yaml.Unmarshal(d.kind.manifest, object); err != nil {
-			return 0, fmt.Errorf("manifest of the %s: %w", d.kind.name, err)
+// change changes the workload in one request, or creates an object, as a person with kubectl would. It returns the generation
+// that this has made.
+func (d *demo) change(ctx context.Context, s step) (generation int64, err error) {
+	object, kind := &unstructured.Unstructured{}, cmp.Or(s.creates, d.kind)
+	client := d.objects(kind)
+	if s.changes == nil {
+		if err := yaml.Unmarshal(kind.manifest, object); err != nil {
+			return 0, fmt.Errorf("manifest of the %s: %w", kind.name, err)
 		}
-		object, err = d.workload.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		object, err = client.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	} else {
-		patch := "[" + strings.Join(changes, ",") + "]"
-		object, err = d.workload.Patch(ctx, setName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
+		patch := "[" + strings.Join(s.changes, ",") + "]"
+		object, err = client.Patch(ctx, setName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
 	}
 	if err != nil {
-		return 0, fmt.Errorf("writing the %s %s: %w", d.kind.name, setName, err)
+		return 0, fmt.Errorf("writing the %s %s: %w", kind.name, setName, err)
 	}
 	return object.GetGeneration(), nil
+}
+
+// objects reads and writes those of a kind.
+func (d *demo) objects(k *kind) dynamic.ResourceInterface {
+	if k.sidecars {
+		return d.untyped.Resource(k.resource)
+	}
+	return d.untyped.Resource(k.resource).Namespace(d.namespace)
 }

@@ -76,6 +76,15 @@ func (s *screen) step(what string, do func() error) error {
 	return err
 }
 
+// imagesOf names that of the only container of a pod, or those of the sidecars before the last one.
+func imagesOf(pod *corev1.Pod) string {
+	var names []string
+	for i := range max(1, len(pod.Spec.Containers)-1) {
+		names = append(names, path.Base(pod.Spec.Containers[i].Image))
+	}
+	return strings.Join(names, " ")
+}
+
 // render shows a workload, and what its plan says.
 func render(s *state) []line {
 	var text strings.Builder
@@ -89,8 +98,7 @@ func render(s *state) []line {
 		}
 		bar += map[string]string{good: "#", busy: "~", bad: "!", "": "."}[color]
 		colors = append(colors, color)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", pod.Name, revision.ShortHash(pod.Labels["controller-revision-hash"]),
-			path.Base(pod.Spec.Containers[0].Image), word, restarts(pod), pod.Spec.NodeName, pod.Status.PodIP)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", pod.Name, revision.ShortHash(s.revisionOf(pod)), imagesOf(pod), word, restarts(pod), pod.Spec.NodeName, pod.Status.PodIP)
 	}
 	_ = table.Flush() // to memory
 	out := []line{{text: fmt.Sprintf("[%s] %d pods, %d updated, %d ready", bar, len(s.pods), updated, ready)}}

@@ -35,7 +35,7 @@ type kind struct {
 	// acts are what happens to the workload.
 	acts []act
 
-	// controller makes the controller of such objects in the namespace of a demo, source lists and watches them.
+	// controller makes what manages such objects in the namespace of a demo, source lists and watches them.
 	controller func(*demo) (runner, error)
 	source     func(*demo) mirror.Source
 	// plan says what the plan for such an object says, which controls these pods and revisions.
@@ -43,8 +43,12 @@ type kind struct {
 
 	// podPerNode says that there is a pod on every node, so that the demo needs a cluster of its own.
 	podPerNode bool
+	// sidecars says that it injects into the pods of a CloneSet, in all namespaces, so that the demo needs a cluster of its own.
+	sidecars bool
 	// status is the status of an object. Nil: it has the fields of status.
 	status func(metav1.Object) status
+	// revision is the name or hash of that of a pod. Nil: the value of the label.
+	revision func(*corev1.Pod) string
 }
 
 type runner interface{ Run(context.Context) error }
@@ -54,30 +58,19 @@ var (
 	cloneSetManifest []byte
 	//go:embed daemonset.yaml
 	daemonSetManifest []byte
+	//go:embed sidecarset.yaml
+	sidecarSetManifest []byte
 	//go:embed statefulset.yaml
 	statefulSetManifest []byte
 )
 
 // kinds are the kinds of workloads that there is a demo of, as the command line calls them. A new kind is one more entry here.
 var kinds = map[string]*kind{
-	"cloneset": {
-		name: "CloneSet", manifest: cloneSetManifest,
-		resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
-		acts:     []act{creation, update("/spec/updateStrategy/partition", `"50%"`)},
-		controller: func(d *demo) (runner, error) {
-			return cloneset.New(cloneset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
-		},
-		source: func(d *demo) mirror.Source {
-			return mirror.From(d.workloads.CloneSets(d.namespace).List, d.workloads.CloneSets(d.namespace).Watch)
-		},
-		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, _ []*corev1.Node, now time.Time) rollout.Plan {
-			return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
-		},
-	},
+	"cloneset": cloneSet,
 	"daemonset": {
 		name: "DaemonSet", manifest: daemonSetManifest, podPerNode: true,
 		resource: v1alpha1.SchemeGroupVersion.WithResource("daemonsets"),
-		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
+		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
 		controller: func(d *demo) (runner, error) {
 			return daemonset.New(daemonset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 		},
@@ -93,10 +86,11 @@ var kinds = map[string]*kind{
 			return status{s.ObservedGeneration, int64(s.CurrentNumberScheduled), int64(s.NumberAvailable), int64(s.UpdatedNumberScheduled), int64(ready)}
 		},
 	},
+	"sidecarset": sidecarSet,
 	"statefulset": {
 		name: "StatefulSet", manifest: statefulSetManifest,
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
-		acts:     []act{creation, update("/spec/updateStrategy/rollingUpdate/partition", "5"), mistake},
+		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
 		controller: func(d *demo) (runner, error) {
 			return statefulset.New(statefulset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
 		},
@@ -106,6 +100,21 @@ var kinds = map[string]*kind{
 		plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, _ []*corev1.Node, now time.Time) rollout.Plan {
 			return statefulset.NewPlan(&statefulset.Snapshot{Set: object.(*v1beta1.StatefulSet), Pods: pods, Revisions: revisions, Now: now}).Plan
 		},
+	},
+}
+
+var cloneSet = &kind{
+	name: "CloneSet", manifest: cloneSetManifest,
+	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
+	acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/partition", `"50%"`, inPlace(replicas)...)},
+	controller: func(d *demo) (runner, error) {
+		return cloneset.New(cloneset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
+	},
+	source: func(d *demo) mirror.Source {
+		return mirror.From(d.workloads.CloneSets(d.namespace).List, d.workloads.CloneSets(d.namespace).Watch)
+	},
+	plan: func(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, _ []*corev1.Node, now time.Time) rollout.Plan {
+		return cloneset.NewPlan(&cloneset.Snapshot{Set: object.(*v1alpha1.CloneSet), Pods: pods, Revisions: revisions, Now: now}).Plan
 	},
 }
 
@@ -122,10 +131,11 @@ const (
 // act is a part of the demo that keeps one promise.
 type act struct {
 	// name says what is checked in the end, such as "The update"; empty: nothing is.
-	name string
-	// updates is how many pods get another image on the way, each of which restarts one container once.
-	updates int
-	steps   []step
+	name     string
+	promises []promise // beside those that every act keeps which finds its pods there
+	creates  bool      // its pods are created in it
+	serves   bool      // sidecars serve requests all the time, which is tried where containers run
+	steps    []step
 }
 
 // step is one change to the workload, and what follows from it.
@@ -133,38 +143,43 @@ type step struct {
 	title   string
 	changes []string // operations of a JSON patch; nil creates the workload
 	want    status   // at which it settles
+	creates *kind    // what is created instead of the workload
+	// until tells, once it has settled, whether the step is done. Nil: it is.
+	until func(context.Context, *demo) bool
 }
+
+// The fields with the images that change.
+const inTemplate, inSidecars, inMesh = "/spec/template/spec/containers/0/image", "/spec/containers/0/image", "/spec/containers/1/image"
 
 // set is the operation of a JSON patch that sets a field to a value in JSON.
 func set(field, value string) string {
 	return fmt.Sprintf(`{"op":"add","path":"%s","value":%s}`, field, value)
 }
 
-func setImage(image string) string {
-	return set("/spec/template/spec/containers/0/image", `"`+image+`"`)
-}
+func setImage(field, image string) string { return set(field, `"`+image+`"`) }
 
 // updated is the status of a workload that serves, with so many pods at the update revision.
 func updated(n int64) status { return status{0, replicas, replicas, n, n} }
 
-var creation = act{steps: []step{{"create " + setName + ": 10 pods, all at once", nil, updated(replicas)}}}
+var creation = act{steps: []step{{title: "create " + setName + ": 10 pods, all at once", want: updated(replicas)}}}
 
 // update updates half of the pods, and then the others, that a partition holds: a field whose name and value differ between kinds.
-func update(partition, half string) act {
-	return act{"The update", replicas, []step{{
-		path.Base(newImage) + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
-		[]string{setImage(newImage), set(partition, half)}, updated(replicas / 2),
+func update(image, partition, half string, promises ...promise) act {
+	return act{name: "The update", promises: promises, steps: []step{{
+		title:   path.Base(newImage) + ", partition " + strings.Trim(half, `"`) + ": half of the pods are updated, no more",
+		changes: []string{setImage(image, newImage), set(partition, half)}, want: updated(replicas / 2),
 	}, {
-		"partition 0: the other half is updated", []string{set(partition, "0")}, updated(replicas),
+		title: "partition 0: the other half is updated", changes: []string{set(partition, "0")}, want: updated(replicas),
 	}}}
 }
 
 // mistake rolls an image out that cannot be pulled, and rolls it back.
-var mistake = act{"The bad image and its roll-back", maxUnavailable, []step{{
-	path.Base(badImage) + ": 2 pods break, maxUnavailable keeps the others safe",
-	[]string{setImage(badImage)}, status{0, replicas, replicas - maxUnavailable, maxUnavailable, 0},
+var mistake = act{name: "The bad image and its roll-back", promises: inPlace(maxUnavailable), steps: []step{{
+	title:   path.Base(badImage) + ": 2 pods break, maxUnavailable keeps the others safe",
+	changes: []string{setImage(inTemplate, badImage)}, want: status{0, replicas, replicas - maxUnavailable, maxUnavailable, 0},
 }, {
-	"roll back to " + path.Base(newImage) + ": only the broken pods are updated", []string{setImage(newImage)}, updated(replicas),
+	title:   "roll back to " + path.Base(newImage) + ": only the broken pods are updated",
+	changes: []string{setImage(inTemplate, newImage)}, want: updated(replicas),
 }}}
 
 // suggestions says what to try when all has been shown.
@@ -173,12 +188,15 @@ func (d *demo) suggestions() string {
 	if _, err := exec.LookPath(kubectl); err != nil {
 		kubectl, remark = "go tool kubectl", ", in examples/ (the first one builds kubectl)"
 	}
-	next := "Scale out.\n  KUBECTL scale OBJECT --replicas=12"
+	next, image := "Scale out.\n  KUBECTL scale OBJECT --replicas=12", inTemplate
 	if d.kind.podPerNode {
 		next = "Evict a pod: it comes back on its node.\n  KUBECTL delete pod --field-selector=spec.nodeName=node-0"
+	} else if d.kind.sidecars {
+		image = inSidecars
+		next = "Scale out: new pods are injected.\n  KUBECTL scale " + cloneSet.resource.GroupResource().String() + " " + setName + " --replicas=12"
 	}
 	object := d.kind.resource.GroupResource().String() + " " + setName // without the group it may be a kind of Kubernetes'
-	return strings.NewReplacer("KUBECTL", kubectl+" -n "+d.namespace, "OBJECT", object, "BAD", setImage(badImage), "NEW", setImage(newImage),
+	return strings.NewReplacer("KUBECTL", kubectl+" -n "+d.namespace, "OBJECT", object, "BAD", setImage(image, badImage), "NEW", setImage(image, newImage),
 		"FILE", strings.ReplaceAll(d.Kubeconfig, "'", `'\''`), "LOGS", filepath.Join(d.dir, "*.log"), "REMARK", remark).Replace(strings.ReplaceAll(`
 Everything stays up until Ctrl-C. The logs are LOGS
 Commands to try in another terminalREMARK; what they do is shown here:

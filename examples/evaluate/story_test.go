@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -23,7 +24,7 @@ import (
 // decode reads an object of a kind, and wants to know every field.
 func decode(t *testing.T, k *kind, data []byte) metav1.Object {
 	t.Helper()
-	object := map[string]metav1.Object{"CloneSet": &v1alpha1.CloneSet{}, "DaemonSet": &v1alpha1.DaemonSet{}, "StatefulSet": &v1beta1.StatefulSet{}}[k.name]
+	object := map[string]metav1.Object{"CloneSet": &v1alpha1.CloneSet{}, "DaemonSet": &v1alpha1.DaemonSet{}, "SidecarSet": &sidecarv1alpha1.SidecarSet{}, "StatefulSet": &v1beta1.StatefulSet{}}[k.name]
 	if err := yaml.UnmarshalStrict(data, object); err != nil {
 		t.Fatalf("%s: %v", k.name, err)
 	}
@@ -49,6 +50,9 @@ func specOf(object metav1.Object) spec {
 			s.partition = new(intstr.FromInt32(*how.Partition))
 		}
 		return s
+	case *sidecarv1alpha1.SidecarSet:
+		how := &object.Spec.UpdateStrategy // which knows one policy
+		return spec{replicas, object.Spec.Containers[0].Image, "InPlaceIfPossible", how.MaxUnavailable, how.Partition}
 	case *v1beta1.StatefulSet:
 		how := object.Spec.UpdateStrategy.RollingUpdate
 		s := spec{*object.Spec.Replicas, object.Spec.Template.Spec.Containers[0].Image, string(how.PodUpdatePolicy), how.MaxUnavailable, nil}
@@ -69,13 +73,13 @@ func TestManifestsAndScripts(t *testing.T) {
 			t.Errorf("%s: the manifest and the constants differ: %+v", k.name, first)
 		}
 		client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{k.resource: k.name + "List"})
-		d := &demo{kind: k, workload: client.Resource(k.resource).Namespace("demo")}
-		if _, err := d.change(t.Context(), []string{setImage(newImage)}); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
+		d := &demo{kind: k, untyped: client, namespace: "demo"}
+		if _, err := d.change(t.Context(), step{changes: []string{setImage(inTemplate, newImage)}}); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
 			t.Errorf("a change of nothing: got error %v", err)
 		}
 		for _, act := range k.acts {
 			for _, s := range act.steps {
-				if _, err := d.change(t.Context(), s.changes); err != nil {
+				if _, err := d.change(t.Context(), s); err != nil {
 					t.Fatal(err)
 				}
 				if s.title == "" || len(s.title) > 70 { // beside the time, on a terminal of 80 columns
@@ -83,7 +87,7 @@ func TestManifestsAndScripts(t *testing.T) {
 				}
 			}
 		}
-		stored, err := d.workload.Get(t.Context(), setName, metav1.GetOptions{})
+		stored, err := d.objects(k).Get(t.Context(), setName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,6 +107,8 @@ func TestState(t *testing.T) {
 		numbers := "replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4"
 		if k.podPerNode {
 			numbers = "currentNumberScheduled: 10, numberAvailable: 9, numberUnavailable: 1, updatedNumberScheduled: 5"
+		} else if k.sidecars {
+			numbers = "matchedPods: 10, readyPods: 9, updatedPods: 5, updatedReadyPods: 4"
 		}
 		object := decode(t, k, append(k.manifest, "\nstatus: {observedGeneration: 3, "+numbers+"}"...))
 		object.SetGeneration(3)
@@ -112,7 +118,7 @@ func TestState(t *testing.T) {
 		if want := (status{3, 10, 9, 5, 4}); s.status != want {
 			t.Errorf("%s: got %+v, want %+v", k.name, s.status, want)
 		}
-		if len(s.Create) == 0 || s.Revisions.Update == nil {
+		if len(s.Create) == 0 && !k.sidecars || s.Revisions.Update == nil {
 			t.Errorf("%s without pods: got %+v, problems %v", k.name, s, s.Problems)
 		}
 		s.Stages = rollout.Stages{}

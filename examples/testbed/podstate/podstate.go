@@ -78,3 +78,13 @@ func Describe(pod *corev1.Pod, gone bool) string {
 func Active(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
+
+// Image returns the image in the spec of a container, "" where there is none.
+func Image(pod *corev1.Pod, name string) string {
+	for i := range pod.Spec.Containers {
+		if c := &pod.Spec.Containers[i]; c.Name == name {
+			return c.Image
+		}
+	}
+	return ""
+}
