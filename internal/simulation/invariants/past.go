@@ -20,18 +20,20 @@ type Past struct {
 
 	released map[types.UID]bool // claims that a controller took from its workload
 
-	daemons daemons
+	daemons  daemons
+	sidecars sidecars
 }
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
 	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
-		daemons: newDaemons()}
+		daemons: newDaemons(), sidecars: newSidecars()}
 }
 
 // Observe takes note of a change.
 func (p *Past) Observe(c *Change) {
 	p.daemons.observe(c)
+	p.sidecars.observe(c)
 	switch object := c.After.(type) {
 	case *corev1.PersistentVolumeClaim:
 		before, _ := c.Before.(*corev1.PersistentVolumeClaim)
