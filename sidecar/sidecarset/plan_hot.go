@@ -83,8 +83,8 @@ func (p *planner) reset(pod *pod) error {
 }
 
 // awaitsFlip says why the hot upgrade before has to be over first; nil where it is, and
-// where the container that it brought does not serve, which the next one then replaces. It
-// is about those containers whose image changes. (SCS-19)
+// where the next one replaces one of its containers before any is emptied. It is about
+// those containers whose image changes. (SCS-19)
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
@@ -92,11 +92,7 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 			continue
 		}
 		idle := pod.idle(s)
-		if containerOf(pod.Pod, idle).Image != s.empty {
-			if readyContainer(pod.Pod, pod.worker(s)) {
-				return &rollout.Reason{Rule: RuleHotUpgrade,
-					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
-			}
+		if containerOf(pod.Pod, idle).Image != s.empty { // its reset waits for what may never come
 			continue
 		}
 		if waiting := p.awaits(pod, idle); waiting != "" && !inplace.Stopped(pod.Pod, idle) {

@@ -108,8 +108,8 @@ func TestHotUpgradeTwice(t *testing.T) {
 			"update, mesh:v1 mesh:crash works mesh-1"},
 		{"neither serves", "mesh:crash", func(w *world) { w.kubelet(); w.down("a", "mesh-1") }, "mesh:v3",
 			"update, mesh:v3 mesh:crash works mesh-1"},
-		{"main is down: nothing is emptied", "mesh:v2", func(w *world) { w.kubelet(); w.down("a", "main") }, "mesh:v3",
-			"HotUpgrade, mesh:v1 mesh:v2 works mesh-2"},
+		{"main is down: nothing is emptied, and nothing waits for that", "mesh:v2", func(w *world) { w.kubelet(); w.down("a", "main") }, "mesh:v3",
+			"update, mesh:v3 mesh:v2 works mesh-1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, mesh)
@@ -226,6 +226,25 @@ func TestResetAlways(t *testing.T) {
 		w.image("mesh", "mesh:v3") // for whatever is to be updated next, too
 		if plan := w.plan(); len(resets(plan)) != 1 || len(updates(plan)) != 0 {
 			t.Errorf("%s: %s", strategy, plan)
+		}
+	}
+}
+
+// A sidecar beside that fails keeps the hot containers of an update from being emptied, and
+// not from the next update, which is its repair. (SCS-18, SCS-19)
+func TestHotUpgradeBesideBroken(t *testing.T) {
+	for _, broken := range []string{"log:crash", "log:broken"} {
+		w := newWorld(t, `{containers: [{name: log, image: "log:v1"}, {name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}]}`)
+		w.add("a")
+		w.settle()
+		w.image("mesh", "mesh:v2")
+		w.image("log", broken)
+		w.settle()
+		w.image("mesh", "mesh:v3")
+		w.image("log", "log:v3")
+		w.settle()
+		if s := w.set.Status; s.UpdatedReadyPods != 1 {
+			t.Errorf("after %s: %s\n%s", broken, imageOf(w.pod("a"), "log"), w.plan())
 		}
 	}
 }
