@@ -198,19 +198,24 @@ func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
 	if j.Asked != nil && j.Asked.ResourceVersion == "" {
 		j.add(History, "deletes revision %s whatever has become of it since", gone.Name)
 	}
-	needed, n := j.neededRevisions(j.Known), 0
+	needed := j.neededRevisions(j.Known)
 	if why := needed[gone.Name]; why != "" {
 		j.add(History, "deletes revision %s, which is that of %s", gone.Name, why)
 	}
-	for name, r := range j.Known.Revisions {
+	maps.Copy(needed, j.neededRevisions(j.Observed)) // before the same reconcile updated pods
+	n, older := 0, 0
+	all := maps.Clone(j.Known.Revisions)
+	maps.Copy(all, j.Observed.Revisions) // also those that the same reconcile has deleted
+	for name, r := range all {
 		if !metav1.IsControlledBy(r, j.set) {
 			continue
 		}
 		if n++; needed[name] == "" && r.Revision < gone.Revision {
-			j.add(History, "deletes revision %s, number %d, before %s, number %d", gone.Name, gone.Revision, name, r.Revision)
+			older++
 		}
 	}
-	if n <= j.historyLimit() {
-		j.add(History, "deletes revision %s of %d, revisionHistoryLimit %d", gone.Name, n, j.historyLimit())
+	if surplus := n - j.historyLimit(); older >= surplus {
+		j.add(History, "deletes revision %s, number %d, and %d of %d are older and not needed, revisionHistoryLimit %d",
+			gone.Name, gone.Revision, older, n, j.historyLimit())
 	}
 }

@@ -34,9 +34,11 @@ func (s *sidecars) observe(c *Change) {
 }
 
 // outOfService tells whether a pod is not available because of an update, as far as the
-// author of the write knew. (SCS-8)
+// author of the write knew. One that did not serve when its reconcile updated it costs
+// nothing. (SCS-8)
 func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
-	return !j.available(pod) && (j.isUpdated(pod) || j.past.sidecars.taken[pod.UID])
+	observed := j.Observed.Pods[pod.Name]
+	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] || observed != nil && observed.UID == pod.UID && j.isUpdated(observed))
 }
 
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out

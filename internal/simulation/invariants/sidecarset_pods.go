@@ -80,10 +80,10 @@ func took(pod *corev1.Pod, name string) bool {
 	return s.Image == image(&pod.Spec, name) && s.ContainerID != ""
 }
 
-// stops tells whether a container runs nothing.
-func stops(pod *corev1.Pod, name string) bool {
+// goesOn tells whether a container was started, and has not stopped since.
+func goesOn(pod *corev1.Pod, name string) bool {
 	s := statusOf(pod, name)
-	return !s.Ready && s.State.Waiting != nil
+	return s.ContainerID != "" && s.State.Waiting == nil
 }
 
 // serving tells whether a container serves with an image, and goes on while that stands.

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podwright/podwright/sidecar/injection"
@@ -18,12 +19,23 @@ func (j *sidecarSetJudge) checkStatus() {
 		j.add(Spec, "%s of SidecarSet %s/%s", j.Verb, j.name(), j.Subresource)
 		return
 	}
+	if j.countsNothing(&after.Status) {
+		return
+	}
 	if !j.broken {
 		j.checkCounts(&after.Status, j.Observed)
 	}
 	if after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID {
 		j.add(Status, "observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
 	}
+}
+
+// countsNothing tells whether a status repeats what the author knew of it, but for
+// conditions: nothing is counted where the spec cannot be read, or its revision is missing.
+func (j *sidecarSetJudge) countsNothing(after *v1alpha1.SidecarSetStatus) bool {
+	rest := after.DeepCopy()
+	rest.Conditions = j.set.Status.Conditions
+	return len(after.Conditions) > 0 && equality.Semantic.DeepEqual(*rest, j.set.Status)
 }
 
 // checkCounts: the counters are those of a state. (SCS-21)

@@ -265,7 +265,7 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	if image(&before.Spec, old) == c.Image || image(&before.Spec, idle) == c.Image {
 		return // nothing is to be done, or it is a way back
 	}
-	if image(&before.Spec, idle) == c.UpgradeStrategy.HotUpgradeEmptyImage && !took(before, idle) && !stops(before, idle) {
+	if image(&before.Spec, idle) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !took(before, idle) {
 		j.add(Hot, "upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
 	}
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
