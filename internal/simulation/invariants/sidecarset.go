@@ -81,8 +81,8 @@ func (j *sidecarSetJudge) readStrategy() {
 			return otherwise
 		}
 		n, err := intstr.GetScaledValueFromIntOrPercent(value, j.matched, up)
-		j.confused = j.confused || err != nil || n < 0
-		return n
+		j.confused = j.confused || err != nil
+		return max(n, 0)
 	}
 	j.partition = number(strategy.Partition, 0, false)
 	j.maxUnavailable = number(strategy.MaxUnavailable, 1, true)
@@ -148,7 +148,7 @@ func (j *sidecarSetJudge) historyLimit() int {
 func (j *sidecarSetJudge) neededRevisions(s *State) map[string]string {
 	needed := map[string]string{}
 	for _, pod := range s.Pods {
-		if active(pod) {
+		if active(pod) && j.selector.Skips(pod, nil) == "" {
 			needed[j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetControllerRevision] = "pod " + pod.Name
 		}
 	}
@@ -184,7 +184,7 @@ func (j *sidecarSetJudge) checkRevision() {
 				j.add(History, "creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
 			}
 		}
-	case !metav1.IsControlledBy(before, j.set):
+	case !metav1.IsControlledBy(before, j.set) && (j.Known.Revisions[before.Name] == nil || !metav1.IsControlledBy(j.Known.Revisions[before.Name], j.set)):
 		j.add(Ownership, "%s of revision %s, which the SidecarSet does not control", j.Verb, before.Name)
 	case after == nil:
 		j.checkDropped(before)

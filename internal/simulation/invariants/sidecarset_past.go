@@ -38,7 +38,8 @@ func (s *sidecars) observe(c *Change) {
 // nothing. (SCS-8)
 func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 	observed := j.Observed.Pods[pod.Name]
-	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] || observed != nil && observed.UID == pod.UID && j.isUpdated(observed))
+	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] && (j.isUpdated(pod) || j.candidate(pod)) ||
+		observed != nil && observed.UID == pod.UID && j.isUpdated(observed))
 }
 
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out

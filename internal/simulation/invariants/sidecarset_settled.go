@@ -31,11 +31,11 @@ func (j *sidecarSetJudge) checkStatus() {
 }
 
 // countsNothing tells whether a status repeats what the author knew of it, but for
-// conditions: nothing is counted where the spec cannot be read, or its revision is missing.
+// conditions and collisions: nothing is counted where the spec cannot be read, or its revision is missing.
 func (j *sidecarSetJudge) countsNothing(after *v1alpha1.SidecarSetStatus) bool {
 	rest := after.DeepCopy()
-	rest.Conditions = j.set.Status.Conditions
-	return len(after.Conditions) > 0 && equality.Semantic.DeepEqual(*rest, j.set.Status)
+	rest.Conditions, rest.CollisionCount = j.set.Status.Conditions, j.set.Status.CollisionCount
+	return equality.Semantic.DeepEqual(*rest, j.set.Status)
 }
 
 // checkCounts: the counters are those of a state. (SCS-21)
