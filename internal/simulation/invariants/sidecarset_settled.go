@@ -73,18 +73,14 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	}
 	j := newSidecarSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
 	j.past = p
-	if set.Status.ObservedGeneration != set.Generation {
-		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
-	}
 	if j.broken {
 		if len(set.Status.Conditions) == 0 {
 			v.add(Status, "nobody can tell what the spec selects, and no condition says so")
 		}
 		return v
 	}
-	j.checkCounts(&set.Status, s)
 	latest := j.latest(s)
-	switch {
+	switch { // without a revision nothing is counted
 	case latest == nil && s.refuses("create", "controllerrevisions"):
 		return v
 	case latest == nil:
@@ -93,6 +89,10 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	case set.Status.LatestRevision != latest.Name:
 		v.add(Status, "latestRevision is %q, want %s", set.Status.LatestRevision, latest.Name)
 	}
+	if set.Status.ObservedGeneration != set.Generation {
+		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
+	}
+	j.checkCounts(&set.Status, s)
 	j.checkHistory(s)
 	if len(s.Refused) > 0 {
 		return v

@@ -270,7 +270,7 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	}
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
 	version := after.Annotations[is+works]
-	if version != j.set.ResourceVersion || after.Annotations[alt+other] != version || after.Annotations[alt+works] != before.Annotations[is+other] {
+	if version != j.set.ResourceVersion && version != j.Observed.Workload.GetResourceVersion() || after.Annotations[alt+other] != version || after.Annotations[alt+works] != before.Annotations[is+other] {
 		j.add(Hot, "upgrades %s of pod %s at version %s, and leaves versions %q and %q, peers %q and %q", c.Name, before.Name, j.set.ResourceVersion,
 			version, after.Annotations[is+other], after.Annotations[alt+works], after.Annotations[alt+other])
 	}
