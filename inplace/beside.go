@@ -48,7 +48,7 @@ func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waitin
 // Stopped tells whether a container runs nothing, as far as the kubelet has reported.
 func Stopped(pod *corev1.Pod, name string) bool {
 	status := containerStatus(pod, name)
-	return status == nil || !status.Ready && status.State.Running == nil && stopped(status)
+	return status == nil || status.State.Running == nil && !status.Ready
 }
 
 // Replace replaces the image of a container, and records in state what it ran before

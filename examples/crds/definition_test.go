@@ -21,12 +21,13 @@ import (
 
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
 )
 
 // definitions are the CRDs of all areas.
 func definitions() []*unstructured.Unstructured {
-	return slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs())
+	return slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs())
 }
 
 // internal decodes a CRD strictly, defaults it, and converts it to the version

@@ -13,6 +13,10 @@ var unusedRules = map[string]string{
 	"cloneset-controller: update clonesets/finalizers":               askedFor,
 	"daemonset-controller: get pods":                                 "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":             askedFor,
+	"sidecarset-controller: get controllerrevisions":                 "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: get pods":                                "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: get sidecarsets":                         "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: update sidecarsets/finalizers":           askedFor,
 	"statefulset-controller: delete persistentvolumeclaims":          askedFor,
 	"statefulset-controller: update statefulsets/finalizers":         askedFor,
 }

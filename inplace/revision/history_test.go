@@ -174,6 +174,22 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// Next for revisions of anything. (CS-CR5)
+func TestNextOf(t *testing.T) {
+	of := func(name, data string, number int64) *appsv1.ControllerRevision {
+		r := stored(name, data)
+		r.Revision = number
+		return r
+	}
+	history := []*appsv1.ControllerRevision{of("b", "two", 2), of("a", "one", 1)}
+	for data, want := range map[string]string{"two": "Use b (2)", "one": "Raise a to 3", "three": "Create wanted (3)"} {
+		d := revision.NextOf(history, of("wanted", data, 3), func(r *appsv1.ControllerRevision) bool { return string(r.Data.Raw) == data })
+		if d.String() != want || history[0].Name != "b" || history[1].Revision != 1 {
+			t.Errorf("%s: %s, want %s", data, d, want)
+		}
+	}
+}
+
 func TestSurplus(t *testing.T) {
 	history := []*appsv1.ControllerRevision{
 		numbered("e", 5, ""), numbered("a", 1, ""), numbered("c", 3, ""), numbered("b", 2, ""), numbered("d", 4, ""),

@@ -69,10 +69,14 @@ func (l inNamespace) Newest(ctx context.Context, _ string) (string, error) {
 }
 
 // InAnyNamespace reads a resource, for objects that have no namespace themselves, by names
-// that begin with the namespace and a slash.
-func InAnyNamespace(of Live) Live { return inAnyNamespace{of} }
+// that begin with the namespace and a slash. How far it is tells that of one namespace,
+// empty for all.
+func InAnyNamespace(namespace string, of Live) Live { return inAnyNamespace{of, namespace} }
 
-type inAnyNamespace struct{ Live }
+type inAnyNamespace struct {
+	Live
+	namespace string
+}
 
 func (l inAnyNamespace) Read(ctx context.Context, _, name string) (metav1.Object, error) {
 	namespace, name, found := strings.Cut(name, "/")
@@ -80,4 +84,8 @@ func (l inAnyNamespace) Read(ctx context.Context, _, name string) (metav1.Object
 		return nil, fmt.Errorf("the name %q has no namespace in front", namespace)
 	}
 	return l.Live.Read(ctx, namespace, name)
+}
+
+func (l inAnyNamespace) Newest(ctx context.Context, _ string) (string, error) {
+	return l.Live.Newest(ctx, l.namespace)
 }

@@ -119,10 +119,7 @@ func (p *Sync) revisionExists(
 		return collided(ctx) // whatever is in it
 	}
 	next, err := revision.Next([]*appsv1.ControllerRevision{found}, wanted)
-	if err != nil {
-		return err
-	}
-	if next.Action == revision.Create {
+	if err != nil || next.Action == revision.Create { // where wanted is of no pod template, only the same bytes are equal
 		return collided(ctx)
 	}
 	p.Wrote(caches.Revisions, found.ResourceVersion)

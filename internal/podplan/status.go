@@ -16,7 +16,7 @@ import (
 
 // Status says where a kind, whose status is an S with conditions of type C, has what
 // the statuses of all kinds have. Every kind has a type T of its own for the types
-// of conditions. All fields are required. No method changes a status that it is given.
+// of conditions. All fields but Negative are required. No method changes a status that it is given.
 type Status[S, C any, T ~string] struct {
 	DeepCopy func(*S) *S
 	// Fields returns pointers into a status.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/inplace/rollout"
@@ -60,6 +61,25 @@ func TestConditions(t *testing.T) {
 				t.Errorf("conditions (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A condition may be one that is False where there is a problem.
+func TestNegativeConditions(t *testing.T) {
+	now, before := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), metav1.NewTime(time.Date(2026, 1, 1, 11, 0, 0, 0, time.UTC))
+	negative := statuses
+	negative.Negative = []appsv1.StatefulSetConditionType{"A"}
+	problems := []rollout.Problem{{Condition: "A", Err: errors.New("x")}, {Condition: "B", Err: errors.New("y")}}
+	for _, test := range []struct {
+		old   string
+		since metav1.Time
+	}{{"False", before}, {"True", metav1.NewTime(now)}} {
+		observed := &appsv1.StatefulSetStatus{Conditions: []appsv1.StatefulSetCondition{{Type: "A", Status: corev1.ConditionStatus(test.old), LastTransitionTime: before}}}
+		want := []appsv1.StatefulSetCondition{{Type: "A", Status: "False", Message: "x", LastTransitionTime: test.since},
+			{Type: "B", Status: "True", Message: "y", LastTransitionTime: metav1.NewTime(now)}}
+		if diff := cmp.Diff(want, negative.Report(observed, observed, problems, now).Conditions); diff != "" {
+			t.Errorf("after %s (-want +got):\n%s", test.old, diff)
+		}
 	}
 }
 

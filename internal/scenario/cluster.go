@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -69,6 +70,15 @@ func New(t TB, owner metav1.OwnerReference) *Cluster {
 		T: t, Owner: owner, Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		alias: map[string]string{}, broken: map[types.UID]bool{}, frozen: map[types.UID]bool{},
 	}
+}
+
+// Fork returns a cluster that is as this one is now, and whose future is its own. Objects
+// are shared: nothing changes them in place.
+func (w *Cluster) Fork() *Cluster {
+	fork := *w
+	fork.Pods, fork.Claims, fork.Revisions = slices.Clone(w.Pods), slices.Clone(w.Claims), slices.Clone(w.Revisions)
+	fork.Refused, fork.alias, fork.broken, fork.frozen = maps.Clone(w.Refused), maps.Clone(w.alias), maps.Clone(w.broken), maps.Clone(w.frozen)
+	return &fork
 }
 
 // Bump returns a resourceVersion that was never used before.

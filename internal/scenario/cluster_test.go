@@ -202,3 +202,14 @@ func TestAnImageThatIsMissingReportsTheOneBefore(t *testing.T) {
 		t.Errorf("container status (-want +got):\n%s", diff)
 	}
 }
+
+func TestForksHaveFuturesOfTheirOwn(t *testing.T) {
+	w := New(t, metav1.OwnerReference{})
+	w.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p"}}}
+	fork := w.Fork()
+	fork.Edit("p", func(p *corev1.Pod) { p.Labels = map[string]string{"of": "fork"} })
+	w.Remove("p")
+	if len(w.Pods) != 0 || fork.Pod("p") == nil || fork.Pod("p").Labels["of"] != "fork" {
+		t.Errorf("want no pod and a changed one in the fork, got %v and %v", w.Pods, fork.Pods)
+	}
+}

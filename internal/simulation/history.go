@@ -258,6 +258,9 @@ func (h *history) serve(r *request, f fate) error {
 	} else if r.Verb == "create" && h.records[r.Resource].objects[r.object()] != nil { // it exists
 		h.refused++
 	}
+	if r.Verb == "get" && f.after != nil && h.records[r.Resource].objects[r.Name] == nil {
+		f.before, f.after = f.after, nil // what is lost is the answer that there is none
+	}
 	h.say("%s %s%s", r, f.name, r.patchInShort())
 	positions := map[string]int{}
 	for resource, record := range h.records {

@@ -1,9 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sidecarset says what is wrong with SidecarSets: with one by itself, with a
-// change of it, where two would inject things of the same name into one pod, and which
-// annotations a cluster's white list lets them patch.
+// Package sidecarset manages SidecarSets: it injects containers into pods that are created,
+// and updates the images of those containers later, in place.
 //
-// What they inject is computed in package injection. The rules are in RULES.md, by the
-// ids that comments cite.
+// Every reconcile of a SidecarSet has three steps. Observe reads the caches into a
+// [Snapshot]. [NewPlan], a pure function, decides: a [Plan] lists the revision to write and
+// the pods to update in their order, and for each that waits the rule and the number that
+// hold it. Apply does what the plan says. So every decision can be called in a unit test,
+// shown before it happens, and explained afterwards.
+//
+// Admission says what is wrong with SidecarSets: with one by itself, with a change of it,
+// where two would inject things of the same name into one pod, and which annotations a
+// cluster's white list lets them patch. What is injected is computed in package injection.
+//
+// What a SidecarSet does stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/sidecar/sidecarset/RULES.md
+//
+// # Differences
+//
+// SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is
+// the same. Where its behaviour harms users, this package does otherwise:
+//
+//   - A percentage in maxUnavailable is rounded up: 5% of 6 pods is 1. OpenKruise rounds
+//     down, and updates none.
+//   - A pod that is deleted in the middle of its update holds up nothing. Nothing is
+//     remembered of pods between two reconciles.
+//   - Two updates one upon the other take no more pods out of service than one: those of the
+//     first count until they are over.
+//   - A second hot upgrade of a pod that serves begins when the first is over: when the
+//     container that does not work any more is seen with the empty image.
+//   - The way back from a hot upgrade whose container fails has the former one work again.
+//     In OpenKruise the failing one stays at work.
+//   - One pod that cannot be updated does not hold up the others.
+//   - While the workload of a pod updates it in place its sidecars wait, for 5 minutes at most.
+//   - Pods that cannot be updated in place, and those that were created without the sidecars,
+//     are counted and named by conditions of the status, and by events. OpenKruise says
+//     nothing of them.
+//   - Images with a digest may come from a mirror, and images of two names may be the same.
+//   - conditions and selection of the status are additions; so is lastContainers in the state
+//     that is recorded on pods. Readers of OpenKruise ignore them.
 package sidecarset

@@ -60,6 +60,21 @@ func situations(t *testing.T) map[string]*Snapshot {
 		upgrade(w)
 		w.sync()
 	})
+	add("hot, while the old one is emptied", hot, func(w *world) {
+		w.edit("{updateStrategy: {maxUnavailable: 3}}")
+		upgrade(w)
+		w.sync()
+		w.kubelet()
+		w.sync()
+		for _, pod := range w.pods {
+			w.down(pod.Name, "mesh-1")
+		}
+		w.image("mesh", "mesh:3")
+	})
+	add("a namespace of which no webhook hears", log, func(w *world) {
+		w.pods = append(w.pods, w.bare("web-3"))
+		w.namespaces = map[string]*corev1.Namespace{"shop": {ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"control-plane": "a"}}}}
+	})
 	add("not injected", log, func(w *world) { w.pods = append(w.pods, w.bare("web-3")) })
 	add("not upgradable", log, func(w *world) { w.edit(`{containers: [{name: log, image: "log:1", env: [{name: a, value: b}]}]}`) })
 	add("namespaces", log+", namespaceSelector: {matchLabels: {team: a}}", func(w *world) {

@@ -40,7 +40,7 @@ const resourceNamespaces Resource = "namespaces" // which it only reads
 // The fields that a plan reads of pods, revisions and namespaces.
 const (
 	podFields = controller.Labels | controller.Annotations | controller.NodeName | controller.Phase | controller.Images | controller.Containers |
-		controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady
+		controller.ContainerStates | controller.ObservedGeneration | controller.Ready | controller.InPlaceUpdateReady
 	revisionFields  = controller.Owners | controller.Labels | controller.Annotations | controller.RevisionData
 	namespaceFields = controller.Labels
 )
@@ -55,7 +55,7 @@ func (o *Options) reads() []controller.Read {
 	revisions.Fields, revisions.Concern, revisions.Collect = revisionFields, controller.EachOf(setsOfRevision), true
 	return []controller.Read{
 		sets,
-		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, "").Pods,
+		{Resource: ResourcePods, Live: apiwriter.InAnyNamespace(o.PodNamespace, apiwriter.Pods(o.Kubernetes)), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.PodNamespace).Pods,
 			Index: caches.AddLabelPairIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
 		namespaces, revisions,
 	}
@@ -109,10 +109,12 @@ func (o *Options) enqueueMatching(pod *corev1.Pod, enqueue controller.Enqueue) {
 	}
 }
 
-// namespaceChanged enqueues the SidecarSets that select namespaces by their labels.
-func (o *Options) namespaceChanged(_ controller.Event, enqueue controller.Enqueue) {
+// namespaceChanged enqueues the SidecarSets that select namespaces by their labels; and all
+// of them where webhooks hear of the pods of a namespace from now on, or no longer.
+func (o *Options) namespaceChanged(e controller.Event, enqueue controller.Enqueue) {
+	heard := e.Before != nil && e.After != nil && has(e.Before.GetLabels(), noInjectionLabel) != has(e.After.GetLabels(), noInjectionLabel)
 	for _, object := range o.SidecarSets.GetIndexer().List() {
-		if set, ok := object.(*v1alpha1.SidecarSet); ok && set.Spec.NamespaceSelector != nil {
+		if set, ok := object.(*v1alpha1.SidecarSet); ok && (heard || set.Spec.NamespaceSelector != nil) {
 			enqueue(types.NamespacedName{Name: set.Name})
 		}
 	}
@@ -169,11 +171,8 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	return s, r.observeNamespaces(s)
 }
 
-// observeNamespaces reads the namespaces of the pods where a selector asks for their labels.
+// observeNamespaces reads the namespaces of the pods.
 func (r *Reconciler) observeNamespaces(s *Snapshot) (err error) {
-	if s.Set.Spec.NamespaceSelector == nil {
-		return nil
-	}
 	s.Namespaces = map[string]*corev1.Namespace{}
 	for _, pod := range s.Pods {
 		if _, known := s.Namespaces[pod.Namespace]; known {

@@ -47,6 +47,10 @@ type Options struct {
 	// Namespace is that of the manager, with the revisions of all SidecarSets. Default:
 	// DefaultRevisionNamespace.
 	Namespace string
+	// PodNamespace restricts the informer of pods that New makes itself to a namespace: pods
+	// of others are neither counted nor updated. Default: all namespaces. Of several
+	// controllers each would write a status of its own, so there is to be one.
+	PodNamespace string
 	// SidecarSets, Pods, Namespaces and Revisions, at least those of Namespace with the
 	// label v1alpha1.SidecarSetNameLabel, are informers that the caller shares and runs.
 	// New adds indexes to them, so they must not have been started before. Where one is

@@ -27,7 +27,8 @@ type Plan struct {
 	// that do not have its containers, by namespace and name, each with the reason.
 	NotInjected []rollout.Wait
 	// NotUpgradable lists the pods that cannot be updated in place, by namespace and name,
-	// each with the reason. They are not among those that wait.
+	// each with the reason: no container of them, which are not among those that wait, and
+	// then those with native sidecars of another image.
 	NotUpgradable []rollout.Wait
 
 	// Status is the status to write, or nil when the present one stands.

@@ -83,8 +83,8 @@ func (p *planner) reset(pod *pod) error {
 }
 
 // awaitsFlip says why the hot upgrade before has to be over first; nil where it is, and
-// where the next one replaces one of its containers before any is emptied. It is about
-// those containers whose image changes. (SCS-19)
+// where the pod does not serve: what that upgrade brought may be the reason, and the next
+// one the repair. It is about those containers whose image changes. (SCS-19)
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
@@ -92,7 +92,11 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 			continue
 		}
 		idle := pod.idle(s)
-		if containerOf(pod.Pod, idle).Image != s.empty { // its reset waits for what may never come
+		if containerOf(pod.Pod, idle).Image != s.empty {
+			if pod.serves() {
+				return &rollout.Reason{Rule: RuleHotUpgrade,
+					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
+			}
 			continue
 		}
 		if waiting := p.awaits(pod, idle); waiting != "" && !inplace.Stopped(pod.Pod, idle) {
@@ -104,7 +108,7 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 
 // upgradeHot gives one of both containers of a hot one its new image, and has it work from
 // then on. (SCS-16, SCS-17)
-func (c *change) upgradeHot(s *sidecar, working map[string]string) error {
+func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 	pod, version := c.pod.Pod, c.p.Set.ResourceVersion
 	if containerOf(pod, c.pod.worker(s)).Image == s.image {
 		return nil
@@ -116,7 +120,7 @@ func (c *change) upgradeHot(s *sidecar, working map[string]string) error {
 	if err := inplace.Replace(c.Patch, pod, picked, s.image, c.state); err != nil {
 		return err
 	}
-	working[s.name] = picked
+	works[s.name] = picked
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
 	c.SetAnnotation(is+picked, version)
 	c.SetAnnotation(alt+picked, pod.Annotations[is+other])
@@ -143,11 +147,11 @@ func (p *planner) pick(pod *pod, s *sidecar) (picked, other string) {
 
 // upgrade gives the containers of a pod their new images. (SCS-11, SCS-16)
 func (c *change) upgrade() error {
-	working := maps.Clone(c.pod.working)
+	works := map[string]string{} // from now on
 	for i := range c.p.sidecars {
 		s := &c.p.sidecars[i]
 		if s.hot {
-			if err := c.upgradeHot(s, working); err != nil {
+			if err := c.upgradeHot(s, works); err != nil {
 				return err
 			}
 			continue
@@ -156,8 +160,13 @@ func (c *change) upgrade() error {
 			return err
 		}
 	}
-	if maps.Equal(working, c.pod.working) {
+	if len(works) == 0 {
 		return nil
 	}
+	working, err := c.pod.working()
+	if err != nil {
+		return err
+	}
+	maps.Copy(working, works)
 	return c.annotate(v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, working)
 }

@@ -106,9 +106,16 @@ func TestHotUpgradeTwice(t *testing.T) {
 		{"the new one crashes", "mesh:crash", func(w *world) { w.kubelet() }, "mesh:v3", "update, mesh:v1 mesh:v3 works mesh-2"},
 		{"the new one crashes, and the way back is taken", "mesh:crash", func(w *world) { w.kubelet() }, "mesh:v1",
 			"update, mesh:v1 mesh:crash works mesh-1"},
+		{"the next new one crashes", "mesh:v2", func(w *world) {
+			w.kubelet()
+			w.settle()
+			w.image("mesh", "mesh:crash")
+			w.sync()
+			w.kubelet()
+		}, "mesh:v3", "update, mesh:v3 mesh:v2 works mesh-1"},
 		{"neither serves", "mesh:crash", func(w *world) { w.kubelet(); w.down("a", "mesh-1") }, "mesh:v3",
 			"update, mesh:v3 mesh:crash works mesh-1"},
-		{"main is down: nothing is emptied, and nothing waits for that", "mesh:v2", func(w *world) { w.kubelet(); w.down("a", "main") }, "mesh:v3",
+		{"main is down: the next may repair it", "mesh:v2", func(w *world) { w.kubelet(); w.down("a", "main") }, "mesh:v3",
 			"update, mesh:v3 mesh:v2 works mesh-1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -176,12 +183,12 @@ func TestHotUpgradeOfSeveral(t *testing.T) {
 	w := newWorld(t, `{containers: [{name: one, image: "mesh:v1"`+hot+`, {name: two, image: "mesh:v1"`+hot+`]}`)
 	other := newWorld(t, `{containers: [{name: three, image: "mesh:v1"`+hot+`]}`).set
 	other.Name, other.UID = "other", "uid-of-other"
-	pod := w.addAs(w.bare("a"), w.set, other)
+	w.addAs(w.bare("a"), w.set, other)
 	records := map[string]string{}
 	w.settle()
 	w.image("one", "mesh:v2")
 	w.settle()
-	pod = w.pod("a")
+	pod := w.pod("a")
 	if err := json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &records); err != nil {
 		t.Error(err)
 	}

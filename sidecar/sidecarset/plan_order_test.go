@@ -34,6 +34,11 @@ func TestOrder(t *testing.T) {
 	if got := strings.Join(updates(w.plan()), " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	w.pods[8].Labels["lifecycle.apps.kruise.io/state"] = "PreparingUpdate"
+	if got := strings.Join(updates(w.plan()), " "); !strings.HasPrefix(got, "p0008 p0007") {
+		t.Errorf("%s, want p0008 first, whose workload prepares it", got)
+	}
+	delete(w.pods[8].Labels, "lifecycle.apps.kruise.io/state")
 	slices.Reverse(w.pods)
 	if got := strings.Join(updates(w.plan()), " "); got != want {
 		t.Errorf("listed in another order: %s, want %s", got, want)

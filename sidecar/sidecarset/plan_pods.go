@@ -20,9 +20,8 @@ import (
 // pod is a pod that a SidecarSet injected into, with what every step wants to know of it.
 type pod struct {
 	podplan.View
-	waiting string            // why a container has not taken its image; empty where all have
-	ready   bool              // it serves, and no hot container is still to be emptied
-	working map[string]string // which hot containers work, those of other SidecarSets too
+	waiting string // why a container has not taken its image; empty where all have
+	ready   bool   // it serves, and no hot container is still to be emptied
 
 	states *states // nil: not read yet
 }
@@ -64,7 +63,7 @@ func (p *planner) view(pod *pod) (incomplete string) {
 				v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, working, s.name, s.first, s.second)
 		}
 	}
-	pod.Updated = p.recorded(pod.Pod, v1alpha1.SidecarSetHashAnnotation, p.hashes.Containers)
+	pod.Updated = p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation) == p.hashes.Containers
 	pod.waiting = p.inconsistent(pod, nil)
 	pod.ready = pod.serves() && !p.flipping(pod)
 	pod.Available = pod.ready && pod.waiting == ""
@@ -74,16 +73,27 @@ func (p *planner) view(pod *pod) (incomplete string) {
 // serves tells whether a pod is in service, whatever its hot containers do.
 func (pod *pod) serves() bool { return lifecycle.Ready(pod.Pod) }
 
-// worker names the container of a hot one that works.
+// worker names the container of a hot one that works; empty where nobody knows. An entry
+// as it is mostly written is read without decoding the others.
 func (pod *pod) worker(s *sidecar) string {
-	if pod.working == nil {
-		pod.working = map[string]string{}
-		text := pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]
-		if json.Unmarshal([]byte(text), &pod.working) != nil || pod.working == nil {
-			pod.working = map[string]string{}
-		}
+	text := pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]
+	switch first, second := strings.Contains(text, s.firstWorks), strings.Contains(text, s.secondWorks); {
+	case first && !second:
+		return s.first
+	case second && !first:
+		return s.second
 	}
-	return pod.working[s.name]
+	working, _ := pod.working()
+	return working[s.name]
+}
+
+// working reads which hot containers work, those of other SidecarSets too.
+func (pod *pod) working() (working map[string]string, err error) {
+	const annotation = v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation
+	if err = json.Unmarshal([]byte(pod.Annotations[annotation]), &working); err != nil {
+		return nil, fmt.Errorf("annotation %s is no JSON object of names: %w; correct it", annotation, err)
+	}
+	return working, nil
 }
 
 // idle names the container of a hot one that does not work.

@@ -18,14 +18,21 @@ import (
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
-// recorded tells whether a pod has a hash of the SidecarSet. That it has is mostly seen
-// without decoding anything.
-func (p *planner) recorded(pod *corev1.Pod, annotation, hash string) bool {
-	if strings.Contains(pod.Annotations[annotation], `"hash":"`+hash+`","sidecarSetName":"`+p.Set.Name+`"`) {
-		return true
+// recordedHash is the hash that a pod has of the SidecarSet; empty where it has none that
+// can be read. Records as they are mostly written are read without decoding all of them.
+func (p *planner) recordedHash(pod *corev1.Pod, annotation string) string {
+	const begin = `"hash":"`
+	text := pod.Annotations[annotation]
+	if end := strings.Index(text, p.hashEnd); end >= 0 {
+		if at := strings.LastIndex(text[:end], begin); at >= 0 && !strings.ContainsAny(text[at+len(begin):end], `"\`) {
+			return text[at+len(begin) : end]
+		}
+	}
+	if text == "" {
+		return ""
 	}
 	records, _ := injection.Records(pod, annotation)
-	return records[p.Set.Name].SidecarSetHash == hash
+	return records[p.Set.Name].SidecarSetHash
 }
 
 // states is what SidecarSets have recorded of their updates of a pod.

@@ -25,7 +25,7 @@ func TestNotUpgradable(t *testing.T) {
 	first := w.set.Status.LatestRevision
 	w.edit(`{containers: [{name: log, image: "log:v2", env: [{name: A, value: b}], args: [x]}]}`)
 	plan := w.sync()
-	want := fmt.Sprintf("4 pods cannot be updated in place, of a running container only the image can change: shop/a, shop/b, shop/c, and 1 more "+
+	want := fmt.Sprintf("4 pods cannot be updated in place: shop/a, shop/b, shop/c, and 1 more "+
 		"(containers[agent], containers[log].args, containers[log].env changed since revision %s); recreate them, or change it back", first)
 	c := conditionOf(plan.Status, notUpgradable)
 	if c == nil || c.Status != corev1.ConditionTrue || c.Message != want || !c.LastTransitionTime.Equal(&metav1.Time{Time: noon}) {
@@ -50,6 +50,36 @@ func TestNotUpgradable(t *testing.T) {
 	plan = w.sync()
 	if got := strings.Join(updates(plan), " "); got != "a b c" || len(plan.NotUpgradable) > 0 || conditionOf(plan.Status, notUpgradable) != nil {
 		t.Errorf("taken back: %s", plan)
+	}
+}
+
+// Native sidecars are updated with their pods: those of another image are named. (SCS-14)
+func TestNativeSidecars(t *testing.T) {
+	const spec = `{containers: [{name: log, image: "log:v1"}], initContainers: [{name: init, image: "init:v1"}, {name: proxy, image: "proxy:v1", restartPolicy: Always}]}`
+	w := newWorld(t, spec)
+	w.add("a", "b")
+	w.settle()
+	w.edit(strings.NewReplacer("init:v1", "init:v2").Replace(spec))
+	if plan := w.sync(); len(plan.NotUpgradable) > 0 {
+		t.Errorf("an init container: %s", plan)
+	}
+	w.edit(strings.NewReplacer("v1", "v2").Replace(spec))
+	w.add("c")
+	plan := w.sync()
+	if got := strings.Join(updates(plan), " "); got != "a" || waits(plan, "a") != "NotUpgradable" || waits(plan, "b") != "MaxUnavailable NotUpgradable" || waits(plan, "c") != "" {
+		t.Errorf("a native sidecar, and a container: %s", plan)
+	}
+	const want = "2 pods cannot be updated in place: shop/a, shop/b (initContainers[proxy].image was proxy:v1 before, and is updated with the pod alone); recreate them, or change it back"
+	if c := conditionOf(plan.Status, notUpgradable); c == nil || c.Message != want {
+		t.Errorf("condition %+v, want %s", c, want)
+	}
+	w.edit(`{containers: [{name: log, image: "log:v2", args: [x]}]}`)
+	if plan := w.plan(); len(plan.NotUpgradable) != 3 || waits(plan, "a") != "NotUpgradable" {
+		t.Errorf("a field of a container, too: %s", plan)
+	}
+	w.edit("{updateStrategy: {type: NotUpdate}}")
+	if plan := w.plan(); len(plan.NotUpgradable) > 0 {
+		t.Errorf("that are not to be updated: %s", plan)
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -105,13 +107,7 @@ func (p *planner) planHistory() {
 	if wanted, err := injection.Wanted(p.set, p.History); err == nil {
 		used[wanted.Name] = true
 	}
-	for _, pod := range p.Pods {
-		if pod == nil || !active(pod) {
-			continue
-		}
-		records, _ := injection.Records(pod, v1alpha1.SidecarSetHashAnnotation)
-		used[records[p.Set.Name].SidecarSetControllerRevision] = true
-	}
+	p.markUsed(used)
 	oldest := slices.Clone(p.History)
 	revision.Sort(oldest)
 	for _, r := range oldest {
@@ -119,6 +115,20 @@ func (p *planner) planHistory() {
 			p.plan.Revisions.Delete = append(p.plan.Revisions.Delete, r)
 			surplus--
 		}
+	}
+}
+
+// markUsed marks the revisions that the records of pods name. Records are not decoded:
+// what has the name of a revision in it is a record of that.
+func (p *planner) markUsed(used map[string]bool) {
+	for _, r := range p.History {
+		if used[r.Name] {
+			continue
+		}
+		quoted := `"` + r.Name + `"`
+		used[r.Name] = slices.ContainsFunc(p.Pods, func(pod *corev1.Pod) bool {
+			return pod != nil && active(pod) && strings.Contains(pod.Annotations[v1alpha1.SidecarSetHashAnnotation], quoted)
+		})
 	}
 }
 

@@ -158,7 +158,7 @@ func (p *planner) leave(ordered []*pod) []*pod {
 	r := &p.plan.Rollout
 	n := max(0, len(ordered)-int(r.Partition))
 	reason := &rollout.Reason{Rule: rollout.RulePartition, Limit: r.Partition, Observed: r.Candidates,
-		Message: fmt.Sprintf("partition %d: %d pods could be updated, and this is one of the last of them", r.Partition, r.Candidates)}
+		Message: fmt.Sprintf("partition %d: %s could be updated, and the last of them stay", r.Partition, number(int(r.Candidates)))}
 	for _, pod := range ordered[n:] {
 		p.Wait(pod.Pod, reason)
 	}
@@ -187,7 +187,7 @@ func (p *planner) take(chosen []*pod) (taken []*pod) {
 		if pod.serves() && n >= r.MaxUnavailable {
 			if full == nil {
 				full = &rollout.Reason{Rule: rollout.RuleMaxUnavailable, Limit: r.MaxUnavailable, Observed: n,
-					Message: fmt.Sprintf("maxUnavailable %d: %d pods are being updated or are updated and not ready", r.MaxUnavailable, n)}
+					Message: fmt.Sprintf("maxUnavailable %d: %s out of service because of updates", r.MaxUnavailable, number(int(n)))}
 			}
 			p.Wait(pod.Pod, full)
 			continue

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -19,36 +21,28 @@ import (
 // differs says why a pod cannot be updated in place; nil where it can. (SCS-14)
 func (p *planner) differs(pod *pod) *rollout.Reason {
 	const annotation = v1alpha1.SidecarSetHashWithoutImageAnnotation
-	if p.recorded(pod.Pod, annotation, p.hashes.WithoutImage) {
+	switch p.recordedHash(pod.Pod, annotation) {
+	case p.hashes.WithoutImage:
 		return nil
-	}
-	records, err := injection.Records(pod.Pod, annotation)
-	if err != nil {
-		p.PodProblem(&pod.View, err)
-		return &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}
-	}
-	if _, is := records[p.Set.Name]; !is {
+	case "":
+		if _, err := injection.Records(pod.Pod, annotation); err != nil {
+			p.PodProblem(&pod.View, err)
+			return &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()}
+		}
 		return &rollout.Reason{Rule: RuleNotUpgradable, Message: fmt.Sprintf("annotation %s has no record of the SidecarSet", annotation)}
 	}
-	records, _ = injection.Records(pod.Pod, v1alpha1.SidecarSetHashAnnotation)
-	return p.difference(records[p.Set.Name].SidecarSetHash)
+	return p.difference(p.recordedHash(pod.Pod, v1alpha1.SidecarSetHashAnnotation))
 }
 
 // difference says in what the containers with a hash differ from the present ones, once for
 // all pods of it. (SCS-14)
 func (p *planner) difference(hash string) *rollout.Reason {
-	if reason := p.differences[hash]; reason != nil {
-		return reason
-	}
-	reason := &rollout.Reason{Rule: RuleNotUpgradable, Message: "something beside the images has changed"}
-	if revision, fields := p.changedSince(hash); len(fields) > 0 {
-		reason.Message = fmt.Sprintf("%s changed since revision %s", strings.Join(fields, ", "), revision)
-	}
-	if p.differences == nil {
-		p.differences = map[string]*rollout.Reason{}
-	}
-	p.differences[hash] = reason
-	return reason
+	return p.once(hash, func() string {
+		if revision, fields := p.changedSince(hash); len(fields) > 0 {
+			return fmt.Sprintf("%s changed since revision %s", strings.Join(fields, ", "), revision)
+		}
+		return "something beside the images has changed"
+	})
 }
 
 // changedSince finds the revision whose containers have a hash, and names the fields, but
@@ -109,24 +103,70 @@ func fieldsByName(containers []v1alpha1.SidecarContainer) map[string]map[string]
 	return all
 }
 
-// reportPods reports the pods that only their owners can help: those that cannot be
-// updated in place, and those that were not injected. (SCS-14, SCS-22)
-func (p *planner) reportPods() {
-	if pods := p.plan.NotUpgradable; len(pods) > 0 {
-		p.Problem(notUpgradable, fmt.Errorf("%s cannot be updated in place, of a running container only the image can change: %s (%s); recreate them, or change it back",
-			number(pods), names(pods), pods[0].Reason))
+// judgeNatives lists the pods that have native sidecars of another image: these are
+// updated with their pods. (SCS-14)
+func (p *planner) judgeNatives() {
+	if len(p.natives) == 0 {
+		return
 	}
-	if pods := p.plan.NotInjected; len(pods) > 0 {
-		p.Problem(notInjected, fmt.Errorf("%s without the sidecars: %s (%s)", number(pods), names(pods), pods[0].Reason))
+	listed := map[*corev1.Pod]bool{}
+	for _, w := range p.plan.NotUpgradable {
+		listed[w.Pod] = true
+	}
+	for _, pod := range p.pods {
+		for _, native := range p.natives {
+			if listed[pod.Pod] {
+				break
+			}
+			i := slices.IndexFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == native.Name })
+			if i < 0 || pod.Spec.InitContainers[i].Image == native.Image {
+				continue
+			}
+			p.plan.NotUpgradable = append(p.plan.NotUpgradable, rollout.Wait{Pod: pod.Pod, Reason: p.nativeDiffers(native, pod.Spec.InitContainers[i].Image)})
+			break
+		}
 	}
 }
 
-// number says how many pods there are.
-func number(pods []rollout.Wait) string {
-	if len(pods) == 1 {
+// nativeDiffers says that a native sidecar has another image, once for all pods of it.
+func (p *planner) nativeDiffers(native *v1alpha1.SidecarContainer, image string) *rollout.Reason {
+	return p.once("native "+native.Name+" "+image, func() string {
+		return fmt.Sprintf("initContainers[%s].image was %s before, and is updated with the pod alone", native.Name, image)
+	})
+}
+
+// once makes a reason once for all pods that have the same.
+func (p *planner) once(key string, message func() string) *rollout.Reason {
+	if p.differences[key] == nil {
+		if p.differences == nil {
+			p.differences = map[string]*rollout.Reason{}
+		}
+		p.differences[key] = &rollout.Reason{Rule: RuleNotUpgradable, Message: message()}
+	}
+	return p.differences[key]
+}
+
+// reportPods reports the pods that only their owners can help: those that cannot be
+// updated in place, and those that were not injected. (SCS-14, SCS-22)
+func (p *planner) reportPods() {
+	if p.set.Spec.UpdateStrategy.Type != v1alpha1.NotUpdateSidecarSetStrategyType {
+		p.judgeNatives()
+	}
+	if pods := p.plan.NotUpgradable; len(pods) > 0 {
+		p.Problem(notUpgradable, fmt.Errorf("%s cannot be updated in place: %s (%s); recreate them, or change it back",
+			number(len(pods)), names(pods), pods[0].Reason))
+	}
+	if pods := p.plan.NotInjected; len(pods) > 0 {
+		p.Problem(notInjected, fmt.Errorf("%s without the sidecars: %s (%s)", number(len(pods)), names(pods), pods[0].Reason))
+	}
+}
+
+// number is a number of pods in words.
+func number(n int) string {
+	if n == 1 {
 		return "1 pod"
 	}
-	return fmt.Sprintf("%d pods", len(pods))
+	return fmt.Sprintf("%d pods", n)
 }
 
 // names names the first of some pods.

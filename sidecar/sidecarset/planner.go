@@ -29,8 +29,10 @@ type planner struct {
 
 	set       *v1alpha1.SidecarSet // with its defaults
 	hashes    injection.Hashes
+	hashEnd   string // what follows the hash in a record of the SidecarSet
 	sidecars  []sidecar
-	names     []string // of their containers in pods
+	names     []string                     // of their containers in pods
+	natives   []*v1alpha1.SidecarContainer // the init containers that go on
 	selector  *injection.Selector
 	chosen    labels.Selector // of the pods to update
 	selection v1alpha1.SidecarSetSelection
@@ -43,10 +45,11 @@ type planner struct {
 
 // sidecar is a container of the SidecarSet.
 type sidecar struct {
-	name, image   string
-	hot           bool
-	first, second string // names of both hot containers
-	empty         string // the image of the one that does not work
+	name, image             string
+	hot                     bool
+	first, second           string // names of both hot containers
+	firstWorks, secondWorks string // their entries in the annotation of those that work
+	empty                   string // the image of the one that does not work
 }
 
 var zero, one = intstr.FromInt32(0), intstr.FromInt32(1)
@@ -65,17 +68,24 @@ func (p *planner) read() (err error) {
 	if p.hashes, err = injection.HashesOf(p.set); err != nil {
 		return err
 	}
+	p.hashEnd = `","sidecarSetName":"` + p.Set.Name + `"`
 	for c := range p.set.Spec.Containers {
 		container := &p.set.Spec.Containers[c]
 		s := sidecar{name: container.Name, image: container.Image, hot: container.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade}
 		if s.hot {
 			s.empty = container.UpgradeStrategy.HotUpgradeEmptyImage
 			s.first, s.second = injection.HotContainers(s.name)
+			s.firstWorks, s.secondWorks = fmt.Sprintf("%q:%q", s.name, s.first), fmt.Sprintf("%q:%q", s.name, s.second)
 			p.names = append(p.names, s.first, s.second)
 		} else {
 			p.names = append(p.names, s.name)
 		}
 		p.sidecars = append(p.sidecars, s)
+	}
+	for c := range p.set.Spec.InitContainers {
+		if container := &p.set.Spec.InitContainers[c]; ptr.Deref(container.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
+			p.natives = append(p.natives, container)
+		}
 	}
 	p.selector = injection.NewSelector(p.set)
 	if problem := p.selector.Problem(); problem != "" {

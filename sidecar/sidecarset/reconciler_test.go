@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -108,6 +110,10 @@ func TestTriggers(t *testing.T) {
 				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{})
 				c.Must(err)
 			}, 0, []int32{0, 1}},
+			{"no webhook hears of the pods of its namespace any more", func() {
+				_, err := c.Kube.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"control-plane":""}}}`), metav1.PatchOptions{})
+				c.Must(err)
+			}, 2, []int32{0, 1}},
 		} {
 			before := reconciles.Count()
 			step.act()
@@ -138,6 +144,39 @@ func TestRevisionThatIsDeleted(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestCollision: a revision gets another name where something else has it. (SCS-R3)
+func TestCollision(t *testing.T) {
+	for name, change := range map[string]func(*appsv1.ControllerRevision){
+		"of its own, with other data": func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte(`{"spec":{"containers":[]}}`) },
+		"that cannot be read":         func(r *appsv1.ControllerRevision) { r.Data.Raw = []byte(`{"spec":null}`) },
+		"of another":                  func(r *appsv1.ControllerRevision) { r.OwnerReferences[0].UID = "other" },
+		"of nobody":                   func(r *appsv1.ControllerRevision) { r.OwnerReferences = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.create("{}", "web-a")
+				c.Settle()
+				revisions := c.Kube.AppsV1().ControllerRevisions(DefaultRevisionNamespace)
+				taken, err := revisions.Get(t.Context(), c.get("web").Status.LatestRevision, metav1.GetOptions{})
+				c.Must(err)
+				c.Must(revisions.Delete(t.Context(), taken.Name, metav1.DeleteOptions{}))
+				taken.UID, taken.ResourceVersion = "", ""
+				change(taken)
+				_, err = revisions.Create(t.Context(), taken, metav1.CreateOptions{})
+				c.Must(err)
+				c.Settle()
+				status := c.get("web").Status
+				if status.LatestRevision == taken.Name || ptr.Deref(status.CollisionCount, 0) != 1 {
+					t.Errorf("revision %s beside %s, %d collisions", status.LatestRevision, taken.Name, ptr.Deref(status.CollisionCount, 0))
+				}
+				if _, err := revisions.Get(t.Context(), status.LatestRevision, metav1.GetOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
 
 // TestEvents: those about pods say that a hot container was emptied, or why not. (SCS-W8)

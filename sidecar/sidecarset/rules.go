@@ -14,9 +14,9 @@ import (
 // them; recording events counts where there is a Recorder. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
-// that a manifest can be written without a cluster. All rules take a ClusterRole:
-// SidecarSets have no namespace, and events about them are recorded in the namespace
-// default.
+// that a manifest can be written without a cluster. SidecarSets and namespaces take a
+// ClusterRole; for pods and events a Role is enough where Options.PodNamespace is set:
+// events about SidecarSets, which are recorded in the namespace default, are lost then.
 func Rules(o Options) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
 		manifests.Rule(v1alpha1.GroupName, "sidecarsets", "get list watch"),

@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -49,6 +50,11 @@ func simulated(bug bug) *simulation.Workload {
 		Push:        push,
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
+			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read,
+				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+					hashes, err := injection.HashesOf(set)
+					return hashes.Containers, hashes.WithoutImage, err
+				}}
 			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 		},
 	}

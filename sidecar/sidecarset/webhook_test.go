@@ -26,7 +26,6 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/podwright/podwright/internal/conformance"
-	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -261,18 +260,6 @@ func TestWebhookContainers(t *testing.T) {
 	}
 	if rules := (&sidecarset.Webhook{}).Rules(); rules != nil {
 		t.Errorf("without Containers it needs %v", rules)
-	}
-}
-
-// The configurations lead to the paths that are served.
-func TestWebhooks(t *testing.T) {
-	mutating, validating := sidecar.Webhooks()
-	if len(mutating) != 1 || len(validating) != 1 {
-		t.Fatalf("%d and %d webhooks", len(mutating), len(validating))
-	}
-	got := []string{mutating[0].Name, *mutating[0].ClientConfig.Service.Path, validating[0].Name, *validating[0].ClientConfig.Service.Path}
-	if diff := cmp.Diff([]string{"msidecarset.kb.io", sidecarset.MutatePath, "vsidecarset.kb.io", sidecarset.ValidatePath}, got); diff != "" {
-		t.Errorf("webhooks (-want +got):\n%s", diff)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 
 // TestConformance scales CloneSets with claims in, and updates their pods in place.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	conformance.Test(t, conformance.Kind{
 		Resource: fakecluster.CustomResource(v1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
 		Watches:  []string{"clonesets", "pods", "persistentvolumeclaims", "controllerrevisions", "nodes"},

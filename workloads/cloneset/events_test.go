@@ -190,6 +190,7 @@ func describe(p *Plan) string {
 var changeable = regexp.MustCompile(mutation.Metadata + "|" + mutation.OfPods)
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	t.Parallel()
 	reads := mutation.Reads{}
 	for name, w := range situations(t) {
 		s := w.snapshot()
@@ -215,6 +216,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 }
 
 func TestEverythingThatThePlannerReadsOfClaimsAndRevisionsMatters(t *testing.T) {
+	t.Parallel()
 	reads := mutation.Reads{}
 	for _, w := range situations(t) {
 		s := w.snapshot()

@@ -25,6 +25,7 @@ import (
 // every plan on the way. When nobody interferes any more, the CloneSet must
 // settle where its spec wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(rt)
 		w.Spec(fmt.Sprint("replicas=", rapid.IntRange(0, 8).Draw(rt, "replicas")))

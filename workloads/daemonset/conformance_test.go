@@ -59,11 +59,13 @@ func update(c *conformance.Cluster, name string) {
 
 // TestConformance recreates pods for an update. (DS-1, DS-11)
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	conformance.Test(t, suite(`{"spec":{"revisionHistoryLimit":0,"updateStrategy":{"rollingUpdate":{"maxUnavailable":2}}}}`, "delete controllerrevisions", update))
 }
 
 // TestConformanceInPlace updates pods in place. (DS-1, DS-13)
 func TestConformanceInPlace(t *testing.T) {
+	t.Parallel()
 	k := suite(`{"spec":{"revisionHistoryLimit":0,"updateStrategy":{"rollingUpdate":{"rollingUpdateType":"InPlaceIfPossible","maxUnavailable":2}}}}`,
 		"delete controllerrevisions,patch pods,patch pods/status", update)
 	k.Writes = slices.DeleteFunc(k.Writes, func(write string) bool { return write == "delete pods" })
@@ -72,11 +74,13 @@ func TestConformanceInPlace(t *testing.T) {
 
 // TestConformanceSurge updates pods by others beside them. (DS-1, DS-14)
 func TestConformanceSurge(t *testing.T) {
+	t.Parallel()
 	conformance.Test(t, suite(`{"spec":{"revisionHistoryLimit":0,"minReadySeconds":1,"updateStrategy":{"rollingUpdate":{"maxSurge":2}}}}`, "delete controllerrevisions", update))
 }
 
 // TestConformanceOfNodes relabels a node, which fits the pod no more. (DS-1, DS-3)
 func TestConformanceOfNodes(t *testing.T) {
+	t.Parallel()
 	conformance.Test(t, suite(`{"spec":{"template":{"spec":{"nodeSelector":{"zone":"a"}}}}}`, "",
 		func(c *conformance.Cluster, _ string) {
 			(&cluster{Cluster: c.Cluster}).patchNode("n1", `{"metadata":{"labels":{"zone":"b"}}}`)

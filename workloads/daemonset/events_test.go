@@ -74,6 +74,7 @@ func describe(p *Plan) string {
 const changeable = mutation.Metadata + `|^\.ObjectMeta\.OwnerReferences`
 
 func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
+	t.Parallel()
 	reads := mutation.Reads{}
 	can := regexp.MustCompile(changeable + "|" + mutation.OfPods)
 	for name, s := range situations(t) {

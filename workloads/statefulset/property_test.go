@@ -22,6 +22,7 @@ import (
 // template is a good one, the StatefulSet must settle where its spec
 // wants it.
 func TestPlanKeepsItsPromises(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(rt)
 		w.begin(rt)

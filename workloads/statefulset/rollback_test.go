@@ -17,6 +17,7 @@ import (
 // gives the template a good image again: the one before, or another. Nobody
 // deletes a pod by hand, and nothing but kubelets and reconciles happens.
 func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
+	t.Parallel()
 	const replicas = 3
 	for _, policy := range []string{
 		"policy=OrderedReady", "policy=Parallel maxUnavailable=1", "policy=Parallel maxUnavailable=2", "policy=Parallel maxUnavailable=100%",
@@ -31,32 +32,37 @@ func TestABrokenUpdateCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// takeBackAtEveryStage takes an update back after so many reconciles.
+// takeBackAtEveryStage takes an update back after so many reconciles, until they do
+// nothing more.
 func takeBackAtEveryStage(t *testing.T, replicas int, spec string) {
+	before := newScenario(t)
+	before.Spec(append(strings.Fields(spec), fmt.Sprint("replicas=", replicas), "gate=InPlaceUpdateReady")...)
+	before.rollOut(t, "")
 	for _, broken := range []string{"nginx:bad", "nginx:missing"} {
-		for _, good := range []string{"nginx:1", "nginx:2"} {
-			for stage := range 8 {
-				w := newScenario(t)
-				w.Spec(append(strings.Fields(spec), fmt.Sprint("replicas=", replicas), "gate=InPlaceUpdateReady")...)
-				w.rollOut(t, "")
-				w.Spec("image=" + broken)
-				idle := 0 // reconciles since the last one that did something
-				for range stage {
-					w.Kubelets()
-					plan := NewPlan(w.snapshot())
-					w.checkAndApply(plan)
-					if idle++; acts(plan) {
-						idle = 0
-					}
-				}
-				if idle > 2 {
-					break // the stage before was the same
-				}
-				w.Spec("image=" + good)
-				w.rollOut(t, fmt.Sprintf("%s, after %d reconciles back to %s", broken, stage, good))
+		w := before.fork()
+		w.Spec("image=" + broken)
+		idle := 0 // reconciles since the last one that did something
+		for stage := 0; stage < 8 && idle <= 2; stage++ {
+			for _, good := range []string{"nginx:1", "nginx:2"} {
+				back := w.fork()
+				back.Spec("image=" + good)
+				back.rollOut(t, fmt.Sprintf("%s, after %d reconciles back to %s", broken, stage, good))
+			}
+			w.Kubelets()
+			plan := NewPlan(w.snapshot())
+			w.checkAndApply(plan)
+			if idle++; acts(plan) {
+				idle = 0
 			}
 		}
 	}
+}
+
+// fork is the same scenario with a future of its own.
+func (w *setScenario) fork() *setScenario {
+	fork := *w
+	fork.Cluster, fork.set = w.Fork(), w.set.DeepCopy()
+	return &fork
 }
 
 // rollOut lets kubelets and controller act until there is nothing to do, and
@@ -98,6 +104,7 @@ func (w *setScenario) shown(plan *Plan) string {
 // TestABrokenUpdateCanBeTakenBackAmidOtherThings is the same amid changes of
 // scale, partition, strategy and environment.
 func TestABrokenUpdateCanBeTakenBackAmidOtherThings(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newScenario(rt)
 		w.begin(rt)

@@ -23,6 +23,7 @@ func TestSimulation(t *testing.T) {
 // TestSimulationReplays plays seeds twice: not a line of the history may differ.
 // A shorter one is the beginning of a longer one.
 func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		simulation.CheckReplay(t, simulated(bug{}), seed)
 	}

@@ -13,6 +13,8 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
+	sidecarclient "github.com/podwright/podwright/sidecar/client"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -56,6 +58,13 @@ func (c *caches) imagePullJobs() cache.SharedIndexInformer {
 func (c *caches) nodeImages() cache.SharedIndexInformer {
 	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
+	})
+}
+
+func (c *caches) namespaces() cache.SharedIndexInformer { return c.Core().V1().Namespaces().Informer() }
+func (c *caches) sidecarSets() cache.SharedIndexInformer {
+	return c.InformerFor(&sidecarv1alpha1.SidecarSet{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return sidecarclient.NewSidecarSetInformer(c.clients.Sidecar, 0, cache.Indexers{})
 	})
 }
 

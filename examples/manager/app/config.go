@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
@@ -66,6 +67,8 @@ type Config struct {
 	}
 	// Webhook says how webhooks are served.
 	Webhook webhooks.Options
+	// PodFailurePolicy is what becomes of pods that nobody answers about: Fail or Ignore.
+	PodFailurePolicy string
 	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
 	FeatureGates, CustomResources string
 	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
@@ -87,6 +90,7 @@ func NewConfig(getenv func(string) string) (Config, error) {
 	l, w := &c.LeaderElection, &c.Webhook
 	l.Enabled, l.ID, l.LeaseDuration, l.RenewDeadline, l.RetryPeriod = true, "kruise-manager", 15*time.Second, 10*time.Second, 2*time.Second
 	w.Enabled, w.Register, w.Port = true, true, 9876
+	c.PodFailurePolicy = string(admissionv1.Fail)
 	w.Service, w.Secret, w.CertDir = "kruise-webhook-service", "kruise-webhook-certs", "/tmp/kruise-webhook-certs"
 	flags := pflag.NewFlagSet(program, pflag.ContinueOnError)
 	c.AddFlags(flags)
@@ -119,6 +123,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.DurationVar(&l.RetryPeriod, "leader-election-retry-period", l.RetryPeriod, "time between two tries to get or renew the Lease")
 	f.BoolVar(&w.Enabled, "enable-webhooks", w.Enabled, "serve admission and conversion webhooks")
 	f.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
+	f.StringVar(&c.PodFailurePolicy, "pod-webhook-failure-policy", c.PodFailurePolicy,
+		"what becomes of new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them as they are")
 	f.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
 	f.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
 	f.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")
@@ -141,7 +147,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 		"leader-election-resource-lock", "sync-period", "expectation-timeout", "rate-limiter-base-delay", "rate-limiter-max-delay",
 		"rate-limiter-qps", "rate-limiter-bucket-size")
 	process.WithoutEffect(f, false, "the manager does not run that controller",
-		"sidecarset-workers", "uniteddeployment-workers", "workloadspread-workers",
+		"uniteddeployment-workers", "workloadspread-workers",
 		"podunavailablebudget-workers", "resourcedistribution-workers", "persistentpodstate-workers", "podprobemarker-workers",
 		"nodepodprobe-workers", "sidecarterminator-workers")
 }
@@ -170,6 +176,9 @@ func (c *Config) Validate() error {
 	}
 	if !slices.Contains([]string{"", "fs", "secret"}, c.Webhook.CertWriter) {
 		check("webhook-cert-writer", c.Webhook.CertWriter, []string{`want "fs" or "secret"`})
+	}
+	if !slices.Contains([]string{string(admissionv1.Fail), string(admissionv1.Ignore)}, c.PodFailurePolicy) {
+		check("pod-webhook-failure-policy", c.PodFailurePolicy, []string{`want "Fail" or "Ignore"`})
 	}
 	if !c.Webhook.InFolder() {
 		check("webhook-secret", c.Webhook.Secret, validation.IsDNS1123Subdomain(c.Webhook.Secret))

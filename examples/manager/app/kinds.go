@@ -26,6 +26,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -41,7 +42,7 @@ import (
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
-		imagePullJobs(f), nodeImages(f),
+		imagePullJobs(f), nodeImages(f), sidecarSets(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), pods(),
 	}
 }
@@ -58,8 +59,8 @@ type kind struct {
 	inCluster bool
 	// compose returns the controller, made of its options.
 	compose func(context.Context, *parts) (controllers.Composed, error)
-	// webhook returns what is served, with clients and gates; nil where nothing is. Default nil: nothing.
-	webhook func(kubernetes.Interface, featuregate.FeatureGate) webhook
+	// webhook returns what is served; nil where nothing is. Default nil: nothing.
+	webhook func(*admissions) webhook
 }
 
 // webhook is a Webhook of the library. Those that ask something of the API server have Rules, too.
@@ -67,12 +68,20 @@ type webhook interface {
 	Handlers() map[string]http.Handler
 }
 
+// admissions are what a webhook is made of.
+type admissions struct {
+	kubernetes.Interface
+	sidecars     *sidecars
+	gates        featuregate.FeatureGate
+	ownNamespace string
+}
+
 // parts are what a controller is composed of.
 type parts struct {
 	*controllers.Own
-	caches    *caches
-	namespace string
-	gates     featuregate.FeatureGate
+	caches                  *caches
+	namespace, ownNamespace string
+	gates                   featuregate.FeatureGate
 }
 
 var (
@@ -81,6 +90,7 @@ var (
 	daemonSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
 	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
 	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
+	sidecarSetsResource   = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidecarsets")
 	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
@@ -104,12 +114,12 @@ func cloneSets(f *pflag.FlagSet) kind {
 				},
 			}, cloneset.New, cloneset.Rules), err
 		},
-		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+		webhook: func(a *admissions) webhook {
 			return &cloneset.Webhook{
-				TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
-				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
-				Pods:                      podGetter(k),
-				Templates:                 workloads.DryRun(k.CoreV1()),
+				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
+				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				Pods:                      podGetter(a),
+				Templates:                 workloads.DryRun(a.CoreV1()),
 			}
 		},
 	}
@@ -132,11 +142,11 @@ func statefulSets(f *pflag.FlagSet) kind {
 				},
 			}, statefulset.New, statefulset.Rules), err
 		},
-		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+		webhook: func(a *admissions) webhook {
 			return &statefulset.Webhook{
-				TemplateNoDefaults:        gates.Enabled(features.TemplateNoDefaults),
-				DisableDeletionProtection: !gates.Enabled(features.ResourcesDeletionProtection),
-				Templates:                 workloads.DryRun(k.CoreV1()),
+				TemplateNoDefaults:        a.gates.Enabled(features.TemplateNoDefaults),
+				DisableDeletionProtection: !a.gates.Enabled(features.ResourcesDeletionProtection),
+				Templates:                 workloads.DryRun(a.CoreV1()),
 			}
 		},
 	}
@@ -158,8 +168,8 @@ func daemonSets(f *pflag.FlagSet) kind {
 				},
 			}, daemonset.New, daemonset.Rules), err
 		},
-		webhook: func(k kubernetes.Interface, _ featuregate.FeatureGate) webhook {
-			return &daemonset.Webhook{Templates: workloads.DryRun(k.CoreV1())}
+		webhook: func(a *admissions) webhook {
+			return &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}
 		},
 	}
 }
@@ -176,10 +186,10 @@ func broadcastJobs(f *pflag.FlagSet) kind {
 				JobMetrics: jobs, Workers: *workers, AssignDirectly: !*byScheduler,
 			}, broadcastjob.New, broadcastjob.Rules), nil
 		},
-		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
+		webhook: func(a *admissions) webhook {
 			return &broadcastjob.Webhook{
-				TemplateNoDefaults: gates.Enabled(features.TemplateNoDefaults),
-				Templates:          workloads.DryRun(k.CoreV1()),
+				TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults),
+				Templates:          workloads.DryRun(a.CoreV1()),
 			}
 		},
 	}
@@ -201,8 +211,8 @@ func advancedCronJobs(f *pflag.FlagSet) kind {
 			o.NoBroadcastJobs = o.BroadcastJobs == nil
 			return controllers.Of(o, cronjob.New, cronjob.Rules), err
 		},
-		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
-			return &cronjob.Webhook{TemplateNoDefaults: gates.Enabled(features.TemplateNoDefaults)}
+		webhook: func(a *admissions) webhook {
+			return &cronjob.Webhook{TemplateNoDefaults: a.gates.Enabled(features.TemplateNoDefaults)}
 		},
 	}
 }
@@ -226,8 +236,8 @@ func imagePullJobs(f *pflag.FlagSet) kind {
 			o.StatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without)
 			return controllers.OfNamespace(o, imagepulljob.New, imagepulljob.Rules, imagepulljob.NamespaceRules), err
 		},
-		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
-			return &imagepulljob.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}
+		webhook: func(a *admissions) webhook {
+			return &imagepulljob.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
 		},
 	}
 }
@@ -259,8 +269,8 @@ func nodeImages(f *pflag.FlagSet) kind {
 			}
 			return controllers.Of(o, nodeimage.New, nodeimage.Rules), nil
 		},
-		webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
-			return &nodeimage.Webhook{NoAgents: !gates.Enabled(features.KruiseDaemon)}
+		webhook: func(a *admissions) webhook {
+			return &nodeimage.Webhook{NoAgents: !a.gates.Enabled(features.KruiseDaemon)}
 		},
 	}
 }
@@ -298,20 +308,20 @@ func containerRecreateRequests(f *pflag.FlagSet) kind {
 				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Pods: p.caches.pods(), Metrics: reconciles, Workers: *workers,
 			}, recreate.New, recreate.Rules), nil
 		},
-		webhook: func(k kubernetes.Interface, gates featuregate.FeatureGate) webhook {
-			return &recreate.Webhook{Pods: podGetter(k), Disabled: !gates.Enabled(features.KruiseDaemon)}
+		webhook: func(a *admissions) webhook {
+			return &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}
 		},
 	}
 }
 
 // pods are given what several of the kinds above need; see podConditions for which of them.
 func pods() kind {
-	return kind{webhook: func(_ kubernetes.Interface, gates featuregate.FeatureGate) webhook {
-		if !gates.Enabled(features.PodWebhook) {
+	return kind{webhook: func(a *admissions) webhook {
+		if !a.gates.Enabled(features.PodWebhook) {
 			return nil
 		}
-		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, LaunchPriority: launchpriority.Mutate}
-		if gates.Enabled(features.KruisePodReadinessGate) {
+		pods := &podwebhook.Webhook{Readiness: podreadiness.Mutate, Sidecars: a.sidecars.inject, LaunchPriority: launchpriority.Mutate}
+		if a.gates.Enabled(features.KruisePodReadinessGate) {
 			pods.Readiness = podreadiness.MutateAll
 		}
 		return pods
@@ -319,11 +329,18 @@ func pods() kind {
 }
 
 // podConditions keep pods away from the webhook that it leaves as they are. Where all pods are changed, those in the
-// manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start.
-func podConditions(gates featuregate.FeatureGate, ownNamespace string) map[string]string {
+// manager's own namespace are asked for only if they would be changed anyway: the manager must be able to start. Nothing
+// is injected there. The expression is true of the pods that something may be injected into.
+func podConditions(gates featuregate.FeatureGate, ownNamespace, injected string) map[string]string {
 	condition := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
+	others := func(expression string) string {
+		return " || request.namespace != '" + ownNamespace + "' && (" + expression + ")"
+	}
 	if gates.Enabled(features.KruisePodReadinessGate) {
-		condition += " || request.namespace != '" + ownNamespace + "' && (" + podreadiness.MatchExpressionAll + ")"
+		condition += others(podreadiness.MatchExpressionAll)
+	}
+	if injected != "false" {
+		condition += others(injected)
 	}
 	return map[string]string{podwebhook.MutatePath: condition}
 }

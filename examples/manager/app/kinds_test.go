@@ -3,6 +3,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
@@ -41,10 +43,19 @@ func newManager(t *testing.T, api *rest.Config, flags ...string) *Manager {
 	return m
 }
 
+// serve has a manager serve webhooks, where SidecarSets are not served.
+func serve(t *testing.T, m *Manager) {
+	t.Helper()
+	if err := m.serve(nowhere, kubernetes.NewForConfigOrDie(nowhere)); err != nil {
+		t.Fatal(err)
+	}
+	close(m.sidecars.known)
+}
+
 // All webhooks that a manager registers are served, and all that it serves are registered.
 func TestWebhooks(t *testing.T) {
 	m := newManager(t, nowhere)
-	m.serve(kubernetes.NewForConfigOrDie(nowhere))
+	serve(t, m)
 	r, served := m.hooks, maps.Clone(m.hooks.Handlers)
 	var got []string
 	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
@@ -68,6 +79,7 @@ func TestWebhooks(t *testing.T) {
 		"madvancedcronjob.kb.io /mutate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
 		"mimagepulljob.kb.io /mutate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"mnodeimage.kb.io /mutate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
+		"msidecarset.kb.io /mutate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 		"mpod.kb.io /mutate-pod [CREATE] [pods] [] [v1]",
 		"mcontainerrecreaterequest.kb.io /mutate-apps-kruise-io-v1alpha1-containerrecreaterequest [CREATE UPDATE] [containerrecreaterequests] [apps.kruise.io] [v1alpha1]",
 		"vcloneset.kb.io /validate-apps-kruise-io-v1alpha1-cloneset [CREATE UPDATE DELETE] [clonesets] [apps.kruise.io] [v1alpha1]",
@@ -77,6 +89,7 @@ func TestWebhooks(t *testing.T) {
 		"vadvancedcronjob.kb.io /validate-apps-kruise-io-v1alpha1-advancedcronjob [CREATE UPDATE] [advancedcronjobs] [apps.kruise.io] [v1alpha1]",
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
+		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)
@@ -120,12 +133,16 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 		{"KruisePodReadinessGate=true,PodWebhook=false", false, false, false, false},
 	} {
 		m := newManager(t, nowhere, "--feature-gates="+test.gates)
-		m.serve(kubernetes.NewForConfigOrDie(nowhere))
+		serve(t, m)
 		webhook, served := m.hooks.Handlers[podwebhook.MutatePath]
 		if served != test.served {
 			t.Errorf("%s: served %t", test.gates, served)
 		}
-		rest, found := strings.CutPrefix(m.hooks.Conditions[podwebhook.MutatePath], some)
+		conditions, err := m.hooks.Conditions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, found := strings.CutPrefix(conditions[podwebhook.MutatePath], some)
 		if all := strings.HasPrefix(rest, " || request.namespace != 'kruise-system' && ("+podreadiness.MatchExpressionAll); !found || all != test.all {
 			t.Errorf("%s: asked about all pods: %t", test.gates, all)
 		}
@@ -140,6 +157,60 @@ func TestGateKruisePodReadinessGate(t *testing.T) {
 	}
 }
 
+// The API server asks about the pods too that something may be injected into, outside of the manager's own namespace.
+func TestPodConditions(t *testing.T) {
+	gates, err := features.Parse("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := "(" + launchpriority.MatchExpression + ") || (" + podreadiness.MatchExpression + ")"
+	for injected, want := range map[string]string{"false": some, "true": some + " || request.namespace != 'own' && (true)"} {
+		if diff := cmp.Diff(map[string]string{podwebhook.MutatePath: want}, podConditions(gates, "own", injected)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", injected, diff)
+		}
+	}
+}
+
+// Until it is known whether SidecarSets are served, no pod is let through that one might be about.
+func TestSidecarsUnknown(t *testing.T) {
+	m := newManager(t, nowhere)
+	if err := m.serve(nowhere, kubernetes.NewForConfigOrDie(nowhere)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.sidecars.inject(ctx, nil, nil); err == nil || !strings.Contains(err.Error(), "not known yet") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := m.hooks.Conditions(ctx); err == nil {
+		t.Error("it is said what to be asked about")
+	}
+	close(m.sidecars.known)
+	if err := m.sidecars.inject(ctx, nil, nil); err != nil {
+		t.Errorf("without SidecarSets: error %v", err)
+	}
+}
+
+// What becomes of pods while nobody answers is the user's choice.
+func TestPodFailurePolicy(t *testing.T) {
+	for policy, flags := range map[admissionv1.FailurePolicyType][]string{admissionv1.Fail: nil, admissionv1.Ignore: {"--pod-webhook-failure-policy=Ignore"}} {
+		m := newManager(t, nowhere, flags...)
+		serve(t, m)
+		for _, w := range m.hooks.Mutating {
+			want := admissionv1.Fail
+			if w.Name == "mpod.kb.io" {
+				want = policy
+			}
+			if *w.FailurePolicy != want {
+				t.Errorf("%v: %s has %s", flags, w.Name, *w.FailurePolicy)
+			}
+		}
+	}
+	if _, _, err := parse(noEnv, "--pod-webhook-failure-policy=Allow"); err == nil || !strings.Contains(err.Error(), `--pod-webhook-failure-policy=Allow: want "Fail" or "Ignore"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Without agents on the nodes, nobody manages ContainerRecreateRequests, and none is taken.
 func TestGateKruiseDaemon(t *testing.T) {
 	for on, code := range map[bool]string{true: `"code":500` /* it asks for the pod */, false: `"code":403`} {
@@ -148,7 +219,7 @@ func TestGateKruiseDaemon(t *testing.T) {
 		if runs != on {
 			t.Errorf("KruiseDaemon=%t: the controller runs: %t", on, runs)
 		}
-		m.serve(kubernetes.NewForConfigOrDie(nowhere))
+		serve(t, m)
 		answer := admit(t, m.hooks.Handlers[recreate.MutatePath],
 			`{"group":"apps.kruise.io","version":"v1alpha1","kind":"ContainerRecreateRequest"}`, `{"spec":{"podName":"web-0","containers":[{"name":"main"}]}}`)
 		if !strings.Contains(answer, code) {

@@ -41,6 +41,8 @@ import (
 	"github.com/podwright/podwright/examples/process/metrics"
 	"github.com/podwright/podwright/examples/process/webhooks"
 	"github.com/podwright/podwright/lifecycle"
+	"github.com/podwright/podwright/lifecycle/podwebhook"
+	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/conversion"
 )
@@ -54,7 +56,10 @@ var (
 	schedules  = metrics.NewSchedules(ctrlmetrics.Registry)
 	sets       = metrics.NewDaemonSets(ctrlmetrics.Registry)
 	jobs       = metrics.NewJobs(ctrlmetrics.Registry)
-	isLeader   = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
+	injections = metrics.NewInjections(ctrlmetrics.Registry)
+
+	sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
+	isLeader          = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
 
 func init() { ctrlmetrics.Registry.MustRegister(isLeader) }
@@ -64,6 +69,8 @@ type Manager struct {
 	config Config
 	gates  featuregate.FeatureGate
 	hooks  *webhooks.Server // nil without webhooks
+	// sidecars are what the webhooks know; nil without them.
+	sidecars *sidecars
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -116,7 +123,9 @@ func (m *Manager) Run(ctx context.Context) error {
 		HealthProbeBindAddress: m.config.HealthProbeAddr, PprofBindAddress: m.config.PprofAddr,
 	}
 	if m.hooks != nil {
-		m.serve(core)
+		if err := m.serve(config, core); err != nil {
+			return err
+		}
 		m.hooks.Configure(&options)
 	}
 	writes := config // of the controllers
@@ -132,7 +141,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	}
 	ready := healthz.Ping
 	if m.hooks != nil {
-		ready, err = m.hooks.Check, m.hooks.AddTo(runs)
+		ready = m.hooks.Check
+		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(func(ctx context.Context) error { return m.sidecars.run(ctx, m.hooks.Look) })))
 	}
 	err = errors.Join(err,
 		runs.AddHealthzCheck("ping", healthz.Ping),
@@ -226,7 +236,7 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 			run = append(run, controllers.Controller{
 				Name: k.name, Gate: k.gate, Resource: k.resource,
 				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
-					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.gates})
+					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates})
 				},
 			})
 		}
@@ -240,14 +250,14 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 	for _, controller := range m.controllers(nil) {
 		resources = append(resources, controller.Resource)
 	}
-	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs()), resources...)
+	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs()), resources...)
 }
 
 // webhooks returns those that are served.
 func (m *Manager) webhooks(core kubernetes.Interface) (served []webhook) {
 	for _, kind := range m.config.kinds {
 		if kind.webhook != nil {
-			if w := kind.webhook(core, m.gates); w != nil {
+			if w := kind.webhook(&admissions{core, m.sidecars, m.gates, m.config.OwnNamespace}); w != nil {
 				served = append(served, w)
 			}
 		}
@@ -256,14 +266,26 @@ func (m *Manager) webhooks(core kubernetes.Interface) (served []webhook) {
 }
 
 // serve tells the webhook server what it serves.
-func (m *Manager) serve(core kubernetes.Interface) {
+func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err error) {
+	if m.sidecars, err = newSidecars(config, core, m.config.OwnNamespace); err != nil {
+		return err
+	}
 	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
 	for _, webhook := range m.webhooks(core) {
 		maps.Copy(m.hooks.Handlers, webhook.Handlers())
 	}
-	m.hooks.Conditions = podConditions(m.gates, m.config.OwnNamespace)
-	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){workloads.Webhooks, distribution.Webhooks, lifecycle.Webhooks} {
+	m.hooks.Conditions = func(ctx context.Context) (map[string]string, error) {
+		injected, err := m.sidecars.expression(ctx)
+		return podConditions(m.gates, m.config.OwnNamespace, injected), err
+	}
+	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks} {
 		mutating, validating := area()
 		m.hooks.Mutating, m.hooks.Validating = append(m.hooks.Mutating, mutating...), append(m.hooks.Validating, validating...)
 	}
+	for i := range m.hooks.Mutating {
+		if w := &m.hooks.Mutating[i]; *w.ClientConfig.Service.Path == podwebhook.MutatePath {
+			w.FailurePolicy = new(admissionv1.FailurePolicyType(m.config.PodFailurePolicy))
+		}
+	}
+	return nil
 }

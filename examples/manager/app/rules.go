@@ -52,14 +52,22 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		}
 		rules = append(rules, permissions.Rule("get create patch", crds.Resource.Group, crds.Resource.Resource, names...))
 	}
+	needed := config.Webhook.Permissions(config.OwnNamespace)
 	if config.Webhook.Enabled {
-		for _, webhook := range m.webhooks(kubernetes.NewForConfigOrDie(&rest.Config{})) { // which is asked nothing
+		core := kubernetes.NewForConfigOrDie(&rest.Config{}) // which is asked nothing
+		if m.sidecars, err = newSidecars(&rest.Config{}, core, config.OwnNamespace); err != nil {
+			return nil, err
+		}
+		rules = append(rules, m.sidecars.Rules()...)
+		namespace, there := m.sidecars.NamespaceRules()
+		needed = append(needed, permissions.Part{Namespace: namespace, Rules: there})
+		for _, webhook := range m.webhooks(core) {
 			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
 				rules = append(rules, asks.Rules()...)
 			}
 		}
 	}
-	needed := append(config.Webhook.Permissions(config.OwnNamespace), permissions.Part{Rules: rules})
+	needed = append(needed, permissions.Part{Rules: rules})
 	if l := config.LeaderElection; l.Enabled {
 		needed = append(needed, permissions.Part{Name: "leader-election", Namespace: config.leaseNamespace(), Rules: []rbacv1.PolicyRule{
 			permissions.Rule("create", "coordination.k8s.io", "leases"),
@@ -97,4 +105,4 @@ func (m *Manager) rulesOfKinds() (needed []permissions.Part, err error) {
 }
 
 // withoutNamespace are resources that controllers use which have no namespace.
-var withoutNamespace = []string{"nodes", "nodeimages", "nodeimages/status"}
+var withoutNamespace = []string{"nodes", "namespaces", "nodeimages", "nodeimages/status", "sidecarsets", "sidecarsets/status", "sidecarsets/finalizers"}

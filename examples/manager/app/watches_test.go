@@ -26,6 +26,7 @@ import (
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/internal/fakecluster"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -41,7 +42,9 @@ var served = []fakecluster.Resource{
 	fakecluster.CustomResource(distributionv1alpha1.SchemeGroupVersion.WithKind("ImagePullJob"), "imagepulljobs"),
 	{GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
 	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
+	{GroupVersionKind: sidecarv1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), Name: "sidecarsets", ClusterScoped: true, Status: true, Generation: true},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets"},
+	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: "namespaces", ClusterScoped: true, Type: func() any { return &corev1.Namespace{} }},
 }
 
 // watches stands before an API server. It notes which part of the manager watches what, and answers which resources are served.
@@ -94,7 +97,7 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 	}{
 		"PF-4: everything": {names(mustParse(t).kinds), append([]string{"clonesets by caches: 1", requests, "controllerrevisions by caches: 1",
 			"advancedcronjobs by caches: 1", "broadcastjobs by caches: 1", "daemonsets by caches: 1", "jobs by caches: 1",
-			"persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},
+			"namespaces by caches: 1", "persistentvolumeclaims by caches: 1", "sidecarsets by caches: 1", "statefulsets by caches: 1"}, core...)},
 		"PF-4: no workloads": {[]string{"imagepulljobs", "nodeimages"}, core},
 		"PF-4: StatefulSets only": {[]string{"imagepulljobs", "nodeimages", "statefulsets"},
 			append([]string{"controllerrevisions by caches: 1", "persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},

@@ -34,6 +34,8 @@ import (
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/permissions"
 	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	sidecarclient "github.com/podwright/podwright/sidecar/client"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
@@ -42,7 +44,7 @@ import (
 // eventKinds has the kinds that events are about. All of Kubernetes' would take half a megabyte.
 var eventKinds = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme, sidecarv1alpha1.AddToScheme} {
 		utilruntime.Must(add(scheme))
 	}
 	return scheme
@@ -109,17 +111,19 @@ type Clients struct {
 	Workloads    workloadsclient.Interface
 	Distribution distributionclient.Interface
 	Lifecycle    lifecycleclient.Interface
+	Sidecar      sidecarclient.Interface
 }
 
 // NewClients returns the clients of a part. Nothing is asked of the API server.
 func NewClients(config *rest.Config, agent string) (c Clients, err error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = agent
-	var errs [4]error
+	var errs [5]error
 	c.Kubernetes, errs[0] = process.KubernetesClient(config)
 	c.Workloads, errs[1] = workloadsclient.NewForConfig(config)
 	c.Distribution, errs[2] = distributionclient.NewForConfig(config)
 	c.Lifecycle, errs[3] = lifecycleclient.NewForConfig(config)
+	c.Sidecar, errs[4] = sidecarclient.NewForConfig(config)
 	return c, errors.Join(errs[:]...)
 }
 

@@ -26,6 +26,8 @@ const (
 	TemplateNoDefaults                 featuregate.Feature = "TemplateNoDefaults"
 	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
 	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
+
+	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -44,15 +46,16 @@ var (
 		TemplateNoDefaults:                 {PreRelease: featuregate.Alpha},
 		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
 		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
+
+		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
-		"WorkloadSpread":                            {Default: true, PreRelease: featuregate.Alpha},
-		"PodUnavailableBudgetDeleteGate":            {Default: true, PreRelease: featuregate.Alpha},
-		"PodUnavailableBudgetUpdateGate":            {PreRelease: featuregate.Alpha},
-		"SidecarSetPatchPodMetadataDefaultsAllowed": {PreRelease: featuregate.Alpha},
-		"SidecarTerminator":                         {PreRelease: featuregate.Alpha},
-		"PodProbeMarkerGate":                        {Default: true, PreRelease: featuregate.Alpha},
-		"CloneSetEventHandlerOptimization":          {PreRelease: featuregate.Alpha},
+		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},
+		"PodUnavailableBudgetDeleteGate":   {Default: true, PreRelease: featuregate.Alpha},
+		"PodUnavailableBudgetUpdateGate":   {PreRelease: featuregate.Alpha},
+		"SidecarTerminator":                {PreRelease: featuregate.Alpha},
+		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},
+		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
 	}
 )
 
@@ -60,7 +63,7 @@ var (
 var coupled = map[featuregate.Feature][]featuregate.Feature{
 	PodWebhook: {
 		KruisePodReadinessGate, ResourcesDeletionProtection, "PodUnavailableBudgetDeleteGate",
-		"PodUnavailableBudgetUpdateGate", "WorkloadSpread", "SidecarSetPatchPodMetadataDefaultsAllowed",
+		"PodUnavailableBudgetUpdateGate", "WorkloadSpread", SidecarSetPatchPodMetadataDefaultsAllowed,
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,

@@ -92,6 +92,16 @@ func (s *Server) AddTo(m manager.Manager) error {
 	}
 	return c.Watch(source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		queue.Add(reconcile.Request{})
+		go func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-s.again:
+					queue.Add(reconcile.Request{})
+				}
+			}
+		}()
 		again := func() { queue.AddAfter(reconcile.Request{}, answer) }
 		for _, object := range watched { // source.Kind would wait for what cannot be read
 			informer, err := m.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false))
@@ -152,9 +162,15 @@ func (s *Server) look(ctx context.Context) (notConverted, err error) {
 	}
 	written := false
 	if s.Register {
+		var conditions map[string]string
+		if s.Conditions != nil {
+			if conditions, err = s.Conditions(ctx); err != nil {
+				return nil, fmt.Errorf("what to be asked about: %w", err)
+			}
+		}
 		target := Target{
 			URL: s.url, Namespace: s.Namespace, Service: s.Service, CABundle: bundle[certificates.CACert],
-			Serves: func(path string) bool { return s.Handlers[path] != nil }, Conditions: s.Conditions,
+			Serves: func(path string) bool { return s.Handlers[path] != nil }, Conditions: conditions,
 		}
 		if written, notConverted, err = s.register(ctx, target); err != nil {
 			return nil, err

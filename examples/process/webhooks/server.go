@@ -84,8 +84,8 @@ type Server struct {
 	// Mutating and Validating are the server's own lists; what has no handler is left out.
 	Mutating   []admissionv1.MutatingWebhook
 	Validating []admissionv1.ValidatingWebhook
-	// Conditions are those of Target.
-	Conditions map[string]string
+	// Conditions returns those of Target, at every look. An error is that they are not known yet. Nil: there are none.
+	Conditions func(context.Context) (map[string]string, error)
 
 	listener net.Listener
 	url      string // where the API server reaches it without a Service; empty: by the Service
@@ -95,6 +95,8 @@ type Server struct {
 	used    certificates.Bundle
 	present func(context.Context, certificates.Bundle) error
 	last    atomic.Pointer[error] // of the registration
+	// again asks for a look.
+	again chan struct{}
 	// succeeded closes registered.
 	registered chan struct{}
 	succeeded  func()
@@ -106,7 +108,7 @@ func Listen(o Options, namespace string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Options: o, Namespace: namespace, listener: listener, registered: make(chan struct{})}
+	s := &Server{Options: o, Namespace: namespace, listener: listener, registered: make(chan struct{}), again: make(chan struct{}, 1)}
 	s.present, s.succeeded = s.use, sync.OnceFunc(func() { close(s.registered) })
 	if _, port, _ := net.SplitHostPort(s.Address()); o.Host != "" {
 		s.url = "https://" + net.JoinHostPort(o.Host, port)
@@ -119,6 +121,14 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Close closes the port.
 func (s *Server) Close() error { return s.listener.Close() }
+
+// Look has everything looked at again soon, since the conditions are others.
+func (s *Server) Look() {
+	select {
+	case s.again <- struct{}{}:
+	default: // somebody has asked already
+	}
+}
 
 // Name is what the server certificate is for: a DNS name or an IP address.
 func (s *Server) Name() string { return cmp.Or(s.Host, s.Service+"."+s.Namespace+".svc") }

@@ -31,6 +31,7 @@ import (
 	"github.com/podwright/podwright/nodeagent/containermeta"
 	nodeimages "github.com/podwright/podwright/nodeagent/image"
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
@@ -69,6 +70,9 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			nodeimage.Rules(nodeimage.Options{Recorder: recorder}),
 			recreate.Rules(recreate.Options{}),
 			(&recreate.Webhook{Pods: getPod}).Rules(),
+			sidecarset.Rules(sidecarset.Options{Recorder: recorder}),
+			(&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(),
+			(&sidecarset.AdmissionCaches{}).Rules(),
 		},
 		"nodeagent/rbac/nodeagent.yaml": {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
@@ -126,6 +130,10 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{Recorder: recorder}), events},
 		"a recorder of NodeImages": {
 			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
+		"a recorder of SidecarSets": {
+			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{Recorder: recorder}), events},
+		"SidecarSets whose containers are judged in a dry run": {
+			none, (&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(), map[string][]string{"/podtemplates": {"create"}}},
 		"a recorder of restarts": {
 			containermeta.Rules(containermeta.Options{}), containermeta.Rules(containermeta.Options{Recorder: recorder}), events},
 		"a recorder of requests": {

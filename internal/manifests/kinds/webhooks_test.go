@@ -17,6 +17,8 @@ import (
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
+	"github.com/podwright/podwright/sidecar"
+	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	"github.com/podwright/podwright/workloads/cloneset"
@@ -35,6 +37,7 @@ func TestWebhooksAreServed(t *testing.T) {
 	}{
 		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
+		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,14 +90,16 @@ func TestWebhooksAsk(t *testing.T) {
 		"mimagepulljob.kb.io":             {imagepulljob.MutatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"vimagepulljob.kb.io":             {imagepulljob.ValidatePath, changes, kruise, alpha, []string{"imagepulljobs"}},
 		"mnodeimage.kb.io":                {nodeimage.MutatePath, changes, kruise, alpha, []string{"nodeimages"}},
+		"msidecarset.kb.io":               {sidecarset.MutatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
+		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 	}
 	got := map[string]asked{}
 	add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
 		r := rules[0]
 		got[name] = asked{*client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources}
 	}
-	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, lifecycle.Webhooks} {
+	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks} {
 		mutating, validating := webhooks()
 		for _, w := range mutating {
 			add(w.Name, w.ClientConfig, w.Rules)

@@ -72,7 +72,7 @@ func (j *cloneSetJudge) checkSaysWhy(s *State) {
 func (j *cloneSetJudge) checkCreates(s *State) {
 	l, c := &j.limits, &j.counts
 	wanted := j.wanted(s)
-	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) || s.refuses("patch", "persistentvolumeclaims") && j.claimTaken(s) {
+	if !matches(j.set.Spec.Selector, j.set.Spec.Template.Labels) || j.claimStuck(s) {
 		return
 	}
 	if c.total < wanted && c.unavailable < l.scaleUnavailable && !s.refuses("create", "pods") && !s.refuses("create", "persistentvolumeclaims") {
@@ -91,9 +91,12 @@ func (j *cloneSetJudge) replaced() (n int) {
 	return max(min(n, j.counts.all-j.limits.replicas), 0)
 }
 
-// claimTaken tells whether a pod of somebody else mounts a claim of the CloneSet,
-// or has the name of the pod to come for it.
-func (j *cloneSetJudge) claimTaken(s *State) bool {
+// claimStuck tells whether claims may not be patched, and a pod of somebody else mounts one
+// of the CloneSet, or has the name of the pod to come for it.
+func (j *cloneSetJudge) claimStuck(s *State) bool {
+	if !s.refuses("patch", "persistentvolumeclaims") {
+		return false
+	}
 	for name, claim := range s.Claims {
 		next := j.set.Name + "-" + claim.Labels[v1alpha1.CloneSetInstanceIDLabel]
 		for _, pod := range s.Pods {
@@ -119,8 +122,8 @@ func (j *cloneSetJudge) wanted(s *State) int {
 // one that does not serve while fewer such pods are at the update revision than may
 // be unavailable, or one that serves while so many others do. Surplus pods whose
 // deletion is refused need not be updated, nor pods marked for deletion that have been
-// replaced, nor pods that would be recreated while creations are refused and as many are
-// missing as may be unavailable. None is updated to a template that the selector does not
+// replaced, nor pods that would be recreated while creations are refused, or wait for a
+// claim that cannot be released, and as many are missing as may be unavailable. None is updated to a template that the selector does not
 // match. (CS-13, CS-22, CS-31)
 func (j *cloneSetJudge) checkUpdates(s *State) {
 	l, c := &j.limits, &j.counts
@@ -138,7 +141,7 @@ func (j *cloneSetJudge) checkUpdates(s *State) {
 		}
 	}
 	budget := l.unavailable + c.all - l.replicas
-	refused := s.refuses("create", "pods") || s.refuses("create", "persistentvolumeclaims")
+	refused := s.refuses("create", "pods") || s.refuses("create", "persistentvolumeclaims") || j.claimStuck(s)
 	for _, pod := range s.Pods {
 		recreated := !j.inPlace() || !j.updatesInPlace(pod, s)
 		if !j.mayUpdate(pod, s) || recreated && s.refuses("delete", "pods") {

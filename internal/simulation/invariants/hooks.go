@@ -91,12 +91,12 @@ func messages[C any](conditions []C, message func(*C) string) (said string) {
 
 // checkPrepared: when settled, and all hooks have released theirs, no pod waits out of service
 // for an update that does not come, unless its record cannot be read, and a condition
-// says so. The conditions have said this much.
-func checkPrepared(v *violations, s *State, owned func(*corev1.Pod) bool, said string) {
+// says so. Asked is which pods; the conditions have said this much.
+func checkPrepared(v *violations, s *State, asked func(*corev1.Pod) bool, said string) {
 	for _, pod := range s.Pods {
 		excused := unreadable(pod) && strings.Contains(said, "is not readable") ||
 			s.refuses("delete", "pods") && strings.Contains(said, "delete pod "+pod.Name+":")
-		if owned(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused {
+		if asked(pod) && active(pod) && stateOf(pod) == lifecyclev1alpha1.StatePreparingUpdate && !excused {
 			v.add(Settled, "pod %s is prepared for an update for good, and the conditions say %q", pod.Name, said)
 		}
 	}

@@ -13,9 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
+
+// SidecarContract is what the contract of SidecarSets says about their bytes. Tests of
+// packages that know it give it, and other tests see that these are right.
+type SidecarContract struct {
+	// Default sets the defaults of a SidecarSet.
+	Default func(*v1alpha1.SidecarSet)
+	// Hashes are those of its containers, with and without images.
+	Hashes func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error)
+	// Data is what a revision of it holds, and Read gives that to a SidecarSet.
+	Data func(*v1alpha1.SidecarSet) ([]byte, error)
+	Read func(*v1alpha1.SidecarSet, *appsv1.ControllerRevision) error
+}
 
 // SidecarSet judges a write of the controller of SidecarSets. It must be known what its
 // author knew.
@@ -27,8 +38,7 @@ func (p *Past) SidecarSet(w *Write) []Violation {
 		v.add(Ownership, "%s of %s %s, and the author knows no SidecarSet", w.Verb, w.Resource, w.name())
 		return v
 	}
-	j := newSidecarSetJudge(&v, w, set)
-	j.past = p
+	j := p.newSidecarSetJudge(&v, w, set)
 	if set.DeletionTimestamp != nil {
 		v.add(Needless, "%s of %s %s, the SidecarSet is being deleted", w.Verb, w.Resource, w.name())
 	}
@@ -49,25 +59,26 @@ func (p *Past) SidecarSet(w *Write) []Violation {
 type sidecarSetJudge struct {
 	*violations
 	*Write
-	past     *Past
-	set      *v1alpha1.SidecarSet // with its defaults
-	hashes   injection.Hashes
-	selector *injection.Selector
-	broken   bool // nobody can tell which pods it selects
-	confused bool // nobody can tell how they are updated
+	past               *Past
+	set                *v1alpha1.SidecarSet // with its defaults
+	contract           *SidecarContract
+	hash, withoutImage string // of its containers
+	selector           labels.Selector
+	broken             bool // nobody can tell which pods it selects
+	confused           bool // nobody can tell how they are updated
 
 	matched                   int // pods, as the author observed them
 	partition, maxUnavailable int
 	chosen                    labels.Selector // of the pods to update
 }
 
-func newSidecarSetJudge(v *violations, w *Write, known *v1alpha1.SidecarSet) *sidecarSetJudge {
-	j := &sidecarSetJudge{violations: v, Write: w, set: known.DeepCopy(), chosen: labels.Everything()}
-	injection.Default(j.set)
-	var err error
-	j.hashes, err = injection.HashesOf(j.set)
-	j.selector = injection.NewSelector(j.set)
-	j.broken = err != nil || j.selector.Problem() != ""
+func (p *Past) newSidecarSetJudge(v *violations, w *Write, known *v1alpha1.SidecarSet) *sidecarSetJudge {
+	j := &sidecarSetJudge{violations: v, Write: w, past: p, contract: &p.Sidecars, set: known.DeepCopy(), chosen: labels.Everything()}
+	j.contract.Default(j.set)
+	var hashErr, err error
+	j.hash, j.withoutImage, hashErr = j.contract.Hashes(j.set)
+	j.selector, err = metav1.LabelSelectorAsSelector(j.set.Spec.Selector)
+	j.broken = hashErr != nil || err != nil || j.set.Spec.Selector == nil || j.selector.Empty()
 	j.matched = len(j.matching(w.Observed))
 	j.readStrategy()
 	return j
@@ -130,12 +141,12 @@ func (j *sidecarSetJudge) latest(s *State) *appsv1.ControllerRevision {
 // holdsSpec tells whether a revision holds what revisions hold of the spec. (SCS-R2)
 func (j *sidecarSetJudge) holdsSpec(r *appsv1.ControllerRevision) bool {
 	held := j.set.DeepCopy()
-	if injection.Read(held, r) != nil {
+	if j.contract.Read(held, r) != nil {
 		return false
 	}
-	injection.Default(held)
-	is, err := injection.RevisionData(held)
-	want, otherErr := injection.RevisionData(j.set)
+	j.contract.Default(held)
+	is, err := j.contract.Data(held)
+	want, otherErr := j.contract.Data(j.set)
 	return err == nil && otherErr == nil && string(is) == string(want)
 }
 
@@ -148,23 +159,37 @@ func (j *sidecarSetJudge) historyLimit() int {
 func (j *sidecarSetJudge) neededRevisions(s *State) map[string]string {
 	needed := map[string]string{}
 	for _, pod := range s.Pods {
-		if active(pod) && j.selector.Skips(pod, nil) == "" {
+		if active(pod) && !j.broken && j.selector.Matches(labels.Set(pod.Labels)) {
 			needed[j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetControllerRevision] = "pod " + pod.Name
 		}
 	}
-	var all []*appsv1.ControllerRevision
-	for _, r := range s.Revisions {
-		if metav1.IsControlledBy(r, j.set) {
-			all = append(all, r)
-		}
-	}
-	if wanted, err := injection.Wanted(j.set, all); err == nil {
+	if wanted := j.wanted(s); wanted != nil {
 		needed[wanted.Name] = "injectionStrategy"
 	}
 	if latest := j.latest(s); latest != nil {
 		needed[latest.Name] = "the spec"
 	}
 	return needed
+}
+
+// wanted is the revision that the injectionStrategy names, nil where there is none.
+func (j *sidecarSetJudge) wanted(s *State) (found *appsv1.ControllerRevision) {
+	strategy := j.set.Spec.InjectionStrategy.Revision
+	if strategy == nil {
+		return nil
+	}
+	for _, r := range s.Revisions {
+		switch {
+		case !metav1.IsControlledBy(r, j.set):
+		case strategy.RevisionName != nil:
+			if r.Name == *strategy.RevisionName {
+				return r
+			}
+		case strategy.CustomVersion != nil && r.Labels[v1alpha1.SidecarSetCustomVersionLabel] == *strategy.CustomVersion && (found == nil || r.Revision > found.Revision):
+			found = r
+		}
+	}
+	return found
 }
 
 // checkRevision judges a write of a revision. (SCS-R1 to SCS-R5)

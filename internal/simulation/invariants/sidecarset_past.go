@@ -19,7 +19,8 @@ type sidecars struct {
 func newSidecars() sidecars { return sidecars{taken: map[types.UID]bool{}} }
 
 // observe takes note of a change.
-func (s *sidecars) observe(c *Change) {
+func (p *Past) observeSidecars(c *Change) {
+	s := &p.sidecars
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
 		s.set = set
 	}
@@ -28,7 +29,7 @@ func (s *sidecars) observe(c *Change) {
 		return
 	}
 	nothing := &State{}
-	if j := newSidecarSetJudge(&violations{}, &Write{Observed: nothing}, s.set); j.available(pod) {
+	if j := p.newSidecarSetJudge(&violations{}, &Write{Observed: nothing}, s.set); j.available(pod) {
 		delete(s.taken, pod.UID)
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // matches tells whether a pod is one of the SidecarSet. (SCS-1, SCS-2)
 func (j *sidecarSetJudge) matches(pod *corev1.Pod) bool {
-	if j.broken || !active(pod) || j.selector.Skips(pod, nil) != "" ||
+	if j.broken || !active(pod) || !j.selector.Matches(labels.Set(pod.Labels)) ||
 		!slices.Contains(strings.Split(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], ","), j.set.Name) {
 		return false
 	}
@@ -51,16 +51,17 @@ func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string)
 
 // record is what the SidecarSet recorded in a pod, zero where that cannot be read.
 func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
-	records, _ := injection.Records(pod, annotation)
+	var records map[string]v1alpha1.SidecarSetUpgradeRecord
+	_ = json.Unmarshal([]byte(pod.Annotations[annotation]), &records) // otherwise there are none
 	return records[j.set.Name]
 }
 
 func (j *sidecarSetJudge) isUpdated(pod *corev1.Pod) bool {
-	return j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash == j.hashes.Containers
+	return j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash == j.hash
 }
 
 func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
-	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.hashes.WithoutImage
+	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage
 }
 
 // statusOf is the status of a container, empty where there is none.

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -71,8 +70,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	if !ok || set.DeletionTimestamp != nil {
 		return nil
 	}
-	j := newSidecarSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
-	j.past = p
+	j := p.newSidecarSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
 	if j.broken {
 		if len(set.Status.Conditions) == 0 {
 			v.add(Status, "nobody can tell what the spec selects, and no condition says so")
@@ -146,11 +144,7 @@ func (j *sidecarSetJudge) checkEmptied(pod *corev1.Pod) {
 // candidate tells whether a pod waits for its update, and only partition and maxUnavailable
 // may hold it back. (SCS-6)
 func (j *sidecarSetJudge) candidate(pod *corev1.Pod) bool {
-	if j.isUpdated(pod) || !j.upgradable(pod) || !j.chosen.Matches(labels.Set(pod.Labels)) {
-		return false
-	}
-	_, err := injection.Metadata(j.set, pod.Annotations)
-	return err == nil
+	return !j.isUpdated(pod) && j.upgradable(pod) && j.chosen.Matches(labels.Set(pod.Labels))
 }
 
 // checkUpdated: no pod waits for an update that nothing holds back. (SCS-6 to SCS-8)

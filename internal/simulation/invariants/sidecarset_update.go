@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -238,9 +237,13 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 // checkRecord: the record says what the pod has from now on. (SCS-11)
 func (j *sidecarSetJudge) checkRecord(after *corev1.Pod) {
 	record := j.record(after, v1alpha1.SidecarSetHashAnnotation)
-	want := injection.NewRecord(j.set, j.hashes.Containers, j.Known.Now)
-	if record.SidecarSetHash != want.SidecarSetHash || record.SidecarSetName != want.SidecarSetName || !slices.Equal(record.SidecarList, want.SidecarList) {
-		j.add(InPlace, "records %+v in pod %s, want %+v", record, after.Name, want)
+	var names []string
+	for i := range j.set.Spec.Containers {
+		names = append(names, j.set.Spec.Containers[i].Name)
+	}
+	slices.Sort(names)
+	if record.SidecarSetHash != j.hash || record.SidecarSetName != j.set.Name || !slices.Equal(record.SidecarList, names) {
+		j.add(InPlace, "records %+v in pod %s, want hash %s and containers %v", record, after.Name, j.hash, names)
 	}
 	if age := j.Known.Now.Sub(record.UpdateTimestamp.Time); age < 0 || age > hidden {
 		j.add(InPlace, "records in pod %s that it was updated at %v, and it is %v", after.Name, record.UpdateTimestamp, j.Known.Now)

@@ -52,7 +52,7 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 		j.checkSettledClaims(s)
 	}
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; (rolling == nil || !rolling.Paused) && len(s.Refused) == 0 {
-		checkPrepared(&v, s, j.owned, messages(set.Status.Conditions, func(c *appsv1.StatefulSetCondition) string { return c.Message }))
+		checkPrepared(&v, s, j.turnComes, messages(set.Status.Conditions, func(c *appsv1.StatefulSetCondition) string { return c.Message }))
 	}
 	if j.update != "" && !j.ordered && matches(set.Spec.Selector, set.Spec.Template.Labels) {
 		j.checkBrought(s)
@@ -62,6 +62,15 @@ func (p *Past) StatefulSetSettled(s *State, converged bool) []Violation {
 		j.checkConverged(s)
 	}
 	return v
+}
+
+// turnComes tells whether a pod is the set's and nothing halts what is to become of it:
+// with OrderedReady no pod beyond the replicas is deleted while a wanted one is not
+// available. (STS-8)
+func (j *statefulSetJudge) turnComes(pod *corev1.Pod) bool {
+	halted := j.ordered && !j.isWanted(pod.Name) &&
+		slices.ContainsFunc(j.wanted, func(ordinal int) bool { return !j.available(j.at(ordinal)) })
+	return j.owned(pod) && !halted
 }
 
 // checkSettledRevisions: when settled the status names the revision of the template,
