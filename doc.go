@@ -21,6 +21,8 @@
 //     the same words: New, NewReconciler, Webhook, NewPlan.
 //   - [github.com/podwright/podwright/workloads/conversion] serves StatefulSets
 //     in their older version without loss.
+//   - [github.com/podwright/podwright/sidecar/sidecarset] manages SidecarSets: it
+//     injects containers into new pods and updates their images in place.
 //   - [github.com/podwright/podwright/workloads/daemonset] manages DaemonSets: it runs a pod
 //     on every node, and updates the pods node by node.
 //   - [github.com/podwright/podwright/workloads/broadcastjob] manages BroadcastJobs:
@@ -38,6 +40,8 @@
 //     containermeta reports which containers really run, and restarts those whose
 //     environment comes from labels and annotations that have changed; recreate
 //     stops the containers that requests name; image pulls images.
+//   - [github.com/podwright/podwright/sidecar/terminator] ends the sidecars of Jobs
+//     once the main containers have finished.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //

@@ -17,6 +17,9 @@ var unusedRules = map[string]string{
 	"sidecarset-controller: get pods":                                "it is for writes without an answer, and here every write has one",
 	"sidecarset-controller: get sidecarsets":                         "it is for writes without an answer, and here every write has one",
 	"sidecarset-controller: update sidecarsets/finalizers":           askedFor,
+	"sidecarterminator-controller: get containerrecreaterequests":    "it is for writes without an answer, and here every write has one",
+	"sidecarterminator-controller: get pods":                         "it is for writes without an answer, and here every write has one",
+	"sidecarterminator-controller: update pods/finalizers":           askedFor,
 	"statefulset-controller: delete persistentvolumeclaims":          askedFor,
 	"statefulset-controller: update statefulsets/finalizers":         askedFor,
 }

@@ -41,7 +41,7 @@ func (p *Sync) createClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	p.recordOutcome(Outcome{Action: Create, Claim: claim.Name, Pod: pod, Err: err})
 	if err != nil {
 		return &creationError{name: pod, claim: claim.Name, generated: p.GeneratedNames && pod != "",
-			err: p.unanswered(caches.Claims, claim.Name, err)}
+			err: p.Unanswered(caches.Claims, claim.Name, err)}
 	}
 	p.Wrote(caches.Claims, version)
 	return nil
@@ -118,7 +118,7 @@ func (p *Sync) DeleteClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	version, err := p.deleteUnlessReused(ctx, claim)
 	if err != nil {
 		p.recordOutcome(Outcome{Action: Delete, Claim: claim.Name, Err: err})
-		return fmt.Errorf("delete claim %s: %w", claim.Name, p.unanswered(caches.Claims, claim.Name, err))
+		return fmt.Errorf("delete claim %s: %w", claim.Name, p.Unanswered(caches.Claims, claim.Name, err))
 	}
 	if version != "" {
 		p.Wrote(caches.Claims, version)
@@ -136,7 +136,7 @@ func (p *Sync) PatchClaim(ctx context.Context, claim *corev1.PersistentVolumeCla
 		return nil
 	}
 	if err != nil {
-		return p.unanswered(caches.Claims, claim.Name, err)
+		return p.Unanswered(caches.Claims, claim.Name, err)
 	}
 	p.Wrote(caches.Claims, version)
 	return nil

@@ -79,7 +79,7 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	}
 	p.podWrites.ended(c.Pod, err)
 	if err != nil {
-		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.unanswered(caches.Pods, c.Pod.Name, err)}
+		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.Unanswered(caches.Pods, c.Pod.Name, err)}
 	}
 	p.Wrote(caches.Pods, version)
 	p.Own.Created(p.Key, apiwriter.Creation{Resource: caches.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
@@ -107,7 +107,7 @@ func (p *Sync) deletedPod(pod *corev1.Pod, action Action, version string, err er
 		if !apierrors.IsConflict(err) {
 			p.recordOutcome(Outcome{Action: action, Pod: pod.Name, Err: err})
 		}
-		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.unanswered(caches.Pods, pod.Name, err))
+		return false, fmt.Errorf("delete pod %s: %w", pod.Name, p.Unanswered(caches.Pods, pod.Name, err))
 	}
 	if version == "" { // somebody else has deleted it
 		return false, nil
@@ -163,13 +163,27 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 			if recorded && !apierrors.IsConflict(err) {
 				p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod), Err: err})
 			}
-			return fmt.Errorf("patch pod %s (%s): %w", p.nameOf(pod), patch.Kind, p.unanswered(caches.Pods, p.nameOf(pod), err))
+			return fmt.Errorf("patch pod %s (%s): %w", p.nameOf(pod), patch.Kind, p.Unanswered(caches.Pods, p.nameOf(pod), err))
 		}
 		p.Wrote(caches.Pods, version)
 	}
 	if recorded {
 		p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod)})
 	}
+	return nil
+}
+
+// WritePod sends one patch of a pod. One that is gone is no error. The errors of others
+// say what it was for.
+func (p *Sync) WritePod(ctx context.Context, pod *corev1.Pod, w podpatch.Write, what string) error {
+	version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+	if err != nil && gone(err) {
+		return nil // the cache will show it
+	}
+	if err != nil {
+		return fmt.Errorf("%s of pod %s: %w", what, pod.Name, p.Unanswered(caches.Pods, pod.Name, err))
+	}
+	p.Wrote(caches.Pods, version)
 	return nil
 }
 

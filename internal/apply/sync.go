@@ -101,9 +101,9 @@ func (p *Sync) create(create func() (resourceVersion string, err error)) (resour
 	return resourceVersion, err
 }
 
-// unanswered returns the error, and remembers that the write may have been made
+// Unanswered returns the error, and remembers that the write may have been made
 // where there was no answer, or the server did not come to an end with it.
-func (p *Sync) unanswered(resource podwright.Resource, name string, err error) error {
+func (p *Sync) Unanswered(resource podwright.Resource, name string, err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code >= 500 {
 		p.Own.Lost(p.Key, resource, name)

@@ -12,6 +12,8 @@
 // Admission says what is wrong with SidecarSets: with one by itself, with a change of it,
 // where two would inject things of the same name into one pod, and which annotations a
 // cluster's white list lets them patch. What is injected is computed in package injection.
+// [Webhook] serves it, and [Injector] is the step of the webhook of pods; both read
+// [AdmissionCaches] in every replica of a program.
 //
 // What a SidecarSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/sidecar/sidecarset/RULES.md
@@ -37,6 +39,10 @@
 //     are counted and named by conditions of the status, and by events. OpenKruise says
 //     nothing of them.
 //   - Images with a digest may come from a mirror, and images of two names may be the same.
+//   - The API server asks the webhook about those pods alone that a SidecarSet may match, see
+//     [MatchExpression], so that all others are created while nobody answers.
+//   - Containers are judged by the API server, in a dry run. A change that leaves spec and
+//     labels as they are is not judged again.
 //   - conditions and selection of the status are additions; so is lastContainers in the state
 //     that is recorded on pods. Readers of OpenKruise ignore them.
 package sidecarset

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkPlan: a plan for 10,000 pods takes 100 ms at most.
+// BenchmarkPlan: a plan for 10,000 pods takes 50 ms, and 20 µs more for each that is updated.
 func BenchmarkPlan(b *testing.B) {
 	for _, n := range []int{10, 1_000, 10_000} {
 		run := func(name string, w *world) {

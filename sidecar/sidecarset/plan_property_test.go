@@ -12,7 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/inplace"
+	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -24,7 +27,7 @@ const propertySpec = `{containers: [{name: log, image: "log:v1"},
 // maxUnavailable leaves, or those that the partition holds, or updates a pod twice; none
 // touches a container or a record that is not the SidecarSet's, nor the container of a
 // hot one that serves; the order of lists does not matter. Once users ask for what can be
-// had, all pods get there, and nothing is planned any more. (SCS-5 to SCS-8, SCS-11,
+// had, all pods get there, as do the updates of their workloads, and nothing is planned any more. (SCS-5 to SCS-8, SCS-11,
 // SCS-12, SCS-16 to SCS-20, SCS-24)
 func TestPlanProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -32,7 +35,7 @@ func TestPlanProperties(t *testing.T) {
 		other := newWorld(t, `{containers: [{name: other, image: "other:v1"}]}`).set
 		other.Name = "other"
 		for i := range rapid.IntRange(1, 5).Draw(r, "pods") {
-			w.addAs(w.bare(fmt.Sprintf("p%d", i)), w.set, other)
+			w.addAs(w.gated(fmt.Sprintf("p%d", i)), w.set, other)
 		}
 		for range rapid.IntRange(1, 25).Draw(r, "steps") {
 			w.act(r, other)
@@ -57,6 +60,9 @@ func TestPlanProperties(t *testing.T) {
 		for _, pod := range w.pods {
 			if worker := (&pod0{pod}).worker(); imageOf(pod, "log") != log || imageOf(pod, worker) != mesh {
 				r.Errorf("pod %s has log %s and mesh %s", pod.Name, imageOf(pod, "log"), imageOf(pod, worker))
+			}
+			if complete, waiting, err := inplace.Complete(pod); !complete || err != nil || !(&pod0{pod}).serves() {
+				r.Errorf("the workload of pod %s waits for %s, %v", pod.Name, waiting, err)
 			}
 		}
 		if plan := w.plan(); plan.Rollout.UpdatedReady != int32(len(w.pods)) || len(plan.Waiting) > 0 || plan.Revisions.Any() {
@@ -132,29 +138,46 @@ func (w *world) act(r *rapid.T, other *v1alpha1.SidecarSet) {
 	case "replace":
 		gone := pod()
 		w.pods = slices.DeleteFunc(w.pods, func(p *corev1.Pod) bool { return p == gone })
-		w.addAs(w.bare("new-"+w.version()), w.set, other)
+		w.addAs(w.gated("new-"+w.version()), w.set, other)
 	case "workload":
-		w.workload(pod())
+		w.workload(pod(), "main:"+rapid.SampledFrom([]string{"v1", "v2", "broken"}).Draw(r, "main"))
 	case "workload ends":
-		p := pod()
-		for i := range p.Status.Conditions {
-			p.Status.Conditions[i].Status = corev1.ConditionTrue
-		}
-		judgeReady(p, w.now)
+		w.refresh(pod())
 	}
 }
 
 // workload has the workload of a pod begin an in-place update of main.
-func (w *world) workload(pod *corev1.Pod) {
-	at := slices.Index(w.pods, pod)
-	w.pods[0], w.pods[at] = w.pods[at], w.pods[0]
-	if !slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.PodReady }) {
-		i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "main" })
-		pod.Spec.Containers[1], pod.Spec.Containers[i] = pod.Spec.Containers[i], pod.Spec.Containers[1]
-		beginWorkloadUpdate(w, w.now)
-		pod.Spec.Containers[1], pod.Spec.Containers[i] = pod.Spec.Containers[i], pod.Spec.Containers[1]
-		pod.Generation++
+func (w *world) workload(pod *corev1.Pod, image string) {
+	patch := &podpatch.Patch{}
+	if err := inplace.Begin(patch, pod, &inplace.Update{Revision: "web-2", Images: map[string]string{"main": image}}, inplace.BeginOptions{Now: w.now}); err != nil {
+		w.t.Fatal(err)
 	}
+	w.writes(pod, patch)
+}
+
+// refresh has the workload of a pod continue its update.
+func (w *world) refresh(pod *corev1.Pod) {
+	patch := &podpatch.Patch{}
+	if _, err := inplace.Refresh(patch, pod, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	w.writes(pod, patch)
+}
+
+// writes has somebody else write a pod.
+func (w *world) writes(pod *corev1.Pod, patch *podpatch.Patch) {
+	if patch.Changes(pod) {
+		w.patch(&rollout.PodPatch{Pod: pod, Patch: patch})
+		judgeReady(w.pod(pod.Name), w.now)
+	}
+}
+
+// gated is a pod with the readiness gate that workloads give to theirs.
+func (w *world) gated(name string) *corev1.Pod {
+	pod := w.bare(name)
+	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue}}
+	return pod
 }
 
 // heal has users ask for what can be had, and wait.
@@ -162,14 +185,16 @@ func (w *world) heal(log, mesh string) {
 	w.edit("{updateStrategy: {type: RollingUpdate, paused: false, partition: 0, maxUnavailable: 1}}")
 	w.image("log", log)
 	w.image("mesh", mesh)
+	for _, pod := range slices.Clone(w.pods) {
+		if imageOf(pod, "main") == "main:broken" {
+			w.workload(pod, "main:v9")
+		}
+	}
 	for range 100 {
 		w.now = w.now.Add(time.Minute)
 		w.kubelet()
-		for _, pod := range w.pods { // what their workloads do
-			for i := range pod.Status.Conditions {
-				pod.Status.Conditions[i].Status = corev1.ConditionTrue
-			}
-			judgeReady(pod, w.now)
+		for _, pod := range slices.Clone(w.pods) {
+			w.refresh(pod)
 		}
 		if plan := w.sync(); len(plan.Patch) == 0 && plan.Status == nil {
 			return

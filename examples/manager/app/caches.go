@@ -13,6 +13,8 @@ import (
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
+	lifecycleclient "github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
@@ -62,10 +64,15 @@ func (c *caches) nodeImages() cache.SharedIndexInformer {
 }
 
 func (c *caches) namespaces() cache.SharedIndexInformer { return c.Core().V1().Namespaces().Informer() }
+
 func (c *caches) sidecarSets() cache.SharedIndexInformer {
 	return c.InformerFor(&sidecarv1alpha1.SidecarSet{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return sidecarclient.NewSidecarSetInformer(c.clients.Sidecar, 0, cache.Indexers{})
 	})
+}
+
+func (c *caches) containerRecreateRequests() cache.SharedIndexInformer {
+	return shared(c, &lifecyclev1alpha1.ContainerRecreateRequest{}, c.clients.Lifecycle, lifecycleclient.NewContainerRecreateRequestInformer)
 }
 
 // shared returns the informer of a kind in the namespace of the manager.

@@ -149,7 +149,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	process.WithoutEffect(f, false, "the manager does not run that controller",
 		"uniteddeployment-workers", "workloadspread-workers",
 		"podunavailablebudget-workers", "resourcedistribution-workers", "persistentpodstate-workers", "podprobemarker-workers",
-		"nodepodprobe-workers", "sidecarterminator-workers")
+		"nodepodprobe-workers")
 }
 
 // Validate returns what is wrong with a configuration and would not be found by who uses it, naming the flag, its value

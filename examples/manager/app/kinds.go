@@ -26,6 +26,7 @@ import (
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/lifecycle/recreate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/terminator"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
@@ -43,7 +44,7 @@ func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
 		imagePullJobs(f), nodeImages(f), sidecarSets(f),
-		launchPriorities(), podReadiness(), containerRecreateRequests(f), pods(),
+		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), pods(),
 	}
 }
 
@@ -92,6 +93,8 @@ var (
 	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
 	sidecarSetsResource   = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidecarsets")
 	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
+
+	containerRecreateRequestsResource = lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
 )
 
 func cloneSets(f *pflag.FlagSet) kind {
@@ -302,14 +305,28 @@ func containerRecreateRequests(f *pflag.FlagSet) kind {
 	workers := f.Int("crr-workers", 3, "ContainerRecreateRequests reconciled at the same time")
 	return kind{
 		name: "containerrecreaterequest-controller", gate: features.KruiseDaemon,
-		resource: lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests"),
+		resource: containerRecreateRequestsResource,
 		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
 			return controllers.Of(recreate.Options{
-				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Pods: p.caches.pods(), Metrics: reconciles, Workers: *workers,
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Metrics: reconciles, Workers: *workers,
+				Requests: p.caches.containerRecreateRequests(), Pods: p.caches.pods(),
 			}, recreate.New, recreate.Rules), nil
 		},
 		webhook: func(a *admissions) webhook {
 			return &recreate.Webhook{Pods: podGetter(a), Disabled: !a.gates.Enabled(features.KruiseDaemon)}
+		},
+	}
+}
+
+func sidecarTerminator(f *pflag.FlagSet) kind {
+	workers := f.Int("sidecarterminator-workers", 3, "pods reconciled at the same time whose sidecars are to be terminated")
+	return kind{
+		name: sidecarv1alpha1.SidecarTerminatorEventSource, gate: features.SidecarTerminator, resource: containerRecreateRequestsResource,
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			return controllers.Of(terminator.Options{
+				Kubernetes: p.Kubernetes, Lifecycle: p.Lifecycle, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, PodMetrics: terminations,
+				Pods: p.caches.pods(), Nodes: p.caches.nodes(), Requests: p.caches.containerRecreateRequests(), Workers: *workers,
+			}, terminator.New, terminator.Rules), nil
 		},
 	}
 }

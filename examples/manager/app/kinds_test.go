@@ -186,7 +186,7 @@ func TestSidecarsUnknown(t *testing.T) {
 		t.Error("it is said what to be asked about")
 	}
 	close(m.sidecars.known)
-	if err := m.sidecars.inject(ctx, nil, nil); err != nil {
+	if err := m.sidecars.inject(t.Context(), nil, nil); err != nil {
 		t.Errorf("without SidecarSets: error %v", err)
 	}
 }

@@ -52,11 +52,12 @@ const registrationTimeout = 20 * time.Second
 
 // What a process measures stands in controller-runtime's registry.
 var (
-	reconciles = metrics.New(ctrlmetrics.Registry)
-	schedules  = metrics.NewSchedules(ctrlmetrics.Registry)
-	sets       = metrics.NewDaemonSets(ctrlmetrics.Registry)
-	jobs       = metrics.NewJobs(ctrlmetrics.Registry)
-	injections = metrics.NewInjections(ctrlmetrics.Registry)
+	reconciles   = metrics.New(ctrlmetrics.Registry)
+	schedules    = metrics.NewSchedules(ctrlmetrics.Registry)
+	sets         = metrics.NewDaemonSets(ctrlmetrics.Registry)
+	jobs         = metrics.NewJobs(ctrlmetrics.Registry)
+	terminations = metrics.NewTerminations(ctrlmetrics.Registry)
+	injections   = metrics.NewInjections(ctrlmetrics.Registry)
 
 	sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
 	isLeader          = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})

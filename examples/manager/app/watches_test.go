@@ -90,7 +90,7 @@ func (w *watches) served(request *http.Request) (*http.Response, error) {
 func TestEveryKindIsWatchedOnce(t *testing.T) {
 	core := []string{"imagepulljobs by caches: 1", "nodeimages by caches: 1", "nodes by caches: 1", "pods by caches: 1",
 		"secrets by imagepulljob-controller: 1"}
-	requests := "containerrecreaterequests by containerrecreaterequest-controller: 1"
+	requests := "containerrecreaterequests by caches: 1"
 	for name, c := range map[string]struct {
 		installed []string
 		want      []string
@@ -125,7 +125,7 @@ func watchesOf(t *testing.T, installed, want []string) {
 	config := server.Config("")
 	seen := &watches{next: config.Transport, installed: installed, all: map[string]int{}}
 	config.Transport = seen
-	gates, err := features.Parse("PreDownloadImageForInPlaceUpdate=true", "") // which has more read
+	gates, err := features.Parse("PreDownloadImageForInPlaceUpdate=true,SidecarTerminator=true", "") // which has more read
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ const (
 	TemplateNoDefaults                 featuregate.Feature = "TemplateNoDefaults"
 	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
 	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
+	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 )
@@ -46,6 +47,7 @@ var (
 		TemplateNoDefaults:                 {PreRelease: featuregate.Alpha},
 		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
 		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
+		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 	}
@@ -53,7 +55,6 @@ var (
 		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetDeleteGate":   {Default: true, PreRelease: featuregate.Alpha},
 		"PodUnavailableBudgetUpdateGate":   {PreRelease: featuregate.Alpha},
-		"SidecarTerminator":                {PreRelease: featuregate.Alpha},
 		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},
 		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
 	}
@@ -67,7 +68,7 @@ var coupled = map[featuregate.Feature][]featuregate.Feature{
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,
-		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator",
+		InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", SidecarTerminator,
 	},
 }
 

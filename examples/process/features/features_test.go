@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		"PF-1 coupling: KruiseDaemon": {
 			text: "AllAlpha=true,KruiseDaemon=false",
 			want: without(all(), KruiseDaemon, PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate,
-				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", "SidecarTerminator"),
+				DaemonWatchingPod, InPlaceUpdateEnvFromMetadata, "PodProbeMarkerGate", SidecarTerminator),
 		},
 		"PF-1 coupling: overrides an explicit setting": {
 			text: "KruiseDaemon=false,InPlaceUpdateEnvFromMetadata=true",
@@ -59,9 +59,9 @@ func TestParse(t *testing.T) {
 		"PF-1 legacy: kinds with SidecarSet":            {customResources: "CloneSet, SidecarSet", want: defaults},
 		"PF-1 legacy: a name overrides the legacy list": {customResources: "CloneSet", text: "PodWebhook=true", want: defaults},
 		"a gate of a part that does not run is accepted and named": {
-			text: "SidecarTerminator=true,PodUnavailableBudgetUpdateGate=true,CloneSetShortHash=true",
-			want: with(defaults, "SidecarTerminator", "PodUnavailableBudgetUpdateGate", CloneSetShortHash), withoutEffect: []string{
-				"PodUnavailableBudgetUpdateGate", "SidecarTerminator",
+			text: "CloneSetEventHandlerOptimization=true,PodUnavailableBudgetUpdateGate=true,CloneSetShortHash=true",
+			want: with(defaults, "CloneSetEventHandlerOptimization", "PodUnavailableBudgetUpdateGate", CloneSetShortHash), withoutEffect: []string{
+				"CloneSetEventHandlerOptimization", "PodUnavailableBudgetUpdateGate",
 			},
 		},
 	}

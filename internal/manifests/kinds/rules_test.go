@@ -32,6 +32,7 @@ import (
 	nodeimages "github.com/podwright/podwright/nodeagent/image"
 	noderecreate "github.com/podwright/podwright/nodeagent/recreate"
 	"github.com/podwright/podwright/sidecar/sidecarset"
+	"github.com/podwright/podwright/sidecar/terminator"
 	"github.com/podwright/podwright/workloads"
 	"github.com/podwright/podwright/workloads/broadcastjob"
 	workloadsfake "github.com/podwright/podwright/workloads/client/fake"
@@ -128,6 +129,11 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			cronjob.Rules(cronjob.Options{}), cronjob.Rules(cronjob.Options{Recorder: recorder}), events},
 		"a recorder of launch priorities": {
 			launchpriority.Rules(launchpriority.Options{}), launchpriority.Rules(launchpriority.Options{Recorder: recorder}), events},
+		"a recorder of the sidecar terminator": {
+			terminator.Rules(terminator.Options{}), terminator.Rules(terminator.Options{Recorder: recorder}), events},
+		"ST-19: phases written by the sidecar terminator": {
+			terminator.Rules(terminator.Options{LeavePhase: true}), terminator.Rules(terminator.Options{}),
+			map[string][]string{"/pods/status": {"patch"}}},
 		"a recorder of NodeImages": {
 			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
 		"a recorder of SidecarSets": {

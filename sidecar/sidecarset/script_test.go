@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// TestScripts plays what happens to the SidecarSet web, each file in a cluster of its own.
+// Shown are the writes of the controller, the pods that wait, and events. To accept a change
+// of behaviour, run the test with -rewrite and read the difference.
+//
+//	create                   creates it, with the lines of the spec that follow
+//	edit                     changes it by the merge patch that follows
+//	pods web-a web-b         creates pods that it is injected into
+//	missed web-x             creates a pod that the webhook has not heard of
+//	delete-pod web-a         deletes a pod at once
+//	reconcile                reconciles it once
+//	kubelet                  has the kubelets take a step
+//	settle                   both, until nothing is left to do
+//	refuse, lose what…       has the API server refuse requests, such as "patch pods", or lose the answers
+//	heal                     has it answer again
+//	status                   shows the pods and the status
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+				c.T = t
+				return c.run(d)
+			})
+		})
+	})
+}
+
+func (c *cluster) run(d *datadriven.TestData) string {
+	c.T.Helper()
+	var names []string
+	for _, arg := range d.CmdArgs {
+		names = append(names, arg.Key)
+	}
+	switch d.Cmd {
+	case "create":
+		c.create(d.Input)
+	case "edit":
+		c.Edit(d.Input)
+	case "pods":
+		addPods(c.Cluster, c.get("web"), names...)
+	case "missed":
+		c.Sleep("2s")
+		for _, name := range names {
+			c.CreatePod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "web"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}}})
+		}
+	case "delete-pod":
+		c.RemovePod(names[0])
+	case "reconcile":
+		return c.reconcile()
+	case "kubelet":
+		c.KubeletStep()
+	case "settle":
+		return strings.Join(c.Settle(), "\n") + "\n"
+	case "refuse":
+		c.FailBefore(fixture.Fail(strings.Join(names, " "), fixture.ErrQuota))
+	case "lose":
+		c.FailAfter(fixture.Fail(strings.Join(names, " "), fixture.ErrLost))
+	case "heal":
+		c.FailBefore(nil)
+		c.FailAfter(nil)
+		c.Sleep("10m")
+	case "status":
+		return outcome(c.Cluster, "web") + "\n"
+	default:
+		c.T.Fatalf("unknown command %s", d.Cmd)
+	}
+	return ""
+}
+
+// reconcile reconciles once, and shows what is written, what waits then, and events.
+func (c *cluster) reconcile() string {
+	c.T.Helper()
+	c.Events.Forget()
+	c.ForgetRequests()
+	_, _, err := c.ReconcileOnce()
+	var out []string
+	for _, r := range c.Requests(fixture.ControllerUser) {
+		if r.Verb != "get" && r.Verb != "list" && r.Verb != "watch" {
+			out = append(out, strings.TrimSpace(r.String()+" "+r.Name))
+		}
+	}
+	slices.Sort(out) // pods are written side by side
+	if err != nil {
+		out = append(out, "error: "+err.Error())
+	}
+	plan, err := c.reconciler.Plan(types.NamespacedName{Name: "web"})
+	c.Must(err)
+	for _, wait := range plan.Waiting {
+		out = append(out, fmt.Sprintf("%s waits: %s", wait.Pod.Name, wait.Reason.Message))
+	}
+	for _, event := range c.Events.All() {
+		out = append(out, "event "+event)
+	}
+	if len(out) == 0 {
+		return "nothing\n"
+	}
+	return strings.Join(out, "\n") + "\n"
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// newWriter returns what a Reconciler writes and records events with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Recorder = ResourcePods, o.Recorder
+	return w
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	snapshot *Snapshot
+	plan     *Plan
+}
+
+// apply does what the plan says, as far as the writes succeed. (ST-8)
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Pod), snapshot: s, plan: plan}
+	a.measure()
+	for _, step := range []func(context.Context) error{a.replaceImages, a.create, a.writePhase} {
+		if err := step(ctx); err != nil {
+			return 0, apply.WorthRetrying(err)
+		}
+	}
+	return plan.RequeueAfter, nil
+}
+
+// measure measures how long a pod took to end, once and only where it was helped. (ST-17)
+func (a *applier) measure() {
+	if a.plan.Took > 0 && a.acted.Get(a.Key) == a.snapshot.Pod.UID {
+		a.acted.Forget(a.Key)
+		a.options.PodMetrics.Ended(a.plan.Took)
+	}
+}
+
+// did remembers that something was written for the pod.
+func (a *applier) did() { a.acted.Set(a.Key, a.snapshot.Pod.UID) }
+
+// replaceImages sets the images that sidecars exit with, all by one patch. (ST-10)
+func (a *applier) replaceImages(ctx context.Context) error {
+	patch := podpatch.Patch{Images: a.plan.Images}
+	writes, err := patch.Writes(a.snapshot.Pod)
+	if err != nil {
+		return err
+	}
+	for _, w := range writes {
+		err := a.WritePod(ctx, a.snapshot.Pod, w, "replace images")
+		a.record(a.plan.replaced(), v1alpha1.SidecarTerminatorByImage, err)
+		if err != nil {
+			return err
+		}
+		a.did()
+	}
+	return nil
+}
+
+// create creates the request. One that has the name already was created meanwhile, and
+// the cache will show it. (ST-11)
+func (a *applier) create(ctx context.Context) error {
+	request := a.plan.Create
+	if request == nil {
+		return nil
+	}
+	err := a.creations.Create(a.snapshot.Pod, func() error {
+		created, err := a.options.Lifecycle.ContainerRecreateRequests(request.Namespace).Create(ctx, request, metav1.CreateOptions{})
+		if err == nil {
+			a.Wrote(ResourceRequests, created.ResourceVersion)
+			a.Own.Created(a.Key, apiwriter.Creation{Resource: ResourceRequests, Name: request.Name, Owner: a.snapshot.Pod.UID})
+			a.did()
+		}
+		return err
+	})
+	if apierrors.IsAlreadyExists(err) {
+		a.Own.Lost(a.Key, ResourceRequests, request.Name) // until a cache shows it
+		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, err)
+	}
+	a.record(a.plan.requested(), v1alpha1.SidecarTerminatorByRequest, err)
+	if err != nil {
+		return fmt.Errorf("create ContainerRecreateRequest %s: %w", request.Name, a.Unanswered(ResourceRequests, request.Name, err))
+	}
+	return nil
+}
+
+// writePhase writes the phase of the pod, if that has not changed since: the kubelet may
+// have come to another one. (ST-16)
+func (a *applier) writePhase(ctx context.Context) error {
+	if a.plan.Phase == "" {
+		return nil
+	}
+	data, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": a.snapshot.Pod.UID, "resourceVersion": a.Version},
+		"status": map[string]any{"phase": a.plan.Phase, "conditions": []corev1.PodCondition{{
+			Type: v1alpha1.SidecarTerminatedCondition, Status: corev1.ConditionTrue, Reason: "MainContainersFinished",
+			Message: a.plan.PhaseReason, LastTransitionTime: metav1.NewTime(a.snapshot.Now),
+		}}},
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.WritePod(ctx, a.snapshot.Pod, podpatch.Write{Subresource: "status", Data: data}, "write the phase"); err != nil {
+		return err
+	}
+	a.did()
+	return nil
+}
+
+// record records an event that says which sidecars are told to end, and how; or why they
+// could not be told.
+func (a *applier) record(sidecars []string, how string, err error) {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		a.Event(corev1.EventTypeNormal, v1alpha1.SidecarTerminatorEvent, v1alpha1.SidecarTerminatorEventFormat, sidecars, how)
+	case errors.As(err, &status) && !apierrors.IsConflict(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		a.Event(corev1.EventTypeWarning, v1alpha1.FailedTerminateSidecarEvent, "terminate sidecar %v using %s: %v", sidecars, how, err)
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	"github.com/podwright/podwright/lifecycle/client/fake"
+)
+
+// TestConformance ends a pod with a sidecar that exits with 137 when it is stopped, so
+// that the kubelet starts it again, and one that gets an image to exit with.
+func TestConformance(t *testing.T) {
+	clusterOf := func(c *conformance.Cluster) *cluster {
+		if c.Data == nil {
+			c.Data = newCluster(c.Cluster)
+		}
+		return c.Data.(*cluster)
+	}
+	conformance.Test(t, conformance.Kind{
+		Resource: requestResource,
+		Watches:  []string{"pods", "containerrecreaterequests"},
+		Writes:   []string{"patch pods", "create containerrecreaterequests", "patch pods/status"},
+		Prepare:  func(c *conformance.Cluster) { clusterOf(c).createNodes() },
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			kube, lifecycle := c.Client(fixture.ControllerUser), lifecycleClient(c.Cluster, fixture.ControllerUser)
+			core := informers.NewSharedInformerFactory(kube, 0).Core().V1()
+			controller, err := New(Options{Kubernetes: kube, Lifecycle: lifecycle, Recorder: &c.Events, Metrics: c.Reconciles,
+				Pods: c.Share(core.Pods().Informer()), Nodes: c.Share(core.Nodes().Informer()),
+				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{}))})
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if err != nil || plan == nil {
+					return "", err
+				}
+				return plan.String(), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			clusterOf(c).create(name, "OnFailure main: a=r: b=i:", "137", "0")
+			clusterOf(c).exit(name, "main", 0)
+		},
+		Change: func(c *conformance.Cluster, _ string) { c.Sleep("2m") }, // by then the request would have had its time
+		Step: func(c *conformance.Cluster) {
+			clusterOf(c).agent()
+			clusterOf(c).kubelet()
+		},
+		Outcome: func(c *conformance.Cluster, name string) string { return string(clusterOf(c).pod(name).Status.Phase) },
+		Strangers: func(c *conformance.Cluster, _ string) { // a pod without sidecars, and a request that looks like ours
+			clusterOf(c).create("strange", "OnFailure main: other:")
+			clusterOf(c).exit("strange", "main", 0)
+			strange := newRequest(clusterOf(c).pod("strange"), []string{"other"})
+			_, err := clusterOf(c).requests.Create(c.T.Context(), strange, metav1.CreateOptions{})
+			c.Must(err)
+		},
+	})
+}
+
+type reader struct{ Reader }
+
+func TestOptions(t *testing.T) {
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Lifecycle: fake.NewClient()}, Required: "Kubernetes Lifecycle", Reader: Reader(reader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+}

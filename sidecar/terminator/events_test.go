@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// The filter of events against the planner itself: whatever changes about a pod or its
+// request, where that changes a plan that writes something, the pod is enqueued. (ST-4)
+func TestEventsThatMatter(t *testing.T) {
+	reads := mutation.Reads{}
+	for _, text := range []string{
+		"OnFailure main:running a=r:running", "OnFailure main:0 a=r:running b=I:running", "OnFailure main:0 a=r:running@1 b=I:running",
+		"OnFailure main:0 a=r:0", "Never main:1 a=r:running", "OnFailure main:1 a=r:CrashLoopBackOff", "Never main:0 other:running a=i:running",
+		"OnFailure main:0 b=I:ContainerCreating",
+	} {
+		for _, ago := range []time.Duration{0, time.Second, time.Hour} {
+			pod := podOf(t, text)
+			pod.Generation = 1
+			var request *lifecyclev1alpha1.ContainerRecreateRequest
+			if ago > 0 {
+				request = requestOf(pod, ago, "a")
+			}
+			of := func(pod *corev1.Pod, request *lifecyclev1alpha1.ContainerRecreateRequest) string {
+				plan := NewPlan(&Snapshot{Pod: pod, Node: nodes[pod.Spec.NodeName], Request: request, Now: at})
+				return fmt.Sprint(describe(plan), " again after ", plan.RequeueAfter)
+			}
+			mutation.Plan[corev1.Pod]{
+				What: "pod", Copy: (*corev1.Pod).DeepCopy,
+				Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.Containers\[\]\.Image$|Status)`),
+				Of:  func(pod *corev1.Pod) string { return of(pod, request) },
+				Matters: func(before, after *corev1.Pod) bool {
+					enqueued := controller.Changed(before, after, podFields) != 0 && mayChangePlan(before, after)
+					return enqueued || of(after, request) == "nothing again after 0s" // what is left undone needs no reconcile
+				},
+			}.Check(t, reads, pod)
+			if request != nil {
+				mutation.Plan[lifecyclev1alpha1.ContainerRecreateRequest]{
+					What: "request", Copy: (*lifecyclev1alpha1.ContainerRecreateRequest).DeepCopy,
+					Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers)|Status)`),
+					Of:  func(r *lifecyclev1alpha1.ContainerRecreateRequest) string { return of(pod, r) },
+					Matters: func(before, after *lifecyclev1alpha1.ContainerRecreateRequest) bool {
+						return controller.Changed(before, after, controller.Status) != 0 && concerned(before, after)
+					},
+				}.Check(t, reads, request)
+			}
+		}
+	}
+	reads.Require(t, "pod.Status.Phase", "pod.Status.ContainerStatuses[].State.Running", "pod.Status.ContainerStatuses[].State.Terminated.ExitCode",
+		"pod.Status.ContainerStatuses[].State.Waiting.Reason", "pod.Status.ContainerStatuses[].ContainerID", "pod.Spec.Containers[].Image", "request.Status.CompletionTime")
+}
+
+func concerned(before, after *lifecyclev1alpha1.ContainerRecreateRequest) (enqueued bool) {
+	requestChanged(before, after, func(key types.NamespacedName) { enqueued = key.Name == "web" && key.Namespace == "default" })
+	return enqueued
+}
+
+// A cluster has many pods that concern nobody here, and they change often.
+func TestPodsOfOthersCostNothing(t *testing.T) {
+	for _, text := range []string{"Always main:running a=r:running", "OnFailure main:running a:running", "Never main:0 a:running"} {
+		before, after := podOf(t, text), podOf(t, text)
+		if n := testing.AllocsPerRun(100, func() { podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
+			t.Errorf("%s: %v allocations", text, n)
+		}
+	}
+}
+
+func BenchmarkNewPlan(b *testing.B) {
+	for _, text := range []string{"OnFailure main:running a=r:running", "OnFailure main:0 a=r:running", "Never main:0 a=r:running b=i:running"} {
+		b.Run(text, func(b *testing.B) {
+			s := &Snapshot{Pod: podOf(b, text), Node: nodes["real"], Now: at}
+			b.ReportAllocs()
+			for b.Loop() {
+				NewPlan(s)
+			}
+		})
+	}
+}
+
+// Requests that come and go concern their pod, and those of others nobody.
+func TestRequestsThatComeAndGo(t *testing.T) {
+	pod := podOf(t, "OnFailure main:0 a=r:running")
+	ours, other, foreign := requestOf(pod, time.Second, "a"), requestOf(pod, time.Second, "a"), requestOf(pod, time.Second, "a")
+	other.Name = "restart"
+	foreign.OwnerReferences[0].Kind = "CloneSet"
+	another := ours.DeepCopy()
+	another.UID = "another"
+	for _, test := range []struct {
+		name          string
+		before, after *lifecyclev1alpha1.ContainerRecreateRequest
+		want          bool
+	}{
+		{"it is created", nil, ours, true},
+		{"it is deleted", ours, nil, true},
+		{"it is replaced", ours, another, true},
+		{"it is completed", ours, completed(ours.DeepCopy()), true},
+		{"it stays", ours, ours, false},
+		{"one of another name", nil, other, false},
+		{"one of another owner", nil, foreign, false},
+		{"one of nobody", nil, &lifecyclev1alpha1.ContainerRecreateRequest{}, false},
+	} {
+		if got := concerned(test.before, test.after); got != test.want {
+			t.Errorf("%s: enqueued %t, want %t", test.name, got, test.want)
+		}
+	}
+}
+
+// Pods are enqueued when their sidecars are due, and when they have ended. (ST-4, ST-17)
+func TestPodsThatMatter(t *testing.T) {
+	ended := func(pod *corev1.Pod) *corev1.Pod { pod.Status.Phase = corev1.PodSucceeded; return pod }
+	for _, test := range []struct {
+		name          string
+		before, after *corev1.Pod
+		want          bool
+	}{
+		{"a new one that is due", nil, podOf(t, "OnFailure main:0 a=r:running"), true},
+		{"a new one that is not", nil, podOf(t, "OnFailure main:running a=r:running"), false},
+		{"it becomes due", podOf(t, "OnFailure main:running a=r:running"), podOf(t, "OnFailure main:0 a=r:running"), true},
+		{"it starts", podOf(t, "OnFailure main:ContainerCreating a=r:ContainerCreating"), podOf(t, "OnFailure main:running a=r:running"), false},
+		{"it ends", podOf(t, "OnFailure main:0 a=r:0"), ended(podOf(t, "OnFailure main:0 a=r:0")), true},
+		{"it had ended", nil, ended(podOf(t, "OnFailure main:0 a=r:0")), false},
+		{"it goes", podOf(t, "OnFailure main:running a=r:running"), nil, true},
+		{"one without sidecars", nil, podOf(t, "OnFailure main:0 a:running"), false},
+		{"one without sidecars goes", podOf(t, "OnFailure main:0 a:running"), nil, false},
+	} {
+		enqueued := false
+		podChanged(test.before, test.after, func(types.NamespacedName) { enqueued = true })
+		if enqueued != test.want {
+			t.Errorf("%s: enqueued %t, want %t", test.name, enqueued, test.want)
+		}
+	}
+}

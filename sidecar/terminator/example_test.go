@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator_test
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/sidecar/terminator"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// What is done about a pod whose main container has succeeded, while a sidecar runs.
+func ExampleNewPlan() {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "report-x7k2p", UID: "3f1c"},
+		Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, NodeName: "node-1", Containers: []corev1.Container{
+			{Name: "main", Image: "report:1"},
+			{Name: "proxy", Image: "proxy:7", Env: []corev1.EnvVar{{Name: v1alpha1.TerminateSidecarEnv, Value: "true"}}},
+		}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "main", ContainerID: "containerd://1", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+			{Name: "proxy", ContainerID: "containerd://2", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		}},
+	}
+	s := &terminator.Snapshot{Pod: pod, Node: &corev1.Node{}}
+	for _, w := range terminator.NewPlan(s).Waiting {
+		fmt.Println("waits:", w.Reason)
+	}
+	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0}}
+	plan := terminator.NewPlan(s)
+	fmt.Println(plan)
+	fmt.Println(plan.Create.Name)
+	// Output:
+	// waits: main container is running
+	// stop [proxy]; Succeeded, since all main containers have succeeded, and the pod would fail with sidecar proxy
+	// sidecar-termination-3f1c
+}

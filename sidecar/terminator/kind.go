@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Resource names a cache: ResourcePods and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler reads.
+const (
+	ResourcePods     Resource = caches.Pods
+	ResourceNodes    Resource = caches.Nodes
+	ResourceRequests Resource = "containerrecreaterequests"
+)
+
+// podFields are the fields that the plan for a pod reads.
+const podFields = controller.Phase | controller.Images | controller.Containers | controller.ContainerStates | controller.Waiting | controller.NodeName
+
+// reads lists what the plan for a pod depends on. Nodes change their kind by being
+// replaced, and pods with them.
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: caches.NewInformers(o.Kubernetes, o.Namespace).Pods,
+			Fields: podFields, Concern: controller.On(podChanged)},
+		{Resource: ResourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
+		{Resource: ResourceRequests, Live: apiwriter.Typed(o.Lifecycle.ContainerRecreateRequests), Informer: &o.Requests, Make: func() cache.SharedIndexInformer {
+			return client.NewContainerRecreateRequestInformer(o.Lifecycle, o.Namespace, 0, cache.Indexers{})
+		}, Fields: controller.Status, Concern: controller.On(requestChanged)},
+	}
+}
+
+// podChanged enqueues a pod whose plan may differ. (ST-4)
+func podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	switch {
+	case after == nil:
+		if hasSidecars(before) { // what is remembered of it is forgotten
+			enqueue(cache.MetaObjectToName(before).AsNamespacedName())
+		}
+	case hasSidecars(after) && mayChangePlan(before, after):
+		enqueue(cache.MetaObjectToName(after).AsNamespacedName())
+	}
+}
+
+// mayChangePlan tells whether a plan may differ after a change of a pod; before is nil for
+// a new one.
+func mayChangePlan(before, after *corev1.Pod) bool {
+	if before != nil && before.UID != after.UID {
+		before = nil
+	}
+	return isDue(after) || before != nil && hasEnded(after) && !hasEnded(before)
+}
+
+// requestChanged enqueues the pod of a request whose plan may differ.
+func requestChanged(before, after *lifecyclev1alpha1.ContainerRecreateRequest, enqueue controller.Enqueue) {
+	if before != nil && after != nil && before.UID == after.UID && before.Status.CompletionTime.Equal(after.Status.CompletionTime) {
+		return
+	}
+	for _, r := range []*lifecyclev1alpha1.ContainerRecreateRequest{before, after} {
+		if key, ok := ofRequest(r); ok {
+			enqueue(key)
+			return
+		}
+	}
+}
+
+// ofRequest names the pod whose sidecars a request stops.
+func ofRequest(r *lifecyclev1alpha1.ContainerRecreateRequest) (types.NamespacedName, bool) {
+	if r == nil || !strings.HasPrefix(r.Name, v1alpha1.SidecarTerminationRequestPrefix) {
+		return types.NamespacedName{}, false
+	}
+	by := metav1.GetControllerOfNoCopy(r)
+	if by == nil || by.Kind != "Pod" || by.APIVersion != "v1" {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: r.Namespace, Name: by.Name}, true
+}
+
+// newReconciler describes pods to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.PodMetrics == nil {
+		o.PodMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "terminator", Name: v1alpha1.SidecarTerminatorEventSource, Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, name string) bool {
+			return resource == ResourcePods && s.Pod.Name == name || resource == ResourceRequests && s.Request != nil && s.Request.Name == name
+		},
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.creations.Forget(key)
+	r.acted.Forget(key)
+}
+
+// observe reads everything that a plan for the pod depends on. It returns nil where
+// there is no such pod, or none of its containers is marked as a sidecar. (ST-5)
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	pod, err := r.options.Reader.Pod(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read pod %s: %w", key, err)
+	}
+	if !hasSidecars(pod) {
+		return nil, nil
+	}
+	s := &Snapshot{Pod: pod, LeavePhase: r.options.LeavePhase, Now: r.shell.Clock.Now()}
+	if s.Node, err = apiwriter.Found(r.options.Reader.Node(pod.Spec.NodeName)); err != nil {
+		return nil, fmt.Errorf("read node %s: %w", pod.Spec.NodeName, err)
+	}
+	if s.Request, err = apiwriter.Found(r.options.Reader.Request(key.Namespace, RequestName(pod.UID))); err != nil {
+		return nil, fmt.Errorf("read ContainerRecreateRequest %s: %w", RequestName(pod.UID), err)
+	}
+	return s, nil
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+var requestResource = fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests")
+
+// cluster is a fake cluster whose node runs pods to their end. What a container exits with when
+// it is stopped is the tag of its image: log:0, or log:137.
+type cluster struct {
+	*fixture.Cluster
+	requests client.ContainerRecreateRequestInterface
+	// noAgent has nobody serve requests.
+	noAgent bool
+	// unpulled is an image that cannot be pulled.
+	unpulled string
+}
+
+func newCluster(f *fixture.Cluster) *cluster {
+	return &cluster{Cluster: f, requests: lifecycleClient(f, fixture.TestUser).ContainerRecreateRequests(fixture.Web.Namespace)}
+}
+
+func lifecycleClient(f *fixture.Cluster, user string) client.Interface {
+	f.T.Helper()
+	return fixture.Connect(f.T, f.Server, user, client.NewForConfig)
+}
+
+func inCluster(t *testing.T, story func(*testing.T, *cluster)) {
+	t.Helper()
+	var c *cluster
+	fixture.Play(t, requestResource, func(f *fixture.Cluster) { c = newCluster(f) }, func(t *testing.T) {
+		c.createNodes()
+		story(t, c)
+	})
+}
+
+func (c *cluster) createNodes() {
+	c.T.Helper()
+	for _, node := range nodes {
+		_, err := c.Kube.CoreV1().Nodes().Create(c.T.Context(), node.DeepCopy(), metav1.CreateOptions{})
+		c.Must(err)
+	}
+	synctest.Wait()
+}
+
+// start runs a controller with informers of its own. The function it returns stops it.
+func (c *cluster) start(measured PodMetrics) (reconciles *fixture.Reconciles, stop func()) {
+	c.T.Helper()
+	reconciles = &fixture.Reconciles{}
+	controller, err := New(Options{Kubernetes: c.Client(fixture.ControllerUser), Lifecycle: lifecycleClient(c.Cluster, fixture.ControllerUser),
+		Recorder: &c.Events, Metrics: reconciles, PodMetrics: measured})
+	c.Must(err)
+	return reconciles, c.Start(func(ctx context.Context) error { return controller.Run(ctx) })
+}
+
+// create creates a pod as podOf describes it, of which the kubelet runs all containers.
+// The images of sidecars have the tags.
+func (c *cluster) create(name, text string, tags ...string) {
+	c.T.Helper()
+	pod := podOf(c.T, text)
+	pod.ObjectMeta = metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: name}
+	sidecar := 0
+	for i := range pod.Spec.Containers {
+		spec := &pod.Spec.Containers[i]
+		if isSidecar(spec) && sidecar < len(tags) {
+			spec.Image = spec.Name + ":" + tags[sidecar]
+			sidecar++
+		}
+	}
+	pod.Status = corev1.PodStatus{}
+	c.CreatePod(pod)
+	c.kubelet()
+}
+
+func (c *cluster) pod(name string) *corev1.Pod {
+	c.T.Helper()
+	pod, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).Get(c.T.Context(), name, metav1.GetOptions{})
+	c.Must(err)
+	return pod
+}
+
+// exit ends a container.
+func (c *cluster) exit(pod, container string, code int32) {
+	c.T.Helper()
+	p := c.pod(pod)
+	for i := range p.Status.ContainerStatuses {
+		if s := &p.Status.ContainerStatuses[i]; s.Name == container {
+			end(s, code)
+		}
+	}
+	c.write(p)
+}
+
+func end(s *corev1.ContainerStatus, code int32) {
+	s.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(time.Now().Truncate(time.Second))}}
+	s.Ready = false
+}
+
+// write writes the status of a pod, with the phase that a kubelet comes to.
+func (c *cluster) write(pod *corev1.Pod) {
+	c.T.Helper()
+	pod.Status.Phase = kubeletPhase(pod)
+	_, err := c.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(c.T.Context(), pod, metav1.UpdateOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+// kubeletPhase is the phase by all containers. A final one never changes.
+func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
+	if hasEnded(pod) {
+		return pod.Status.Phase
+	}
+	failed := false
+	for i := range pod.Spec.Containers {
+		ended := pod.Status.ContainerStatuses[i].State.Terminated
+		if ended == nil || restarts(pod, &pod.Spec.Containers[i], ended.ExitCode) {
+			return corev1.PodRunning
+		}
+		failed = failed || ended.ExitCode != 0
+	}
+	if failed {
+		return corev1.PodFailed
+	}
+	return corev1.PodSucceeded
+}
+
+// kubelet makes one step for every pod: containers whose image has changed are replaced,
+// those that have ended are started again where their pod wants it, and a pod with a final
+// phase runs none.
+func (c *cluster) kubelet() {
+	c.T.Helper()
+	list, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range list.Items {
+		pod := &list.Items[i]
+		before := fmt.Sprint(pod.Status)
+		runContainers(pod, c.unpulled)
+		if fmt.Sprint(pod.Status) != before {
+			c.write(pod)
+		}
+	}
+}
+
+// runContainers makes one step for the containers of a pod.
+func runContainers(pod *corev1.Pod, unpulled string) {
+	if pod.Status.ContainerStatuses == nil {
+		for _, spec := range pod.Spec.Containers {
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: spec.Name})
+		}
+	}
+	for i := range pod.Spec.Containers {
+		runContainer(pod, &pod.Spec.Containers[i], &pod.Status.ContainerStatuses[i], unpulled)
+	}
+}
+
+func runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus, unpulled string) {
+	switch ended := s.State.Terminated; {
+	case hasEnded(pod):
+		if ended == nil {
+			end(s, tag(s.Image))
+		}
+	case spec.Image == unpulled:
+		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}
+	case s.ContainerID == "", s.Image != spec.Image, ended != nil && restarts(pod, spec, ended.ExitCode):
+		if s.ContainerID != "" {
+			s.RestartCount++
+		}
+		s.ContainerID, s.Image, s.Ready = fmt.Sprintf("fake://%s-%d", s.Name, s.RestartCount), spec.Image, true
+		s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	case s.Image == exitImage && ended == nil:
+		end(s, 0)
+	}
+}
+
+// tag is the exit code of a container that is stopped.
+func tag(image string) (code int32) {
+	_, tag, _ := strings.Cut(image, ":")
+	_, _ = fmt.Sscan(tag, &code)
+	return code
+}
+
+// agent makes one step for every request: what admission leaves in it, its phase, the
+// containers that it stops, its end.
+func (c *cluster) agent() {
+	c.T.Helper()
+	list, err := c.requests.List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range list.Items {
+		r := &list.Items[i]
+		if !strings.HasPrefix(r.Name, "sidecar-termination-") || r.Status.CompletionTime != nil {
+			continue
+		}
+		pod := c.pod(r.Spec.PodName)
+		switch {
+		case r.Spec.Containers[0].StatusContext == nil:
+			c.admit(r, pod)
+		case c.noAgent:
+			if time.Since(r.CreationTimestamp.Time) >= time.Minute {
+				c.complete(r, lifecyclev1alpha1.ContainerRecreateMessageNoResponse)
+			}
+		case r.Status.Phase == "":
+			c.patchRequest(r, `{"status":{"phase":"Recreating"}}`, "status")
+		default:
+			c.stop(r, pod)
+		}
+	}
+}
+
+func (c *cluster) admit(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
+	c.T.Helper()
+	fillIn(r, pod)
+	_, err := c.requests.Update(c.T.Context(), r, metav1.UpdateOptions{})
+	c.Must(err)
+	synctest.Wait()
+}
+
+// fillIn does what admission does.
+func fillIn(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
+	for i := range r.Spec.Containers {
+		for _, s := range pod.Status.ContainerStatuses {
+			if s.Name == r.Spec.Containers[i].Name {
+				r.Spec.Containers[i].StatusContext = &lifecyclev1alpha1.ContainerRecreateRequestContainerContext{ContainerID: s.ContainerID, RestartCount: s.RestartCount}
+			}
+		}
+	}
+}
+
+func (c *cluster) stop(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) {
+	c.T.Helper()
+	if stopContainers(r, pod) {
+		c.write(pod)
+	}
+}
+
+// stopContainers stops the containers of a request that run as they did, and tells
+// whether there were any.
+func stopContainers(r *lifecyclev1alpha1.ContainerRecreateRequest, pod *corev1.Pod) (stopped bool) {
+	for _, of := range r.Spec.Containers {
+		for i := range pod.Status.ContainerStatuses {
+			if s := &pod.Status.ContainerStatuses[i]; s.Name == of.Name && s.ContainerID == of.StatusContext.ContainerID && s.State.Running != nil {
+				end(s, tag(s.Image))
+				stopped = true
+			}
+		}
+	}
+	return stopped
+}
+
+func (c *cluster) complete(r *lifecyclev1alpha1.ContainerRecreateRequest, message string) {
+	c.T.Helper()
+	c.patchRequest(r, fmt.Sprintf(`{"status":{"phase":"Completed","message":%q,"completionTime":%q}}`, message, time.Now().UTC().Format(time.RFC3339)), "status")
+}
+
+func (c *cluster) patchRequest(r *lifecyclev1alpha1.ContainerRecreateRequest, patch string, subresources ...string) {
+	c.T.Helper()
+	_, err := c.requests.Patch(c.T.Context(), r.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	c.Must(err)
+	synctest.Wait()
+}
+
+// work has kubelet and agent work for a time.
+func (c *cluster) work(d time.Duration) {
+	c.T.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		c.agent()
+		c.kubelet()
+		c.Sleep("500ms")
+	}
+}
+
+// show says what has become of a pod.
+func (c *cluster) show(name string) string {
+	c.T.Helper()
+	pod := c.pod(name)
+	text := string(pod.Status.Phase)
+	for _, s := range pod.Status.ContainerStatuses {
+		switch state := s.State; {
+		case state.Terminated != nil:
+			text += fmt.Sprintf(" %s:%d", s.Name, state.Terminated.ExitCode)
+		case state.Running != nil:
+			text += fmt.Sprintf(" %s:running", s.Name)
+		case state.Waiting != nil:
+			text += fmt.Sprintf(" %s:%s", s.Name, state.Waiting.Reason)
+		}
+		if s.RestartCount > 0 {
+			text += fmt.Sprintf("@%d", s.RestartCount)
+		}
+	}
+	return text
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import corev1 "k8s.io/api/core/v1"
+
+// Environment variables that mark a container of a pod as a sidecar, to be terminated
+// once the containers without such a mark have finished. Their plain values count.
+const (
+	// TerminateSidecarEnv is "true", in any case, for a container that is stopped by a
+	// ContainerRecreateRequest. On virtual nodes it has no effect.
+	TerminateSidecarEnv = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT"
+	// TerminateSidecarWithImageEnv is an image that exits at once: the container gets
+	// it in place of its own. Empty has no effect.
+	TerminateSidecarWithImageEnv = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT_WITH_IMAGE"
+)
+
+const (
+	// SidecarTerminationRequestPrefix with the UID of a pod is the name of the
+	// ContainerRecreateRequest that stops its sidecars.
+	SidecarTerminationRequestPrefix = "sidecar-termination-"
+
+	// SidecarTerminatedCondition is, on a pod, True where its phase was written by the
+	// sidecar terminator, for the reason that the message says. OpenKruise 1.4 does not
+	// know it.
+	SidecarTerminatedCondition corev1.PodConditionType = "SidecarTerminated"
+)
+
+// Events about a pod whose sidecars are terminated.
+const (
+	// SidecarTerminatorEventSource is the component that reports the events.
+	SidecarTerminatorEventSource = "sidecarterminator-controller"
+	// SidecarTerminatorEvent is the reason of a Normal event: sidecars are told to end.
+	SidecarTerminatorEvent = "SidecarTerminator"
+	// SidecarTerminatorEventFormat is the message of SidecarTerminatorEvent; it takes the
+	// names of the sidecars, and SidecarTerminatorByImage or SidecarTerminatorByRequest.
+	SidecarTerminatorEventFormat = "Kruise SidecarTerminator is trying to terminate sidecar %v using %s"
+	// SidecarTerminatorByImage and SidecarTerminatorByRequest are the two ways.
+	SidecarTerminatorByImage   = "in-place update"
+	SidecarTerminatorByRequest = "crr"
+	// FailedTerminateSidecarEvent is the reason of a Warning event: the API server
+	// refused what would tell sidecars to end. OpenKruise does not record it.
+	FailedTerminateSidecarEvent = "FailedTerminateSidecar"
+)
