@@ -36,10 +36,10 @@ func (p *Past) observeSidecars(c *Change) {
 
 // outOfService tells whether a pod is not available because of an update, as far as the
 // author of the write knew. One that did not serve when its reconcile updated it costs
-// nothing. (SCS-8)
+// nothing, nor does one that its workload updates now. (SCS-8)
 func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 	observed := j.Observed.Pods[pod.Name]
-	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] && (j.isUpdated(pod) || j.candidate(pod)) ||
+	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] && (j.isUpdated(pod) || j.candidate(pod) && !j.workloadUpdates(pod, j.Known.Now)) ||
 		observed != nil && observed.UID == pod.UID && j.isUpdated(observed))
 }
 
