@@ -33,6 +33,7 @@ require (
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	k8s.io/cli-runtime v0.37.1 // indirect
 	k8s.io/cri-streaming v0.36.1 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 	sigs.k8s.io/kustomize/kustomize/v5 v5.8.1 // indirect
 )
 

@@ -25,7 +25,7 @@ type bed struct {
 var steady *bed
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{Parallel: 24, Audit: true, FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
+	options := testbed.Options{Parallel: 24, Audit: true, Flags: withPolicies, FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		if steady, err = newBed(ctx, b); err != nil {
 			return err
@@ -83,6 +83,7 @@ func TestFaults(t *testing.T) {
 		{"AgentsAreHeldToTheirNodes", testAgentsAreHeldToTheirNodes},
 		{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
 		{"JobsOutliveTheManager", testJobsOutliveTheManager},
+		{"SidecarSetPoliciesOutliveTheManager", testSidecarSetPoliciesOutliveTheManager},
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},

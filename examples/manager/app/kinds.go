@@ -43,7 +43,7 @@ import (
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
-		imagePullJobs(f), nodeImages(f), sidecarSets(f),
+		imagePullJobs(f), nodeImages(f), sidecarSets(f), sidecarSetPolicies(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), pods(),
 	}
 }

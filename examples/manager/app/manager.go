@@ -271,6 +271,7 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	if m.sidecars, err = newSidecars(config, core, m.config.OwnNamespace); err != nil {
 		return err
 	}
+	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
 	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
 	for _, webhook := range m.webhooks(core) {
 		maps.Copy(m.hooks.Handlers, webhook.Handlers())

@@ -20,6 +20,7 @@ import (
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/policies"
 	"github.com/podwright/podwright/sidecar/sidecarset"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -51,6 +52,8 @@ type sidecars struct {
 	// known is closed once somebody has looked whether SidecarSets are served.
 	known  chan struct{}
 	served atomic.Bool
+	// besidePolicies says that policies inject as well.
+	besidePolicies bool
 }
 
 func newSidecars(config *rest.Config, core kubernetes.Interface, ownNamespace string) (*sidecars, error) {
@@ -131,6 +134,9 @@ func (s *sidecars) expression(ctx context.Context) (string, error) {
 		return "false", err
 	}
 	sets, err := s.SidecarSets(ctx)
+	if s.besidePolicies {
+		return policies.MatchExpression(sets), err
+	}
 	return sidecarset.MatchExpression(sets), err
 }
 

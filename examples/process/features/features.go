@@ -29,6 +29,7 @@ const (
 	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
+	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies" // podwright's own
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -50,6 +51,7 @@ var (
 		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
+		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/sidecar/policies"
+)
+
+// sidecarSetPolicies have the API server inject by itself. Who may write such policies may change whatever is created: so
+// nobody may, unless the gate is opened.
+func sidecarSetPolicies(f *pflag.FlagSet) kind {
+	failurePolicy := f.String("sidecarset-policy-failure-policy", string(admissionregistrationv1.Fail),
+		"what becomes of new pods of which the policy of a SidecarSet can make nothing: Fail refuses them, Ignore creates them without sidecars")
+	return kind{
+		name: "sidecarset-policy-controller", gate: features.SidecarSetPolicies, resource: sidecarSetsResource,
+		inCluster: true, // policies have no namespace
+		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+			o := policies.Options{
+				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
+				SidecarSets: p.caches.sidecarSets(), FailurePolicy: admissionregistrationv1.FailurePolicyType(*failurePolicy),
+			}
+			if p.namespace == "" {
+				o.Revisions = p.caches.revisions()
+			}
+			return controllers.OfNamespace(o, policies.New, policies.Rules, policies.NamespaceRules), nil
+		},
+	}
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package policies manages the MutatingAdmissionPolicies by which an API server injects
+// what SidecarSets have for pods, with no webhook, also while no manager runs.
+//
+// Each SidecarSet that injects has one policy and one binding, which package
+// sidecar/injection/policy compiles from the revision that it injects now. New makes a
+// controller that creates, updates and deletes them. What users change it puts back.
+//
+// It takes Kubernetes 1.36, which serves such policies, and the controller of package
+// sidecar/sidecarset or OpenKruise's, which creates the revisions. Where no
+// policies are served it does nothing and says so.
+//
+// A SidecarSet of which no policy can be made has none, and an event says why: it needs the
+// webhook. Webhook and policies may be served side by side: what is injected already the webhook
+// leaves as it is.
+//
+// The rules are in RULES.md, by the ids that comments cite.
+package policies

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policies
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection/policy"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Resource names a cache: ResourcePolicies and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourcePolicies Resource = "mutatingadmissionpolicies"
+	ResourceBindings Resource = "mutatingadmissionpolicybindings"
+)
+
+const resourceSidecarSets Resource = "sidecarsets" // which it only reads
+
+// policyFields are those that a plan reads of policies and bindings.
+const policyFields = controller.Owners | controller.Annotations | controller.Generation
+
+// reads lists what the plan for a SidecarSet depends on.
+func (o *Options) reads() []controller.Read {
+	admission := func() informers.SharedInformerFactory { return informers.NewSharedInformerFactory(o.Kubernetes, 0) }
+	return []controller.Read{
+		{Resource: resourceSidecarSets, Informer: &o.SidecarSets, Make: func() cache.SharedIndexInformer {
+			return client.NewSidecarSetInformer(o.Sidecar, 0, cache.Indexers{})
+		}, Fields: controller.Generation | controller.Status, Concern: controller.On(setChanged)},
+		{Resource: caches.Revisions, Informer: &o.Revisions, Make: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
+			Index:  func(i cache.SharedIndexInformer) error { return caches.AddLabelIndex(i, v1alpha1.SidecarSetNameLabel) },
+			Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
+		{Resource: ResourcePolicies, Live: apiwriter.TypedCluster(o.Kubernetes.AdmissionregistrationV1().MutatingAdmissionPolicies), Informer: &o.Policies,
+			Make: func() cache.SharedIndexInformer {
+				return admission().Admissionregistration().V1().MutatingAdmissionPolicies().Informer()
+			},
+			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
+		{Resource: ResourceBindings, Live: apiwriter.TypedCluster(o.Kubernetes.AdmissionregistrationV1().MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
+			Make: func() cache.SharedIndexInformer {
+				return admission().Admissionregistration().V1().MutatingAdmissionPolicyBindings().Informer()
+			},
+			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
+	}
+}
+
+// setChanged enqueues a SidecarSet. The counters of its status concern no plan. (SPC-9)
+func setChanged(before, after *v1alpha1.SidecarSet, enqueue controller.Enqueue) {
+	set := cmp.Or(after, before)
+	if before != nil && after != nil && before.UID == after.UID && before.Generation == after.Generation && (before.DeletionTimestamp == nil) == (after.DeletionTimestamp == nil) &&
+		before.Status.LatestRevision == after.Status.LatestRevision && before.Status.ObservedGeneration == after.Status.ObservedGeneration {
+		return
+	}
+	enqueue(types.NamespacedName{Name: set.Name})
+}
+
+// setOfRevision is the SidecarSet that a revision is of.
+func setOfRevision(revision metav1.Object) []types.NamespacedName {
+	if name := revision.GetLabels()[v1alpha1.SidecarSetNameLabel]; name != "" {
+		return []types.NamespacedName{{Name: name}}
+	}
+	return nil
+}
+
+// setsOfName are the SidecarSets whose policy or binding this may be: by its owner, and by its
+// name, so that somebody else's is noticed when it goes.
+func setsOfName(object metav1.Object) (keys []types.NamespacedName) {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == "SidecarSet" {
+		keys = append(keys, types.NamespacedName{Name: owner.Name})
+	}
+	if name, found := strings.CutPrefix(object.GetName(), policy.Name("")); found && (len(keys) == 0 || keys[0].Name != name) {
+		keys = append(keys, types.NamespacedName{Name: name})
+	}
+	return keys
+}
+
+// newReconciler describes the policies of SidecarSets to the shell.
+func newReconciler(o *Options) *Reconciler {
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "policies", Name: "sidecarset-policy-controller", Options: controller.Options{
+			Workers: cmp.Or(o.Workers, workers), Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, Forget: r.forget,
+		Shows: func(s *Snapshot, resource Resource, _ string) bool {
+			switch resource {
+			case ResourcePolicies:
+				return s.Policy != nil
+			case ResourceBindings:
+				return s.Binding != nil
+			}
+			return true
+		},
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.deletedPolicies.Forget(key)
+	r.deletedBindings.Forget(key)
+}
+
+// observe reads everything that a plan for the SidecarSet depends on. It returns nil
+// when the SidecarSet does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	reader := r.options.Reader
+	set, err := reader.SidecarSet(key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
+	}
+	s := &Snapshot{SidecarSet: set, FailurePolicy: r.options.FailurePolicy}
+	if s.Revisions, err = reader.SidecarSetRevisions(r.options.namespace(), key.Name); err != nil {
+		return nil, fmt.Errorf("read the revisions of SidecarSet %s: %w", key.Name, err)
+	}
+	name := policy.Name(key.Name)
+	if s.Policy, err = apiwriter.Found(reader.Policy(name)); err != nil {
+		return nil, fmt.Errorf("read MutatingAdmissionPolicy %s: %w", name, err)
+	}
+	if s.Binding, err = apiwriter.Found(reader.Binding(name)); err != nil {
+		return nil, fmt.Errorf("read MutatingAdmissionPolicyBinding %s: %w", name, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/injection/policy"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Plan is what to do about the policy of a SidecarSet now: data, to be looked at, compared
+// and applied. The same Snapshot gives the same Plan.
+type Plan struct {
+	// CreatePolicy, UpdatePolicy, CreateBinding and UpdateBinding are what to write, in this
+	// order; nil for nothing. What is updated has the resourceVersion that was observed.
+	CreatePolicy, UpdatePolicy   *admissionregistrationv1.MutatingAdmissionPolicy
+	CreateBinding, UpdateBinding *admissionregistrationv1.MutatingAdmissionPolicyBinding
+	// DeleteBinding and DeletePolicy are what to delete, in this order; nil for nothing.
+	DeleteBinding *admissionregistrationv1.MutatingAdmissionPolicyBinding
+	DeletePolicy  *admissionregistrationv1.MutatingAdmissionPolicy
+
+	// Skipped is why the SidecarSet is to have no policy; empty where it is to have one.
+	Skipped string
+	// Waiting is why what stands is left for now; empty where nothing is waited for.
+	Waiting string
+	// Uncompiled is why no policy can inject what the SidecarSet has: it needs the webhook.
+	// Unrestored is why it is not known what to inject. Taken are the policy and the binding
+	// that have the name, and are somebody else's.
+	Uncompiled, Unrestored error
+	Taken                  []error
+}
+
+// NewPlan decides what to do about the policy of a SidecarSet. It never fails: what is wrong
+// with it is part of the plan.
+func NewPlan(s *Snapshot) *Plan {
+	p := &planner{Snapshot: s, plan: &Plan{}}
+	if s.SidecarSet.DeletionTimestamp != nil {
+		return p.plan // the garbage collector deletes both
+	}
+	p.checkOwners()
+	if len(p.plan.Taken) > 0 {
+		return p.plan
+	}
+	if p.plan.Skipped = policy.Skipped(s.SidecarSet); p.plan.Skipped != "" {
+		p.remove()
+		return p.plan
+	}
+	set, name, created, known := p.revision()
+	if !known {
+		return p.plan
+	}
+	compiled, err := policy.Compile(policy.Input{SidecarSet: set, Revision: name, Created: created, FailurePolicy: s.FailurePolicy})
+	if err != nil {
+		p.plan.Uncompiled = err
+		p.remove()
+		return p.plan
+	}
+	p.write(compiled)
+	return p.plan
+}
+
+// planner holds what the steps of NewPlan hand to one another.
+type planner struct {
+	*Snapshot
+	plan *Plan
+}
+
+// checkOwners looks for what has the name and belongs to somebody else. (SPC-7)
+func (p *planner) checkOwners() {
+	check := func(kind string, object metav1.Object) {
+		if !metav1.IsControlledBy(object, p.SidecarSet) {
+			p.plan.Taken = append(p.plan.Taken, fmt.Errorf("%s %s is there and SidecarSet %s does not control it: delete it, and it is created anew", kind, object.GetName(), p.SidecarSet.Name))
+		}
+	}
+	if p.Policy != nil {
+		check("MutatingAdmissionPolicy", p.Policy)
+	}
+	if p.Binding != nil {
+		check("MutatingAdmissionPolicyBinding", p.Binding)
+	}
+}
+
+// revision finds what is to be injected now, and since when. (SPC-2, SPC-6)
+func (p *planner) revision() (set *v1alpha1.SidecarSet, name string, created time.Time, known bool) {
+	set = p.SidecarSet
+	if wanted := set.Spec.InjectionStrategy.Revision; wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil) {
+		set = set.DeepCopy()
+		restored, err := injection.Restore(set, p.Revisions)
+		if err != nil {
+			p.plan.Unrestored = fmt.Errorf("spec.injectionStrategy.revision: %w", err)
+			return nil, "", time.Time{}, false
+		}
+		name = restored
+	} else {
+		name = set.Status.LatestRevision
+		if set.Status.ObservedGeneration < set.Generation || name == "" {
+			p.plan.Waiting = fmt.Sprintf("the revision of generation %d is not in the status yet, which has observed %d", set.Generation, set.Status.ObservedGeneration)
+			return nil, "", time.Time{}, false
+		}
+	}
+	at := slices.IndexFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	if at < 0 {
+		p.plan.Waiting = fmt.Sprintf("revision %s is not there yet", name)
+		return nil, "", time.Time{}, false
+	}
+	return set, name, p.Revisions[at].CreationTimestamp.Time, true
+}
+
+// remove deletes what is there. (SPC-5)
+func (p *planner) remove() {
+	if p.Binding != nil && p.Binding.DeletionTimestamp == nil {
+		p.plan.DeleteBinding = p.Binding
+	}
+	if p.Policy != nil && p.Policy.DeletionTimestamp == nil {
+		p.plan.DeletePolicy = p.Policy
+	}
+}
+
+// write creates what is missing and updates what differs. (SPC-1, SPC-3, SPC-7)
+func (p *planner) write(wanted *policy.Compiled) {
+	switch {
+	case p.Policy == nil:
+		p.plan.CreatePolicy = wanted.Policy
+	case !equality.Semantic.DeepEqual(p.Policy.Spec, wanted.Policy.Spec) ||
+		p.Policy.Annotations[policy.RevisionAnnotation] != wanted.Policy.Annotations[policy.RevisionAnnotation]:
+		updated := p.Policy.DeepCopy()
+		updated.Spec = wanted.Policy.Spec
+		metav1.SetMetaDataAnnotation(&updated.ObjectMeta, policy.RevisionAnnotation, wanted.Policy.Annotations[policy.RevisionAnnotation])
+		p.plan.UpdatePolicy = updated
+	}
+	switch {
+	case p.Binding == nil:
+		p.plan.CreateBinding = wanted.Binding
+	case !equality.Semantic.DeepEqual(p.Binding.Spec, wanted.Binding.Spec):
+		p.plan.UpdateBinding = p.Binding.DeepCopy()
+		p.plan.UpdateBinding.Spec = wanted.Binding.Spec
+	}
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policies
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// String says what the plan does, one thing a line; empty for nothing.
+func (p *Plan) String() string {
+	var lines []string
+	add := func(is bool, what string, object metav1.Object) {
+		if is {
+			lines = append(lines, what+" "+object.GetName())
+		}
+	}
+	add(p.CreatePolicy != nil, "create policy", p.CreatePolicy)
+	add(p.UpdatePolicy != nil, "update policy", p.UpdatePolicy)
+	add(p.CreateBinding != nil, "create binding", p.CreateBinding)
+	add(p.UpdateBinding != nil, "update binding", p.UpdateBinding)
+	add(p.DeleteBinding != nil, "delete binding", p.DeleteBinding)
+	add(p.DeletePolicy != nil, "delete policy", p.DeletePolicy)
+	for _, why := range []struct{ what, text string }{{"no policy: ", p.Skipped}, {"wait: ", p.Waiting}} {
+		if why.text != "" {
+			lines = append(lines, why.what+why.text)
+		}
+	}
+	for _, err := range p.problems() {
+		lines = append(lines, "problem: "+err.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// problems lists what is wrong.
+func (p *Plan) problems() (all []error) {
+	for _, err := range append([]error{p.Uncompiled, p.Unrestored}, p.Taken...) {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	return all
+}
