@@ -204,7 +204,7 @@ func (j *sidecarSetJudge) checkRevision() {
 		if !j.holdsSpec(after) {
 			j.add(History, "creates revision %s, which does not hold the spec", after.Name)
 		}
-		for _, r := range j.Known.Revisions {
+		for _, r := range j.Observed.Revisions { // of what it wrote since the answer may be lost
 			if metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)) {
 				j.add(History, "creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
 			}
