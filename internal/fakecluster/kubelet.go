@@ -29,6 +29,14 @@ type Kubelet struct {
 	Clock clock.PassiveClock
 	// Broken tells which images do not become ready. Default: none.
 	Broken func(image string) bool
+	// Unready tells which containers are not ready, whatever their image. Default: none.
+	Unready func(container string) bool
+	// Unpullable tells which images cannot be pulled: a container that is to change to one
+	// stops, and stays. Default: none.
+	Unpullable func(image string) bool
+	// Leaves tells which containers the step leaves as they are, as when a kubelet has not
+	// come to them yet. Default: none.
+	Leaves func(container string) bool
 	// Schedule finds a node for a pod that is pinned to none; empty where there is
 	// none. Default: one of its own.
 	Schedule func(pod *corev1.Pod) string
@@ -143,11 +151,17 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 	pod.Status.ContainerStatuses = nil
 	containers := true
 	for _, c := range pod.Spec.Containers {
-		s := old[c.Name]
+		s, reported := old[c.Name]
 		ran := s.ContainerID != ""
-		if unconfigured[c.Name] && (!ran || s.Image != c.Image) {
+		if k.Leaves != nil && k.Leaves(c.Name) {
+			if containers = containers && s.Ready; reported {
+				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
+			}
+			continue
+		}
+		if reason := k.stops(&c, unconfigured); reason != "" && (!ran || s.Image != c.Image) {
 			containers = false
-			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c))
+			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c, reason))
 			continue
 		}
 		s.State.Waiting = nil
@@ -158,12 +172,23 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 			s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, c.Name, s.RestartCount)
 		}
 		s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
-		s.Ready = k.Broken == nil || !k.Broken(c.Image)
+		s.Ready = (k.Broken == nil || !k.Broken(c.Image)) && (k.Unready == nil || !k.Unready(c.Name))
 		containers = containers && s.Ready
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, s)
 	}
 	k.condition(pod, corev1.ContainersReady, containers)
 	k.condition(pod, corev1.PodReady, containers && gatesOpen(pod))
+}
+
+// stops says why a container cannot be created; empty where it can.
+func (k *Kubelet) stops(c *corev1.Container, unconfigured map[string]bool) string {
+	switch {
+	case unconfigured[c.Name]:
+		return "CreateContainerConfigError"
+	case k.Unpullable != nil && k.Unpullable(c.Image):
+		return "ImagePullBackOff"
+	}
+	return ""
 }
 
 func gatesOpen(pod *corev1.Pod) bool {

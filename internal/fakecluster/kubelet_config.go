@@ -46,11 +46,11 @@ func (k *Kubelet) hasKey(ctx context.Context, namespace string, ref *corev1.Conf
 
 // waiting is the status of a container that cannot be created, or not again
 // with another image.
-func waiting(was corev1.ContainerStatus, c *corev1.Container) corev1.ContainerStatus {
+func waiting(was corev1.ContainerStatus, c *corev1.Container, reason string) corev1.ContainerStatus {
 	if was.ContainerID == "" {
 		was.Name, was.Image = c.Name, c.Image
 	}
 	was.Ready = false
-	was.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError"}}
+	was.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
 	return was
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -44,7 +43,10 @@ func (h *history) actNode(r *rand.Rand) error {
 	if pod == nil {
 		return nil
 	}
-	return h.sync(pod, r.IntN(12) > 0)
+	works := r.IntN(12) > 0
+	h.pickContainer(pod, r)
+	defer h.pickContainer(nil, r)
+	return h.sync(pod, works)
 }
 
 // idle is a pod for which the kubelet has found nothing to do.
@@ -60,24 +62,24 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	if h.waitsForNode(pod) {
 		return nil
 	}
-	works = works && !time.Now().Before(h.sick[pod.UID])
+	works = works && !h.ails(pod)
 	at := idle{pod.ResourceVersion, works}
 	if h.idle[pod.UID] == at {
 		return nil
 	}
-	h.kubelet.Broken = func(image string) bool { return !works || strings.Contains(image, "bad") }
+	h.setKubelet(pod, works)
 	before := h.server.NewestVersion()
 	if err := h.kubelet.SyncPod(context.Background(), pod); err != nil {
 		return fmt.Errorf("the kubelet of pod %s: %w", pod.Name, err)
 	}
 	if h.server.NewestVersion() != before {
 		how := map[bool]string{true: "", false: ", and does not get it ready"}[works]
-		h.say("kubelet: acts for pod %s%s", pod.Name, how)
+		h.say("kubelet: acts for pod %s%s%s", pod.Name, h.inContainer(pod), how)
 		return h.settle()
 	}
 	if ended, err := h.endPod(pod, works); err != nil {
 		return err
-	} else if !ended {
+	} else if !ended && h.picked == "" {
 		h.idle[pod.UID] = at
 	}
 	return h.settle()
@@ -106,7 +108,7 @@ func (h *history) fallSick(r *rand.Rand) error {
 		if pod.Spec.NodeName == "" {
 			continue
 		}
-		h.sick[pod.UID] = until
+		h.sick[pod.UID] = h.ailment(pod, until, r)
 		if err := h.sync(pod, false); err != nil {
 			return err
 		}
@@ -238,6 +240,17 @@ func (u *User) DeleteClaim(name string) {
 	u.tell("deletes claim "+name, u.history.kube.CoreV1().PersistentVolumeClaims(Web.Namespace).Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
+// UpdatePod writes a pod and its status as they are given.
+func (u *User) UpdatePod(what string, pod *corev1.Pod) {
+	api, pod := u.history.kube.CoreV1().Pods(Web.Namespace), pod.DeepCopy()
+	pod.ResourceVersion = ""
+	_, err := api.UpdateStatus(context.Background(), pod, metav1.UpdateOptions{})
+	if err == nil {
+		_, err = api.Update(context.Background(), pod, metav1.UpdateOptions{})
+	}
+	u.tell(what+" of pod "+pod.Name, err)
+}
+
 // CreatePod creates a pod.
 func (u *User) CreatePod(pod *corev1.Pod) {
 	_, err := u.history.kube.CoreV1().Pods(Web.Namespace).Create(context.Background(), pod, metav1.CreateOptions{})
@@ -268,13 +281,18 @@ func Merge(object Object, patch string) {
 // path is where the workloads are found.
 func (h *history) path() string {
 	r := &h.workload.Resource
+	if r.ClusterScoped {
+		return fmt.Sprintf("/apis/%s/%s", r.GroupVersion(), r.Name)
+	}
 	return fmt.Sprintf("/apis/%s/namespaces/%s/%s", r.GroupVersion(), Web.Namespace, r.Name)
 }
 
 // create creates the workload of the seed.
 func (h *history) create() error {
 	object := h.workload.Create(h.random(0))
-	object.SetNamespace(Web.Namespace)
+	if !h.workload.Resource.ClusterScoped {
+		object.SetNamespace(Web.Namespace)
+	}
 	object.SetName(Web.Name)
 	data, err := json.Marshal(object)
 	if err != nil {

@@ -4,8 +4,8 @@
 // each of which a seed determines: an API server in memory, caches that are as
 // stale as the seed says, a kubelet, a scheduler and a garbage collector that
 // act at random moments, nodes that come and go where the kind is about nodes,
-// users who change their minds, requests that fail or lose their answer, and a
-// process that crashes between any two writes.
+// users who change their minds, others who manage the same pods, requests that fail
+// or lose their answer, and a process that crashes between any two writes.
 //
 // The reconciler runs unchanged. Every request it sends waits until the seed
 // decides what becomes of it, so that writes sent side by side interleave as the

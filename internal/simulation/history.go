@@ -41,8 +41,9 @@ type history struct {
 	judged map[string]int // the changes that the judge has seen, by resource
 
 	policies     []policy
-	policiesStay bool                    // however long they were meant to stand
-	sick         map[types.UID]time.Time // pods that are not ready until then
+	policiesStay bool // however long they were meant to stand
+	sick         map[types.UID]ailment
+	picked       string // the container that kubelets act for; empty: all
 	idle         map[types.UID]idle
 
 	requests  requests
@@ -75,7 +76,7 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
-			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]time.Time{}, idle: map[types.UID]idle{}}
+			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}}
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -134,6 +135,12 @@ func (h *history) begin() error {
 	}
 	if err := h.follow(); err != nil {
 		return err
+	}
+	if h.workload.Populate != nil {
+		h.workload.Populate(h.user(), h.random(0))
+		if err := h.follow(); err != nil {
+			return err
+		}
 	}
 	return h.start()
 }

@@ -152,7 +152,7 @@ func (h *history) restartKubelets(r *rand.Rand, of []*corev1.Node) error {
 		if pod.Spec.NodeName == "" || !slices.ContainsFunc(of, func(n *corev1.Node) bool { return n.Name == pod.Spec.NodeName }) {
 			continue
 		}
-		h.sick[pod.UID] = back
+		h.sick[pod.UID] = ailment{until: back}
 		if err := h.sync(pod, false); err != nil {
 			return err
 		}

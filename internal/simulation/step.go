@@ -45,6 +45,9 @@ func (h *history) takeStep() error {
 	if h.hasNodes() {
 		options = append(options, option{2, h.changeNodes})
 	}
+	if h.workload.Others != nil {
+		options = append(options, option{5, h.actOthers})
+	}
 	total := 0
 	for _, o := range options {
 		total += o.weight

@@ -25,10 +25,18 @@ type Workload struct {
 	Nodes int
 	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
 	PodsEnd bool
+	// ByContainer says that single containers matter: kubelets come to one after the other,
+	// some turn unready alone, and images that are called "nopull" cannot be pulled.
+	ByContainer bool
 	// Seeds is how many seeds a test plays. 0: Seeds.
 	Seeds uint64
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
+	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
+	Populate func(u *User, r *rand.Rand)
+	// Others is one thing that others do to the pods, who have controllers of their own. It
+	// happens as often as Act. Nil: there are none.
+	Others func(u *User, r *rand.Rand)
 	// Start starts the controller of a process that has just begun, and remembers nothing.
 	Start func(p *Process) (Controller, error)
 	// Act is one thing that users do to the workload, or that owners of its

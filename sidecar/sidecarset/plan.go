@@ -42,7 +42,8 @@ type Rollout struct {
 	// Matched, Updated, Ready and UpdatedReady are as in the status.
 	Matched, Updated, Ready, UpdatedReady int32
 	// Unavailable is how many pods are out of service because of updates: those that are
-	// updated and not ready, and those whose earlier update is not complete.
+	// updated and not ready, those whose earlier update is not complete, and candidates that
+	// were updated before and do not serve.
 	Unavailable int32
 	// Candidates is how many pods could be updated.
 	Candidates int32

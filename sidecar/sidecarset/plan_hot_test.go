@@ -236,3 +236,22 @@ func TestResetAlways(t *testing.T) {
 		}
 	}
 }
+
+// A sidecar beside that fails keeps the hot containers of an update from being emptied, and
+// not from the next update, which is its repair. (SCS-18, SCS-19)
+func TestHotUpgradeBesideBroken(t *testing.T) {
+	for _, broken := range []string{"log:crash", "log:broken"} {
+		w := newWorld(t, `{containers: [{name: log, image: "log:v1"}, {name: mesh, image: "mesh:v1", upgradeStrategy: {upgradeType: HotUpgrade, hotUpgradeEmptyImage: "mesh:empty"}}]}`)
+		w.add("a")
+		w.settle()
+		w.image("mesh", "mesh:v2")
+		w.image("log", broken)
+		w.settle()
+		w.image("mesh", "mesh:v3")
+		w.image("log", "log:v3")
+		w.settle()
+		if s := w.set.Status; s.UpdatedReadyPods != 1 {
+			t.Errorf("after %s: %s\n%s", broken, imageOf(w.pod("a"), "log"), w.plan())
+		}
+	}
+}

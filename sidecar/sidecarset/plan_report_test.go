@@ -4,6 +4,7 @@ package sidecarset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,5 +316,25 @@ record the event Warning NotInjectedPods: 1 pod without the sidecars: shop/b (it
 	}
 	if got := (Plan{Plan: rollout.Plan{}}).String(); got != "no revision" {
 		t.Errorf("an empty plan: %s", got)
+	}
+}
+
+// Of several revisions with the same containers the newest is named, in whatever order the
+// cache has them: otherwise the status would change again and again. (SCS-14)
+func TestNotUpgradableSince(t *testing.T) {
+	w := newWorld(t, logs)
+	w.add("a")
+	w.settle()
+	w.edit(`{patchPodMetadata: [{annotations: {team: x}}]}`)
+	w.settle()
+	newest := w.set.Status.LatestRevision
+	w.edit(`{containers: [{name: log, image: "log:v1", args: [x]}]}`)
+	w.settle()
+	for range 2 {
+		slices.Reverse(w.revisions)
+		plan := w.plan()
+		if len(plan.NotUpgradable) != 1 || !strings.Contains(plan.NotUpgradable[0].Reason.Message, newest) || acts(plan) {
+			t.Errorf("want revision %s, and nothing to do: %s", newest, plan)
+		}
 	}
 }

@@ -108,9 +108,7 @@ func (p *planner) planHistory() {
 		used[wanted.Name] = true
 	}
 	p.markUsed(used)
-	oldest := slices.Clone(p.History)
-	revision.Sort(oldest)
-	for _, r := range oldest {
+	for _, r := range p.History {
 		if surplus > 0 && !used[r.Name] {
 			p.plan.Revisions.Delete = append(p.plan.Revisions.Delete, r)
 			surplus--
@@ -132,11 +130,12 @@ func (p *planner) markUsed(used map[string]bool) {
 	}
 }
 
-// useHistory takes those of the revisions that the SidecarSet controls.
+// useHistory takes those of the revisions that the SidecarSet controls, the oldest first.
 func (p *planner) useHistory() {
 	p.RevisionNamespace = cmp.Or(p.RevisionNamespace, DefaultRevisionNamespace)
 	foreign := func(r *appsv1.ControllerRevision) bool {
 		return r == nil || r.Namespace != p.RevisionNamespace || !metav1.IsControlledBy(r, p.Set)
 	}
 	p.History = slices.DeleteFunc(slices.Clone(p.Revisions), foreign)
+	revision.Sort(p.History)
 }

@@ -106,6 +106,8 @@ func TestUnavailablePods(t *testing.T) {
 			w.sync()
 			w.image("log", "log:v3")
 		}, ""},
+		{"one that an update before has broken keeps its place", "maxUnavailable: 1",
+			func(w *world) { w.image("log", "log:crash"); w.sync(); w.kubelet(); w.image("log", "log:v2") }, "p0000"},
 		{"one whose image cannot be pulled is freed by the next", "maxUnavailable: 1", func(w *world) {
 			w.image("log", "log:broken")
 			w.sync()

@@ -39,6 +39,7 @@ func (p *planner) planUpdate() []*pod {
 	}
 	candidates := p.candidates()
 	p.plan.Rollout.Candidates = int32(len(candidates))
+	p.plan.Rollout.Unavailable = p.unavailable(candidates)
 	return p.take(p.leave(p.order(candidates)))
 }
 
@@ -164,16 +165,22 @@ func (p *planner) leave(ordered []*pod) []*pod {
 	return ordered[:n]
 }
 
+// unavailable counts the pods that are out of service because of updates. Of candidates that
+// do not serve, and were updated before, nobody knows that it was not that update. (SCS-8)
+func (p *planner) unavailable(candidates []*pod) int32 {
+	n := p.plan.Rollout.Updated - p.plan.Rollout.UpdatedReady + p.inProgress
+	for _, pod := range candidates {
+		if !pod.serves() && p.statesOf(pod).own != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // take begins the updates that maxUnavailable allows: a pod that does not serve costs
 // nothing, unless that comes from an update before, whose place it keeps. (SCS-8)
 func (p *planner) take(chosen []*pod) (taken []*pod) {
 	r := &p.plan.Rollout
-	r.Unavailable = r.Updated - r.UpdatedReady + p.inProgress
-	for _, pod := range chosen {
-		if !pod.serves() && pod.waiting != "" && p.statesOf(pod).own != nil {
-			r.Unavailable++
-		}
-	}
 	n := r.Unavailable
 	var full *rollout.Reason
 	for _, pod := range chosen {

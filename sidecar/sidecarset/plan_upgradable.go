@@ -49,7 +49,7 @@ func (p *planner) difference(hash string) *rollout.Reason {
 // for images, in which they differ from the present ones; none where the history does not
 // have it. The revision that a pod names is of no help: it may be the one before.
 func (p *planner) changedSince(hash string) (revision string, fields []string) {
-	for _, r := range p.History {
+	for _, r := range slices.Backward(p.History) { // the newest of several, whatever the order in the cache
 		if hash == "" || r.Annotations[v1alpha1.SidecarSetHashAnnotation] != hash {
 			continue
 		}

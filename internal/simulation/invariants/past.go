@@ -14,24 +14,29 @@ import (
 // nothing that a controller says of itself. It judges writes, and observes all changes.
 // Nil knows nothing.
 type Past struct {
+	// Sidecars is required of those who judge SidecarSets.
+	Sidecars SidecarContract
+
 	worked  map[string]bool               // short hashes of the revisions that a pod was ready at
 	claims  map[string]bool               // names of the claim templates that there ever were
 	current map[types.UID]map[string]bool // short hashes of what a workload may call its current revision
 
 	released map[types.UID]bool // claims that a controller took from its workload
 
-	daemons daemons
+	daemons  daemons
+	sidecars sidecars
 }
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
 	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
-		daemons: newDaemons()}
+		daemons: newDaemons(), sidecars: newSidecars()}
 }
 
 // Observe takes note of a change.
 func (p *Past) Observe(c *Change) {
 	p.daemons.observe(c)
+	p.observeSidecars(c)
 	switch object := c.After.(type) {
 	case *corev1.PersistentVolumeClaim:
 		before, _ := c.Before.(*corev1.PersistentVolumeClaim)

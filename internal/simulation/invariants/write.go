@@ -170,6 +170,10 @@ const (
 	Hooks Invariant = "hooks"
 	// InPlace: an in-place update changes what its revision says and nothing else.
 	InPlace Invariant = "in place"
+	// Hot: of two hot containers one serves all the time, and it is known which.
+	Hot Invariant = "hot upgrade"
+	// Exclusive: while one controller updates a pod in place, no other one does.
+	Exclusive Invariant = "exclusive"
 	// Claims: claims live as long as policy says, and never serve two pods.
 	Claims Invariant = "claims"
 	// Identity: a name, an ordinal or an instance belongs to one pod.

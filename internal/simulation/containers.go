@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulation
+
+import (
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ailment is what ails a pod for a while: it is not ready, or one of its containers.
+type ailment struct {
+	until     time.Time
+	container string // empty: all
+}
+
+// ailment picks what ails a pod until a moment.
+func (h *history) ailment(pod *corev1.Pod, until time.Time, r *rand.Rand) ailment {
+	if !h.workload.ByContainer || r.IntN(3) == 0 {
+		return ailment{until: until}
+	}
+	return ailment{until, pod.Spec.Containers[r.IntN(len(pod.Spec.Containers))].Name}
+}
+
+// ails tells whether something ails a pod.
+func (h *history) ails(pod *corev1.Pod) bool { return time.Now().Before(h.sick[pod.UID].until) }
+
+// pickContainer has kubelets come to one container of a pod alone, or to all again.
+func (h *history) pickContainer(pod *corev1.Pod, r *rand.Rand) {
+	h.picked = ""
+	if h.workload.ByContainer && pod != nil && r.IntN(2) == 0 {
+		h.picked = pod.Spec.Containers[r.IntN(len(pod.Spec.Containers))].Name
+	}
+}
+
+// inContainer names the container that kubelets act for.
+func (h *history) inContainer(pod *corev1.Pod) (text string) {
+	if h.picked != "" {
+		text = " in container " + h.picked
+	}
+	if ailing := h.sick[pod.UID].container; h.ails(pod) && ailing != "" {
+		text += ", of which container " + ailing + " ails"
+	}
+	return text
+}
+
+// setKubelet says what a kubelet gets done in a pod.
+func (h *history) setKubelet(pod *corev1.Pod, works bool) {
+	k, ailing, picked := h.kubelet, "", h.picked
+	if h.ails(pod) {
+		ailing = h.sick[pod.UID].container
+	}
+	k.Broken = func(image string) bool { return !works && ailing == "" || strings.Contains(image, "bad") }
+	if h.workload.ByContainer {
+		k.Unready = func(container string) bool { return container == ailing }
+		k.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
+		k.Leaves = func(container string) bool { return picked != "" && container != picked }
+	}
+}
+
+// actOthers has somebody act who manages the pods beside the workload.
+func (h *history) actOthers(r *rand.Rand) error {
+	h.workload.Others(&User{history: h, name: "other"}, r)
+	return h.settle()
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// SidecarContract is what the contract of SidecarSets says about their bytes. Tests of
+// packages that know it give it, and other tests see that these are right.
+type SidecarContract struct {
+	// Default sets the defaults of a SidecarSet.
+	Default func(*v1alpha1.SidecarSet)
+	// Hashes are those of its containers, with and without images.
+	Hashes func(*v1alpha1.SidecarSet) (containers, withoutImage string, err error)
+	// Data is what a revision of it holds, and Read gives that to a SidecarSet.
+	Data func(*v1alpha1.SidecarSet) ([]byte, error)
+	Read func(*v1alpha1.SidecarSet, *appsv1.ControllerRevision) error
+}
+
+// SidecarSet judges a write of the controller of SidecarSets. It must be known what its
+// author knew.
+func (p *Past) SidecarSet(w *Write) []Violation {
+	var v violations
+	checkPrecise(&v, w)
+	set, ok := w.spec().(*v1alpha1.SidecarSet)
+	if !ok {
+		v.add(Ownership, "%s of %s %s, and the author knows no SidecarSet", w.Verb, w.Resource, w.name())
+		return v
+	}
+	j := p.newSidecarSetJudge(&v, w, set)
+	if set.DeletionTimestamp != nil {
+		v.add(Needless, "%s of %s %s, the SidecarSet is being deleted", w.Verb, w.Resource, w.name())
+	}
+	switch w.Resource {
+	case "pods":
+		j.checkPod()
+	case "controllerrevisions":
+		j.checkRevision()
+	case "sidecarsets":
+		j.checkStatus()
+	default:
+		v.add(Ownership, "%s of %s %s", w.Verb, w.Resource, w.name())
+	}
+	return v
+}
+
+// sidecarSetJudge knows a SidecarSet as the author of a write knew it.
+type sidecarSetJudge struct {
+	*violations
+	*Write
+	past               *Past
+	set                *v1alpha1.SidecarSet // with its defaults
+	contract           *SidecarContract
+	hash, withoutImage string // of its containers
+	selector           labels.Selector
+	broken             bool // nobody can tell which pods it selects
+	confused           bool // nobody can tell how they are updated
+
+	matched                   int // pods, as the author observed them
+	partition, maxUnavailable int
+	chosen                    labels.Selector // of the pods to update
+}
+
+func (p *Past) newSidecarSetJudge(v *violations, w *Write, known *v1alpha1.SidecarSet) *sidecarSetJudge {
+	j := &sidecarSetJudge{violations: v, Write: w, past: p, contract: &p.Sidecars, set: known.DeepCopy(), chosen: labels.Everything()}
+	j.contract.Default(j.set)
+	var hashErr, err error
+	j.hash, j.withoutImage, hashErr = j.contract.Hashes(j.set)
+	j.selector, err = metav1.LabelSelectorAsSelector(j.set.Spec.Selector)
+	j.broken = hashErr != nil || err != nil || j.set.Spec.Selector == nil || j.selector.Empty()
+	j.matched = len(j.matching(w.Observed))
+	j.readStrategy()
+	return j
+}
+
+// readStrategy reads how pods are updated. (SCS-7, SCS-8)
+func (j *sidecarSetJudge) readStrategy() {
+	strategy := &j.set.Spec.UpdateStrategy
+	number := func(value *intstr.IntOrString, otherwise int, up bool) int {
+		if value == nil {
+			return otherwise
+		}
+		n, err := intstr.GetScaledValueFromIntOrPercent(value, j.matched, up)
+		j.confused = j.confused || err != nil
+		return max(n, 0)
+	}
+	j.partition = number(strategy.Partition, 0, false)
+	j.maxUnavailable = number(strategy.MaxUnavailable, 1, true)
+	if strategy.Selector != nil {
+		var err error
+		j.chosen, err = metav1.LabelSelectorAsSelector(strategy.Selector)
+		j.confused = j.confused || err != nil
+	}
+}
+
+// matching are the pods that the SidecarSet injected into and selects, by name. (SCS-1, SCS-2)
+func (j *sidecarSetJudge) matching(s *State) (found []*corev1.Pod) {
+	for _, name := range slices.Sorted(maps.Keys(s.Pods)) {
+		if pod := s.Pods[name]; j.matches(pod) {
+			found = append(found, pod)
+		}
+	}
+	return found
+}
+
+// hot tells whether a container of the SidecarSet is upgraded hot.
+func hot(c *v1alpha1.SidecarContainer) bool {
+	return c.UpgradeStrategy.UpgradeType == v1alpha1.SidecarContainerHotUpgrade
+}
+
+// namesOf are the names that a container of the SidecarSet has in pods.
+func namesOf(c *v1alpha1.SidecarContainer) []string {
+	if hot(c) {
+		return []string{c.Name + "-1", c.Name + "-2"}
+	}
+	return []string{c.Name}
+}
+
+// latest is the revision that holds the spec, as far as a state has it, nil otherwise.
+func (j *sidecarSetJudge) latest(s *State) *appsv1.ControllerRevision {
+	var found *appsv1.ControllerRevision
+	for _, name := range slices.Sorted(maps.Keys(s.Revisions)) {
+		if r := s.Revisions[name]; metav1.IsControlledBy(r, j.set) && j.holdsSpec(r) && (found == nil || r.Revision > found.Revision) {
+			found = r
+		}
+	}
+	return found
+}
+
+// holdsSpec tells whether a revision holds what revisions hold of the spec. (SCS-R2)
+func (j *sidecarSetJudge) holdsSpec(r *appsv1.ControllerRevision) bool {
+	held := j.set.DeepCopy()
+	if j.contract.Read(held, r) != nil {
+		return false
+	}
+	j.contract.Default(held)
+	is, err := j.contract.Data(held)
+	want, otherErr := j.contract.Data(j.set)
+	return err == nil && otherErr == nil && string(is) == string(want)
+}
+
+// historyLimit is how many revisions stay. (SCS-R5)
+func (j *sidecarSetJudge) historyLimit() int {
+	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 1)
+}
+
+// neededRevisions says by name for what a revision is needed. (SCS-R5)
+func (j *sidecarSetJudge) neededRevisions(s *State) map[string]string {
+	needed := map[string]string{}
+	for _, pod := range s.Pods {
+		if active(pod) && !j.broken && j.selector.Matches(labels.Set(pod.Labels)) {
+			needed[j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetControllerRevision] = "pod " + pod.Name
+		}
+	}
+	if wanted := j.wanted(s); wanted != nil {
+		needed[wanted.Name] = "injectionStrategy"
+	}
+	if latest := j.latest(s); latest != nil {
+		needed[latest.Name] = "the spec"
+	}
+	return needed
+}
+
+// wanted is the revision that the injectionStrategy names, nil where there is none.
+func (j *sidecarSetJudge) wanted(s *State) (found *appsv1.ControllerRevision) {
+	strategy := j.set.Spec.InjectionStrategy.Revision
+	if strategy == nil {
+		return nil
+	}
+	for _, r := range s.Revisions {
+		switch {
+		case !metav1.IsControlledBy(r, j.set):
+		case strategy.RevisionName != nil:
+			if r.Name == *strategy.RevisionName {
+				return r
+			}
+		case strategy.CustomVersion != nil && r.Labels[v1alpha1.SidecarSetCustomVersionLabel] == *strategy.CustomVersion && (found == nil || r.Revision > found.Revision):
+			found = r
+		}
+	}
+	return found
+}
+
+// checkRevision judges a write of a revision. (SCS-R1 to SCS-R5)
+func (j *sidecarSetJudge) checkRevision() {
+	before, _ := j.Before.(*appsv1.ControllerRevision)
+	after, _ := j.After.(*appsv1.ControllerRevision)
+	switch {
+	case before == nil:
+		if !metav1.IsControlledBy(after, j.set) || after.Labels[v1alpha1.SidecarSetNameLabel] != j.set.Name {
+			j.add(Ownership, "creates revision %s, which does not belong to the SidecarSet", after.Name)
+		}
+		if !j.holdsSpec(after) {
+			j.add(History, "creates revision %s, which does not hold the spec", after.Name)
+		}
+		for _, r := range j.Observed.Revisions { // of what it wrote since the answer may be lost
+			if metav1.IsControlledBy(r, j.set) && (r.Revision >= after.Revision || j.holdsSpec(r)) {
+				j.add(History, "creates revision %s with number %d, and %s has %d", after.Name, after.Revision, r.Name, r.Revision)
+			}
+		}
+	case !metav1.IsControlledBy(before, j.set) && (j.Known.Revisions[before.Name] == nil || !metav1.IsControlledBy(j.Known.Revisions[before.Name], j.set)):
+		j.add(Ownership, "%s of revision %s, which the SidecarSet does not control", j.Verb, before.Name)
+	case after == nil:
+		j.checkDropped(before)
+	case !j.holdsSpec(after) && after.Revision != before.Revision:
+		j.add(History, "raises revision %s, which does not hold the spec", before.Name)
+	}
+}
+
+// checkDropped: a revision goes when nothing needs it, and no more than the limit asks for.
+func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
+	if j.Asked != nil && j.Asked.ResourceVersion == "" {
+		j.add(History, "deletes revision %s whatever has become of it since", gone.Name)
+	}
+	needed := j.neededRevisions(j.Known)
+	if why := needed[gone.Name]; why != "" {
+		j.add(History, "deletes revision %s, which is that of %s", gone.Name, why)
+	}
+	maps.Copy(needed, j.neededRevisions(j.Observed)) // before the same reconcile updated pods
+	n, older := 0, 0
+	all := maps.Clone(j.Known.Revisions)
+	maps.Copy(all, j.Observed.Revisions) // also those that the same reconcile has deleted
+	for name, r := range all {
+		if !metav1.IsControlledBy(r, j.set) {
+			continue
+		}
+		if n++; needed[name] == "" && r.Revision < gone.Revision {
+			older++
+		}
+	}
+	if surplus := n - j.historyLimit(); older >= surplus {
+		j.add(History, "deletes revision %s, number %d, and %d of %d are older and not needed, revisionHistoryLimit %d",
+			gone.Name, gone.Revision, older, n, j.historyLimit())
+	}
+}

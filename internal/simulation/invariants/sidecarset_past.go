@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// sidecars is what has happened to the pods of a SidecarSet.
+type sidecars struct {
+	set   *v1alpha1.SidecarSet
+	taken map[types.UID]bool // pods that served when they were updated, and have not served since
+}
+
+func newSidecars() sidecars { return sidecars{taken: map[types.UID]bool{}} }
+
+// observe takes note of a change.
+func (p *Past) observeSidecars(c *Change) {
+	s := &p.sidecars
+	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
+		s.set = set
+	}
+	pod, ok := c.After.(*corev1.Pod)
+	if !ok || s.set == nil || !s.taken[pod.UID] || c.By != "" {
+		return
+	}
+	nothing := &State{}
+	if j := p.newSidecarSetJudge(&violations{}, &Write{Observed: nothing}, s.set); j.available(pod) {
+		delete(s.taken, pod.UID)
+	}
+}
+
+// outOfService tells whether a pod is not available because of an update, as far as the
+// author of the write knew. One that did not serve when its reconcile updated it costs
+// nothing, nor does one that its workload updates now. (SCS-8)
+func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
+	observed := j.Observed.Pods[pod.Name]
+	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] && (j.isUpdated(pod) || j.candidate(pod) && !j.workloadUpdates(pod, j.Known.Now)) ||
+		observed != nil && observed.UID == pod.UID && j.isUpdated(observed))
+}
+
+// checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out
+// of service because of updates, this one or any before. (SCS-8)
+func (j *sidecarSetJudge) checkTaken(pod *corev1.Pod) {
+	if !inService(pod) {
+		return
+	}
+	var out []string
+	for _, other := range j.matching(j.Known) {
+		if other.UID != pod.UID && j.outOfService(other) {
+			out = append(out, other.Name)
+		}
+	}
+	if len(out) >= j.maxUnavailable {
+		j.add(Availability, "updates pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", pod.Name, out, j.maxUnavailable)
+	}
+	j.past.sidecars.taken[pod.UID] = true
+}
+
+// checkLeft: so many of the pods that could be updated as the partition says stay. (SCS-7)
+func (j *sidecarSetJudge) checkLeft(pod *corev1.Pod) {
+	left := 0
+	for _, other := range j.matching(j.Known) {
+		if other.UID != pod.UID && !j.isUpdated(other) && j.upgradable(other) && j.chosen.Matches(labels.Set(other.Labels)) {
+			left++
+		}
+	}
+	if left < j.partition {
+		j.add(Partition, "updates pod %s, and leaves %d pods that are not updated, partition %d", pod.Name, left, j.partition)
+	}
+}

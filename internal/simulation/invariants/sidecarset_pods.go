@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// matches tells whether a pod is one of the SidecarSet. (SCS-1, SCS-2)
+func (j *sidecarSetJudge) matches(pod *corev1.Pod) bool {
+	if j.broken || !active(pod) || !j.selector.Matches(labels.Set(pod.Labels)) ||
+		!slices.Contains(strings.Split(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], ","), j.set.Name) {
+		return false
+	}
+	for i := range j.set.Spec.Containers {
+		c := &j.set.Spec.Containers[i]
+		for _, name := range namesOf(c) {
+			if image(&pod.Spec, name) == "" {
+				return false
+			}
+		}
+		if hot(c) && !slices.Contains(namesOf(c), working(pod)[c.Name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// working says which containers of hot ones work in a pod.
+func working(pod *corev1.Pod) (names map[string]string) {
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation]), &names) // otherwise none
+	return names
+}
+
+// worker is the container of a hot one that works in a pod, and idle the other one.
+func worker(pod *corev1.Pod, c *v1alpha1.SidecarContainer) (worker, idle string) {
+	if names := namesOf(c); working(pod)[c.Name] == names[1] {
+		return names[1], names[0]
+	}
+	return c.Name + "-1", c.Name + "-2"
+}
+
+// record is what the SidecarSet recorded in a pod, zero where that cannot be read.
+func (j *sidecarSetJudge) record(pod *corev1.Pod, annotation string) v1alpha1.SidecarSetUpgradeRecord {
+	var records map[string]v1alpha1.SidecarSetUpgradeRecord
+	_ = json.Unmarshal([]byte(pod.Annotations[annotation]), &records) // otherwise there are none
+	return records[j.set.Name]
+}
+
+func (j *sidecarSetJudge) isUpdated(pod *corev1.Pod) bool {
+	return j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetHash == j.hash
+}
+
+func (j *sidecarSetJudge) upgradable(pod *corev1.Pod) bool {
+	return j.record(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation).SidecarSetHash == j.withoutImage
+}
+
+// statusOf is the status of a container, empty where there is none.
+func statusOf(pod *corev1.Pod, name string) (s corev1.ContainerStatus) {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Name == name {
+			return pod.Status.ContainerStatuses[i]
+		}
+	}
+	return s
+}
+
+// took tells whether a container runs the image of its spec: the kubelets of simulations
+// say so.
+func took(pod *corev1.Pod, name string) bool {
+	s := statusOf(pod, name)
+	return s.Image == image(&pod.Spec, name) && s.ContainerID != ""
+}
+
+// goesOn tells whether a container was started, and has not stopped since.
+func goesOn(pod *corev1.Pod, name string) bool {
+	s := statusOf(pod, name)
+	return s.ContainerID != "" && s.State.Waiting == nil
+}
+
+// serving tells whether a container serves with an image, and goes on while that stands.
+func serving(pod *corev1.Pod, name string) bool { return took(pod, name) && statusOf(pod, name).Ready }
+
+// consistent tells whether the containers of the SidecarSet run the images of their spec. (SCS-3)
+func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
+	if len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
+		return false
+	}
+	for i := range j.set.Spec.Containers {
+		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
+			if !took(pod, name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// flipping tells whether a hot container that does not work is still to be emptied. (SCS-4)
+func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
+	for i := range j.set.Spec.Containers {
+		c := &j.set.Spec.Containers[i]
+		if !hot(c) {
+			continue
+		}
+		if _, idle := worker(pod, c); image(&pod.Spec, idle) != c.UpgradeStrategy.HotUpgradeEmptyImage {
+			return true
+		}
+	}
+	return false
+}
+
+// inService tells whether a pod serves, whatever its sidecars do.
+func inService(pod *corev1.Pod) bool { return ready(pod) && !updating(pod) }
+
+// available tells whether an update of a pod is over, and it serves. (SCS-4, SCS-8)
+func (j *sidecarSetJudge) available(pod *corev1.Pod) bool {
+	return inService(pod) && j.consistent(pod) && !j.flipping(pod)
+}
+
+// longestUpdate is how long sidecars wait for the workload's update of a pod. (SCS-20)
+const longestUpdate = 5 * time.Minute
+
+// workloadUpdates tells whether the workload of a pod updates it in place now, and has not
+// been at it for too long. (SCS-20)
+func (j *sidecarSetJudge) workloadUpdates(pod *corev1.Pod, now time.Time) bool {
+	var state inplacev1alpha1.State
+	text := pod.Annotations[inplacev1alpha1.StateAnnotation]
+	if text == "" || json.Unmarshal([]byte(text), &state) != nil {
+		return false
+	}
+	underway := updating(pod)
+	for name := range state.LastContainerStatuses {
+		underway = underway || !took(pod, name)
+	}
+	return underway && now.Sub(state.UpdateTimestamp.Time) < longestUpdate
+}

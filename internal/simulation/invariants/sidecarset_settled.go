@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// checkStatus judges a write of the SidecarSet: the status says what the author observed. (SCS-21)
+func (j *sidecarSetJudge) checkStatus() {
+	before, _ := j.Before.(*v1alpha1.SidecarSet)
+	after, _ := j.After.(*v1alpha1.SidecarSet)
+	if before == nil || after == nil || j.Subresource != "status" || before.Generation != after.Generation {
+		j.add(Spec, "%s of SidecarSet %s/%s", j.Verb, j.name(), j.Subresource)
+		return
+	}
+	if j.countsNothing(&after.Status) {
+		return
+	}
+	if !j.broken {
+		j.checkCounts(&after.Status, j.Observed)
+	}
+	if after.Status.ObservedGeneration != j.set.Generation && j.set.UID == after.UID {
+		j.add(Status, "observedGeneration becomes %d, and the author knew %d", after.Status.ObservedGeneration, j.set.Generation)
+	}
+}
+
+// countsNothing tells whether a status repeats what the author knew of it, but for
+// conditions and collisions: nothing is counted where the spec cannot be read, or its revision is missing.
+func (j *sidecarSetJudge) countsNothing(after *v1alpha1.SidecarSetStatus) bool {
+	rest := after.DeepCopy()
+	rest.Conditions, rest.CollisionCount = j.set.Status.Conditions, j.set.Status.CollisionCount
+	return equality.Semantic.DeepEqual(*rest, j.set.Status)
+}
+
+// checkCounts: the counters are those of a state. (SCS-21)
+func (j *sidecarSetJudge) checkCounts(status *v1alpha1.SidecarSetStatus, s *State) {
+	var matched, updated, ready, both int32
+	for _, pod := range j.matching(s) {
+		matched++
+		if j.isUpdated(pod) {
+			updated++
+		}
+		if j.available(pod) {
+			ready++
+			if j.isUpdated(pod) {
+				both++
+			}
+		}
+	}
+	for _, c := range []counter{
+		{"matchedPods", matched, status.MatchedPods}, {"updatedPods", updated, status.UpdatedPods},
+		{"readyPods", ready, status.ReadyPods}, {"updatedReadyPods", both, status.UpdatedReadyPods},
+	} {
+		c.check(j.violations)
+	}
+}
+
+// SidecarSetSettled judges a SidecarSet that has settled: kubelets work, and what policies
+// refuse is in the state. Nothing that can go on stands still. With pushed, users have
+// pushed images that run, nothing is refused, and the update holds nothing back: then all
+// pods that can be updated are, and serve.
+func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
+	var v violations
+	set, ok := s.Workload.(*v1alpha1.SidecarSet)
+	if !ok || set.DeletionTimestamp != nil {
+		return nil
+	}
+	j := p.newSidecarSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
+	if j.broken {
+		if len(set.Status.Conditions) == 0 {
+			v.add(Status, "nobody can tell what the spec selects, and no condition says so")
+		}
+		return v
+	}
+	latest := j.latest(s)
+	switch { // without a revision nothing is counted
+	case latest == nil && s.refuses("create", "controllerrevisions"):
+		return v
+	case latest == nil:
+		v.add(Settled, "there is no revision of the spec")
+		return v
+	case set.Status.LatestRevision != latest.Name:
+		v.add(Status, "latestRevision is %q, want %s", set.Status.LatestRevision, latest.Name)
+	}
+	if set.Status.ObservedGeneration != set.Generation {
+		v.add(Status, "observedGeneration is %d, the generation %d", set.Status.ObservedGeneration, set.Generation)
+	}
+	j.checkCounts(&set.Status, s)
+	j.checkHistory(s)
+	if len(s.Refused) > 0 {
+		return v
+	}
+	for _, pod := range j.matching(s) {
+		j.checkEmptied(pod)
+	}
+	j.checkUpdated(s)
+	if pushed {
+		j.checkConverged(s)
+	}
+	return v
+}
+
+// checkHistory: no more revisions are left than the limit and those that are needed. (SCS-R5)
+func (j *sidecarSetJudge) checkHistory(s *State) {
+	needed, n, unneeded := j.neededRevisions(s), 0, 0
+	for name, r := range s.Revisions {
+		if !owns(j.set.UID, r) {
+			continue
+		}
+		if n++; needed[name] == "" {
+			unneeded++
+		}
+	}
+	if n > j.historyLimit() && unneeded > 0 {
+		j.add(History, "%d revisions are left, of which nothing needs %d, revisionHistoryLimit %d", n, unneeded, j.historyLimit())
+	}
+}
+
+// checkEmptied: a hot container that does not work is emptied once all others serve. (SCS-18)
+func (j *sidecarSetJudge) checkEmptied(pod *corev1.Pod) {
+	if !j.flipping(pod) {
+		return
+	}
+	idles := map[string]bool{}
+	for i := range j.set.Spec.Containers {
+		if c := &j.set.Spec.Containers[i]; hot(c) {
+			_, idle := worker(pod, c)
+			idles[idle] = true
+		}
+	}
+	for i := range pod.Spec.Containers {
+		if name := pod.Spec.Containers[i].Name; !idles[name] && !serving(pod, name) {
+			return
+		}
+	}
+	j.add(Settled, "hot containers of pod %s that do not work are not emptied", pod.Name)
+}
+
+// candidate tells whether a pod waits for its update, and only partition and maxUnavailable
+// may hold it back. (SCS-6)
+func (j *sidecarSetJudge) candidate(pod *corev1.Pod) bool {
+	return !j.isUpdated(pod) && j.upgradable(pod) && j.chosen.Matches(labels.Set(pod.Labels))
+}
+
+// checkUpdated: no pod waits for an update that nothing holds back. (SCS-6 to SCS-8)
+func (j *sidecarSetJudge) checkUpdated(s *State) {
+	strategy := &j.set.Spec.UpdateStrategy
+	if strategy.Type == v1alpha1.NotUpdateSidecarSetStrategyType || strategy.Paused || j.confused || len(j.set.Spec.Containers) == 0 {
+		return
+	}
+	var waits, broken []string
+	out := 0
+	for _, pod := range j.matching(s) {
+		if j.isUpdated(pod) && !j.available(pod) {
+			out++
+		}
+		if !j.candidate(pod) {
+			continue
+		}
+		if waits = append(waits, pod.Name); !inService(pod) {
+			broken = append(broken, pod.Name)
+		}
+	}
+	if len(waits) > j.partition && (len(broken) > 0 || out < j.maxUnavailable) {
+		j.add(Settled, "pods %v are not updated, of which %v do not serve; partition %d, %d are updated and not available, maxUnavailable %d",
+			waits, broken, j.partition, out, j.maxUnavailable)
+	}
+}
+
+// checkConverged: every pod that can be updated is, and serves.
+func (j *sidecarSetJudge) checkConverged(s *State) {
+	for _, pod := range j.matching(s) {
+		switch {
+		case j.candidate(pod):
+			j.add(Settled, "pod %s is not updated", pod.Name)
+		case j.isUpdated(pod) && !j.available(pod):
+			j.add(Settled, "pod %s is updated, and not available", pod.Name)
+		}
+	}
+}

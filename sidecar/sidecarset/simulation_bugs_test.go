@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// bug is a bug of the controller.
+type bug = simulation.Spoil[Options, Reconciler]
+
+// TestSimulationFindsBugs plants bugs, each of which a few seeds must find.
+func TestSimulationFindsBugs(t *testing.T) {
+	const annotation = v1alpha1.SidecarSetHashAnnotation
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"maxUnavailable is one too many", invariants.Availability, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+			s.MaxUnavailable = ptr.To(intstr.FromInt(scaled(s.MaxUnavailable, 1, matched, true) + 1))
+		})},
+		{"maxUnavailable is rounded down", invariants.Settled, 21, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+			s.MaxUnavailable = ptr.To(intstr.FromInt(scaled(s.MaxUnavailable, 1, matched, false)))
+		})},
+		{"pods of an update before are not counted", invariants.Availability, 3, bug{Often: updateInTurn, Reconciler: misreading(forgetStates)}},
+		{"the partition is ignored", invariants.Partition, 15, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Partition = nil })},
+		{"the partition is one too small", invariants.Partition, 15, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+			s.Partition = ptr.To(intstr.FromInt(max(scaled(s.Partition, 0, matched, false)-1, 0)))
+		})},
+		{"the partition is rounded up", invariants.Settled, 1, oftener(updatePart, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+			s.Partition = ptr.To(intstr.FromInt(scaled(s.Partition, 0, matched, true)))
+		}))},
+		{"the selector of the update is ignored", invariants.Partition, 19, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Selector = nil })},
+		{"paused is ignored", invariants.Paused, 18, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Paused = false })},
+		{"NotUpdate is ignored", invariants.Needless, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Type = "" })},
+		{"pods that do not serve wait for others", invariants.Settled, 7, oftener(updateBroken, inPatches(func(s *Snapshot, p *rollout.PodPatch) bool {
+			u := s.Set.Spec.UpdateStrategy.MaxUnavailable
+			return p.Kind != rollout.PatchUpdateInPlace || scaled(u, 1, len(s.Pods), true) > 0
+		}))},
+		{"what cannot be updated in place is", invariants.InPlace, 2, bug{Reconciler: misreading(func(s *Snapshot) {
+			hashes, err := injection.HashesOf(s.Set)
+			eachPod(s, func(pod *corev1.Pod) {
+				records, _ := injection.Records(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation)
+				if record, is := records[s.Set.Name]; is && err == nil {
+					record.SidecarSetHash = hashes.WithoutImage
+					records[s.Set.Name] = record
+					annotatePod(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation, records)
+				}
+			})
+		})}},
+		{"the last container keeps its image", invariants.InPlace, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			if names := slices.Sorted(maps.Keys(p.Patch.Images)); len(names) > 1 && p.Kind == rollout.PatchUpdateInPlace {
+				delete(p.Patch.Images, names[0])
+			}
+			return true
+		})},
+		{"patches overwrite what others have written since", invariants.InPlace, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			p.Patch.IfUnchanged = false
+			return true
+		})},
+		{"records of other SidecarSets are lost", invariants.InPlace, 2, inPatches(func(s *Snapshot, p *rollout.PodPatch) bool {
+			return onlyOwn(p, annotation, s.Set.Name)
+		})},
+		{"states of other SidecarSets are lost", invariants.InPlace, 2, inPatches(func(s *Snapshot, p *rollout.PodPatch) bool {
+			return onlyOwn(p, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation, s.Set.Name)
+		})},
+		{"working hot containers of others are lost", invariants.InPlace, 2, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			return onlyOwn(p, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation, "mesh", "proxy")
+		})},
+		{"the record names the revision before", invariants.History, 0, inPatches(func(s *Snapshot, p *rollout.PodPatch) bool {
+			return rerecord(s, p, func(r *v1alpha1.SidecarSetUpgradeRecord) {
+				r.SidecarSetControllerRevision = s.Set.Status.LatestRevision
+			})
+		})},
+		{"a reset writes the hash", invariants.Needless, 0, inPatches(func(s *Snapshot, p *rollout.PodPatch) bool {
+			if p.Kind == PatchReset {
+				p.Patch.SetAnnotation(annotation, p.Pod.Annotations[annotation]+" ")
+			}
+			return true
+		})},
+		{"hot containers are emptied before the new ones serve", invariants.Hot, 1, inPlan(emptyEarly)},
+		{"the working container is emptied", invariants.Hot, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			for _, name := range slices.Sorted(maps.Keys(p.Patch.Images)) {
+				if image := p.Patch.Images[name]; p.Kind == PatchReset {
+					delete(p.Patch.Images, name)
+					p.Patch.SetImage(twin(name), image)
+				}
+			}
+			return true
+		})},
+		{"both hot containers get the new image", invariants.Hot, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			for name, image := range maps.Clone(p.Patch.Images) {
+				if p.Kind == rollout.PatchUpdateInPlace && name != "log" {
+					p.Patch.SetImage(twin(name), image)
+				}
+			}
+			return true
+		})},
+		{"the working container is not written down", invariants.InPlace, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			delete(p.Patch.Annotations, v1alpha1.SidecarSetWorkingHotUpgradeContainerAnnotation)
+			return true
+		})},
+		{"the empty image is not read back", invariants.Hot, 13, bug{Often: updateInTurn, Reconciler: misreading(func(s *Snapshot) {
+			eachStatus(s, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
+				if c := containerOf(pod, status.Name); c != nil && c.Image == "empty:1" {
+					status.Image = c.Image
+				}
+			})
+		})}},
+		{"the version of a container that is emptied stays", invariants.Hot, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
+			if p.Kind == PatchReset {
+				maps.DeleteFunc(p.Patch.Annotations, func(key string, _ *string) bool { return key != v1alpha1.SidecarSetInPlaceUpdateStateAnnotation })
+			}
+			return true
+		})},
+		{"a hot upgrade takes the generation for its version", invariants.Hot, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Set.ResourceVersion = fmt.Sprint(s.Set.Generation)
+		})}},
+		{"hot containers are never emptied", invariants.Settled, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool { return p.Kind != PatchReset })},
+		{"the update of the workload is not waited for", invariants.Exclusive, 1, bug{Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) { delete(pod.Annotations, inplacev1alpha1.StateAnnotation) })
+		})}},
+		{"the update of the workload is waited for for ever", invariants.Settled, 19, bug{Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) {
+				var state map[string]any
+				if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) == nil && state != nil {
+					state["updateTimestamp"] = s.Now
+					annotatePod(pod, inplacev1alpha1.StateAnnotation, state)
+				}
+			})
+		})}},
+		{"nothing is enqueued when the workload has had its time", invariants.Settled, 19, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"pods that are deleted in the middle of their update are waited for", invariants.Settled, 1, bug{Reconciler: func(r *Reconciler) {
+			misreading(remember(map[string]*corev1.Pod{}))(r)
+		}}},
+		{"pods that have ended are updated", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			eachPod(s, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
+		})}},
+		{"a revision that a pod names is deleted", invariants.History, 0, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Set.Spec.RevisionHistoryLimit = ptr.To[int32](1)
+			eachPod(s, func(pod *corev1.Pod) { pod.DeletionTimestamp = s.Set.CreationTimestamp.DeepCopy() })
+		})}},
+		{"the revision that is injected is deleted", invariants.History, 5, bug{Often: injectVersions, Reconciler: misreading(func(s *Snapshot) {
+			s.Set.Spec.InjectionStrategy.Revision = nil
+		})}},
+		{"the history is one too short", invariants.History, 1, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Set.Spec.RevisionHistoryLimit = ptr.To(ptr.Deref(s.Set.Spec.RevisionHistoryLimit, 10) - 1)
+		})}},
+		{"hot containers that are not emptied count as ready", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Status != nil && slices.ContainsFunc(p.Patch, func(patch rollout.PodPatch) bool { return patch.Kind == PatchReset }) {
+				p.Status.ReadyPods++
+			}
+		})},
+		{"the status is not written", invariants.Settled, 0, bug{Reconciler: func(r *Reconciler) {
+			r.writer.Merge = func(context.Context, types.NamespacedName, []byte, ...string) (string, error) { return "", nil }
+		}}},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}

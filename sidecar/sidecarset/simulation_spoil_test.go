@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// inPlan plants a bug into the plans.
+func inPlan(spoil func(*Snapshot, *Plan)) bug {
+	return bug{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, spoil) }}
+}
+
+// inPatches plants a bug into the patches of pods, and drops those of which spoil says so.
+func inPatches(spoil func(*Snapshot, *rollout.PodPatch) (stays bool)) bug {
+	return inPlan(func(s *Snapshot, p *Plan) {
+		p.Patch = slices.DeleteFunc(p.Patch, func(patch rollout.PodPatch) bool { return !spoil(s, &patch) })
+	})
+}
+
+// misreading plants a bug into what planners see. The status stays right.
+func misreading(spoil func(*Snapshot)) func(*Reconciler) {
+	return func(r *Reconciler) {
+		r.shell.Plan = func(s *Snapshot) *Plan {
+			misread := *s
+			misread.Set, misread.Pods = s.Set.DeepCopy(), slices.Clone(s.Pods)
+			spoil(&misread)
+			p := NewPlan(&misread)
+			p.Status = NewPlan(s).Status
+			return p
+		}
+	}
+}
+
+// inStrategy plants a bug into how planners read the update strategy of so many pods.
+func inStrategy(spoil func(s *v1alpha1.SidecarSetUpdateStrategy, matched int)) bug {
+	return bug{Reconciler: misreading(func(s *Snapshot) {
+		spoil(&s.Set.Spec.UpdateStrategy, int(NewPlan(s).Rollout.Matched))
+	})}
+}
+
+// scaled is a number of pods.
+func scaled(value *intstr.IntOrString, otherwise, of int, up bool) int {
+	if value == nil {
+		return otherwise
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(value, of, up)
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// eachPod changes copies of all pods.
+func eachPod(s *Snapshot, spoil func(*corev1.Pod)) {
+	for i, pod := range s.Pods {
+		s.Pods[i] = pod.DeepCopy()
+		spoil(s.Pods[i])
+	}
+}
+
+// eachStatus changes copies of all statuses of containers.
+func eachStatus(s *Snapshot, spoil func(*corev1.Pod, *corev1.ContainerStatus)) {
+	eachPod(s, func(pod *corev1.Pod) {
+		for i := range pod.Status.ContainerStatuses {
+			spoil(pod, &pod.Status.ContainerStatuses[i])
+		}
+	})
+}
+
+func encoded(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func annotatePod(pod *corev1.Pod, key string, value any) { pod.Annotations[key] = encoded(value) }
+
+// onlyOwn drops entries of others from an annotation that a patch writes.
+func onlyOwn(p *rollout.PodPatch, key string, own ...string) bool {
+	var entries map[string]any
+	if text := p.Patch.Annotations[key]; text != nil && json.Unmarshal([]byte(*text), &entries) == nil {
+		maps.DeleteFunc(entries, func(name string, _ any) bool { return !slices.Contains(own, name) })
+		p.Patch.SetAnnotation(key, encoded(entries))
+	}
+	return true
+}
+
+// rerecord changes the record that a patch writes.
+func rerecord(s *Snapshot, p *rollout.PodPatch, change func(*v1alpha1.SidecarSetUpgradeRecord)) bool {
+	const key = v1alpha1.SidecarSetHashAnnotation
+	if text := p.Patch.Annotations[key]; text != nil {
+		records, err := injection.Records(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{key: *text}}}, key)
+		if err != nil {
+			panic(err)
+		}
+		record := records[s.Set.Name]
+		change(&record)
+		records[s.Set.Name] = record
+		p.Patch.SetAnnotation(key, encoded(records))
+	}
+	return true
+}
+
+// twin is the other one of both hot containers.
+func twin(name string) string {
+	if base, is := strings.CutSuffix(name, "-1"); is {
+		return base + "-2"
+	}
+	return strings.TrimSuffix(name, "-2") + "-1"
+}
+
+// forgetStates forgets which pods were updated before.
+func forgetStates(s *Snapshot) {
+	eachPod(s, func(pod *corev1.Pod) {
+		delete(pod.Annotations, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation)
+	})
+}
+
+// emptyEarly empties hot containers as if all others served.
+func emptyEarly(s *Snapshot, p *Plan) {
+	early := *s
+	early.Pods = slices.Clone(s.Pods)
+	eachStatus(&early, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
+		if c := containerOf(pod, status.Name); c != nil {
+			status.Image, status.Ready = c.Image, true
+		}
+	})
+	for _, patch := range NewPlan(&early).Patch {
+		same := func(other rollout.PodPatch) bool { return other.Pod.UID == patch.Pod.UID }
+		if patch.Kind == PatchReset && !slices.ContainsFunc(p.Patch, same) {
+			p.Patch = append(p.Patch, patch)
+		}
+	}
+}
+
+// remember keeps pods that are gone since they were updated.
+func remember(known map[string]*corev1.Pod) func(*Snapshot) {
+	return func(s *Snapshot) {
+		there := map[string]bool{}
+		for _, pod := range s.Pods {
+			there[pod.Name] = true
+			if pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation] != "" && pod.DeletionTimestamp == nil {
+				known[pod.Name] = pod
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			if !there[name] {
+				s.Pods = append(s.Pods, known[name])
+			}
+		}
+	}
+}
+
+// updateInTurn updates pods again and again.
+func updateInTurn(u *simulation.User, r *rand.Rand) {
+	editContainers(u, func(c *v1alpha1.SidecarContainer) {
+		c.Image = fmt.Sprint(c.Name, ":", []string{"1", "2", "3", "4", "bad"}[r.IntN(5)])
+	})
+}
+
+// oftener is a bug that shows where users do something often.
+func oftener(act func(*simulation.User, *rand.Rand), b bug) bug {
+	b.Often = act
+	return b
+}
+
+// updatePart updates some of the pods.
+func updatePart(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		updateInTurn(u, r)
+		return
+	}
+	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":"40%","maxUnavailable":"100%","paused":false,"selector":null}}}`)
+}
+
+// updateBroken updates pods while none may be unavailable, or all.
+func updateBroken(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		updateInTurn(u, r)
+		return
+	}
+	u.Edit(simulation.Pick(`{"spec":{"updateStrategy":{"type":"RollingUpdate","partition":0,"maxUnavailable":%v,"paused":false,"selector":null}}}`, 0, 3)(r))
+}
+
+// injectVersions injects a version, and drops revisions early.
+func injectVersions(u *simulation.User, r *rand.Rand) {
+	switch r.IntN(3) {
+	case 0:
+		u.Edit(`{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":"v1"}},"spec":{"injectionStrategy":{"revision":{"customVersion":"v1","policy":"Always"}}}}`)
+	case 1:
+		u.Edit(`{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":null}},"spec":{"revisionHistoryLimit":1}}`)
+	default:
+		updateInTurn(u, r)
+	}
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/sidecar/client"
+	"github.com/podwright/podwright/sidecar/injection"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// TestSimulation has users change a SidecarSet at random, while pods come and go and their
+// workload updates them in place, amid everything that can go wrong, and judges each write
+// of the controller.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(bug{}))
+}
+
+// TestSimulationReplays plays a seed twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	simulation.CheckReplay(t, simulated(bug{}), 1)
+}
+
+// simulated is what a simulation needs to know of SidecarSets, whose controllers have a bug.
+func simulated(bug bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource:    setResource,
+		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
+		ByContainer: true,
+		Seeds:       34,
+		Create:      anySet,
+		Populate:    populate,
+		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Act:         bug.Act(act),
+		Others:      actOthers,
+		Release:     finishUpdates,
+		Push:        push,
+		Judge: func(uint64) simulation.Judge {
+			past := invariants.NewPast()
+			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read,
+				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
+					hashes, err := injection.HashesOf(set)
+					return hashes.Containers, hashes.WithoutImage, err
+				}}
+			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
+		},
+	}
+}
+
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) SidecarSet(name string) (*v1alpha1.SidecarSet, error) {
+	o.process.Observe()
+	return o.Reader.SidecarSet(name)
+}
+
+func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, error) {
+	r, err := bug.Start(p, simulatedOptions, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{
+		Reconcile: func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+			return r.Reconcile(ctx, types.NamespacedName{Name: key.Name})
+		},
+		Unfinished: func() (string, error) {
+			plan, err := r.Plan(types.NamespacedName{Name: simulation.Web.Name})
+			if plan == nil || err != nil || !acts(plan) {
+				return "", err
+			}
+			return plan.String(), nil
+		},
+	}, nil
+}
+
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	o = Options{SidecarSets: p.Informer("sidecarsets"), Pods: p.Informer("pods"), Revisions: p.Informer("controllerrevisions"),
+		Namespaces: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Namespace{}, 0, cache.Indexers{})} // no SidecarSet asks for their labels
+	if o.Kubernetes, err = p.Kubernetes(); err != nil {
+		return o, err
+	}
+	if o.Sidecar, err = client.NewForConfig(p.Config); err != nil {
+		return o, err
+	}
+	for _, read := range o.reads() {
+		if read.Index != nil {
+			err = errors.Join(err, read.Index(*read.Informer))
+		}
+	}
+	o.Reader = observer{newInformerReader(&o), p}
+	return o, err
+}
+
+// anySet is a SidecarSet of a seed: with containers that are upgraded cold, or hot, or both.
+func anySet(r *rand.Rand) simulation.Object {
+	set := &v1alpha1.SidecarSet{}
+	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	names := [][]string{{"log"}, {"mesh"}, {"log", "mesh"}, {"log", "mesh", "proxy"}}[r.IntN(4)]
+	for _, name := range names {
+		c := v1alpha1.SidecarContainer{Container: corev1.Container{Name: name, Image: name + ":1"}}
+		if name != "log" {
+			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:1"}
+		}
+		set.Spec.Containers = append(set.Spec.Containers, c)
+	}
+	for range r.IntN(5) {
+		simulation.Merge(set, simulation.AnyEdit(r, edits))
+	}
+	return set
+}

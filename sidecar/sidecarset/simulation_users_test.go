@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sidecarset
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// edits are what users change about a SidecarSet, beside its containers.
+var edits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1, 2, `"40%"`, "null"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 0, 1, 2, 3, `"20%"`, `"50%"`, "null"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, `"5%"`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"selector":%v}}}`, "null", "null", `{"matchLabels":{"ring":"a"}}`, `{"matchLabels":{"ring":"b"}}`),
+	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, "null"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "RollingUpdate", "RollingUpdate", "NotUpdate"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"scatterStrategy":%v}}}`, "null", `[{"key":"ring","value":"*"}]`),
+	simulation.Pick(`{"spec":{"injectionStrategy":{"paused":%v}}}`, true, false, "null"),
+	simulation.Pick(`{"spec":{"injectionStrategy":{"revision":%v}}}`, "null", "null", `{"customVersion":"v1","policy":"Always"}`),
+	simulation.Pick(`{"metadata":{"labels":{"apps.kruise.io/sidecarset-custom-version":%v}}}`, "null", `"v1"`, `"v2"`),
+	simulation.Pick(`{"spec":{"patchPodMetadata":%v}}`, "null", `[{"annotations":{"note":"{\"web\":1}"},"patchPolicy":"MergePatchJson"},{"annotations":{"kept":"ours"},"patchPolicy":"Retain"}]`),
+	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 1, 2, 10),
+	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
+}
+
+// mistakes are what only a webhook would refuse.
+var mistakes = []simulation.Mistake{
+	{`{"spec":{"selector":{"matchExpressions":[{"key":"app","operator":"Like"}]}}}`, `{"spec":{"selector":{"matchExpressions":null}}}`},
+	{`{"spec":{"selector":{"matchLabels":null}}}`, `{"spec":{"selector":{"matchLabels":{"app":"web"}}}}`},
+	{`{"spec":{"updateStrategy":{"partition":-1}}}`, `{"spec":{"updateStrategy":{"partition":0}}}`},
+	{`{"spec":{"updateStrategy":{"maxUnavailable":"many"}}}`, `{"spec":{"updateStrategy":{"maxUnavailable":1}}}`},
+	{`{"spec":{"updateStrategy":{"selector":{"matchExpressions":[{"key":"ring","operator":"Like"}]}}}}`, `{"spec":{"updateStrategy":{"selector":null}}}`},
+}
+
+// act is what users do in a step.
+func act(u *simulation.User, r *rand.Rand) {
+	switch n := r.IntN(28); {
+	case n == 0:
+		u.Err(r, mistakes)
+	case n < 10:
+		u.Edit(simulation.AnyEdit(r, edits))
+	case n < 23:
+		editContainers(u, func(c *v1alpha1.SidecarContainer) {
+			if r.IntN(2) == 0 {
+				c.Image = fmt.Sprint(c.Name, ":", []string{"1", "2", "3", "4", "2", "3", "4", "bad", "nopull"}[r.IntN(9)])
+			}
+		})
+	case n < 25:
+		editContainers(u, func(c *v1alpha1.SidecarContainer) { // of which running pods cannot get anything
+			c.Env = [][]corev1.EnvVar{nil, nil, {{Name: "A", Value: "1"}}}[r.IntN(3)]
+		})
+	default:
+		actOnPod(u, r)
+	}
+}
+
+// editContainers changes the containers of the SidecarSet.
+func editContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
+	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
+	for i := range set.Spec.Containers {
+		edit(&set.Spec.Containers[i])
+	}
+	data, err := json.Marshal(set.Spec.Containers)
+	if err != nil {
+		panic(err)
+	}
+	u.Edit(`{"spec":{"containers":` + string(data) + `}}`)
+}
+
+// actOnPod is what users do to single pods.
+func actOnPod(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	if pod == nil {
+		return
+	}
+	switch r.IntN(6) {
+	case 0:
+		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(2)))
+	case 1:
+		u.Quarantine(pod)
+	case 2:
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{"ring":%q}}}`, []string{"a", "b"}[r.IntN(2)]))
+	case 3:
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{"seen":"%d"}}}`, r.IntN(100)))
+	case 4:
+		u.DeletePod(pod.Name, nil)
+	case 5:
+		key := []string{v1alpha1.SidecarSetHashAnnotation, v1alpha1.SidecarSetInPlaceUpdateStateAnnotation, v1alpha1.SidecarSetHashWithoutImageAnnotation}[r.IntN(3)]
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"annotations":{%q:"{"}}}`, key))
+	}
+}
+
+// push is all that users do in the end: they push images that run, take back what only a
+// webhook would have refused, and what asks for a standstill; and owners of workloads push
+// images that run, too. All else is for the controller to overcome.
+func push(u *simulation.User) {
+	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
+	for _, mistake := range mistakes {
+		after := set.DeepCopy()
+		simulation.Merge(after, mistake[0])
+		if equality.Semantic.DeepEqual(after, set) {
+			u.Edit(mistake[1])
+			simulation.Merge(set, mistake[1])
+		}
+	}
+	editContainers(u, func(c *v1alpha1.SidecarContainer) { c.Image = c.Name + ":9" })
+	strategy := `{"type":"RollingUpdate","paused":false,"partition":0}`
+	if m := set.Spec.UpdateStrategy.MaxUnavailable; m != nil && m.String() == "0" {
+		strategy = `{"type":"RollingUpdate","paused":false,"partition":0,"maxUnavailable":1}`
+	}
+	u.Edit(`{"spec":{"updateStrategy":` + strategy + `}}`)
+	for _, pod := range u.Pods() {
+		repair(u, pod)
+	}
+}
