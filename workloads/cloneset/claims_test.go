@@ -83,6 +83,30 @@ func TestClaimsOfPodsThatCameBack(t *testing.T) {
 	})
 }
 
+// TestNamesToDeleteAreNotGivenAgain: the pod that a user wants gone is gone, its claim is
+// there, and podsToDelete still names it, in the cache perhaps for longer. A new pod of the
+// name would be deleted. (CS-18)
+func TestNamesToDeleteAreNotGivenAgain(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(2, withClaims)
+		c.Settle()
+		gone := c.Pods()[0].Name
+		c.RemovePod(gone)
+		c.Edit(`{"spec":{"scaleStrategy":{"podsToDelete":["` + gone + `"]}}}`)
+		c.Settle()
+		for _, pod := range c.Pods() {
+			if pod.Name == gone {
+				t.Errorf("a new pod has the name %s, which podsToDelete held", gone)
+			}
+		}
+		c.Edit(`{"spec":{"replicas":3}}`)
+		c.Settle()
+		if !slices.ContainsFunc(c.Pods(), func(p corev1.Pod) bool { return p.Name == gone }) {
+			t.Errorf("once podsToDelete is empty, no pod takes over the claim of %s", gone)
+		}
+	})
+}
+
 // TestUnusedClaims: whether a pod is gone is asked once for all of its claims, so that
 // they share its fate. (CS-36)
 func TestUnusedClaims(t *testing.T) {

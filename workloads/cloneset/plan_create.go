@@ -141,9 +141,13 @@ func (p *planner) claimName(template *corev1.PersistentVolumeClaim, id string) s
 // instanceIDs returns n ids for new pods, sorted: first those of claims that no
 // pod uses, then new ones. An id is left out while a pod of that name exists; a
 // claim whose pod is still terminating is waited for, and an id with a claim that
-// is terminating itself is left alone. (CS-18, CS-35)
+// is terminating itself is left alone, as is one that podsToDelete names: its new pod would
+// be deleted. (CS-18, CS-35)
 func (p *planner) instanceIDs(n int) []string {
 	taken, terminating := map[string]bool{}, map[string]bool{}
+	for _, name := range p.Set.Spec.ScaleStrategy.PodsToDelete {
+		taken[strings.TrimPrefix(name, p.Set.Name+"-")] = true
+	}
 	for _, pod := range p.Snapshot.Pods {
 		id := strings.TrimPrefix(pod.Name, p.Set.Name+"-")
 		taken[id] = true

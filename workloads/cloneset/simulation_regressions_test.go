@@ -20,6 +20,7 @@ func TestSimulationRegressions(t *testing.T) {
 		{Found: "a pod that waits for its claim, which a user has deleted", Seed: 1882545954226276, Workload: simulated(bug{})},
 		{Found: "a claim deleted and made again in turns, while its pod is refused", Seed: 1882547051036796, Workload: simulated(bug{})},
 		{Found: "held-back pods at the update revision, where the cache of revisions was behind", Seed: 1882548472906583, Workload: simulated(bug{})},
+		{Found: "a new pod deleted that has the name of one to be deleted", Seed: 1882629830886872, Workload: simulated(bug{})},
 		{Found: "a prepared pod that waits for missing ones, which wait for it", Seed: 13, Workload: simulated(bug{Often: raisePartition})},
 	})
 }
