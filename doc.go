@@ -23,6 +23,8 @@
 //     in their older version without loss.
 //   - [github.com/podwright/podwright/sidecar/sidecarset] manages SidecarSets: it
 //     injects containers into new pods and updates their images in place.
+//     [github.com/podwright/podwright/sidecar/policies] has the API server inject
+//     by itself, while no manager runs.
 //   - [github.com/podwright/podwright/workloads/daemonset] manages DaemonSets: it runs a pod
 //     on every node, and updates the pods node by node.
 //   - [github.com/podwright/podwright/workloads/broadcastjob] manages BroadcastJobs:

@@ -18,6 +18,13 @@
 // What a SidecarSet does stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/sidecar/sidecarset/RULES.md
 //
+// # Hot upgrades without failed requests
+//
+// The container that is replaced is emptied once the new one is ready. Give hot containers a
+// readinessProbe: since Kubernetes 1.35 one that has a startupProbe alone is called ready
+// from its start until that probe has run once, which for a container that starts slowly is
+// too early.
+//
 // # Differences
 //
 // SidecarSets are those of OpenKruise 1.4, and what is written into pods and revisions is
