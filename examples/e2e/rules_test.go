@@ -5,6 +5,9 @@ package e2e
 // askedFor is why no test here needs some rules.
 const askedFor = "the admission plugin OwnerReferencesPermissionEnforcement asks for it within the API server, and no request shows that"
 
+// sharedRevisions is why nobody lists the revisions of one namespace.
+const sharedRevisions = "the workloads' cache of revisions, of all namespaces, holds them too"
+
 // unusedRules are the RBAC rules of the manager that no test here needs.
 var unusedRules = map[string]string{
 	"advancedcronjob-controller: update advancedcronjobs/finalizers":    askedFor,
@@ -14,6 +17,10 @@ var unusedRules = map[string]string{
 	"daemonset-controller: get pods":                                    "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":                askedFor,
 	"sidecarset-controller: get controllerrevisions":                    "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: list controllerrevisions":                   sharedRevisions,
+	"sidecarset-controller: watch controllerrevisions":                  sharedRevisions,
+	"sidecarset-policy-controller: list controllerrevisions":            sharedRevisions,
+	"sidecarset-policy-controller: watch controllerrevisions":           sharedRevisions,
 	"sidecarset-controller: get pods":                                   "it is for writes without an answer, and here every write has one",
 	"sidecarset-controller: get sidecarsets":                            "it is for writes without an answer, and here every write has one",
 	"sidecarset-controller: update sidecarsets/finalizers":              askedFor,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ import (
 )
 
 // withPolicies are the flags of a manager that manages policies of SidecarSets. They take rights.
-var withPolicies = []string{"--feature-gates=SidecarSetPolicies=true"}
+var withPolicies = []string{"--feature-gates=SidecarTerminator=true,SidecarSetPolicies=true"}
 
 // With policies of SidecarSets pods are injected while no manager runs, and the webhook, which is registered to refuse pods
 // then, is not asked about them. It is among TestFaults: the manager is another one meanwhile. (SPC-1, SPC-3 to SPC-5, SPC-10)
@@ -77,8 +78,12 @@ func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 	manager.Kill()
 	// The API server takes up to a second for a new policy; until then the webhook would be asked, and pods are refused.
 	s.AwaitAsking("pods are created without the webhook", func() string {
-		if _, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), plainPod("asked", webPod), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+		made, err := s.Core.CoreV1().Pods(s.Namespace).Create(s.Context(), plainPod("asked", webPod), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
 			return err.Error()
+		}
+		if records := made.Annotations[v1alpha1.SidecarSetHashAnnotation]; !strings.Contains(records, strconv.Quote(stored.Status.LatestRevision)) {
+			return "it has " + records
 		}
 		return ""
 	})
@@ -98,7 +103,7 @@ func testSidecarSetPoliciesOutliveTheManager(t *testing.T, b *bed) {
 			hashes, err := injection.HashesOf(stored)
 			if r := records[set.Name]; err != nil || r.SidecarSetHash != hashes.Containers || r.SidecarSetControllerRevision != stored.Status.LatestRevision ||
 				!slices.ContainsFunc(made.Spec.Containers, func(c corev1.Container) bool { return c.Name == "log" && c.Image == "log:2" }) {
-				return fmt.Errorf("pod %s, error %w: record %+v, want hash %s of revision %s", made.Name, err, r, hashes.Containers, stored.Status.LatestRevision)
+				return fmt.Errorf("pod %s, error %v: record %+v, want hash %s of revision %s", made.Name, err, r, hashes.Containers, stored.Status.LatestRevision)
 			}
 			return nil
 		})
