@@ -8,6 +8,9 @@ const askedFor = "the admission plugin OwnerReferencesPermissionEnforcement asks
 // sharedRevisions is why nobody lists the revisions of one namespace.
 const sharedRevisions = "the workloads' cache of revisions, of all namespaces, holds them too"
 
+// onlyFailures is why events are not recorded, or not a second time.
+const onlyFailures = "it is for what fails, or fails again, and here that depends on how soon a pod, a node or a cache is there"
+
 // unusedRules are the RBAC rules of the manager that no test here needs.
 var unusedRules = map[string]string{
 	"advancedcronjob-controller: update advancedcronjobs/finalizers":    askedFor,
@@ -17,6 +20,10 @@ var unusedRules = map[string]string{
 	"daemonset-controller: get pods":                                    "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":                askedFor,
 	"sidecarset-controller: get controllerrevisions":                    "it is for writes without an answer, and here every write has one",
+	"sidecarset-controller: create events":                              onlyFailures,
+	"sidecarset-controller: patch events":                               onlyFailures,
+	"sidecarset-policy-controller: patch events":                        onlyFailures,
+	"sidecarterminator-controller: patch events":                        onlyFailures,
 	"sidecarset-controller: list controllerrevisions":                   sharedRevisions,
 	"sidecarset-controller: watch controllerrevisions":                  sharedRevisions,
 	"sidecarset-policy-controller: list controllerrevisions":            sharedRevisions,

@@ -115,13 +115,14 @@ func TestClaimsOfPodsThatComeBack(t *testing.T) {
 	gone, _ := s.Pods.Named("web-2")
 	s.edit("web", s.spec(`{replicas: 2}`))
 	s.AwaitGone(gone, "STS-12: scaled away")
-	s.edit("web", s.spec(`{replicas: 3}`))
+	// Before that a controller that has yet to see that the pod is gone may keep the claim for the one to come.
 	s.Await("STS-23: the garbage collector deletes the claim", func() string {
 		if claim, found := s.Claims.Named("data-web-2"); found && claim.DeletionTimestamp == nil {
 			return fmt.Sprintf("owners %v", claim.OwnerReferences)
 		}
 		return ""
 	})
+	s.edit("web", s.spec(`{replicas: 3}`))
 	s.awaitStatus("web", "STS-E17: the status says what is waited for", func(set *v1beta1.StatefulSet) string {
 		for _, c := range set.Status.Conditions {
 			if c.Type == v1beta1.StatefulSetConditionFailedCreatePod && c.Status == corev1.ConditionTrue {
