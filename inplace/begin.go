@@ -5,6 +5,7 @@ package inplace
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -56,7 +57,11 @@ func Begin(p *podpatch.Patch, pod *corev1.Pod, u *Update, o BeginOptions) error 
 	}
 	withdraw(p, pod, o.Now)
 	if o.GracePeriodSeconds > 0 {
-		return beginGrace(p, pod, u, state, wanted, o.GracePeriodSeconds)
+		grace := newGrace(u, wanted, o.GracePeriodSeconds)
+		if old == nil {
+			grace.PreviousRevision = pod.Labels[appsv1.ControllerRevisionHashLabelKey]
+		}
+		return beginGrace(p, pod, state, grace)
 	}
 	p.Metadata = u.MetadataPatch
 	return writeBatch(p, pod, state, wanted, o.Now)
@@ -83,17 +88,22 @@ func setCondition(p *podpatch.Patch, pod *corev1.Pod, status corev1.ConditionSta
 	})
 }
 
-// beginGrace records the change instead of making it (IP-19).
-func beginGrace(p *podpatch.Patch, pod *corev1.Pod, u *Update, state *v1alpha1.State, wanted change, seconds int32) error {
-	if err := writeState(p, pod, state); err != nil {
-		return err
-	}
-	return writeGrace(p, pod, &v1alpha1.Grace{
+// newGrace is the record of a change that waits.
+func newGrace(u *Update, wanted change, seconds int32) *v1alpha1.Grace {
+	return &v1alpha1.Grace{
 		Revision:              u.Revision,
 		ContainerImages:       wanted.images,
 		ContainerRefMetadata:  wanted.refs,
 		MetaDataPatch:         u.MetadataPatch,
 		UpdateEnvFromMetadata: u.EnvFromMetadata,
 		GraceSeconds:          seconds,
-	})
+	}
+}
+
+// beginGrace records the change instead of making it (IP-19).
+func beginGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, grace *v1alpha1.Grace) error {
+	if err := writeState(p, pod, state); err != nil {
+		return err
+	}
+	return writeGrace(p, pod, grace)
 }

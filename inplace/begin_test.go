@@ -214,7 +214,7 @@ func TestBeginGrace(t *testing.T) {
 		t.Errorf("IP-19: something changed before its time: %s %v %v", images(pod), pod.Labels, pod.Annotations)
 	}
 	want := `{"revision":"demo-new","containerImages":{"c2":"c2:2"},"containerRefMetadata":{"c1":{"labels":{"k":"w"}}},` +
-		`"metaDataPatch":"eyJtZXRhZGF0YSI6eyJhbm5vdGF0aW9ucyI6eyJhIjoiYyJ9fX0=","updateEnvFromMetadata":true,"graceSeconds":30}`
+		`"metaDataPatch":"eyJtZXRhZGF0YSI6eyJhbm5vdGF0aW9ucyI6eyJhIjoiYyJ9fX0=","updateEnvFromMetadata":true,"graceSeconds":30,"previousRevision":"demo-old"}`
 	if diff := cmp.Diff(want, pod.Annotations[v1alpha1.GraceAnnotation]); diff != "" {
 		t.Errorf("IP-19: -want +got:\n%s", diff)
 	}

@@ -26,6 +26,10 @@ type Progress struct {
 	Complete bool
 	// Waiting says in words what the update waits for; empty when Complete.
 	Waiting string
+	// GoBack is the revision label that the caller puts back, in the same patch: the
+	// update is given up before it has changed anything, and has to begin anew.
+	// Empty: the label stays. (IP-33)
+	GoBack string
 }
 
 // String says how far the update is, on one line: "complete", or what it waits for.
@@ -104,7 +108,8 @@ func inService(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue && c.Reason == "" && c.Message == ""
 }
 
-// refreshGrace makes the waiting change when its time has come (IP-20 to IP-22).
+// refreshGrace makes the waiting change when its time has come, unless the pod is
+// in service by then. (IP-20 to IP-22, IP-33)
 func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	if err := checkGraceState(pod, state); err != nil {
 		return Progress{}, err
@@ -116,6 +121,13 @@ func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now
 	var progress Progress
 	if label := pod.Labels[appsv1.ControllerRevisionHashLabelKey]; !revision.Matches(label, grace.Revision) {
 		progress.Waiting = fmt.Sprintf("the change to revision %s is dropped, the pod belongs to revision %q now", grace.Revision, label)
+		removeGrace(p)
+		return progress, nil
+	}
+	if grace.PreviousRevision != "" && readiness.HasGate(pod, v1alpha1.InPlaceUpdateReady) && inService(pod) {
+		progress.GoBack = grace.PreviousRevision
+		progress.Waiting = "the pod is in service again although its grace period runs; its update begins anew"
+		p.IfUnchanged = true
 		removeGrace(p)
 		return progress, nil
 	}
@@ -177,4 +189,15 @@ func refreshBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, res
 func InGrace(pod *corev1.Pod) bool {
 	_, _, found := annotation(pod, v1alpha1.GraceAnnotation, v1alpha1.LegacyGraceAnnotation)
 	return found
+}
+
+// PreviousRevision is the revision label that a pod in its grace period had before,
+// and may get again: its revision has to be kept. Empty for other pods, and where
+// nothing tells. (IP-33)
+func PreviousRevision(pod *corev1.Pod) string {
+	grace, err := readGrace(pod)
+	if err != nil || grace == nil {
+		return ""
+	}
+	return grace.PreviousRevision
 }

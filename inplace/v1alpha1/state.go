@@ -89,6 +89,9 @@ type Grace struct {
 	UpdateEnvFromMetadata bool `json:"updateEnvFromMetadata,omitempty"`
 	// GraceSeconds is the length of the grace period in seconds.
 	GraceSeconds int32 `json:"graceSeconds,omitempty"`
+	// PreviousRevision is the revision label of the pod before the update, a key beside
+	// those of OpenKruise. Empty where an earlier update had not been finished.
+	PreviousRevision string `json:"previousRevision,omitempty"`
 }
 
 // RuntimeContainersMeta is what the node agent reports of the containers that

@@ -32,6 +32,9 @@ func (p *Planner) Refresh(pod *View, atTarget bool) (patch *podpatch.Patch, read
 		readiness.Initial(patch, pod.Pod, p.At)
 		return patch, false
 	}
+	if progress.GoBack != "" {
+		p.relabel(progress.GoBack, patch.SetLabel)
+	}
 	p.RequeueAfter(progress.RequeueAfter)
 	if pod.Updating = !progress.Complete; pod.Updating {
 		p.Wait(pod.Pod, inPlaceReason(pod, progress))

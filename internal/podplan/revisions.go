@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/revision"
 )
 
@@ -57,7 +58,7 @@ func (p *Planner) PlanHistory(limit *int32, current *appsv1.ControllerRevision, 
 	kept.Current = current
 	kept.Prune(p.History, limit, func(yield func(string) bool) {
 		for pod := range pods {
-			if !yield(pod.Labels[RevisionLabel]) {
+			if !yield(pod.Labels[RevisionLabel]) || !yield(inplace.PreviousRevision(pod)) {
 				return
 			}
 		}
@@ -82,8 +83,13 @@ func (p *Planner) RevisionValue(name string) string {
 
 // LabelRevision sets the labels that say which revision a pod has.
 func (p *Planner) LabelRevision(name string, set func(key, value string)) {
-	set(RevisionLabel, p.RevisionValue(name))
+	p.relabel(p.RevisionValue(name), set)
+}
+
+// relabel sets them to what a pod of that revision has in its label.
+func (p *Planner) relabel(label string, set func(key, value string)) {
+	set(RevisionLabel, label)
 	if p.Workload.TemplateHash {
-		set(TemplateHashLabel, revision.ShortHash(name))
+		set(TemplateHashLabel, revision.ShortHash(label))
 	}
 }

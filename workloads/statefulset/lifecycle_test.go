@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
 	"github.com/podwright/podwright/lifecycle"
@@ -194,4 +195,43 @@ func TestInPlaceUpdateOfOnePod(t *testing.T) {
 	}
 	readiness.Condition(s.Pods[0], corev1.PodReady).Status = corev1.ConditionTrue
 	apply("")
+}
+
+// A pod that another manager, with an older cache, has put back into service during its
+// grace period gets its revision back, which is kept, and is updated anew. (IP-33)
+func TestUpdateOfAPodThatIsPutBackIntoService(t *testing.T) {
+	s := testSnapshot(t, "B", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
+	s.Set.Spec.UpdateStrategy.RollingUpdate.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 10}
+	s.Set.Spec.RevisionHistoryLimit = new(int32)
+	step := func(want string) *Plan {
+		t.Helper()
+		plan := NewPlan(s)
+		if got := summary(s, plan); got != want {
+			t.Fatalf("plan %q, want %q; %v", got, want, plan.Waiting)
+		}
+		pod, err := plan.Patch[0].Patch.Apply(s.Pods[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Pods[0] = pod
+		return plan
+	}
+	step("UpdateInPlace 0")
+	s.Set.Status.CurrentRevision = testName(s, "B")
+	for _, c := range []corev1.PodConditionType{inplacev1alpha1.InPlaceUpdateReady, corev1.PodReady} {
+		*readiness.Condition(s.Pods[0], c) = corev1.PodCondition{Type: c, Status: corev1.ConditionTrue}
+	}
+	s.Now = s.Now.Add(11 * time.Second)
+	plan := step("Refresh 0")
+	if got := s.Pods[0].Labels[podplan.RevisionLabel]; got != testName(s, "A") || s.Pods[0].Spec.Containers[0].Image != "a" {
+		t.Errorf("revision %s, image %s; want those of A", got, s.Pods[0].Spec.Containers[0].Image)
+	}
+	if len(plan.Revisions.Delete) > 0 {
+		t.Errorf("deletes revisions %v", plan.Revisions.Delete)
+	}
+	step("Refresh 0") // the state of its lifecycle
+	step("UpdateInPlace 0")
+	if got := s.Pods[0].Spec.Containers[0].Image; got != "a" || !inplace.InGrace(s.Pods[0]) {
+		t.Errorf("image %s, in its grace period: %t", got, inplace.InGrace(s.Pods[0]))
+	}
 }

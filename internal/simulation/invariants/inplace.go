@@ -38,6 +38,7 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 		v.add(InPlace, "updates pod %s within the grace period of its former update", before.Name)
 	}
 	checkSpecOfPod(v, w)
+	checkTakenBack(v, w)
 	checkPodStatus(v, before, after)
 	keys := slices.Concat(changed(before.Labels, after.Labels), changed(before.Annotations, after.Annotations))
 	if after.Annotations[inplacev1alpha1.GraceAnnotation] != before.Annotations[inplacev1alpha1.GraceAnnotation] {
@@ -100,6 +101,22 @@ func checkSpecOfPod(v *violations, w *Write) {
 	}
 	if !equality.Semantic.DeepEqual(before.Spec, rest.Spec) {
 		v.add(InPlace, "changes more of the spec of pod %s than images", before.Name)
+	}
+}
+
+// checkTakenBack: a pod whose update is given up has the images of the revision that it
+// goes back to.
+func checkTakenBack(v *violations, w *Write) {
+	before, after := w.pods()
+	target := templatesOf(w.Truth.Revisions)[shortHash(after.Labels[revisionLabel])]
+	if target == nil || !takenBack(before, after) {
+		return
+	}
+	for i := range after.Spec.Containers {
+		if c := &after.Spec.Containers[i]; image(&target.Spec, c.Name) != c.Image {
+			v.add(InPlace, "takes pod %s back to revision %s, which says %q of container %s, and not %s",
+				before.Name, after.Labels[revisionLabel], image(&target.Spec, c.Name), c.Name, c.Image)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -119,5 +120,12 @@ func image(spec *corev1.PodSpec, container string) string {
 
 // updated tells whether a write of a pod takes it to another revision.
 func updated(before, after *corev1.Pod) bool {
-	return before != nil && after != nil && before.Labels[revisionLabel] != after.Labels[revisionLabel]
+	return before != nil && after != nil && before.Labels[revisionLabel] != after.Labels[revisionLabel] && !takenBack(before, after)
+}
+
+// takenBack tells whether a write gives up the update of a pod that is in service
+// during its grace period, before anything of it is done. (IP-33)
+func takenBack(before, after *corev1.Pod) bool {
+	return inGrace(before) && !inGrace(after) && hasGate(before, inplacev1alpha1.InPlaceUpdateReady) && !updating(before) && !updating(after) &&
+		before.Labels[revisionLabel] != after.Labels[revisionLabel] && equality.Semantic.DeepEqual(before.Spec, after.Spec)
 }
