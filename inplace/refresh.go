@@ -28,7 +28,7 @@ type Progress struct {
 	Waiting string
 	// GoBack is the revision label that the caller puts back, in the same patch: the
 	// update is given up before it has changed anything, and has to begin anew.
-	// Empty: the label stays. (IP-33)
+	// Empty: the label stays. (IP-34)
 	GoBack string
 }
 
@@ -109,7 +109,7 @@ func inService(pod *corev1.Pod) bool {
 }
 
 // refreshGrace makes the waiting change when its time has come, unless the pod is
-// in service by then. (IP-20 to IP-22, IP-33)
+// in service by then. (IP-20 to IP-22, IP-34)
 func refreshGrace(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, now time.Time) (Progress, error) {
 	if err := checkGraceState(pod, state); err != nil {
 		return Progress{}, err
@@ -193,7 +193,7 @@ func InGrace(pod *corev1.Pod) bool {
 
 // PreviousRevision is the revision label that a pod in its grace period had before,
 // and may get again: its revision has to be kept. Empty for other pods, and where
-// nothing tells. (IP-33)
+// nothing tells. (IP-34)
 func PreviousRevision(pod *corev1.Pod) string {
 	grace, err := readGrace(pod)
 	if err != nil || grace == nil {

@@ -196,7 +196,7 @@ func TestRefreshGrace(t *testing.T) {
 		})
 	}
 
-	t.Run("IP-33: in service again", func(t *testing.T) {
+	t.Run("IP-34: in service again", func(t *testing.T) {
 		for _, now := range []time.Time{after(1), after(35)} {
 			var p podpatch.Patch
 			pod := inGrace(func(pod *corev1.Pod) {

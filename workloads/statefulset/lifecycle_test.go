@@ -198,7 +198,7 @@ func TestInPlaceUpdateOfOnePod(t *testing.T) {
 }
 
 // A pod that another manager, with an older cache, has put back into service during its
-// grace period gets its revision back, which is kept, and is updated anew. (IP-33)
+// grace period gets its revision back, which is kept, and is updated anew. (IP-34)
 func TestUpdateOfAPodThatIsPutBackIntoService(t *testing.T) {
 	s := testSnapshot(t, "B", "A", "0A", inPlace(v1beta1.InPlaceIfPossiblePodUpdateStrategyType))
 	s.Set.Spec.UpdateStrategy.RollingUpdate.InPlaceUpdateStrategy = &inplacev1alpha1.InPlaceUpdateStrategy{GracePeriodSeconds: 10}
