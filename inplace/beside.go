@@ -45,6 +45,22 @@ func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waitin
 	return imageWaiting(pod, name, recorded, meta)
 }
 
+// Replacing says in words which container of a pod does not run yet what Replace made of it,
+// by what that recorded in state; empty where all do. It costs as much as Running for each
+// of them. A report of the node agent that cannot be read leaves open what a container runs.
+func Replacing(pod *corev1.Pod, state *v1alpha1.State) (waiting string) {
+	for _, name := range recorded(state) {
+		waiting, err := Running(pod, name, func() *v1alpha1.State { return state })
+		if err != nil {
+			return err.Error()
+		}
+		if waiting != "" {
+			return waiting
+		}
+	}
+	return ""
+}
+
 // Stopped tells whether a container runs nothing, as far as the kubelet has reported.
 func Stopped(pod *corev1.Pod, name string) bool {
 	status := containerStatus(pod, name)

@@ -102,6 +102,31 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// Which container has still to take what it was given. (IP-33)
+func TestReplacing(t *testing.T) {
+	pod, state := besidePod(), &v1alpha1.State{}
+	want := func(want string) {
+		t.Helper()
+		if got := Replacing(pod, state); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	want("")
+	pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "mesh", Image: "mesh:v2"}) // nothing recorded
+	if err := Replace(&podpatch.Patch{}, pod, "log", "log:v2", state); err != nil {
+		t.Fatal(err)
+	}
+	pod.Spec.Containers[0].Image = "log:v2"
+	want("container log: still runs image log:v1")
+	pod.Annotations = map[string]string{v1alpha1.RuntimeContainersMetaAnnotation: "{"}
+	if got := Replacing(pod, state); !strings.Contains(got, "not readable") {
+		t.Errorf("a report that cannot be read: %q", got)
+	}
+	pod.Annotations = nil
+	pod.Status.ContainerStatuses[0].Image, pod.Status.ContainerStatuses[0].ImageID = "log:v2", "id-2"
+	want("")
+}
+
 // Whether a container runs nothing.
 func TestStopped(t *testing.T) {
 	for name, test := range map[string]struct {
