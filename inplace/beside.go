@@ -45,6 +45,22 @@ func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waitin
 	return imageWaiting(pod, name, recorded, meta)
 }
 
+// Replacing says in words which container of a pod does not run yet what Replace made of it,
+// by what that recorded in state; empty where all do. It costs as much as Running for each
+// of them. A report of the node agent that cannot be read leaves open what a container runs.
+func Replacing(pod *corev1.Pod, state *v1alpha1.State) (waiting string) {
+	for _, name := range recorded(state) {
+		waiting, err := Running(pod, name, func() *v1alpha1.State { return state })
+		if err != nil {
+			return err.Error()
+		}
+		if waiting != "" {
+			return waiting
+		}
+	}
+	return ""
+}
+
 // Stopped tells whether a container runs nothing, as far as the kubelet has reported.
 func Stopped(pod *corev1.Pod, name string) bool {
 	status := containerStatus(pod, name)
@@ -73,15 +89,19 @@ func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1al
 }
 
 // Underway says in words what an in-place update of a pod by its workload waits for, and
-// when it began; empty where none is under way. Of a pod whose records cannot be read
+// when it began: with the first write of it, the condition, which has no state yet or that
+// of an update before. Empty where none is under way. Of a pod whose records cannot be read
 // nobody knows: then none is.
 func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 	if settled(pod) {
 		return "", time.Time{}
 	}
 	state, err := readState(pod)
-	if err != nil || state == nil {
+	if err != nil {
 		return "", time.Time{}
+	}
+	if state != nil {
+		since = state.UpdateTimestamp.Time
 	}
 	complete, waiting, err := Complete(pod)
 	condition := readiness.Condition(pod, v1alpha1.InPlaceUpdateReady)
@@ -92,6 +112,9 @@ func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 		return "", time.Time{}
 	case complete:
 		waiting = fmt.Sprintf("the condition %s is %s", condition.Type, condition.Status)
+		if condition.LastTransitionTime.After(since) {
+			since = condition.LastTransitionTime.Time
+		}
 	}
-	return waiting, state.UpdateTimestamp.Time
+	return waiting, since
 }

@@ -102,6 +102,31 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+// Which container has still to take what it was given. (IP-33)
+func TestReplacing(t *testing.T) {
+	pod, state := besidePod(), &v1alpha1.State{}
+	want := func(want string) {
+		t.Helper()
+		if got := Replacing(pod, state); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	want("")
+	pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "mesh", Image: "mesh:v2"}) // nothing recorded
+	if err := Replace(&podpatch.Patch{}, pod, "log", "log:v2", state); err != nil {
+		t.Fatal(err)
+	}
+	pod.Spec.Containers[0].Image = "log:v2"
+	want("container log: still runs image log:v1")
+	pod.Annotations = map[string]string{v1alpha1.RuntimeContainersMetaAnnotation: "{"}
+	if got := Replacing(pod, state); !strings.Contains(got, "not readable") {
+		t.Errorf("a report that cannot be read: %q", got)
+	}
+	pod.Annotations = nil
+	pod.Status.ContainerStatuses[0].Image, pod.Status.ContainerStatuses[0].ImageID = "log:v2", "id-2"
+	want("")
+}
+
 // Whether a container runs nothing.
 func TestStopped(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -134,28 +159,35 @@ func TestUnderway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	later := began.Add(time.Hour)
 	gate := func(pod *corev1.Pod, status corev1.ConditionStatus) {
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: v1alpha1.InPlaceUpdateReady}}
-		pod.Status.Conditions = []corev1.PodCondition{{Type: v1alpha1.InPlaceUpdateReady, Status: status}}
+		pod.Status.Conditions = []corev1.PodCondition{{Type: v1alpha1.InPlaceUpdateReady, Status: status, LastTransitionTime: metav1.NewTime(later)}}
 	}
+	const closed = "the condition InPlaceUpdateReady is False"
 	for name, test := range map[string]struct {
-		act  func(*corev1.Pod)
-		want string
+		act   func(*corev1.Pod)
+		want  string
+		since time.Time
 	}{
-		"never":                              {func(pod *corev1.Pod) { pod.Annotations = nil }, ""},
-		"without the gate":                   {func(*corev1.Pod) {}, ""},
-		"without the gate, not complete":     {func(pod *corev1.Pod) { pod.Spec.Containers[0].Image = "log:v2" }, "container log: still runs image log:v1"},
-		"with the gate":                      {func(pod *corev1.Pod) { gate(pod, corev1.ConditionTrue) }, ""},
-		"with the gate, complete and closed": {func(pod *corev1.Pod) { gate(pod, corev1.ConditionFalse) }, "the condition InPlaceUpdateReady is False"},
-		"a closed gate and no state":         {func(pod *corev1.Pod) { gate(pod, corev1.ConditionFalse); pod.Annotations = nil }, ""},
-		"a state that cannot be read":        {func(pod *corev1.Pod) { pod.Annotations[v1alpha1.StateAnnotation] = "{" }, ""},
+		"never":                              {func(pod *corev1.Pod) { pod.Annotations = nil }, "", time.Time{}},
+		"without the gate":                   {func(*corev1.Pod) {}, "", time.Time{}},
+		"without the gate, not complete":     {func(pod *corev1.Pod) { pod.Spec.Containers[0].Image = "log:v2" }, "container log: still runs image log:v1", began},
+		"with the gate":                      {func(pod *corev1.Pod) { gate(pod, corev1.ConditionTrue) }, "", time.Time{}},
+		"with the gate, complete and closed": {func(pod *corev1.Pod) { gate(pod, corev1.ConditionFalse) }, closed, later},
+		"with the gate, not complete": {func(pod *corev1.Pod) {
+			gate(pod, corev1.ConditionFalse)
+			pod.Spec.Containers[0].Image = "log:v2"
+		}, "container log: still runs image log:v1", began},
+		"a closed gate and no state":  {func(pod *corev1.Pod) { gate(pod, corev1.ConditionFalse); pod.Annotations = nil }, closed, later},
+		"a state that cannot be read": {func(pod *corev1.Pod) { pod.Annotations[v1alpha1.StateAnnotation] = "{" }, "", time.Time{}},
 	} {
 		pod := besidePod()
 		pod.Annotations = map[string]string{v1alpha1.StateAnnotation: string(state)}
 		test.act(pod)
 		got, since := Underway(pod)
-		if got != test.want || got != "" && !since.Equal(began) {
-			t.Errorf("%s: %q since %s, want %q", name, got, since, test.want)
+		if got != test.want || got != "" && !since.Equal(test.since) {
+			t.Errorf("%s: %q since %s, want %q since %s", name, got, since, test.want, test.since)
 		}
 	}
 }

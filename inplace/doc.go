@@ -73,6 +73,8 @@
 //     while the kubelet reports on an older generation of the pod.
 //   - Containers that the kubelet identifies by name and image only, as it does
 //     since Kubernetes 1.31, are recognised by the hash too.
+//   - No update begins while a SidecarSet updates the pod, for 5 minutes at most: package
+//     rollout names that RuleSidecarUpdating.
 //   - Images are written on the condition that the pod is as it was read,
 //     because the image IDs recorded with them would otherwise be outdated.
 package inplace

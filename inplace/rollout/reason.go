@@ -31,6 +31,9 @@ const (
 	RuleGracePeriod Rule = "GracePeriod"
 	// RuleInPlaceUpdating: the node has not finished the in-place update.
 	RuleInPlaceUpdating Rule = "InPlaceUpdating"
+	// RuleSidecarUpdating: a SidecarSet updates a container of the pod; the update goes
+	// on afterwards.
+	RuleSidecarUpdating Rule = "SidecarUpdating"
 	// RuleInPlaceOnly: the change cannot be made in place, and the strategy
 	// forbids to recreate the pod.
 	RuleInPlaceOnly Rule = "InPlaceOnly"

@@ -16,6 +16,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // Fields is a set of fields of an object. A kind declares those that its plan
@@ -50,7 +51,7 @@ const (
 	ContainerStates
 	Waiting
 	// ObservedGeneration is whether the kubelet is behind the spec of a pod that is
-	// being updated in place.
+	// being updated in place, by its workload or by a SidecarSet.
 	ObservedGeneration
 	Ready
 	ContainersReady
@@ -192,9 +193,11 @@ func statuses(same func(before, after *corev1.ContainerStatus) bool) func(before
 
 // behind tells whether the kubelet has yet to see the spec of a pod that is being
 // updated in place. It counts generations itself, and a pod in service costs
-// nothing for that.
+// nothing for that, unless a SidecarSet has replaced images of it: that changes no
+// condition.
 func behind(pod *corev1.Pod) bool {
-	if c := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status == corev1.ConditionTrue {
+	if c := readiness.Condition(pod, inplacev1alpha1.InPlaceUpdateReady); c != nil && c.Status == corev1.ConditionTrue &&
+		pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation] == "" {
 		return false
 	}
 	return pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation

@@ -137,6 +137,13 @@ func TestObservedGenerationMattersInAnUpdate(t *testing.T) {
 	if Changed(before, after, workloadPods) != 0 {
 		t.Error("it matters for a pod in service")
 	}
+	const sidecars = "kruise.io/sidecarset-inplace-update-state"
+	before.Annotations[sidecars], after.Annotations[sidecars] = "{}", "{}"
+	if Changed(before, after, workloadPods) == 0 {
+		t.Error("it does not matter for a pod that a SidecarSet updates")
+	}
+	delete(before.Annotations, sidecars)
+	delete(after.Annotations, sidecars)
 	before.Status.Conditions[2].Status, after.Status.Conditions[2].Status = "False", "False"
 	if Changed(before, after, workloadPods) == 0 {
 		t.Error("it does not matter for a pod that is being updated")

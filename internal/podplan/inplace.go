@@ -112,9 +112,9 @@ func (p *Planner) BacksOff(pod *View) bool {
 }
 
 // UpdateInPlace starts an in-place update to a revision, or has the pod's hook
-// asked to prepare it. (LC-9)
+// asked to prepare it. (LC-9, IP-33)
 func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.ControllerRevision) {
-	if p.BacksOff(pod) {
+	if p.BacksOff(pod) || p.sidecarFirst(pod) {
 		return
 	}
 	in, hooks := &p.Workload.InPlace, p.Workload.Hooks
@@ -132,6 +132,7 @@ func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.Co
 		p.PodProblem(pod, err)
 		return
 	}
+	patch.IfUnchanged = patch.IfUnchanged || injected(pod)
 	p.LabelRevision(to.Name, patch.SetLabel)
 	p.RequeueAfter(time.Duration(in.GraceSeconds) * time.Second)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/scenario"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -77,6 +78,11 @@ func situations(t *testing.T) map[string]*setScenario {
 			InPlaceUpdate: &lifecyclev1alpha1.LifecycleHook{FinalizersHandler: []string{"example.com/hold"}, MarkPodNotReady: true}}
 		for _, pod := range w.Pods {
 			w.Edit(pod.Name, func(p *corev1.Pod) { p.Finalizers = []string{"example.com/hold"} })
+		}
+	})
+	situation("a sidecar is being updated", "", "image=nginx:2", func(w *setScenario) {
+		for _, pod := range w.Pods {
+			w.Edit(pod.Name, func(p *corev1.Pod) { scenario.UpdateSidecar(t, p, "side", "side:2", w.Now) })
 		}
 	})
 	situation("a grace period", "", "image=nginx:2", func(w *setScenario) {
@@ -209,7 +215,7 @@ func TestEverythingThatThePlannerReadsOfAPodMatters(t *testing.T) {
 	reads.Require(t,
 		".ObjectMeta.DeletionTimestamp", ".ObjectMeta.Finalizers", ".ObjectMeta.Labels[controller-revision-hash]",
 		".ObjectMeta.Labels[lifecycle.apps.kruise.io/state]", ".ObjectMeta.Labels[new]", ".ObjectMeta.Annotations[apps.kruise.io/inplace-update-state]",
-		".ObjectMeta.Annotations[apps.kruise.io/inplace-update-grace]", ".Spec.NodeName", ".Status.Phase",
+		".ObjectMeta.Annotations[apps.kruise.io/inplace-update-grace]", ".ObjectMeta.Annotations[kruise.io/sidecarset-inplace-update-state]", ".Spec.NodeName", ".Status.Phase",
 		".Status.Conditions[].Status", ".Status.Conditions[].Type", ".Status.Conditions[].LastTransitionTime",
 		".Status.ContainerStatuses[].ImageID", ".Status.ContainerStatuses[].Image", ".Status.ContainerStatuses[].RestartCount",
 		".Status.ContainerStatuses[].Ready", ".Status.ContainerStatuses[].ContainerID", ".Status.ContainerStatuses[].Name")

@@ -26,6 +26,7 @@ func situations(t *testing.T) map[string]*Snapshot {
 		"settled":                     {"{}", "n1:v2 n2:v2"},
 		"recreation":                  {ready10(two), "n1:v1 n2:v1+down n3:v2+never n4:v0+young tainted:v1 evicting:v2"},
 		"in place":                    {inPlace, "n1:v1+gate n2:v1+gate+down n3:v2+gate"},
+		"in place, beside a sidecar":  {inPlace, "n1:v1+gate+sidecar n2:v1+gate"},
 		"in place, too short a burst": {strings.Replace(inPlace, "spec: {", "spec: {burstReplicas: 1, ", 1), "n1:v1+gate n2:v1+gate"},
 		"surge":                       {ready10(surge), "n1:v1 n2:v1 n2:v2+young n3:v1+down n3:v2"},
 		"OnDelete":                    {onDelete, "n1:v1 n2"},

@@ -20,6 +20,7 @@ import (
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/scenario"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -171,6 +172,10 @@ func alter(t testing.TB, pod *corev1.Pod, part string) {
 	case "gate":
 		pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionTrue, LastTransitionTime: pod.CreationTimestamp})
+	case "sidecar": // a SidecarSet updates it
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "side", Image: "side:1"})
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "side", Image: "side:1", ImageID: "1", ContainerID: "2", Ready: true})
+		scenario.UpdateSidecar(t, pod, "side", "side:2", noon)
 	case "hook":
 		pod.Labels["hook"] = "true"
 	case "orphan":

@@ -83,6 +83,8 @@ func TestPlan(t *testing.T) {
 
 		{"DS-13: in place", inPlace, "n1:v1+gate n2:v1+gate n3:v1+gate", "~n2 UpdateInPlace ~n3 UpdateInPlace"},
 		{"DS-13: pods without the gate are recreated", inPlace, "n1:v1+gate n2:v1", "-n2:v1 Update ~n1 UpdateInPlace"},
+		{"DS-13, IP-33: not while a SidecarSet updates the pod", inPlace, "n1:v1+gate n2:v1+gate+sidecar", "~n1 UpdateInPlace"},
+		{"DS-13: to recreate a pod does not wait", two, "n1:v1+gate n2:v1+gate+sidecar", "-n2:v1 Update -n1:v1 Update"},
 		{"DS-13: burstReplicas at once", strings.Replace(inPlace, "spec: {", "spec: {burstReplicas: 1, ", 1), "n1:v1+gate n2:v1+gate", "~n2 UpdateInPlace"},
 
 		{"DS-14: a second pod surges", surge, "n1:v1 n2:v1 n3:v1", "+n3:v2 +n2:v2"},

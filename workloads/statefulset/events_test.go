@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	"github.com/podwright/podwright/internal/scenario"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -77,6 +78,11 @@ func situations(t *testing.T) map[string]*setScenario {
 	situation("hooks", "preDelete=hold inPlaceUpdate=hold label=hold:true", "image=nginx:2", step)
 	situation("hooks that hold a deletion", "preDelete=hold label=hold:true", "replicas=2", step)
 	situation("a deletion that is taken back", "preDelete=hold label=hold:true", "replicas=2", func(w *setScenario) { w.step(); w.Spec("replicas=4") })
+	situation("a sidecar is being updated", "", "image=nginx:2", func(w *setScenario) {
+		for _, pod := range w.Pods {
+			w.Edit(pod.Name, func(p *corev1.Pod) { scenario.UpdateSidecar(t, p, "side", "side:2", w.Now) })
+		}
+	})
 	situation("a grace period", "grace=60", "image=nginx:2", step)
 	situation("containers in batches", "", "image=nginx:2", func(w *setScenario) {
 		w.set.Spec.Template.Spec.Containers[1].Image = "side:2"
