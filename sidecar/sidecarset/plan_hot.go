@@ -113,24 +113,24 @@ func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 	if containerOf(pod, c.pod.worker(s)).Image == s.image {
 		return nil
 	}
-	picked, other := c.p.pick(c.pod, s)
+	upgraded, other := c.p.upgraded(c.pod, s)
 	if containerOf(pod, other).Image == s.image { // a way back, while the new one does not serve
-		picked, other = other, picked
+		upgraded, other = other, upgraded
 	}
-	if err := inplace.Replace(c.Patch, pod, picked, s.image, c.state); err != nil {
+	if err := inplace.Replace(c.Patch, pod, upgraded, s.image, c.state); err != nil {
 		return err
 	}
-	works[s.name] = picked
+	works[s.name] = upgraded
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
-	c.SetAnnotation(is+picked, version)
-	c.SetAnnotation(alt+picked, pod.Annotations[is+other])
+	c.SetAnnotation(is+upgraded, version)
+	c.SetAnnotation(alt+upgraded, pod.Annotations[is+other])
 	c.SetAnnotation(alt+other, version)
 	return nil
 }
 
-// pick chooses the container of a hot one that gets the new image: an empty one; or the
-// one that does not serve, where the other does; or the one that does not work. (SCS-16)
-func (p *planner) pick(pod *pod, s *sidecar) (picked, other string) {
+// upgraded is the container of a hot one that gets the new image: an empty one; or the one
+// that does not serve, where the other does; or the one that does not work. (SCS-16)
+func (p *planner) upgraded(pod *pod, s *sidecar) (upgraded, other string) {
 	serves := func(name string) bool { return readyContainer(pod.Pod, name) && p.awaits(pod, name) == "" }
 	switch {
 	case containerOf(pod.Pod, s.first).Image == s.empty:
