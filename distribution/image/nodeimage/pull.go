@@ -13,7 +13,6 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
-	"github.com/podwright/podwright/internal/redact"
 )
 
 // How long, in bytes, a message gets, as those of agents do. (IMG-3.8)
@@ -140,7 +139,9 @@ func waitingText(w *corev1.ContainerStateWaiting) string {
 }
 
 // readable makes the words of others fit for a status. (IMG-3.8)
-func readable(text string) string { return redact.Cut(redact.Text(strings.TrimSpace(text)), mostPart) }
+func readable(text string) string {
+	return images.Cut(images.Redacted(strings.TrimSpace(text)), mostPart)
+}
 
 // The bounds of what a task may ask for, as agents have them. (IMG-3.7)
 const (
