@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -263,7 +264,7 @@ func (w *world) settle() {
 }
 
 // imageOf is the image that the spec of a pod has for a container.
-func imageOf(pod *corev1.Pod, name string) string { return containerOf(pod, name).Image }
+func imageOf(pod *corev1.Pod, name string) string { return podstate.Container(pod, name).Image }
 
 // updates are the names of the pods whose update begins, in order; resets those that are
 // emptied.

@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -83,7 +84,7 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 		return resetFirst
 	}
 	if pod.waiting != "" {
-		if waiting := p.inconsistent(pod, func(name string) bool { return readyContainer(pod.Pod, name) }); waiting != "" {
+		if waiting := p.inconsistent(pod, func(name string) bool { return podstate.ContainerReady(pod.Pod, name) }); waiting != "" {
 			p.inProgress++
 			return &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: waiting}
 		}

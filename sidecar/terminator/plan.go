@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -58,7 +59,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	switch {
 	case !hasSidecars(s.Pod) || s.Pod.DeletionTimestamp != nil:
-	case hasEnded(s.Pod):
+	case podstate.Ended(s.Pod):
 		p.measure()
 	case !isDue(s.Pod):
 		p.waitForMains()
@@ -78,10 +79,6 @@ type planner struct {
 	// mains are the main containers, all of them finished; left the sidecars that are
 	// not.
 	mains, left []container
-}
-
-func hasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // terminate plans what ends the sidecars that are left.

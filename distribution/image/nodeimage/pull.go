@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // How long, in bytes, a message gets, as those of agents do. (IMG-3.8)
@@ -116,7 +117,7 @@ func stateOfPod(pod *corev1.Pod, node string) (state pullState, why string) {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return pullFailed, "pod " + pod.Name + " was deleted"
-	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+	case podstate.Ended(pod):
 		return pullFailed, readable(fmt.Sprintf("pod %s has ended: %s %s", pod.Name, pod.Status.Reason, pod.Status.Message))
 	}
 	for i := range pod.Status.Conditions {
