@@ -100,11 +100,11 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 // not, or has been at it for too long. (SCS-20)
 func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 	waiting, since := inplace.Underway(pod.Pod)
-	if left := workloadLimit - p.Now.Sub(since); waiting == "" || left <= 0 {
+	left := workloadLimit - p.Now.Sub(since)
+	if waiting == "" || left <= 0 {
 		return nil
-	} else {
-		p.RequeueAfter(left)
 	}
+	p.RequeueAfter(left)
 	return &rollout.Reason{Rule: RuleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
 }
 
