@@ -3,6 +3,7 @@
 package terminator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ type Plan struct {
 	// Took is the time from the end of the last main container to now, where the pod
 	// has ended; 0 otherwise. The first is by the clock of the node, in whole seconds.
 	Took time.Duration
+
+	// Problem is why no plan can be made: the Snapshot has no Pod. Nil where one can.
+	Problem error
 }
 
 // Wait is a container that is waited for.
@@ -54,10 +58,13 @@ func RequestName(pod types.UID) string {
 	return v1alpha1.SidecarTerminationRequestPrefix + string(pod)
 }
 
-// NewPlan decides what to do about the sidecars of a pod.
+// NewPlan decides what to do about the sidecars of a pod. It never fails: a Snapshot without
+// a Pod gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	switch {
+	case s == nil || s.Pod == nil:
+		p.plan.Problem = errors.New("the Snapshot has no Pod; give it the pod to plan for")
 	case !hasSidecars(s.Pod) || s.Pod.DeletionTimestamp != nil:
 	case podstate.Ended(s.Pod):
 		p.measure()
@@ -223,9 +230,12 @@ func (p *planner) lookAgain(after time.Duration) {
 	}
 }
 
-// String says what the plan writes; empty for nothing.
+// String says what the plan writes, and its problem; empty for nothing.
 func (p *Plan) String() string {
 	var does []string
+	if p.Problem != nil {
+		does = append(does, "problem: "+p.Problem.Error())
+	}
 	for _, name := range p.replaced() {
 		does = append(does, fmt.Sprintf("image of %s: %s", name, p.Images[name]))
 	}
