@@ -82,10 +82,7 @@ func took(pod *corev1.Pod, name string) bool {
 }
 
 // goesOn tells whether a container was started, and has not stopped since.
-func goesOn(pod *corev1.Pod, name string) bool {
-	s := statusOf(pod, name)
-	return s.ContainerID != "" && s.State.Waiting == nil
-}
+func goesOn(pod *corev1.Pod, name string) bool { return statusOf(pod, name).State.Running != nil }
 
 // serving tells whether a container serves with an image, and goes on while that stands.
 func serving(pod *corev1.Pod, name string) bool { return took(pod, name) && statusOf(pod, name).Ready }
