@@ -93,7 +93,17 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 		p.inProgress++
 		return reason
 	}
-	return p.workloadUpdates(pod)
+	reason := p.workloadUpdates(pod)
+	if reason != nil && p.statesOf(pod).own != nil && !p.sidecarsServe(pod) {
+		p.inProgress++
+	}
+	return reason
+}
+
+// sidecarsServe tells whether all containers of the SidecarSet in a pod are ready, with the
+// images of their spec.
+func (p *planner) sidecarsServe(pod *pod) bool {
+	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool { return !podstate.ContainerReady(pod.Pod, name) })
 }
 
 // workloadUpdates says that the workload of a pod updates it in place; nil where it does
@@ -167,7 +177,8 @@ func (p *planner) leave(ordered []*pod) []*pod {
 }
 
 // unavailable counts the pods that are out of service because of updates. Of candidates that
-// do not serve, and were updated before, nobody knows that it was not that update. (SCS-8)
+// do not serve, and were updated before, nobody knows that it was not that update; nor of
+// others whose workload updates them meanwhile, where a sidecar does not serve. (SCS-8)
 func (p *planner) unavailable(candidates []*pod) int32 {
 	n := p.plan.Rollout.Updated - p.plan.Rollout.UpdatedReady + p.inProgress
 	for _, pod := range candidates {

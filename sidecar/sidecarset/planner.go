@@ -39,7 +39,7 @@ type planner struct {
 	selection v1alpha1.SidecarSetSelection
 
 	pods       []*pod // the matched ones, by namespace and name
-	inProgress int32  // those among them whose update to an earlier revision is not over
+	inProgress int32  // those of them that wait, and that an update before keeps out of service
 
 	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
 }

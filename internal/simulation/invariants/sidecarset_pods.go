@@ -102,6 +102,19 @@ func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
 	return true
 }
 
+// sidecarsServe tells whether all containers of the SidecarSet serve with the images of
+// their spec.
+func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
+	for i := range j.set.Spec.Containers {
+		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
+			if !serving(pod, name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // flipping tells whether a hot container that does not work is still to be emptied. (SCS-4)
 func (j *sidecarSetJudge) flipping(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.Containers {
@@ -135,7 +148,7 @@ func (j *sidecarSetJudge) workloadUpdates(pod *corev1.Pod, now time.Time) bool {
 	if text == "" || json.Unmarshal([]byte(text), &state) != nil {
 		return false
 	}
-	underway := updating(pod)
+	underway := updating(pod) || inGrace(pod)
 	for name := range state.LastContainerStatuses {
 		underway = underway || !took(pod, name)
 	}

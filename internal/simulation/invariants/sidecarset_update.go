@@ -230,7 +230,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 		}
 		j.checkFlip(before, after, c)
 	}
-	j.checkTaken(before)
+	j.checkTaken(before, after)
 	j.checkLeft(before)
 }
 
