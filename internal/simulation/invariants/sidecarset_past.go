@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"encoding/json"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,20 +15,29 @@ import (
 
 // sidecars is what has happened to the pods of a SidecarSet.
 type sidecars struct {
-	set   *v1alpha1.SidecarSet
-	taken map[types.UID]bool // pods that served when they got other images, and have not served since
+	set    *v1alpha1.SidecarSet
+	taken  map[types.UID]bool // pods that served when they got other images, and have not served since
+	spoilt map[types.UID]bool // pods whose record of updates somebody has made unreadable
 }
 
-func newSidecars() sidecars { return sidecars{taken: map[types.UID]bool{}} }
+func newSidecars() sidecars {
+	return sidecars{taken: map[types.UID]bool{}, spoilt: map[types.UID]bool{}}
+}
 
-// observe takes note of a change.
+// observeSidecars takes note of a change.
 func (p *Past) observeSidecars(c *Change) {
 	s := &p.sidecars
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
 		s.set = set
 	}
 	pod, ok := c.After.(*corev1.Pod)
-	if !ok || s.set == nil || !s.taken[pod.UID] || c.By != "" {
+	if !ok || s.set == nil || c.By != "" {
+		return
+	}
+	if state := pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]; state != "" && !json.Valid([]byte(state)) {
+		s.spoilt[pod.UID] = true
+	}
+	if !s.taken[pod.UID] {
 		return
 	}
 	nothing := &State{}
