@@ -10,6 +10,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -20,7 +21,7 @@ import (
 // created with, once it has a status. The error says which report of the node agent cannot
 // be read.
 func Running(pod *corev1.Pod, name string, state func() *v1alpha1.State) (waiting string, err error) {
-	c, status := container(pod, name), containerStatus(pod, name)
+	c, status := podstate.Container(pod, name), podstate.ContainerStatus(pod, name)
 	switch {
 	case c == nil:
 		return "", nil
@@ -63,7 +64,7 @@ func Replacing(pod *corev1.Pod, state *v1alpha1.State) (waiting string) {
 
 // Stopped tells whether a container runs nothing, as far as the kubelet has reported.
 func Stopped(pod *corev1.Pod, name string) bool {
-	status := containerStatus(pod, name)
+	status := podstate.ContainerStatus(pod, name)
 	return status == nil || status.State.Running == nil && !status.Ready
 }
 
@@ -71,7 +72,7 @@ func Stopped(pod *corev1.Pod, name string) bool {
 // (IP-13). It is for those who replace images beside the workload of a pod. The write is
 // refused where the pod has changed since. Nothing is done where the image stands.
 func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1alpha1.State) error {
-	c := container(pod, name)
+	c := podstate.Container(pod, name)
 	if c == nil || c.Image == image {
 		return nil
 	}

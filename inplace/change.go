@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // change is what containers of a pod still have to get, by container name.
@@ -41,7 +42,7 @@ func (c change) containers() []string {
 func (c change) known(pod *corev1.Pod) (part change, missing string) {
 	part = change{images: map[string]string{}, refs: map[string]metav1.ObjectMeta{}}
 	for _, name := range c.containers() {
-		if container(pod, name) == nil {
+		if podstate.Container(pod, name) == nil {
 			missing = name
 			continue
 		}
@@ -96,7 +97,7 @@ func writeBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, c cha
 // write is refused when the pod has changed since.
 func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, images map[string]string) {
 	for name, image := range images {
-		c := container(pod, name)
+		c := podstate.Container(pod, name)
 		if c == nil || c.Image == image {
 			continue
 		}
@@ -105,7 +106,7 @@ func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, ima
 		if !slices.Contains(last.Images, c.Image) {
 			last.Images = append(last.Images, c.Image)
 		}
-		if status := containerStatus(pod, name); status != nil {
+		if status := podstate.ContainerStatus(pod, name); status != nil {
 			last.ContainerID = status.ContainerID
 			if state.LastContainerStatuses == nil {
 				state.LastContainerStatuses = map[string]v1alpha1.ContainerStatus{}
@@ -118,24 +119,6 @@ func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, ima
 		state.LastContainers[name] = last
 		p.IfUnchanged = true
 	}
-}
-
-func container(pod *corev1.Pod, name string) *corev1.Container {
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == name {
-			return &pod.Spec.Containers[i]
-		}
-	}
-	return nil
-}
-
-func containerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].Name == name {
-			return &pod.Status.ContainerStatuses[i]
-		}
-	}
-	return nil
 }
 
 func podError(pod *corev1.Pod, format string, args ...any) error {

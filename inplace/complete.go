@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Complete tells whether the pod has taken the whole of its last in-place
@@ -89,7 +90,7 @@ func firstMismatch(
 ) (string, error) {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		status, running := containerStatus(pod, c.Name), runtimeContainer(meta, c.Name)
+		status, running := podstate.ContainerStatus(pod, c.Name), runtimeContainer(meta, c.Name)
 		if status == nil || running == nil || status.ContainerID != running.ContainerID {
 			return c.Name, nil
 		}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // Feasible tells whether Begin can start the update on the pod; nil where it
@@ -61,7 +62,9 @@ func feasibleGrace(pod *corev1.Pod) error {
 // missingContainer returns the first container of the update, by name, that the
 // pod does not have; empty where it has all.
 func missingContainer(pod *corev1.Pod, u *Update) (missing string) {
-	lacks := func(name string) bool { return container(pod, name) == nil && (missing == "" || name < missing) }
+	lacks := func(name string) bool {
+		return podstate.Container(pod, name) == nil && (missing == "" || name < missing)
+	}
 	for name := range u.Images {
 		if lacks(name) {
 			missing = name

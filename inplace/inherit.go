@@ -12,6 +12,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // inherit adds to a new update what the one before it has begun and not
@@ -74,7 +75,7 @@ func inheritImages(pod *corev1.Pod, old, state *v1alpha1.State) error {
 // update. Though it runs the image that it should, the kubelet may yet act on
 // what the spec said meanwhile.
 func isRecorded(pod *corev1.Pod, name string, old *v1alpha1.State) bool {
-	id, status := old.LastContainers[name].ContainerID, containerStatus(pod, name)
+	id, status := old.LastContainers[name].ContainerID, podstate.ContainerStatus(pod, name)
 	return id != "" && status != nil && status.ContainerID == id
 }
 

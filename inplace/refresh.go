@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright/inplace/podpatch"
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
@@ -176,7 +177,7 @@ func refreshBatch(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, res
 	next := strings.Join(rest.containers(), ", ")
 	if state.PreCheckBeforeNext != nil {
 		for _, name := range state.PreCheckBeforeNext.ContainersRequiredReady {
-			if status := containerStatus(pod, name); status == nil || !status.Ready {
+			if status := podstate.ContainerStatus(pod, name); status == nil || !status.Ready {
 				return Progress{Waiting: fmt.Sprintf("%s: waits for container %s to be ready", next, name)}, nil
 			}
 		}

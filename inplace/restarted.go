@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // imageWaiting says why a container does not run its new image yet; empty when
@@ -49,7 +50,7 @@ import (
 // A state that OpenKruise has written has no container to compare with; then the
 // same image ID waits for its name.
 func imageWaiting(pod *corev1.Pod, name string, state *v1alpha1.State, meta *v1alpha1.RuntimeContainersMeta) (string, error) {
-	c, status := container(pod, name), containerStatus(pod, name)
+	c, status := podstate.Container(pod, name), podstate.ContainerStatus(pod, name)
 	if status == nil {
 		return fmt.Sprintf("container %s: no status is reported", name), nil
 	}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/podwright/podwright/internal/redact"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // Unavailable tells of an error whether it came about because the container
@@ -38,7 +38,7 @@ func (r *Runtime) failed(err error, format string, args ...any) error {
 	default:
 		hint = fmt.Sprintf("container runtime %s: %s:", r.Endpoint, call)
 	}
-	return &runtimeError{hint + " " + redact.Cut(redact.Text(err.Error()), mostText), err}
+	return &runtimeError{hint + " " + images.Cut(images.Redacted(err.Error()), mostText), err}
 }
 
 // runtimeError is an error of a runtime in words that can be shown.

@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -152,6 +153,13 @@ func send(ctx context.Context, request *rest.Request) (string, error) {
 func Final(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) ||
 		apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+}
+
+// Unanswered tells whether a write with an error may have been made all the same: there was
+// no answer, or the server did not come to an end with it.
+func Unanswered(err error) bool {
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) || status.Status().Code >= http.StatusInternalServerError
 }
 
 var protobufPrefix = []byte("k8s\x00")

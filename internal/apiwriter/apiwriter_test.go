@@ -3,8 +3,12 @@
 package apiwriter
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -52,4 +56,24 @@ func FuzzVersionOf(f *testing.F) {
 			t.Errorf("version %q beside error %v", version, err)
 		}
 	})
+}
+
+func TestUnanswered(t *testing.T) {
+	pods := corev1.Resource("pods")
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{context.DeadlineExceeded, true},
+		{fmt.Errorf("patch pod web-1: %w", context.Canceled), true},
+		{apierrors.NewInternalError(context.Canceled), true},
+		{apierrors.NewServerTimeout(pods, "patch", 1), true},
+		{apierrors.NewTooManyRequests("later", 1), false},
+		{fmt.Errorf("patch pod web-1: %w", apierrors.NewConflict(pods, "web-1", nil)), false},
+		{apierrors.NewForbidden(pods, "web-1", nil), false},
+	} {
+		if got := Unanswered(test.err); got != test.want {
+			t.Errorf("%v: %t, want %t", test.err, got, test.want)
+		}
+	}
 }

@@ -4,13 +4,11 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -104,8 +102,7 @@ func (p *Sync) create(create func() (resourceVersion string, err error)) (resour
 // Unanswered returns the error, and remembers that the write may have been made
 // where there was no answer, or the server did not come to an end with it.
 func (p *Sync) Unanswered(resource podwright.Resource, name string, err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Code >= 500 {
+	if apiwriter.Unanswered(err) {
 		p.Own.Lost(p.Key, resource, name)
 	}
 	return err

@@ -164,12 +164,12 @@ func (k *Kubelet) run(pod *corev1.Pod, unconfigured map[string]bool) {
 			pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, waiting(s, &c, reason))
 			continue
 		}
-		s.State.Waiting = nil
-		if ran && s.Image != c.Image {
-			s.RestartCount++
-		}
-		if !ran || s.Image != c.Image {
+		if starts := !ran || s.Image != c.Image || s.State.Waiting != nil; starts {
+			if ran {
+				s.RestartCount++
+			}
 			s.ContainerID = fmt.Sprintf("fakecluster://%s-%s-%d", pod.UID, c.Name, s.RestartCount)
+			s.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(k.clock().Now())}}
 		}
 		s.Name, s.Image, s.ImageID = c.Name, c.Image, "sha256:"+c.Image
 		s.Ready = (k.Broken == nil || !k.Broken(c.Image)) && (k.Unready == nil || !k.Unready(c.Name))

@@ -3,5 +3,6 @@
 // Package images reads image references as Docker and the container runtimes do
 // (nginx means docker.io/library/nginx:latest), and the tasks to pull images that a
 // NodeImage holds: whose they are, how far they are, and the patch that changes
-// them. All of it is pure.
+// them. And it makes the words of container runtimes and registries fit to be shown to
+// whoever may read the object that they are about. All of it is pure.
 package images

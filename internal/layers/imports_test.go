@@ -87,9 +87,9 @@ var versionFolder = regexp.MustCompile(`(^|/)v[0-9]+((alpha|beta)[0-9]+)?$`)
 // clientFolder matches the typed clients of an area or of lifecycle, and their fakes.
 var clientFolder = regexp.MustCompile(`^[a-z]+/client(/|$)`)
 
-// manifestsPackage needs no more than API types do, and says for every package
-// what an installation of it takes.
-const manifestsPackage = "internal/manifests"
+// plainPackages need no more than API types do, so that every package may use them:
+// manifests says what an installation of a package takes, and podstate reads pods.
+var plainPackages = modules("internal/manifests", "internal/podstate")
 
 // layer says where a package of this module stands: "api", "client", "pure",
 // "internal", "running", "test", "root", or the name of its area. A folder that
@@ -102,7 +102,7 @@ func layer(path string) string {
 		return "root"
 	case testPackages[path]:
 		return "test"
-	case versionFolder.MatchString(path) || path == manifestsPackage:
+	case versionFolder.MatchString(path) || plainPackages[path]:
 		return "api"
 	case (areas[top] || top == "lifecycle") && clientFolder.MatchString(path):
 		return "client"

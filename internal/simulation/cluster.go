@@ -44,8 +44,8 @@ func (h *history) actNode(r *rand.Rand) error {
 		return nil
 	}
 	works := r.IntN(12) > 0
-	h.pickContainer(pod, r)
-	defer h.pickContainer(nil, r)
+	h.visitContainer(pod, r)
+	defer h.visitContainer(nil, r)
 	return h.sync(pod, works)
 }
 
@@ -79,7 +79,7 @@ func (h *history) sync(pod *corev1.Pod, works bool) error {
 	}
 	if ended, err := h.endPod(pod, works); err != nil {
 		return err
-	} else if !ended && h.picked == "" {
+	} else if !ended && h.visited == "" {
 		h.idle[pod.UID] = at
 	}
 	return h.settle()

@@ -16,7 +16,7 @@ type ailment struct {
 	container string // empty: all
 }
 
-// ailment picks what ails a pod until a moment.
+// ailment says what ails a pod until a moment.
 func (h *history) ailment(pod *corev1.Pod, until time.Time, r *rand.Rand) ailment {
 	if !h.workload.ByContainer || r.IntN(3) == 0 {
 		return ailment{until: until}
@@ -27,18 +27,18 @@ func (h *history) ailment(pod *corev1.Pod, until time.Time, r *rand.Rand) ailmen
 // ails tells whether something ails a pod.
 func (h *history) ails(pod *corev1.Pod) bool { return time.Now().Before(h.sick[pod.UID].until) }
 
-// pickContainer has kubelets come to one container of a pod alone, or to all again.
-func (h *history) pickContainer(pod *corev1.Pod, r *rand.Rand) {
-	h.picked = ""
+// visitContainer has kubelets come to one container of a pod alone, or to all again.
+func (h *history) visitContainer(pod *corev1.Pod, r *rand.Rand) {
+	h.visited = ""
 	if h.workload.ByContainer && pod != nil && r.IntN(2) == 0 {
-		h.picked = pod.Spec.Containers[r.IntN(len(pod.Spec.Containers))].Name
+		h.visited = pod.Spec.Containers[r.IntN(len(pod.Spec.Containers))].Name
 	}
 }
 
 // inContainer names the container that kubelets act for.
 func (h *history) inContainer(pod *corev1.Pod) (text string) {
-	if h.picked != "" {
-		text = " in container " + h.picked
+	if h.visited != "" {
+		text = " in container " + h.visited
 	}
 	if ailing := h.sick[pod.UID].container; h.ails(pod) && ailing != "" {
 		text += ", of which container " + ailing + " ails"
@@ -48,7 +48,7 @@ func (h *history) inContainer(pod *corev1.Pod) (text string) {
 
 // setKubelet says what a kubelet gets done in a pod.
 func (h *history) setKubelet(pod *corev1.Pod, works bool) {
-	k, ailing, picked := h.kubelet, "", h.picked
+	k, ailing, visited := h.kubelet, "", h.visited
 	if h.ails(pod) {
 		ailing = h.sick[pod.UID].container
 	}
@@ -56,7 +56,7 @@ func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 	if h.workload.ByContainer {
 		k.Unready = func(container string) bool { return container == ailing }
 		k.Unpullable = func(image string) bool { return strings.Contains(image, "nopull") }
-		k.Leaves = func(container string) bool { return picked != "" && container != picked }
+		k.Leaves = func(container string) bool { return visited != "" && container != visited }
 	}
 }
 

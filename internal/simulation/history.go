@@ -43,7 +43,7 @@ type history struct {
 	policies     []policy
 	policiesStay bool // however long they were meant to stand
 	sick         map[types.UID]ailment
-	picked       string // the container that kubelets act for; empty: all
+	visited      string // the container that kubelets act for; empty: all
 	idle         map[types.UID]idle
 
 	requests  requests

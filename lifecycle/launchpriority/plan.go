@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 )
 
@@ -88,7 +89,7 @@ func (p *Plan) wait(s *Snapshot, reason string) {
 	for i := range s.Pod.Spec.Containers {
 		c := &s.Pod.Spec.Containers[i]
 		keys, priority := barriersOf(s.Pod, c)
-		status := statusOf(s.Pod, c.Name)
+		status := podstate.ContainerStatus(s.Pod, c.Name)
 		held := slices.ContainsFunc(keys, func(key string) bool { return !s.has(key) && !p.writes(key) })
 		if held && (status == nil || !status.Ready) {
 			p.Waiting = append(p.Waiting, Wait{Container: c.Name, Priority: priority, Reason: reason})

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/launchpriority/barrier"
 	"github.com/podwright/podwright/lifecycle/readiness"
 )
@@ -37,7 +38,7 @@ func turnOf(pod *corev1.Pod) (t turn, found bool) {
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		keys, priority := barriersOf(pod, c)
-		status := statusOf(pod, c.Name)
+		status := podstate.ContainerStatus(pod, c.Name)
 		if len(keys) == 0 || status == nil || status.Ready || done(pod, c, status) {
 			continue
 		}
@@ -65,7 +66,7 @@ func (t *turn) add(container string, keys []string, status *corev1.ContainerStat
 // starting tells whether the kubelet is at work on a pod and not all of its
 // containers are ready.
 func starting(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if !podstate.Active(pod) {
 		return false
 	}
 	condition := readiness.Condition(pod, corev1.ContainersReady)
@@ -82,15 +83,6 @@ func barriersOf(pod *corev1.Pod, c *corev1.Container) (keys []string, priority i
 		}
 	}
 	return keys, priority
-}
-
-func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].Name == container {
-			return &pod.Status.ContainerStatuses[i]
-		}
-	}
-	return nil
 }
 
 // done tells whether a container has ended with success and is not started

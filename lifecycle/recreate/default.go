@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -47,35 +48,15 @@ func defaultStrategy(spec *v1alpha1.ContainerRecreateRequestSpec) {
 }
 
 func defaultContainer(c *v1alpha1.ContainerRecreateRequestContainer, pod *corev1.Pod) {
-	if of := containerOf(pod, c.Name); of != nil && of.Lifecycle != nil && of.Lifecycle.PreStop != nil {
+	if of := podstate.Container(pod, c.Name); of != nil && of.Lifecycle != nil && of.Lifecycle.PreStop != nil {
 		c.PreStop = of.Lifecycle.PreStop.DeepCopy()
 		if c.PreStop.HTTPGet != nil { // its port may be the name of one of them
 			c.Ports = slices.Clone(of.Ports)
 		}
 	}
-	if status := statusOf(pod, c.Name); status != nil {
+	if status := podstate.ContainerStatus(pod, c.Name); status != nil {
 		c.StatusContext = &v1alpha1.ContainerRecreateRequestContainerContext{
 			ContainerID: status.ContainerID, RestartCount: status.RestartCount,
 		}
 	}
-}
-
-// containerOf returns the container of a name, nil where there is none.
-func containerOf(pod *corev1.Pod, name string) *corev1.Container {
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == name {
-			return &pod.Spec.Containers[i]
-		}
-	}
-	return nil
-}
-
-// statusOf returns the status of the container of a name, nil where there is none.
-func statusOf(pod *corev1.Pod, name string) *corev1.ContainerStatus {
-	for i := range pod.Status.ContainerStatuses {
-		if pod.Status.ContainerStatuses[i].Name == name {
-			return &pod.Status.ContainerStatuses[i]
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -72,7 +73,7 @@ func (p *planner) syncStatuses() (change Change) {
 func (p *planner) replaced() (list []v1alpha1.ContainerRecreateRequestSyncContainerStatus) {
 	for i := range p.Request.Spec.Containers {
 		of := &p.Request.Spec.Containers[i]
-		status := statusOf(p.Pod, of.Name)
+		status := podstate.ContainerStatus(p.Pod, of.Name)
 		if status == nil || status.State.Running == nil || of.StatusContext != nil && of.StatusContext.ContainerID == status.ContainerID {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/validation"
 	"github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -58,7 +59,7 @@ func ValidatePod(request *v1alpha1.ContainerRecreateRequest, pod *corev1.Pod) fi
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, "the pod is being deleted")}
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case podstate.Ended(pod):
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, fmt.Sprintf("the pod has ended, its phase is %s", pod.Status.Phase))}
 	case pod.Spec.NodeName == "":
 		return field.ErrorList{field.Invalid(at, request.Spec.PodName, "the pod is not on a node yet")}
@@ -89,9 +90,9 @@ func validateContainer(c *v1alpha1.ContainerRecreateRequestContainer, pod *corev
 			errs = append(errs, field.Forbidden(path.Child(filled.field), "it is copied from the pod: leave it out"))
 		}
 	}
-	status := statusOf(pod, c.Name)
+	status := podstate.ContainerStatus(pod, c.Name)
 	switch {
-	case containerOf(pod, c.Name) == nil:
+	case podstate.Container(pod, c.Name) == nil:
 		errs = append(errs, field.Invalid(path.Child("name"), c.Name,
 			fmt.Sprintf("pod %s has no such container; init and ephemeral containers cannot be recreated", pod.Name)))
 	case status == nil:

@@ -10,7 +10,7 @@ import (
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/redact"
+	"github.com/podwright/podwright/internal/images"
 )
 
 // How long, in bytes, a message gets: they stand in the status of a NodeImage, up
@@ -35,7 +35,7 @@ func failureOf(namespace string, err error, used *criv1.AuthConfig) *failure {
 	if errors.As(err, &f) {
 		return f
 	}
-	return &failure{[]part{{namespace, redact.Cut(redacted(err.Error(), used), mostPart)}}}
+	return &failure{[]part{{namespace, images.Cut(redacted(err.Error(), used), mostPart)}}}
 }
 
 // join adds what else has failed.
@@ -59,7 +59,7 @@ func (f *failure) text(show func(part) bool) string {
 			texts = append(texts, p.text)
 		}
 	}
-	return redact.Cut(strings.Join(texts, "\n"), mostMessage)
+	return images.Cut(strings.Join(texts, "\n"), mostMessage)
 }
 
 // MessageFor returns why the task failed, without what is about the secrets of
@@ -85,10 +85,10 @@ const shortestSecret = 4
 func redacted(text string, used *criv1.AuthConfig) string {
 	for _, secret := range secretsOf(used) {
 		if len(secret) >= shortestSecret {
-			text = strings.ReplaceAll(text, secret, redact.Hidden)
+			text = strings.ReplaceAll(text, secret, images.Hidden)
 		}
 	}
-	return redact.Text(text)
+	return images.Redacted(text)
 }
 
 // secretsOf returns the forms in which a registry may send back what it was shown.

@@ -11,7 +11,7 @@ import (
 
 	criv1 "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/podwright/podwright/internal/redact"
+	"github.com/podwright/podwright/internal/images"
 )
 
 func TestRedact(t *testing.T) {
@@ -43,10 +43,10 @@ func TestRedact(t *testing.T) {
 
 // IMG-3.8: what is long loses its middle.
 func TestCut(t *testing.T) {
-	if got := redact.Cut("short", 5); got != "short" {
+	if got := images.Cut("short", 5); got != "short" {
 		t.Error(got)
 	}
-	got := redact.Cut("began"+strings.Repeat("ä", 1000)+"ended", 100)
+	got := images.Cut("began"+strings.Repeat("ä", 1000)+"ended", 100)
 	if len(got) > 100 || !utf8.ValidString(got) || !strings.HasPrefix(got, "began") || !strings.HasSuffix(got, "ended") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -21,7 +22,7 @@ func Matches(set *v1alpha1.SidecarSet, pod *corev1.Pod, namespace *corev1.Namesp
 		return "there is no SidecarSet"
 	case pod == nil:
 		return "there is no pod"
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case podstate.Ended(pod):
 		return "the pod has ended"
 	case pod.DeletionTimestamp != nil:
 		return "the pod is being deleted"

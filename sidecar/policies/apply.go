@@ -120,11 +120,7 @@ func remove[T any, O object[T]](ctx context.Context, a *applier, deleted *apiwri
 // failed remembers that a write may have been made where the API server did not say that it
 // was not.
 func (a *applier) failed(verb string, resource Resource, name string, err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Code >= 500 {
-		a.Own.Lost(a.Key, resource, name)
-	}
-	return fmt.Errorf("%s %s %s: %w", verb, resource, name, err)
+	return fmt.Errorf("%s %s %s: %w", verb, resource, name, a.Unanswered(resource, name, err))
 }
 
 // record records an event about what is wrong, when it begins.

@@ -3,6 +3,7 @@
 package policies
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -37,12 +38,19 @@ type Plan struct {
 	// that have the name, and are somebody else's.
 	Uncompiled, Unrestored error
 	Taken                  []error
+	// Problem is why no plan can be made: the Snapshot has no SidecarSet. Nil where one can.
+	Problem error
 }
 
 // NewPlan decides what to do about the policy of a SidecarSet. It never fails: what is wrong
-// with it is part of the plan.
+// with it is part of the plan. A Snapshot without a SidecarSet gives an empty plan with that
+// problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
+	if s == nil || s.SidecarSet == nil {
+		p.plan.Problem = errors.New("the Snapshot has no SidecarSet; give it the one to plan for")
+		return p.plan
+	}
 	if s.SidecarSet.DeletionTimestamp != nil {
 		return p.plan // the garbage collector deletes both
 	}
@@ -107,7 +115,7 @@ func (p *planner) revision() (set *v1alpha1.SidecarSet, name string, created tim
 			return nil, "", time.Time{}, false
 		}
 	}
-	at := slices.IndexFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool { return r.Name == name })
+	at := slices.IndexFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool { return r != nil && r.Name == name })
 	if at < 0 {
 		p.plan.Waiting = fmt.Sprintf("revision %s is not there yet", name)
 		return nil, "", time.Time{}, false

@@ -35,7 +35,7 @@ func (p *Plan) String() string {
 
 // problems lists what is wrong.
 func (p *Plan) problems() (all []error) {
-	for _, err := range append([]error{p.Uncompiled, p.Unrestored}, p.Taken...) {
+	for _, err := range append([]error{p.Problem, p.Uncompiled, p.Unrestored}, p.Taken...) {
 		if err != nil {
 			all = append(all, err)
 		}

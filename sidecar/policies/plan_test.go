@@ -159,3 +159,16 @@ func TestPlanRevision(t *testing.T) {
 		t.Errorf("the policy is of revision %s:\n%s", name, text)
 	}
 }
+
+// A plan without a SidecarSet is empty, and says why. A nil revision does no harm.
+func TestPlanWithoutObjects(t *testing.T) {
+	for name, s := range map[string]*Snapshot{"no snapshot": nil, "no SidecarSet": {}} {
+		if plan := NewPlan(s); plan.Problem == nil || plan.String() != "problem: "+plan.Problem.Error() {
+			t.Errorf("%s: problem %v, plan %q", name, plan.Problem, plan)
+		}
+	}
+	s := settled(t)
+	if s.Revisions = append([]*appsv1.ControllerRevision{nil}, s.Revisions...); NewPlan(s).String() != "" {
+		t.Errorf("a nil revision: %s", NewPlan(s))
+	}
+}

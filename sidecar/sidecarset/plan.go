@@ -43,7 +43,8 @@ type Rollout struct {
 	Matched, Updated, Ready, UpdatedReady int32
 	// Unavailable is how many pods are out of service because of updates: those that are
 	// updated and not ready, those whose earlier update is not complete, and candidates that
-	// were updated before and do not serve.
+	// were updated before and do not serve, also those that wait for their workload's update
+	// where a sidecar does not serve.
 	Unavailable int32
 	// Candidates is how many pods could be updated.
 	Candidates int32

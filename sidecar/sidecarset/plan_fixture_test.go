@@ -3,6 +3,7 @@
 package sidecarset
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -263,7 +266,7 @@ func (w *world) settle() {
 }
 
 // imageOf is the image that the spec of a pod has for a container.
-func imageOf(pod *corev1.Pod, name string) string { return containerOf(pod, name).Image }
+func imageOf(pod *corev1.Pod, name string) string { return podstate.Container(pod, name).Image }
 
 // updates are the names of the pods whose update begins, in order; resets those that are
 // emptied.
@@ -287,4 +290,19 @@ func waits(plan *Plan, name string) (rules string) {
 		}
 	}
 	return strings.TrimSpace(rules)
+}
+
+// beginWorkloadUpdate has the workload of the first pod begin to update main in place.
+func beginWorkloadUpdate(w *world, at time.Time) {
+	pod := w.pods[0]
+	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse})
+	state, err := json.Marshal(inplacev1alpha1.State{Revision: "web-2", UpdateTimestamp: metav1.NewTime(at),
+		LastContainerStatuses: map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: "id-of-main:v1"}}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	pod.Annotations[inplacev1alpha1.StateAnnotation] = string(state)
+	pod.Spec.Containers[1].Image = "main:v2"
+	judgeReady(pod, w.now)
 }

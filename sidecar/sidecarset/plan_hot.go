@@ -8,6 +8,7 @@ import (
 
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -65,7 +66,7 @@ func (p *planner) reset(pod *pod) error {
 	c := p.change(pod)
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
-		if !s.hot || containerOf(pod.Pod, pod.idle(s)).Image == s.empty {
+		if !s.hot || podstate.Container(pod.Pod, pod.idle(s)).Image == s.empty {
 			continue
 		}
 		idle, working := pod.idle(s), pod.worker(s)
@@ -88,11 +89,11 @@ func (p *planner) reset(pod *pod) error {
 func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
-		if !s.hot || containerOf(pod.Pod, pod.worker(s)).Image == s.image {
+		if !s.hot || podstate.Container(pod.Pod, pod.worker(s)).Image == s.image {
 			continue
 		}
 		idle := pod.idle(s)
-		if containerOf(pod.Pod, idle).Image != s.empty {
+		if podstate.Container(pod.Pod, idle).Image != s.empty {
 			if pod.serves() {
 				return &rollout.Reason{Rule: RuleHotUpgrade,
 					Message: fmt.Sprintf("the hot upgrade before is not over: container %s has still to be emptied", idle)}
@@ -110,32 +111,32 @@ func (p *planner) awaitsFlip(pod *pod) *rollout.Reason {
 // then on. (SCS-16, SCS-17)
 func (c *change) upgradeHot(s *sidecar, works map[string]string) error {
 	pod, version := c.pod.Pod, c.p.Set.ResourceVersion
-	if containerOf(pod, c.pod.worker(s)).Image == s.image {
+	if podstate.Container(pod, c.pod.worker(s)).Image == s.image {
 		return nil
 	}
-	picked, other := c.p.pick(c.pod, s)
-	if containerOf(pod, other).Image == s.image { // a way back, while the new one does not serve
-		picked, other = other, picked
+	upgraded, other := c.p.upgraded(c.pod, s)
+	if podstate.Container(pod, other).Image == s.image { // a way back, while the new one does not serve
+		upgraded, other = other, upgraded
 	}
-	if err := inplace.Replace(c.Patch, pod, picked, s.image, c.state); err != nil {
+	if err := inplace.Replace(c.Patch, pod, upgraded, s.image, c.state); err != nil {
 		return err
 	}
-	works[s.name] = picked
+	works[s.name] = upgraded
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix
-	c.SetAnnotation(is+picked, version)
-	c.SetAnnotation(alt+picked, pod.Annotations[is+other])
+	c.SetAnnotation(is+upgraded, version)
+	c.SetAnnotation(alt+upgraded, pod.Annotations[is+other])
 	c.SetAnnotation(alt+other, version)
 	return nil
 }
 
-// pick chooses the container of a hot one that gets the new image: an empty one; or the
-// one that does not serve, where the other does; or the one that does not work. (SCS-16)
-func (p *planner) pick(pod *pod, s *sidecar) (picked, other string) {
-	serves := func(name string) bool { return readyContainer(pod.Pod, name) && p.awaits(pod, name) == "" }
+// upgraded is the container of a hot one that gets the new image: an empty one; or the one
+// that does not serve, where the other does; or the one that does not work. (SCS-16)
+func (p *planner) upgraded(pod *pod, s *sidecar) (upgraded, other string) {
+	serves := func(name string) bool { return podstate.ContainerReady(pod.Pod, name) && p.awaits(pod, name) == "" }
 	switch {
-	case containerOf(pod.Pod, s.first).Image == s.empty:
+	case podstate.Container(pod.Pod, s.first).Image == s.empty:
 		return s.first, s.second
-	case containerOf(pod.Pod, s.second).Image == s.empty:
+	case podstate.Container(pod.Pod, s.second).Image == s.empty:
 		return s.second, s.first
 	case serves(s.first) && !serves(s.second):
 		return s.second, s.first

@@ -12,6 +12,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -48,13 +49,13 @@ func (p *planner) view(pod *pod) (incomplete string) {
 	for i := range p.sidecars {
 		s := &p.sidecars[i]
 		if !s.hot {
-			if containerOf(pod.Pod, s.name) == nil {
+			if podstate.Container(pod.Pod, s.name) == nil {
 				return fmt.Sprintf("it lacks container %s", s.name)
 			}
 			continue
 		}
 		for _, name := range []string{s.first, s.second} {
-			if containerOf(pod.Pod, name) == nil {
+			if podstate.Container(pod.Pod, name) == nil {
 				return fmt.Sprintf("it lacks container %s", name)
 			}
 		}
@@ -108,7 +109,7 @@ func (pod *pod) idle(s *sidecar) string {
 // emptied. (SCS-4)
 func (p *planner) flipping(pod *pod) bool {
 	for i := range p.sidecars {
-		if s := &p.sidecars[i]; s.hot && containerOf(pod.Pod, pod.idle(s)).Image != s.empty {
+		if s := &p.sidecars[i]; s.hot && podstate.Container(pod.Pod, pod.idle(s)).Image != s.empty {
 			return true
 		}
 	}
@@ -139,24 +140,4 @@ func (p *planner) awaits(pod *pod, name string) string {
 		return err.Error()
 	}
 	return waiting
-}
-
-// containerOf is the container of a pod with a name, nil where there is none.
-func containerOf(pod *corev1.Pod, name string) *corev1.Container {
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == name {
-			return &pod.Spec.Containers[i]
-		}
-	}
-	return nil
-}
-
-// readyContainer tells whether a container of a pod is ready.
-func readyContainer(pod *corev1.Pod, name string) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if s := &pod.Status.ContainerStatuses[i]; s.Name == name {
-			return s.Ready
-		}
-	}
-	return false
 }

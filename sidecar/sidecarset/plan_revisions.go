@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podwright/podwright/inplace/revision"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -125,7 +126,7 @@ func (p *planner) markUsed(used map[string]bool) {
 		}
 		quoted := `"` + r.Name + `"`
 		used[r.Name] = slices.ContainsFunc(p.Pods, func(pod *corev1.Pod) bool {
-			return pod != nil && active(pod) && strings.Contains(pod.Annotations[v1alpha1.SidecarSetHashAnnotation], quoted)
+			return pod != nil && podstate.Active(pod) && strings.Contains(pod.Annotations[v1alpha1.SidecarSetHashAnnotation], quoted)
 		})
 	}
 }

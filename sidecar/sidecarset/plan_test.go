@@ -108,6 +108,15 @@ func TestUnavailablePods(t *testing.T) {
 		}, ""},
 		{"one that an update before has broken keeps its place", "maxUnavailable: 1",
 			func(w *world) { w.image("log", "log:crash"); w.sync(); w.kubelet(); w.image("log", "log:v2") }, "p0000"},
+		{"as does one that its workload updates meanwhile", "maxUnavailable: 1", func(w *world) {
+			w.image("log", "log:crash")
+			w.sync()
+			w.kubelet()
+			beginWorkloadUpdate(w, noon)
+			w.image("log", "log:v2")
+		}, ""},
+		{"not one that the workload alone has stopped", "maxUnavailable: 1",
+			func(w *world) { w.sync(); w.kubelet(); beginWorkloadUpdate(w, noon); w.image("log", "log:v3") }, "p0001"},
 		{"one whose image cannot be pulled is freed by the next", "maxUnavailable: 1", func(w *world) {
 			w.image("log", "log:broken")
 			w.sync()
@@ -365,21 +374,6 @@ func TestWaiting(t *testing.T) {
 			}
 		})
 	}
-}
-
-// beginWorkloadUpdate has the workload of the first pod begin to update main in place.
-func beginWorkloadUpdate(w *world, at time.Time) {
-	pod := w.pods[0]
-	pod.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}}
-	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: inplacev1alpha1.InPlaceUpdateReady, Status: corev1.ConditionFalse})
-	state, err := json.Marshal(inplacev1alpha1.State{Revision: "web-2", UpdateTimestamp: metav1.NewTime(at),
-		LastContainerStatuses: map[string]inplacev1alpha1.ContainerStatus{"main": {ImageID: "id-of-main:v1"}}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	pod.Annotations[inplacev1alpha1.StateAnnotation] = string(state)
-	pod.Spec.Containers[1].Image = "main:v2"
-	judgeReady(pod, w.now)
 }
 
 // Updates that the API server refuses. (SCS-15)

@@ -14,6 +14,7 @@ import (
 	"github.com/podwright/podwright/inplace"
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -83,7 +84,7 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 		return resetFirst
 	}
 	if pod.waiting != "" {
-		if waiting := p.inconsistent(pod, func(name string) bool { return readyContainer(pod.Pod, name) }); waiting != "" {
+		if waiting := p.inconsistent(pod, func(name string) bool { return podstate.ContainerReady(pod.Pod, name) }); waiting != "" {
 			p.inProgress++
 			return &rollout.Reason{Rule: rollout.RuleInPlaceUpdating, Message: waiting}
 		}
@@ -92,18 +93,28 @@ func (p *planner) holds(pod *pod) *rollout.Reason {
 		p.inProgress++
 		return reason
 	}
-	return p.workloadUpdates(pod)
+	reason := p.workloadUpdates(pod)
+	if reason != nil && p.statesOf(pod).own != nil && !p.sidecarsServe(pod) {
+		p.inProgress++
+	}
+	return reason
+}
+
+// sidecarsServe tells whether all containers of the SidecarSet in a pod are ready, with the
+// images of their spec.
+func (p *planner) sidecarsServe(pod *pod) bool {
+	return pod.waiting == "" && !slices.ContainsFunc(p.names, func(name string) bool { return !podstate.ContainerReady(pod.Pod, name) })
 }
 
 // workloadUpdates says that the workload of a pod updates it in place; nil where it does
 // not, or has been at it for too long. (SCS-20)
 func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 	waiting, since := inplace.Underway(pod.Pod)
-	if left := workloadLimit - p.Now.Sub(since); waiting == "" || left <= 0 {
+	left := workloadLimit - p.Now.Sub(since)
+	if waiting == "" || left <= 0 {
 		return nil
-	} else {
-		p.RequeueAfter(left)
 	}
+	p.RequeueAfter(left)
 	return &rollout.Reason{Rule: RuleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
 }
 
@@ -166,7 +177,8 @@ func (p *planner) leave(ordered []*pod) []*pod {
 }
 
 // unavailable counts the pods that are out of service because of updates. Of candidates that
-// do not serve, and were updated before, nobody knows that it was not that update. (SCS-8)
+// do not serve, and were updated before, nobody knows that it was not that update; nor of
+// others whose workload updates them meanwhile, where a sidecar does not serve. (SCS-8)
 func (p *planner) unavailable(candidates []*pod) int32 {
 	n := p.plan.Rollout.Updated - p.plan.Rollout.UpdatedReady + p.inProgress
 	for _, pod := range candidates {

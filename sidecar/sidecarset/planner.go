@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -38,7 +39,7 @@ type planner struct {
 	selection v1alpha1.SidecarSetSelection
 
 	pods       []*pod // the matched ones, by namespace and name
-	inProgress int32  // those among them whose update to an earlier revision is not over
+	inProgress int32  // those of them that wait, and that an update before keeps out of service
 
 	differences map[string]*rollout.Reason // why pods cannot be updated, by their hash
 }
@@ -136,7 +137,7 @@ func (p *planner) readStrategy() (err error) {
 func (p *planner) classify() {
 	all := make([]pod, 0, len(p.Pods))
 	for _, shared := range p.Pods {
-		if shared == nil || !active(shared) || p.selector.Skips(shared, p.Namespaces[shared.Namespace]) != "" {
+		if shared == nil || !podstate.Active(shared) || p.selector.Skips(shared, p.Namespaces[shared.Namespace]) != "" {
 			continue
 		}
 		if !listed(shared, p.Set.Name) {
@@ -160,11 +161,6 @@ func (p *planner) classify() {
 // byName orders pods by namespace and name.
 func byName(a, b *corev1.Pod) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-}
-
-// active tells whether a pod has not ended and is not about to be deleted.
-func active(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
 // judgeMissed tells whether a pod that nothing was injected into should have been. (SCS-23)

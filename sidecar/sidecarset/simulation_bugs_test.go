@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/injection"
@@ -122,7 +123,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		})},
 		{"the empty image is not read back", invariants.Hot, 13, bug{Often: updateInTurn, Reconciler: misreading(func(s *Snapshot) {
 			eachStatus(s, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
-				if c := containerOf(pod, status.Name); c != nil && c.Image == "empty:1" {
+				if c := podstate.Container(pod, status.Name); c != nil && c.Image == "empty:1" {
 					status.Image = c.Image
 				}
 			})

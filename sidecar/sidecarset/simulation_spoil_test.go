@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -138,7 +139,7 @@ func emptyEarly(s *Snapshot, p *Plan) {
 	early := *s
 	early.Pods = slices.Clone(s.Pods)
 	eachStatus(&early, func(pod *corev1.Pod, status *corev1.ContainerStatus) {
-		if c := containerOf(pod, status.Name); c != nil {
+		if c := podstate.Container(pod, status.Name); c != nil {
 			status.Image, status.Ready = c.Image, true
 		}
 	})

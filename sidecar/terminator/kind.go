@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -66,7 +67,7 @@ func mayChangePlan(before, after *corev1.Pod) bool {
 	if before != nil && before.UID != after.UID {
 		before = nil
 	}
-	return isDue(after) || before != nil && hasEnded(after) && !hasEnded(before)
+	return isDue(after) || before != nil && podstate.Ended(after) && !podstate.Ended(before)
 }
 
 // requestChanged enqueues the pod of a request whose plan may differ.

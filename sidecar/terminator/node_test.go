@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle/client"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
@@ -124,7 +125,7 @@ func (c *cluster) write(pod *corev1.Pod) {
 
 // kubeletPhase is the phase by all containers. A final one never changes.
 func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
-	if hasEnded(pod) {
+	if podstate.Ended(pod) {
 		return pod.Status.Phase
 	}
 	failed := false
@@ -172,7 +173,7 @@ func runContainers(pod *corev1.Pod, unpulled string) {
 
 func runContainer(pod *corev1.Pod, spec *corev1.Container, s *corev1.ContainerStatus, unpulled string) {
 	switch ended := s.State.Terminated; {
-	case hasEnded(pod):
+	case podstate.Ended(pod):
 		if ended == nil {
 			end(s, tag(s.Image))
 		}

@@ -3,6 +3,7 @@
 package terminator
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -39,6 +41,9 @@ type Plan struct {
 	// Took is the time from the end of the last main container to now, where the pod
 	// has ended; 0 otherwise. The first is by the clock of the node, in whole seconds.
 	Took time.Duration
+
+	// Problem is why no plan can be made: the Snapshot has no Pod. Nil where one can.
+	Problem error
 }
 
 // Wait is a container that is waited for.
@@ -53,12 +58,15 @@ func RequestName(pod types.UID) string {
 	return v1alpha1.SidecarTerminationRequestPrefix + string(pod)
 }
 
-// NewPlan decides what to do about the sidecars of a pod.
+// NewPlan decides what to do about the sidecars of a pod. It never fails: a Snapshot without
+// a Pod gives an empty plan with that problem.
 func NewPlan(s *Snapshot) *Plan {
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	switch {
+	case s == nil || s.Pod == nil:
+		p.plan.Problem = errors.New("the Snapshot has no Pod; give it the pod to plan for")
 	case !hasSidecars(s.Pod) || s.Pod.DeletionTimestamp != nil:
-	case hasEnded(s.Pod):
+	case podstate.Ended(s.Pod):
 		p.measure()
 	case !isDue(s.Pod):
 		p.waitForMains()
@@ -78,10 +86,6 @@ type planner struct {
 	// mains are the main containers, all of them finished; left the sidecars that are
 	// not.
 	mains, left []container
-}
-
-func hasEnded(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // terminate plans what ends the sidecars that are left.
@@ -226,9 +230,12 @@ func (p *planner) lookAgain(after time.Duration) {
 	}
 }
 
-// String says what the plan writes; empty for nothing.
+// String says what the plan writes, and its problem; empty for nothing.
 func (p *Plan) String() string {
 	var does []string
+	if p.Problem != nil {
+		does = append(does, "problem: "+p.Problem.Error())
+	}
 	for _, name := range p.replaced() {
 		does = append(does, fmt.Sprintf("image of %s: %s", name, p.Images[name]))
 	}

@@ -283,3 +283,12 @@ func TestTook(t *testing.T) {
 		}
 	}
 }
+
+// A plan without a pod is empty, and says why.
+func TestWithoutPod(t *testing.T) {
+	for name, s := range map[string]*Snapshot{"no snapshot": nil, "no pod": {}} {
+		if plan := NewPlan(s); plan.Problem == nil || !strings.Contains(plan.String(), plan.Problem.Error()) {
+			t.Errorf("%s: problem %v, plan %q", name, plan.Problem, plan)
+		}
+	}
+}

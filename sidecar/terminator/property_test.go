@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podwright/podwright/internal/podstate"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
@@ -123,7 +124,7 @@ func (m *model) check(s *Snapshot, plan *Plan) {
 		}
 	}
 	switch {
-	case hasEnded(s.Pod) || len(unfinished(s.Pod, sidecars)) == 0:
+	case podstate.Ended(s.Pod) || len(unfinished(s.Pod, sidecars)) == 0:
 		m.violate("ST-9", "%s, and everything has ended", plan)
 	case plan.Phase != "" && plan.Phase != outcome:
 		m.violate("ST-13", "%s, and the main containers have %s", plan, outcome)
@@ -164,7 +165,7 @@ func (m *model) serve() {
 
 // exit ends the main containers that run.
 func (m *model) exit(code int32) {
-	if hasEnded(m.pod) {
+	if podstate.Ended(m.pod) {
 		return
 	}
 	for i := range m.pod.Spec.Containers {
@@ -184,7 +185,7 @@ func (m *model) finish() {
 		m.kubelet()
 		m.now = m.now.Add(2 * time.Second)
 	}
-	if !hasEnded(m.pod) {
+	if !podstate.Ended(m.pod) {
 		m.violate("ST-13", "the pod never ends: %+v", m.pod.Status)
 	}
 }

@@ -102,7 +102,7 @@ func TestNamesToDeleteAreNotGivenAgain(t *testing.T) {
 		c.Edit(`{"spec":{"replicas":3}}`)
 		c.Settle()
 		if !slices.ContainsFunc(c.Pods(), func(p corev1.Pod) bool { return p.Name == gone }) {
-			t.Errorf("once podsToDelete is empty, no pod takes over the claim of %s", gone)
+			t.Errorf("once podsToDelete is empty, no pod reuses the claim of %s", gone)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/podwright/podwright/inplace/revision"
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -110,7 +111,7 @@ func (p *planner) classify() {
 	all := make([]pod, len(p.Snapshot.Pods))
 	p.pods = make([]*pod, 0, len(all))
 	for i, shared := range p.Snapshot.Pods {
-		if !active(shared) {
+		if !podstate.Active(shared) {
 			p.inactive = append(p.inactive, shared)
 			continue
 		}
@@ -187,10 +188,4 @@ func (p *planner) finishPatches() {
 			p.Finish(&pod.View)
 		}
 	}
-}
-
-// active tells whether a pod counts at all: it has not ended and is not being deleted.
-func active(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil &&
-		pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podwright/podwright/inplace/rollout"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/scenario"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -141,7 +142,7 @@ func checkPlan(rt *rapid.T, w *setScenario, plan *Plan) {
 
 	var owned int32
 	for _, pod := range w.own() {
-		if active(pod) {
+		if podstate.Active(pod) {
 			owned++
 		}
 	}
@@ -184,7 +185,7 @@ func (w *setScenario) own() (own []*corev1.Pod) {
 
 func (w *setScenario) availableOwn() (n int32) {
 	for _, pod := range w.own() {
-		if active(pod) && lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
+		if podstate.Active(pod) && lifecycle.Available(pod, w.set.Spec.MinReadySeconds, w.Now) {
 			n++
 		}
 	}

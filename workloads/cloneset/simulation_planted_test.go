@@ -12,6 +12,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/lifecycle"
 )
@@ -20,7 +21,7 @@ import (
 // becomes available, and not the first.
 func keepLatestTimer(s *Snapshot, p *Plan) {
 	for _, pod := range s.Pods {
-		if in, willBe := lifecycle.AvailableIn(pod, s.Set.Spec.MinReadySeconds, s.Now); willBe && active(pod) {
+		if in, willBe := lifecycle.AvailableIn(pod, s.Set.Spec.MinReadySeconds, s.Now); willBe && podstate.Active(pod) {
 			p.RequeueAfter = max(p.RequeueAfter, in)
 		}
 	}
@@ -46,7 +47,7 @@ func deleteServing(s *Snapshot, p *Plan) {
 		return
 	}
 	for _, pod := range s.Pods {
-		if active(pod) && pod.Labels[podplan.RevisionLabel] == p.Delete[0].Pod.Labels[podplan.RevisionLabel] && lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) {
+		if podstate.Active(pod) && pod.Labels[podplan.RevisionLabel] == p.Delete[0].Pod.Labels[podplan.RevisionLabel] && lifecycle.Available(pod, s.Set.Spec.MinReadySeconds, s.Now) {
 			p.Delete = []rollout.PodDeletion{{Pod: pod, For: rollout.DeleteForScale}}
 			return
 		}
@@ -83,7 +84,7 @@ func updateGracefully(u *simulation.User, r *rand.Rand) {
 func releaseUnready(s *Snapshot, p *Plan) {
 	for _, claim := range s.Claims {
 		for _, pod := range s.Pods {
-			if active(pod) && mounts(pod, claim.Name) && !lifecycle.Ready(pod) {
+			if podstate.Active(pod) && mounts(pod, claim.Name) && !lifecycle.Ready(pod) {
 				p.PatchClaims = append(p.PatchClaims, releaseClaim(claim, s.Set.UID, nil))
 			}
 		}

@@ -95,19 +95,13 @@ func (a *applier) status(ctx context.Context) error {
 		return nil
 	}
 	err := a.WriteStatus(ctx, &a.snapshot.CronJob.Status, a.plan.Status)
-	if start := a.plan.Start; start != nil && (err == nil || unanswered(err)) {
+	if start := a.plan.Start; start != nil && (err == nil || apiwriter.Unanswered(err)) {
 		a.claims.Set(a.Key, claim{of: a.snapshot.CronJob.UID, scheduled: start.Scheduled})
 	}
 	if err == nil && a.plan.Start != nil {
 		a.recordClaim()
 	}
 	return err
-}
-
-// unanswered tells whether a write may have been made all the same.
-func unanswered(err error) bool {
-	var status apierrors.APIStatus
-	return !errors.As(err, &status) || status.Status().Code >= 500
 }
 
 // start creates the job that is due, if there is one.
@@ -125,7 +119,7 @@ func (a *applier) start(ctx context.Context) error {
 		return nil // (ACJ-13.4)
 	case apierrors.IsAlreadyExists(err):
 		err = a.taken(ctx)
-	case err != nil && unanswered(err):
+	case err != nil && apiwriter.Unanswered(err):
 		a.Own.Lost(a.Key, resource, job.GetName())
 	case err != nil && a.snapshot.Now.Sub(a.plan.Start.Scheduled) >= refusedFor:
 		err = errors.Join(err, a.setRefused(ctx, a.plan.Start.Scheduled))
@@ -213,7 +207,7 @@ func (a *applier) delete(ctx context.Context, c Child) error {
 	} else {
 		a.Event(corev1.EventTypeNormal, ReasonSuccessfulDelete, "deleted %s %s", c.Reference.Kind, name)
 	}
-	if err == nil || unanswered(err) {
+	if err == nil || apiwriter.Unanswered(err) {
 		a.Own.Lost(a.Key, resource, name) // the answer does not say when the cache will show it
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/nodefit"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -195,7 +196,7 @@ func (p *planner) classify() {
 		pod := &all[i]
 		pod.Pod = shared
 		pod.terminating = shared.DeletionTimestamp != nil
-		pod.ended = shared.Status.Phase == corev1.PodFailed || shared.Status.Phase == corev1.PodSucceeded
+		pod.ended = podstate.Ended(shared)
 		if !p.settleOwner(pod) {
 			p.others = append(p.others, pod)
 			if n := byName[nodeOf(shared)]; n != nil && pod.Patch != nil && pod.Kind == rollout.PatchAdopt {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
@@ -190,7 +191,7 @@ func (p *planner) classify() {
 		pod := &all[i]
 		pod.Pod, pod.ordinal = shared, ordinal
 		pod.terminating = shared.DeletionTimestamp != nil
-		pod.ended = shared.Status.Phase == corev1.PodFailed || shared.Status.Phase == corev1.PodSucceeded
+		pod.ended = podstate.Ended(shared)
 		pod.Updated = shared.Labels[podplan.RevisionLabel] == update
 		if shared.Status.Phase == corev1.PodRunning {
 			pod.Available = p.Due(readiness.ReadyIn(shared, p.limits.minReadySeconds, p.Now))

@@ -17,6 +17,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/podplan"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // names returns the names of the nodes that the spec selects, in the order in
@@ -125,8 +126,7 @@ func (p *planner) byOrdinal(pods []*corev1.Pod) []*corev1.Pod {
 
 // runs tells whether a pod holds its node: it is scheduled and has not ended.
 func runs(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil &&
-		pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	return pod.Spec.NodeName != "" && podstate.Active(pod)
 }
 
 // distinct returns the names without those that have come already.

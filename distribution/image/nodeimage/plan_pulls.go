@@ -16,7 +16,6 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
-	"github.com/podwright/podwright/internal/redact"
 )
 
 // pullTask is a task that is not finished, with one pull for each of its jobs.
@@ -195,7 +194,7 @@ func (t *pullTask) problems() string {
 			texts = append(texts, fmt.Sprintf("%s/%s: %s", one.job.Namespace, one.job.Name, one.problem))
 		}
 	}
-	return redact.Cut(strings.Join(texts, "; "), mostMessage)
+	return images.Cut(strings.Join(texts, "; "), mostMessage)
 }
 
 // began is when the work on a task began: what has been reported counts.

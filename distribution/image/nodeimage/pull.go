@@ -13,7 +13,7 @@ import (
 
 	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/images"
-	"github.com/podwright/podwright/internal/redact"
+	"github.com/podwright/podwright/internal/podstate"
 )
 
 // How long, in bytes, a message gets, as those of agents do. (IMG-3.8)
@@ -117,7 +117,7 @@ func stateOfPod(pod *corev1.Pod, node string) (state pullState, why string) {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return pullFailed, "pod " + pod.Name + " was deleted"
-	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
+	case podstate.Ended(pod):
 		return pullFailed, readable(fmt.Sprintf("pod %s has ended: %s %s", pod.Name, pod.Status.Reason, pod.Status.Message))
 	}
 	for i := range pod.Status.Conditions {
@@ -140,7 +140,9 @@ func waitingText(w *corev1.ContainerStateWaiting) string {
 }
 
 // readable makes the words of others fit for a status. (IMG-3.8)
-func readable(text string) string { return redact.Cut(redact.Text(strings.TrimSpace(text)), mostPart) }
+func readable(text string) string {
+	return images.Cut(images.Redacted(strings.TrimSpace(text)), mostPart)
+}
 
 // The bounds of what a task may ask for, as agents have them. (IMG-3.7)
 const (

@@ -3,7 +3,10 @@
 package invariants
 
 import (
+	"encoding/json"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,20 +15,29 @@ import (
 
 // sidecars is what has happened to the pods of a SidecarSet.
 type sidecars struct {
-	set   *v1alpha1.SidecarSet
-	taken map[types.UID]bool // pods that served when they were updated, and have not served since
+	set    *v1alpha1.SidecarSet
+	taken  map[types.UID]bool // pods that served when they got other images, and have not served since
+	spoilt map[types.UID]bool // pods whose record of updates somebody has made unreadable
 }
 
-func newSidecars() sidecars { return sidecars{taken: map[types.UID]bool{}} }
+func newSidecars() sidecars {
+	return sidecars{taken: map[types.UID]bool{}, spoilt: map[types.UID]bool{}}
+}
 
-// observe takes note of a change.
+// observeSidecars takes note of a change.
 func (p *Past) observeSidecars(c *Change) {
 	s := &p.sidecars
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
 		s.set = set
 	}
 	pod, ok := c.After.(*corev1.Pod)
-	if !ok || s.set == nil || !s.taken[pod.UID] || c.By != "" {
+	if !ok || s.set == nil || c.By != "" {
+		return
+	}
+	if state := pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]; state != "" && !json.Valid([]byte(state)) {
+		s.spoilt[pod.UID] = true
+	}
+	if !s.taken[pod.UID] {
 		return
 	}
 	nothing := &State{}
@@ -36,16 +48,23 @@ func (p *Past) observeSidecars(c *Change) {
 
 // outOfService tells whether a pod is not available because of an update, as far as the
 // author of the write knew. One that did not serve when its reconcile updated it costs
-// nothing, nor does one that its workload updates now. (SCS-8)
+// nothing, nor does one whose sidecars serve while its workload updates it. (SCS-8)
 func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
-	observed := j.Observed.Pods[pod.Name]
-	return !j.available(pod) && (j.past.sidecars.taken[pod.UID] && (j.isUpdated(pod) || j.candidate(pod) && !j.workloadUpdates(pod, j.Known.Now)) ||
-		observed != nil && observed.UID == pod.UID && j.isUpdated(observed))
+	if j.available(pod) {
+		return false
+	}
+	if observed := j.Observed.Pods[pod.Name]; observed != nil && observed.UID == pod.UID && j.isUpdated(observed) {
+		return true
+	}
+	if !j.past.sidecars.taken[pod.UID] {
+		return false
+	}
+	return j.isUpdated(pod) || j.candidate(pod) && !(j.workloadUpdates(pod, j.Known.Now) && j.sidecarsServe(pod))
 }
 
 // checkTaken: a pod that serves is updated only while fewer pods than maxUnavailable are out
 // of service because of updates, this one or any before. (SCS-8)
-func (j *sidecarSetJudge) checkTaken(pod *corev1.Pod) {
+func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
 	if !inService(pod) {
 		return
 	}
@@ -58,7 +77,9 @@ func (j *sidecarSetJudge) checkTaken(pod *corev1.Pod) {
 	if len(out) >= j.maxUnavailable {
 		j.add(Availability, "updates pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", pod.Name, out, j.maxUnavailable)
 	}
-	j.past.sidecars.taken[pod.UID] = true
+	if !equality.Semantic.DeepEqual(pod.Spec, after.Spec) { // otherwise nothing stops
+		j.past.sidecars.taken[pod.UID] = true
+	}
 }
 
 // checkLeft: so many of the pods that could be updated as the partition says stay. (SCS-7)

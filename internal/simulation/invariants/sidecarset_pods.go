@@ -82,13 +82,27 @@ func took(pod *corev1.Pod, name string) bool {
 }
 
 // goesOn tells whether a container was started, and has not stopped since.
-func goesOn(pod *corev1.Pod, name string) bool {
-	s := statusOf(pod, name)
-	return s.ContainerID != "" && s.State.Waiting == nil
+func goesOn(pod *corev1.Pod, name string) bool { return statusOf(pod, name).State.Running != nil }
+
+// took tells whether a container of the SidecarSet runs the image of its spec. Where
+// somebody has spoilt the record, of a container that is no longer recorded nobody knows
+// that it has still to change.
+func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
+	return took(pod, name) || j.past.sidecars.spoilt[pod.UID] && statusOf(pod, name).ContainerID != "" && !j.recorded(pod, name)
+}
+
+// recorded tells whether the record says that the image of a container was replaced.
+func (j *sidecarSetJudge) recorded(pod *corev1.Pod, name string) bool {
+	var states map[string]v1alpha1.SidecarSetInPlaceUpdateState
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise nothing is
+	_, is := states[j.set.Name].LastContainerStatuses[name]
+	return is
 }
 
 // serving tells whether a container serves with an image, and goes on while that stands.
-func serving(pod *corev1.Pod, name string) bool { return took(pod, name) && statusOf(pod, name).Ready }
+func (j *sidecarSetJudge) serving(pod *corev1.Pod, name string) bool {
+	return j.took(pod, name) && statusOf(pod, name).Ready
+}
 
 // consistent tells whether the containers of the SidecarSet run the images of their spec. (SCS-3)
 func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
@@ -97,7 +111,20 @@ func (j *sidecarSetJudge) consistent(pod *corev1.Pod) bool {
 	}
 	for i := range j.set.Spec.Containers {
 		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
-			if !took(pod, name) {
+			if !j.took(pod, name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sidecarsServe tells whether all containers of the SidecarSet serve with the images of
+// their spec.
+func (j *sidecarSetJudge) sidecarsServe(pod *corev1.Pod) bool {
+	for i := range j.set.Spec.Containers {
+		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
+			if !j.serving(pod, name) {
 				return false
 			}
 		}
@@ -138,7 +165,7 @@ func (j *sidecarSetJudge) workloadUpdates(pod *corev1.Pod, now time.Time) bool {
 	if text == "" || json.Unmarshal([]byte(text), &state) != nil {
 		return false
 	}
-	underway := updating(pod)
+	underway := updating(pod) || inGrace(pod)
 	for name := range state.LastContainerStatuses {
 		underway = underway || !took(pod, name)
 	}

@@ -134,7 +134,7 @@ func (j *sidecarSetJudge) checkEmptied(pod *corev1.Pod) {
 		}
 	}
 	for i := range pod.Spec.Containers {
-		if name := pod.Spec.Containers[i].Name; !idles[name] && !serving(pod, name) {
+		if name := pod.Spec.Containers[i].Name; !idles[name] && !j.serving(pod, name) {
 			return
 		}
 	}

@@ -139,7 +139,7 @@ func (j *sidecarSetJudge) checkHot(before, after *corev1.Pod) {
 		empty := c.UpgradeStrategy.HotUpgradeEmptyImage
 		var served, goOn []string
 		for _, name := range namesOf(c) {
-			if !serving(before, name) || image(&before.Spec, name) == empty {
+			if !j.serving(before, name) || image(&before.Spec, name) == empty {
 				continue
 			}
 			served = append(served, name)
@@ -186,7 +186,7 @@ func (j *sidecarSetJudge) checkReset(before, after *corev1.Pod) {
 		case was != image(&after.Spec, name) && !idles[name]:
 			j.add(InPlace, "gives container %s of pod %s another image, and no record says so", name, before.Name)
 		case idles[name] || len(j.imagesOf(name)) == 0:
-		case !took(before, name):
+		case !j.took(before, name):
 			j.add(Hot, "empties a container of pod %s, while %s has still to take its image", before.Name, name)
 		case !inService(before) && !statusOf(before, name).Ready:
 			j.add(Hot, "empties a container of pod %s, while %s is not ready", before.Name, name)
@@ -224,13 +224,13 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 			j.add(InPlace, "updates pod %s, and leaves container %s its image %s, want %s", before.Name, name, image(&after.Spec, name), c.Image)
 		}
 		for _, name := range namesOf(c) {
-			if statusOf(before, name).Ready && !took(before, name) {
+			if statusOf(before, name).Ready && !j.took(before, name) {
 				j.add(InPlace, "updates pod %s, whose container %s has still to take the image before", before.Name, name)
 			}
 		}
 		j.checkFlip(before, after, c)
 	}
-	j.checkTaken(before)
+	j.checkTaken(before, after)
 	j.checkLeft(before)
 }
 
@@ -268,7 +268,7 @@ func (j *sidecarSetJudge) checkFlip(before, after *corev1.Pod, c *v1alpha1.Sidec
 	if image(&before.Spec, old) == c.Image || image(&before.Spec, idle) == c.Image {
 		return // nothing is to be done, or it is a way back
 	}
-	if image(&before.Spec, idle) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !took(before, idle) {
+	if image(&before.Spec, idle) == c.UpgradeStrategy.HotUpgradeEmptyImage && goesOn(before, idle) && !j.took(before, idle) {
 		j.add(Hot, "upgrades %s of pod %s, and container %s has not taken the empty image", c.Name, before.Name, idle)
 	}
 	const is, alt = v1alpha1.SidecarSetVersionAnnotationPrefix, v1alpha1.SidecarSetVersionAltAnnotationPrefix

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redact makes the words of container runtimes and registries fit to be shown
-// to whoever may read the object that they are about.
-package redact
+package images
 
 import (
 	"regexp"
@@ -23,8 +21,8 @@ var (
 	tokens  = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+|%20)[A-Za-z0-9+/=._~-]{16,}`)
 )
 
-// Text takes away what may be secret, and what is not printed.
-func Text(text string) string {
+// Redacted takes away what may be secret, and what is not printed.
+func Redacted(text string) string {
 	text = queries.ReplaceAllString(text, "$1")
 	text = rest.ReplaceAllString(text, "")
 	text = users.ReplaceAllString(text, "://")

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podstate reads pods: what one container of them is, and whether they have ended.
+//
+// It needs API types alone, so that every package may use it.
+package podstate
+
+import corev1 "k8s.io/api/core/v1"
+
+// Ended tells whether a pod will never run again.
+func Ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// Active tells whether a pod has not ended and is not being deleted.
+func Active(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !Ended(pod) }
+
+// Container is the container of a pod with a name, nil where there is none. It points into
+// the pod.
+func Container(pod *corev1.Pod, name string) *corev1.Container {
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == name {
+			return &pod.Spec.Containers[i]
+		}
+	}
+	return nil
+}
+
+// ContainerStatus is the status of the container with a name, nil where the kubelet has not
+// reported on it. It points into the pod.
+func ContainerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Name == name {
+			return &pod.Status.ContainerStatuses[i]
+		}
+	}
+	return nil
+}
+
+// ContainerReady tells whether the container with a name is ready.
+func ContainerReady(pod *corev1.Pod, name string) bool {
+	status := ContainerStatus(pod, name)
+	return status != nil && status.Ready
+}
