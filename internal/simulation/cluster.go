@@ -225,6 +225,22 @@ func (u *User) PatchPod(name, patch string, subresources ...string) {
 		Namespace(Web.Namespace).Resource(pods).Name(name).SubResource(subresources...).Body([]byte(patch)).Do(context.Background()).Error())
 }
 
+// Namespace is the namespace of the pods, nil where its labels are nobody's concern.
+func (u *User) Namespace() *corev1.Namespace {
+	record := u.history.records[namespaces]
+	if record == nil {
+		return nil
+	}
+	namespace, _ := record.objects[Web.Namespace].(*corev1.Namespace)
+	return namespace
+}
+
+// PatchNamespace changes the namespace of the pods by a merge patch.
+func (u *User) PatchNamespace(patch string) {
+	_, err := u.history.kube.CoreV1().Namespaces().Patch(context.Background(), Web.Namespace, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	u.tell("patches the namespace "+patch, err)
+}
+
 // DeletePod deletes a pod; a nil grace is the pod's own.
 func (u *User) DeletePod(name string, grace *int64) {
 	how := "deletes pod " + name

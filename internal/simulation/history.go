@@ -4,6 +4,7 @@ package simulation
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -26,6 +28,12 @@ const (
 	claims    = "persistentvolumeclaims"
 	revisions = "controllerrevisions"
 )
+
+// namespaces is the resource of a cluster whose namespaces have labels.
+const namespaces = "namespaces"
+
+var namespaceResource = fakecluster.Resource{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: namespaces,
+	ClusterScoped: true, Type: func() any { return &corev1.Namespace{} }}
 
 // history is one history while it is played.
 type history struct {
@@ -103,7 +111,12 @@ func (h *history) play(steps int) error {
 
 // begin fills the cluster: the workload, and a process that runs its controller.
 func (h *history) begin() error {
-	h.server = fakecluster.New(nil, h.workload.Resource)
+	resources := []fakecluster.Resource{h.workload.Resource}
+	if h.workload.Namespaces {
+		resources = append(resources, namespaceResource)
+		h.records[namespaces] = newRecord(namespaces, func() Object { return &corev1.Namespace{} })
+	}
+	h.server = fakecluster.New(nil, resources...)
 	h.server.ProtectClaims()
 	for resource, empty := range map[string]func() Object{
 		pods:      func() Object { return &corev1.Pod{} },
@@ -129,6 +142,12 @@ func (h *history) begin() error {
 	}
 	if err := h.joinAll(); err != nil {
 		return err
+	}
+	if h.workload.Namespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Web.Namespace}}
+		if _, err := h.kube.CoreV1().Namespaces().Create(context.Background(), namespace, metav1.CreateOptions{}); err != nil {
+			return err
+		}
 	}
 	if err := h.create(); err != nil {
 		return err

@@ -132,6 +132,7 @@ func state(at time.Time, workload string, objects map[string]map[string]Object) 
 	s := &invariants.State{
 		Now: at, Pods: typed[*corev1.Pod](objects[pods]), Claims: typed[*corev1.PersistentVolumeClaim](objects[claims]),
 		Revisions: typed[*appsv1.ControllerRevision](objects[revisions]), Nodes: typed[*corev1.Node](objects[nodes]),
+		Namespaces: typed[*corev1.Namespace](objects[namespaces]),
 	}
 	if object := objects[workload][Web.Name]; object != nil {
 		s.Workload = object

@@ -23,6 +23,9 @@ type Workload struct {
 	// Nodes is how many nodes the cluster begins with: others join, and they leave, are
 	// tainted, relabelled and restarted. 0: nodes are nobody's concern.
 	Nodes int
+	// Namespaces says that the labels of the namespace of the pods matter, which users
+	// change.
+	Namespaces bool
 	// PodsEnd says that pods run to their end: they succeed, or fail where their image is bad.
 	PodsEnd bool
 	// ByContainer says that single containers matter: kubelets come to one after the other,

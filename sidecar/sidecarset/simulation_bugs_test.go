@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -53,7 +54,19 @@ func TestSimulationFindsBugs(t *testing.T) {
 		}))},
 		{"the selector of the update is ignored", invariants.Partition, 19, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Selector = nil })},
 		{"paused is ignored", invariants.Paused, 18, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Paused = false })},
-		{"NotUpdate is ignored", invariants.Needless, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Type = "" })},
+		{"NotUpdate is ignored", invariants.Needless, 0, oftener(updateNone, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Type = "" }))},
+		{"those that are ready for longer go first", invariants.Order, 0, bug{Often: updateInTurn, Reconciler: misreading(readyInReverse)}},
+		{"the namespace is ignored", invariants.Ownership, 0, oftener(updateElsewhere, bug{Reconciler: misreading(func(s *Snapshot) {
+			s.Set.Spec.Namespace, s.Set.Spec.NamespaceSelector = "", nil
+		})})},
+		{"pods that cannot be updated in place are not told", invariants.Status, 0, inPlan(keepSilent(v1alpha1.SidecarSetNotUpgradable, "containers["))},
+		{"pods with another native sidecar are not told", invariants.Status, 0, inPlan(keepSilent(v1alpha1.SidecarSetNotUpgradable, "initContainers["))},
+		{"pods that lack the sidecars are not told", invariants.Status, 0, inPlan(keepSilent(v1alpha1.SidecarSetInjected, ""))},
+		{"pods that lack the sidecars are forgotten", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Status != nil && p.Status.Selection != nil {
+				p.Status.Selection.Since = metav1.NewTime(s.Now).Rfc3339Copy()
+			}
+		})},
 		{"pods that do not serve wait for others", invariants.Settled, 7, oftener(updateBroken, inPatches(func(s *Snapshot, p *rollout.PodPatch) bool {
 			u := s.Set.Spec.UpdateStrategy.MaxUnavailable
 			return p.Kind != rollout.PatchUpdateInPlace || scaled(u, 1, len(s.Pods), true) > 0

@@ -51,7 +51,7 @@ func createPod(u *simulation.User, r *rand.Rand, name string) {
 	if set, ok := u.Workload().(*v1alpha1.SidecarSet); ok && !missed {
 		sets = append(sets, set)
 	}
-	result, err := injection.Inject(injection.Input{Pod: pod, SidecarSets: sets, Revisions: u.Revisions(), Now: time.Now()})
+	result, err := injection.Inject(injection.Input{Pod: pod, Namespace: u.Namespace(), SidecarSets: sets, Revisions: u.Revisions(), Now: time.Now()})
 	if err != nil {
 		return // the webhook refuses it
 	}

@@ -211,3 +211,47 @@ func injectVersions(u *simulation.User, r *rand.Rand) {
 		updateInTurn(u, r)
 	}
 }
+
+// keepSilent drops a condition whose message has a text from the status, and the write where
+// nothing else changes.
+func keepSilent(of v1alpha1.SidecarSetConditionType, text string) func(*Snapshot, *Plan) {
+	return func(s *Snapshot, p *Plan) {
+		if p.Status == nil {
+			return
+		}
+		p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c v1alpha1.SidecarSetCondition) bool {
+			return c.Type == of && strings.Contains(c.Message, text)
+		})
+		if statuses.Same(p.Status, &s.Set.Status) {
+			p.Status = nil
+		}
+	}
+}
+
+// readyInReverse has pods that are ready for long look as if they had become ready last.
+func readyInReverse(s *Snapshot) {
+	eachPod(s, func(pod *corev1.Pod) {
+		for i := range pod.Status.Conditions {
+			c := &pod.Status.Conditions[i]
+			c.LastTransitionTime = metav1.NewTime(s.Now.Add(s.Now.Sub(c.LastTransitionTime.Time)))
+		}
+	})
+}
+
+// updateNone asks for updates, and for none.
+func updateNone(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		updateInTurn(u, r)
+		return
+	}
+	u.Edit(`{"spec":{"updateStrategy":{"type":"NotUpdate"}}}`)
+}
+
+// updateElsewhere updates pods of another namespace.
+func updateElsewhere(u *simulation.User, r *rand.Rand) {
+	if r.IntN(2) == 0 {
+		updateInTurn(u, r)
+		return
+	}
+	u.Edit(simulation.Pick(`{"spec":{"namespace":%v}}`, "null", `"other"`)(r))
+}

@@ -6,14 +6,17 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
+	"github.com/podwright/podwright/inplace/rollout"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/internal/simulation"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	"github.com/podwright/podwright/sidecar/client"
@@ -40,6 +43,7 @@ func simulated(bug bug) *simulation.Workload {
 		Resource:    setResource,
 		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		ByContainer: true,
+		Namespaces:  true,
 		Seeds:       34,
 		Create:      anySet,
 		Populate:    populate,
@@ -50,7 +54,7 @@ func simulated(bug bug) *simulation.Workload {
 		Push:        push,
 		Judge: func(uint64) simulation.Judge {
 			past := invariants.NewPast()
-			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read,
+			past.Sidecars = invariants.SidecarContract{Default: injection.Default, Data: injection.RevisionData, Read: injection.Read, Order: inOrder,
 				Hashes: func(set *v1alpha1.SidecarSet) (containers, withoutImage string, err error) {
 					hashes, err := injection.HashesOf(set)
 					return hashes.Containers, hashes.WithoutImage, err
@@ -58,6 +62,27 @@ func simulated(bug bug) *simulation.Workload {
 			return simulation.Judge{Observe: past.Observe, Write: past.SidecarSet, Settled: past.SidecarSetSettled}
 		},
 	}
+}
+
+// inOrder sorts candidates for the update as SidecarSets of simulations ask for: scattered by
+// all values of a label, if at all.
+func inOrder(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod {
+	o := rollout.UpdateOptions{All: all}
+	for _, term := range set.Spec.UpdateStrategy.ScatterStrategy {
+		var values []string
+		for _, pod := range all {
+			values = append(values, pod.Labels[term.Key])
+		}
+		slices.Sort(values)
+		for _, value := range slices.Compact(values) {
+			o.Scatter = append(o.Scatter, inplacev1alpha1.UpdateScatterTerm{Key: term.Key, Value: value})
+		}
+	}
+	sorted, err := rollout.SortForUpdate(candidates, o)
+	if err != nil {
+		panic(err) // never without a priority
+	}
+	return sorted
 }
 
 // observer tells a simulation when a reconcile reads the caches.
@@ -92,7 +117,7 @@ func startSimulated(p *simulation.Process, bug bug) (simulation.Controller, erro
 
 func simulatedOptions(p *simulation.Process) (o Options, err error) {
 	o = Options{SidecarSets: p.Informer("sidecarsets"), Pods: p.Informer("pods"), Revisions: p.Informer("controllerrevisions"),
-		Namespaces: cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Namespace{}, 0, cache.Indexers{})} // no SidecarSet asks for their labels
+		Namespaces: p.Informer("namespaces")}
 	if o.Kubernetes, err = p.Kubernetes(); err != nil {
 		return o, err
 	}
@@ -119,6 +144,11 @@ func anySet(r *rand.Rand) simulation.Object {
 			c.UpgradeStrategy = v1alpha1.SidecarContainerUpgradeStrategy{UpgradeType: v1alpha1.SidecarContainerHotUpgrade, HotUpgradeEmptyImage: "empty:1"}
 		}
 		set.Spec.Containers = append(set.Spec.Containers, c)
+	}
+	if r.IntN(3) == 0 { // a native sidecar, and one that ends
+		set.Spec.InitContainers = []v1alpha1.SidecarContainer{
+			{Container: corev1.Container{Name: "vpn", Image: "vpn:1", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}},
+			{Container: corev1.Container{Name: "setup", Image: "setup:1"}}}
 	}
 	for range r.IntN(5) {
 		simulation.Merge(set, simulation.AnyEdit(r, edits))

@@ -29,6 +29,8 @@ var edits = []simulation.Edit{
 	simulation.Pick(`{"spec":{"patchPodMetadata":%v}}`, "null", `[{"annotations":{"note":"{\"web\":1}"},"patchPolicy":"MergePatchJson"},{"annotations":{"kept":"ours"},"patchPolicy":"Retain"}]`),
 	simulation.Pick(`{"spec":{"revisionHistoryLimit":%v}}`, 1, 2, 10),
 	simulation.Pick(`{"metadata":{"annotations":{"note":"%v"}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"namespace":%v}}`, "null", "null", `"default"`, `"other"`),
+	simulation.Pick(`{"spec":{"namespaceSelector":%v}}`, "null", "null", `{"matchLabels":{"team":"a"}}`, `{"matchExpressions":[{"key":"team","operator":"DoesNotExist"}]}`),
 }
 
 // mistakes are what only a webhook would refuse.
@@ -42,7 +44,7 @@ var mistakes = []simulation.Mistake{
 
 // act is what users do in a step.
 func act(u *simulation.User, r *rand.Rand) {
-	switch n := r.IntN(28); {
+	switch n := r.IntN(30); {
 	case n == 0:
 		u.Err(r, mistakes)
 	case n < 10:
@@ -57,6 +59,10 @@ func act(u *simulation.User, r *rand.Rand) {
 		editContainers(u, func(c *v1alpha1.SidecarContainer) { // of which running pods cannot get anything
 			c.Env = [][]corev1.EnvVar{nil, nil, {{Name: "A", Value: "1"}}}[r.IntN(3)]
 		})
+	case n == 25:
+		editInitContainers(u, func(c *v1alpha1.SidecarContainer) { c.Image = fmt.Sprint(c.Name, ":", 1+r.IntN(2)) })
+	case n == 26:
+		u.PatchNamespace(simulation.Pick(`{"metadata":{"labels":%v}}`, `{"team":"a"}`, `{"team":"a"}`, `{"team":null}`, `{"control-plane":""}`, `{"control-plane":null}`)(r))
 	default:
 		actOnPod(u, r)
 	}
@@ -73,6 +79,18 @@ func editContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
 		panic(err)
 	}
 	u.Edit(`{"spec":{"containers":` + string(data) + `}}`)
+}
+
+// editInitContainers changes the init containers of the SidecarSet.
+func editInitContainers(u *simulation.User, edit func(*v1alpha1.SidecarContainer)) {
+	set := u.Workload().DeepCopyObject().(*v1alpha1.SidecarSet)
+	if len(set.Spec.InitContainers) == 0 {
+		return
+	}
+	for i := range set.Spec.InitContainers {
+		edit(&set.Spec.InitContainers[i])
+	}
+	u.Edit(encoded(map[string]any{"spec": map[string]any{"initContainers": set.Spec.InitContainers}}))
 }
 
 // actOnPod is what users do to single pods.

@@ -26,6 +26,9 @@ type SidecarContract struct {
 	// Data is what a revision of it holds, and Read gives that to a SidecarSet.
 	Data func(*v1alpha1.SidecarSet) ([]byte, error)
 	Read func(*v1alpha1.SidecarSet, *appsv1.ControllerRevision) error
+	// Order returns candidates for the update in their order; all are the pods of the
+	// SidecarSet.
+	Order func(set *v1alpha1.SidecarSet, candidates, all []*corev1.Pod) []*corev1.Pod
 }
 
 // SidecarSet judges a write of the controller of SidecarSets. It must be known what its
@@ -64,8 +67,9 @@ type sidecarSetJudge struct {
 	contract           *SidecarContract
 	hash, withoutImage string // of its containers
 	selector           labels.Selector
-	broken             bool // nobody can tell which pods it selects
-	confused           bool // nobody can tell how they are updated
+	namespaces         labels.Selector // nil: of any labels
+	broken             bool            // nobody can tell which pods it selects
+	confused           bool            // nobody can tell how they are updated
 
 	matched                   int // pods, as the author observed them
 	partition, maxUnavailable int
@@ -79,6 +83,10 @@ func (p *Past) newSidecarSetJudge(v *violations, w *Write, known *v1alpha1.Sidec
 	j.hash, j.withoutImage, hashErr = j.contract.Hashes(j.set)
 	j.selector, err = metav1.LabelSelectorAsSelector(j.set.Spec.Selector)
 	j.broken = hashErr != nil || err != nil || j.set.Spec.Selector == nil || j.selector.Empty()
+	if of := j.set.Spec.NamespaceSelector; of != nil {
+		j.namespaces, err = metav1.LabelSelectorAsSelector(of)
+		j.broken = j.broken || err != nil
+	}
 	j.matched = len(j.matching(w.Observed))
 	j.readStrategy()
 	return j
@@ -107,11 +115,28 @@ func (j *sidecarSetJudge) readStrategy() {
 // matching are the pods that the SidecarSet injected into and selects, by name. (SCS-1, SCS-2)
 func (j *sidecarSetJudge) matching(s *State) (found []*corev1.Pod) {
 	for _, name := range slices.Sorted(maps.Keys(s.Pods)) {
-		if pod := s.Pods[name]; j.matches(pod) {
+		if pod := s.Pods[name]; j.matches(pod, s) {
 			found = append(found, pod)
 		}
 	}
 	return found
+}
+
+// selects tells whether the SidecarSet selects a pod, whether it was injected or not.
+func (j *sidecarSetJudge) selects(pod *corev1.Pod, s *State) bool {
+	if j.broken || !active(pod) || !j.selector.Matches(labels.Set(pod.Labels)) || !j.inNamespace(pod) {
+		return false
+	}
+	if j.namespaces == nil {
+		return true
+	}
+	namespace := s.Namespaces[pod.Namespace]
+	return namespace != nil && j.namespaces.Matches(labels.Set(namespace.Labels))
+}
+
+// inNamespace tells whether a pod is in the namespace that the SidecarSet names, if it names one.
+func (j *sidecarSetJudge) inNamespace(pod *corev1.Pod) bool {
+	return j.set.Spec.Namespace == "" || j.set.Spec.Namespace == pod.Namespace
 }
 
 // hot tells whether a container of the SidecarSet is upgraded hot.
@@ -138,6 +163,13 @@ func (j *sidecarSetJudge) latest(s *State) *appsv1.ControllerRevision {
 	return found
 }
 
+// isLatest tells whether a name is that of the revision that holds the spec: of one of them,
+// where two managers have created one each.
+func (j *sidecarSetJudge) isLatest(s *State, name string) bool {
+	latest, r := j.latest(s), s.Revisions[name]
+	return latest != nil && r != nil && r.Revision == latest.Revision && metav1.IsControlledBy(r, j.set) && j.holdsSpec(r)
+}
+
 // holdsSpec tells whether a revision holds what revisions hold of the spec. (SCS-R2)
 func (j *sidecarSetJudge) holdsSpec(r *appsv1.ControllerRevision) bool {
 	held := j.set.DeepCopy()
@@ -155,11 +187,12 @@ func (j *sidecarSetJudge) historyLimit() int {
 	return max(int(ptr.Deref(j.set.Spec.RevisionHistoryLimit, 10)), 1)
 }
 
-// neededRevisions says by name for what a revision is needed. (SCS-R5)
-func (j *sidecarSetJudge) neededRevisions(s *State) map[string]string {
+// neededRevisions says by name for what a revision is needed. Pods of other namespaces than
+// that of the SidecarSet need none, but may keep one. (SCS-R5)
+func (j *sidecarSetJudge) neededRevisions(s *State, elsewhere bool) map[string]string {
 	needed := map[string]string{}
 	for _, pod := range s.Pods {
-		if active(pod) && !j.broken && j.selector.Matches(labels.Set(pod.Labels)) {
+		if active(pod) && !j.broken && j.selector.Matches(labels.Set(pod.Labels)) && (elsewhere || j.inNamespace(pod)) {
 			needed[j.record(pod, v1alpha1.SidecarSetHashAnnotation).SidecarSetControllerRevision] = "pod " + pod.Name
 		}
 	}
@@ -223,11 +256,11 @@ func (j *sidecarSetJudge) checkDropped(gone *appsv1.ControllerRevision) {
 	if j.Asked != nil && j.Asked.ResourceVersion == "" {
 		j.add(History, "deletes revision %s whatever has become of it since", gone.Name)
 	}
-	needed := j.neededRevisions(j.Known)
+	needed := j.neededRevisions(j.Known, false)
 	if why := needed[gone.Name]; why != "" {
 		j.add(History, "deletes revision %s, which is that of %s", gone.Name, why)
 	}
-	maps.Copy(needed, j.neededRevisions(j.Observed)) // before the same reconcile updated pods
+	maps.Copy(needed, j.neededRevisions(j.Observed, false)) // before the same reconcile updated pods
 	n, older := 0, 0
 	all := maps.Clone(j.Known.Revisions)
 	maps.Copy(all, j.Observed.Revisions) // also those that the same reconcile has deleted

@@ -4,6 +4,7 @@ package invariants
 
 import (
 	"encoding/json"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -15,13 +16,20 @@ import (
 
 // sidecars is what has happened to the pods of a SidecarSet.
 type sidecars struct {
-	set    *v1alpha1.SidecarSet
-	taken  map[types.UID]bool // pods that served when they got other images, and have not served since
-	spoilt map[types.UID]bool // pods whose record of updates somebody has made unreadable
+	set       *v1alpha1.SidecarSet
+	taken     map[types.UID]taking // pods that served when they got other images, and have not served since
+	spoilt    map[types.UID]bool   // pods whose record of updates somebody has made unreadable
+	selection selection
+}
+
+// taking is an update that took a pod out of service: who wrote it, and as which version.
+type taking struct {
+	by      string
+	version int64
 }
 
 func newSidecars() sidecars {
-	return sidecars{taken: map[types.UID]bool{}, spoilt: map[types.UID]bool{}}
+	return sidecars{taken: map[types.UID]taking{}, spoilt: map[types.UID]bool{}}
 }
 
 // observeSidecars takes note of a change.
@@ -29,6 +37,7 @@ func (p *Past) observeSidecars(c *Change) {
 	s := &p.sidecars
 	if set, ok := c.After.(*v1alpha1.SidecarSet); ok {
 		s.set = set
+		s.selection.observe(set, c.At)
 	}
 	pod, ok := c.After.(*corev1.Pod)
 	if !ok || s.set == nil || c.By != "" {
@@ -37,7 +46,7 @@ func (p *Past) observeSidecars(c *Change) {
 	if state := pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]; state != "" && !json.Valid([]byte(state)) {
 		s.spoilt[pod.UID] = true
 	}
-	if !s.taken[pod.UID] {
+	if _, is := s.taken[pod.UID]; !is {
 		return
 	}
 	nothing := &State{}
@@ -56,7 +65,7 @@ func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 	if observed := j.Observed.Pods[pod.Name]; observed != nil && observed.UID == pod.UID && j.isUpdated(observed) {
 		return true
 	}
-	if !j.past.sidecars.taken[pod.UID] {
+	if update, is := j.past.sidecars.taken[pod.UID]; !is || update.by != j.By && versionOf(pod) < update.version {
 		return false
 	}
 	return j.isUpdated(pod) || j.candidate(pod) && !(j.workloadUpdates(pod, j.Known.Now) && j.sidecarsServe(pod))
@@ -78,8 +87,17 @@ func (j *sidecarSetJudge) checkTaken(pod, after *corev1.Pod) {
 		j.add(Availability, "updates pod %s, which serves, and updates have taken %v out of service, maxUnavailable %d", pod.Name, out, j.maxUnavailable)
 	}
 	if !equality.Semantic.DeepEqual(pod.Spec, after.Spec) { // otherwise nothing stops
-		j.past.sidecars.taken[pod.UID] = true
+		j.past.sidecars.taken[pod.UID] = taking{j.By, versionOf(after)}
 	}
+}
+
+// versionOf is the resourceVersion of a pod, 0 where it is no number.
+func versionOf(pod *corev1.Pod) int64 {
+	version, err := strconv.ParseInt(pod.ResourceVersion, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return version
 }
 
 // checkLeft: so many of the pods that could be updated as the partition says stay. (SCS-7)

@@ -9,18 +9,23 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // matches tells whether a pod is one of the SidecarSet. (SCS-1, SCS-2)
-func (j *sidecarSetJudge) matches(pod *corev1.Pod) bool {
-	if j.broken || !active(pod) || !j.selector.Matches(labels.Set(pod.Labels)) ||
-		!slices.Contains(strings.Split(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], ","), j.set.Name) {
-		return false
-	}
+func (j *sidecarSetJudge) matches(pod *corev1.Pod, s *State) bool {
+	return j.selects(pod, s) && j.listed(pod) && j.complete(pod)
+}
+
+// listed tells whether a pod says that the SidecarSet was injected.
+func (j *sidecarSetJudge) listed(pod *corev1.Pod) bool {
+	return slices.Contains(strings.Split(pod.Annotations[v1alpha1.SidecarSetInjectedListAnnotation], ","), j.set.Name)
+}
+
+// complete tells whether a pod has all that the SidecarSet injects.
+func (j *sidecarSetJudge) complete(pod *corev1.Pod) bool {
 	for i := range j.set.Spec.Containers {
 		c := &j.set.Spec.Containers[i]
 		for _, name := range namesOf(c) {

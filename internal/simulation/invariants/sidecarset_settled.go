@@ -18,6 +18,7 @@ func (j *sidecarSetJudge) checkStatus() {
 		j.add(Spec, "%s of SidecarSet %s/%s", j.Verb, j.name(), j.Subresource)
 		return
 	}
+	j.past.sidecars.selection.tell(j)
 	if j.countsNothing(&after.Status) {
 		return
 	}
@@ -71,10 +72,10 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 		return nil
 	}
 	j := p.newSidecarSetJudge(&v, &Write{Known: s, Truth: s, Observed: s}, set)
+	if j.broken || j.confused {
+		j.checkCondition(v1alpha1.SidecarSetFailedUpdatePod, corev1.ConditionTrue, "")
+	}
 	if j.broken {
-		if len(set.Status.Conditions) == 0 {
-			v.add(Status, "nobody can tell what the spec selects, and no condition says so")
-		}
 		return v
 	}
 	latest := j.latest(s)
@@ -84,7 +85,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	case latest == nil:
 		v.add(Settled, "there is no revision of the spec")
 		return v
-	case set.Status.LatestRevision != latest.Name:
+	case !j.isLatest(s, set.Status.LatestRevision):
 		v.add(Status, "latestRevision is %q, want %s", set.Status.LatestRevision, latest.Name)
 	}
 	if set.Status.ObservedGeneration != set.Generation {
@@ -92,7 +93,8 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 	}
 	j.checkCounts(&set.Status, s)
 	j.checkHistory(s)
-	if len(s.Refused) > 0 {
+	j.checkReported(s)
+	if s.refuses("patch", "pods") {
 		return v
 	}
 	for _, pod := range j.matching(s) {
@@ -107,7 +109,7 @@ func (p *Past) SidecarSetSettled(s *State, pushed bool) []Violation {
 
 // checkHistory: no more revisions are left than the limit and those that are needed. (SCS-R5)
 func (j *sidecarSetJudge) checkHistory(s *State) {
-	needed, n, unneeded := j.neededRevisions(s), 0, 0
+	needed, n, unneeded := j.neededRevisions(s, true), 0, 0
 	for name, r := range s.Revisions {
 		if !owns(j.set.UID, r) {
 			continue

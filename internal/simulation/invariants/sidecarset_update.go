@@ -25,7 +25,7 @@ func (j *sidecarSetJudge) checkPod() {
 	if j.Asked == nil || j.Asked.ResourceVersion == "" { // others write these records too
 		j.add(InPlace, "patches pod %s whatever has become of it since", before.Name)
 	}
-	if !j.matches(before) {
+	if !j.matches(before, j.Known) {
 		j.add(Ownership, "patches pod %s, which is not one of the SidecarSet", before.Name)
 		return
 	}
@@ -231,6 +231,7 @@ func (j *sidecarSetJudge) checkUpdate(before, after *corev1.Pod) {
 		j.checkFlip(before, after, c)
 	}
 	j.checkTaken(before, after)
+	j.checkOrder(before)
 	j.checkLeft(before)
 }
 
@@ -248,11 +249,11 @@ func (j *sidecarSetJudge) checkRecord(after *corev1.Pod) {
 	if age := j.Known.Now.Sub(record.UpdateTimestamp.Time); age < 0 || age > hidden {
 		j.add(InPlace, "records in pod %s that it was updated at %v, and it is %v", after.Name, record.UpdateTimestamp, j.Known.Now)
 	}
-	latest := j.latest(j.Known)
-	if latest == nil { // it was written, and the answer lost
-		latest = j.latest(j.Truth)
+	known := j.Known
+	if j.latest(known) == nil { // it was written, and the answer lost
+		known = j.Truth
 	}
-	if latest == nil || record.SidecarSetControllerRevision != latest.Name {
+	if !j.isLatest(known, record.SidecarSetControllerRevision) {
 		j.add(History, "records revision %q in pod %s, which does not hold the spec", record.SidecarSetControllerRevision, after.Name)
 	}
 }

@@ -32,6 +32,8 @@ type State struct {
 	Revisions map[string]*appsv1.ControllerRevision
 	// Nodes are those of the cluster, empty where they are nobody's concern.
 	Nodes map[string]*corev1.Node
+	// Namespaces are those of the cluster, empty where they are nobody's concern.
+	Namespaces map[string]*corev1.Namespace
 	// Version is how far the API server was at that moment; 0 where nobody can tell.
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// checkOrder: pods are updated in their order, from which the partition leaves the last,
+// and maxUnavailable holds back those that serve behind others that do. Where something
+// keeps one of them from its turn, nobody can tell. (SCS-7 to SCS-10)
+func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
+	matched := j.matching(j.Observed)
+	var candidates []*corev1.Pod
+	for _, other := range matched {
+		if !j.candidate(other) {
+			continue
+		}
+		if j.Known.Failed[other.Name] || !j.inTurn(other) {
+			return
+		}
+		candidates = append(candidates, other)
+	}
+	order := j.contract.Order(j.set, candidates, matched)
+	at := slices.IndexFunc(order, func(other *corev1.Pod) bool { return other.UID == pod.UID })
+	if at < 0 {
+		return
+	}
+	var names []string
+	serving := 0
+	for _, other := range order[:at] {
+		if names = append(names, other.Name); inService(other) {
+			serving++
+		}
+	}
+	if at >= len(order)-j.partition {
+		j.add(Order, "updates pod %s, of %d pods %v go before it, partition %d", pod.Name, len(order), names, j.partition)
+	}
+	if inService(order[at]) && serving >= j.maxUnavailable {
+		j.add(Order, "updates pod %s, which serves, %v go before it and %d of them serve, maxUnavailable %d", pod.Name, names, serving, j.maxUnavailable)
+	}
+}
+
+// inTurn tells whether nothing holds back the update of a pod but the order.
+func (j *sidecarSetJudge) inTurn(pod *corev1.Pod) bool {
+	return j.consistent(pod) && !j.flipping(pod) && !j.workloadUpdates(pod, j.Known.Now)
+}
