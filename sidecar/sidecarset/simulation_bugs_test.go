@@ -38,29 +38,30 @@ func TestSimulationFindsBugs(t *testing.T) {
 		seed   uint64
 		bug    bug
 	}{
-		{"maxUnavailable is one too many", invariants.Availability, 0, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+		{"maxUnavailable is one too many", invariants.Availability, 3, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
 			s.MaxUnavailable = ptr.To(intstr.FromInt(scaled(s.MaxUnavailable, 1, matched, true) + 1))
 		})},
-		{"maxUnavailable is rounded down", invariants.Settled, 21, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+		{"maxUnavailable is rounded down", invariants.Settled, 33, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
 			s.MaxUnavailable = ptr.To(intstr.FromInt(scaled(s.MaxUnavailable, 1, matched, false)))
 		})},
 		{"pods of an update before are not counted", invariants.Availability, 3, bug{Often: updateInTurn, Reconciler: misreading(forgetStates)}},
 		{"the partition is ignored", invariants.Partition, 15, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Partition = nil })},
-		{"the partition is one too small", invariants.Partition, 15, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+		{"the partition is one too small", invariants.Partition, 22, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
 			s.Partition = ptr.To(intstr.FromInt(max(scaled(s.Partition, 0, matched, false)-1, 0)))
 		})},
-		{"the partition is rounded up", invariants.Settled, 1, oftener(updatePart, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
+		{"the partition is rounded up", invariants.Settled, 3, oftener(updatePart, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, matched int) {
 			s.Partition = ptr.To(intstr.FromInt(scaled(s.Partition, 0, matched, true)))
 		}))},
-		{"the selector of the update is ignored", invariants.Partition, 19, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Selector = nil })},
-		{"paused is ignored", invariants.Paused, 18, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Paused = false })},
-		{"NotUpdate is ignored", invariants.Needless, 0, oftener(updateNone, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Type = "" }))},
+		{"the selector of the update is ignored", invariants.Partition, 21, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Selector = nil })},
+		{"paused is ignored", invariants.Paused, 19, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Paused = false })},
+		{"NotUpdate is ignored", invariants.Needless, 3, oftener(updateNone, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.Type = "" }))},
 		{"those that are ready for longer go first", invariants.Order, 0, bug{Often: updateInTurn, Reconciler: misreading(readyInReverse)}},
-		{"the namespace is ignored", invariants.Ownership, 0, oftener(updateElsewhere, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"pods are not scattered", invariants.Order, 22, oftener(updateScattered, inStrategy(func(s *v1alpha1.SidecarSetUpdateStrategy, _ int) { s.ScatterStrategy = nil }))},
+		{"the namespace is ignored", invariants.Ownership, 21, oftener(updateElsewhere, bug{Reconciler: misreading(func(s *Snapshot) {
 			s.Set.Spec.Namespace, s.Set.Spec.NamespaceSelector = "", nil
 		})})},
-		{"pods that cannot be updated in place are not told", invariants.Status, 0, inPlan(keepSilent(v1alpha1.SidecarSetNotUpgradable, "containers["))},
-		{"pods with another native sidecar are not told", invariants.Status, 0, inPlan(keepSilent(v1alpha1.SidecarSetNotUpgradable, "initContainers["))},
+		{"pods that cannot be updated in place are not told", invariants.Status, 7, inPlan(keepSilent(v1alpha1.SidecarSetNotUpgradable, "containers["))},
+		{"pods with another native sidecar are not told", invariants.Status, 6, inPlan(keepSilent(v1alpha1.SidecarSetNotUpgradable, "initContainers["))},
 		{"pods that lack the sidecars are not told", invariants.Status, 0, inPlan(keepSilent(v1alpha1.SidecarSetInjected, ""))},
 		{"pods that lack the sidecars are forgotten", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
 			if p.Status != nil && p.Status.Selection != nil {
@@ -71,7 +72,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			u := s.Set.Spec.UpdateStrategy.MaxUnavailable
 			return p.Kind != rollout.PatchUpdateInPlace || scaled(u, 1, len(s.Pods), true) > 0
 		}))},
-		{"what cannot be updated in place is", invariants.InPlace, 2, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"what cannot be updated in place is", invariants.InPlace, 7, bug{Reconciler: misreading(func(s *Snapshot) {
 			hashes, err := injection.HashesOf(s.Set)
 			eachPod(s, func(pod *corev1.Pod) {
 				records, _ := injection.Records(pod, v1alpha1.SidecarSetHashWithoutImageAnnotation)
@@ -112,7 +113,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 			}
 			return true
 		})},
-		{"hot containers are emptied before the new ones serve", invariants.Hot, 1, inPlan(emptyEarly)},
+		{"hot containers are emptied before the new ones serve", invariants.Hot, 3, inPlan(emptyEarly)},
 		{"the working container is emptied", invariants.Hot, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool {
 			for _, name := range slices.Sorted(maps.Keys(p.Patch.Images)) {
 				if image := p.Patch.Images[name]; p.Kind == PatchReset {
@@ -151,10 +152,10 @@ func TestSimulationFindsBugs(t *testing.T) {
 			s.Set.ResourceVersion = fmt.Sprint(s.Set.Generation)
 		})}},
 		{"hot containers are never emptied", invariants.Settled, 0, inPatches(func(_ *Snapshot, p *rollout.PodPatch) bool { return p.Kind != PatchReset })},
-		{"the update of the workload is not waited for", invariants.Exclusive, 1, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"the update of the workload is not waited for", invariants.Exclusive, 3, bug{Reconciler: misreading(func(s *Snapshot) {
 			eachPod(s, func(pod *corev1.Pod) { delete(pod.Annotations, inplacev1alpha1.StateAnnotation) })
 		})}},
-		{"the update of the workload is waited for for ever", invariants.Settled, 19, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"the update of the workload is waited for for ever", invariants.Settled, 27, bug{Reconciler: misreading(func(s *Snapshot) {
 			eachPod(s, func(pod *corev1.Pod) {
 				var state map[string]any
 				if json.Unmarshal([]byte(pod.Annotations[inplacev1alpha1.StateAnnotation]), &state) == nil && state != nil {
@@ -163,8 +164,8 @@ func TestSimulationFindsBugs(t *testing.T) {
 				}
 			})
 		})}},
-		{"nothing is enqueued when the workload has had its time", invariants.Settled, 19, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
-		{"pods that are deleted in the middle of their update are waited for", invariants.Settled, 1, bug{Reconciler: func(r *Reconciler) {
+		{"nothing is enqueued when the workload has had its time", invariants.Settled, 11, inPlan(func(_ *Snapshot, p *Plan) { p.RequeueAfter = 0 })},
+		{"pods that are deleted in the middle of their update are waited for", invariants.Settled, 8, bug{Reconciler: func(r *Reconciler) {
 			misreading(remember(map[string]*corev1.Pod{}))(r)
 		}}},
 		{"pods that have ended are updated", invariants.Ownership, 0, bug{Reconciler: misreading(func(s *Snapshot) {
@@ -177,7 +178,7 @@ func TestSimulationFindsBugs(t *testing.T) {
 		{"the revision that is injected is deleted", invariants.History, 5, bug{Often: injectVersions, Reconciler: misreading(func(s *Snapshot) {
 			s.Set.Spec.InjectionStrategy.Revision = nil
 		})}},
-		{"the history is one too short", invariants.History, 1, bug{Reconciler: misreading(func(s *Snapshot) {
+		{"the history is one too short", invariants.History, 10, bug{Reconciler: misreading(func(s *Snapshot) {
 			s.Set.Spec.RevisionHistoryLimit = ptr.To(ptr.Deref(s.Set.Spec.RevisionHistoryLimit, 10) - 1)
 		})}},
 		{"hot containers that are not emptied count as ready", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {

@@ -238,6 +238,16 @@ func readyInReverse(s *Snapshot) {
 	})
 }
 
+// updateScattered updates a half of pods that are scattered by their label.
+func updateScattered(u *simulation.User, r *rand.Rand) {
+	pods := u.Pods()
+	for i, pod := range pods {
+		u.PatchPod(pod.Name, fmt.Sprintf(`{"metadata":{"labels":{"ring":%q}}}`, []string{"a", "b"}[2*i/len(pods)]))
+	}
+	u.Edit(`{"spec":{"updateStrategy":{"type":"RollingUpdate","maxUnavailable":"100%","partition":"50%","paused":false,"selector":null,"scatterStrategy":[{"key":"ring","value":"*"}]}}}`)
+	editContainers(u, func(c *v1alpha1.SidecarContainer) { c.Image = fmt.Sprint(c.Name, ":", 1+r.IntN(9)) })
+}
+
 // updateNone asks for updates, and for none.
 func updateNone(u *simulation.User, r *rand.Rand) {
 	if r.IntN(2) == 0 {

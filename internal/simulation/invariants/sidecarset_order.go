@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
 )
 
 // checkOrder: pods are updated in their order, from which the partition leaves the last,
@@ -43,7 +45,18 @@ func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
 	}
 }
 
-// inTurn tells whether nothing holds back the update of a pod but the order.
+// inTurn tells whether nothing holds back the update of a pod but the order: no update before,
+// nor one of its workload. (SCS-6, SCS-19, SCS-20)
 func (j *sidecarSetJudge) inTurn(pod *corev1.Pod) bool {
-	return j.consistent(pod) && !j.flipping(pod) && !j.workloadUpdates(pod, j.Known.Now)
+	if pod.Annotations[inplacev1alpha1.StateAnnotation] != "" && (!inService(pod) || inGrace(pod) || !runs(pod)) {
+		return false
+	}
+	for i := range j.set.Spec.Containers {
+		for _, name := range namesOf(&j.set.Spec.Containers[i]) {
+			if goesOn(pod, name) && !j.took(pod, name) {
+				return false
+			}
+		}
+	}
+	return !j.flipping(pod)
 }
