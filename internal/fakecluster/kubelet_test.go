@@ -89,7 +89,7 @@ func TestKubeletStopsContainers(t *testing.T) {
 	var ids []string
 	for _, image := range []string{"main:1", "main:nopull", "main:1"} {
 		pod.Spec.Containers[0].Image = image
-		if pod, err = pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time nothing changes
