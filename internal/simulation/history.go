@@ -364,6 +364,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
 		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused
+		w.Known.EverFailed = r.process.everFailed
 		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
 	}
 	for _, v := range h.judge.Write(w) {

@@ -35,6 +35,8 @@ type Process struct {
 	// passedOver are the pods that it has failed to patch or to delete and may pass over
 	// until it has, by name.
 	passedOver map[string]bool
+	// everFailed are the pods that it has ever failed to patch or to delete, by name.
+	everFailed map[string]bool
 
 	dirty    bool      // something has changed since the last reconcile began
 	due      time.Time // when another reconcile is due; zero: never
@@ -60,9 +62,10 @@ func (p *Process) Kubernetes() (kubernetes.Interface, error) {
 // passOver remembers whether the last patch or deletion of a pod has failed.
 func (p *Process) passOver(pod string, failed bool) {
 	if p.passedOver == nil {
-		p.passedOver = map[string]bool{}
+		p.passedOver, p.everFailed = map[string]bool{}, map[string]bool{}
 	}
 	p.passedOver[pod] = failed
+	p.everFailed[pod] = p.everFailed[pod] || failed
 }
 
 // Informer returns the informer of a resource. It never runs: what its cache

@@ -20,7 +20,7 @@ func (j *sidecarSetJudge) checkOrder(pod *corev1.Pod) {
 		if !j.candidate(other) {
 			continue
 		}
-		if j.Known.Failed[other.Name] || !j.inTurn(other) {
+		if j.Known.Failed[other.Name] || j.Known.EverFailed[other.Name] || !j.inTurn(other) { // those that failed go last (SCS-15)
 			return
 		}
 		candidates = append(candidates, other)

@@ -62,8 +62,13 @@ func (j *sidecarSetJudge) outOfService(pod *corev1.Pod) bool {
 	if j.available(pod) {
 		return false
 	}
-	if observed := j.Observed.Pods[pod.Name]; observed != nil && observed.UID == pod.UID && j.isUpdated(observed) {
-		return true
+	if observed := j.Observed.Pods[pod.Name]; observed != nil && observed.UID == pod.UID {
+		if j.isUpdated(observed) {
+			return true
+		}
+		if j.past.sidecars.spoilt[pod.UID] && !inService(observed) && !j.hasState(observed) {
+			return false // nobody can tell that it was updated before
+		}
 	}
 	if update, is := j.past.sidecars.taken[pod.UID]; !is || update.by != j.By && versionOf(pod) < update.version {
 		return false

@@ -98,10 +98,20 @@ func (j *sidecarSetJudge) took(pod *corev1.Pod, name string) bool {
 
 // recorded tells whether the record says that the image of a container was replaced.
 func (j *sidecarSetJudge) recorded(pod *corev1.Pod, name string) bool {
-	var states map[string]v1alpha1.SidecarSetInPlaceUpdateState
-	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise nothing is
-	_, is := states[j.set.Name].LastContainerStatuses[name]
+	_, is := j.states(pod)[j.set.Name].LastContainerStatuses[name]
 	return is
+}
+
+// hasState tells whether the record says that the SidecarSet has replaced images in a pod.
+func (j *sidecarSetJudge) hasState(pod *corev1.Pod) bool {
+	_, is := j.states(pod)[j.set.Name]
+	return is
+}
+
+// states are the records of updates in a pod, none where they cannot be read.
+func (j *sidecarSetJudge) states(pod *corev1.Pod) (states map[string]v1alpha1.SidecarSetInPlaceUpdateState) {
+	_ = json.Unmarshal([]byte(pod.Annotations[v1alpha1.SidecarSetInPlaceUpdateStateAnnotation]), &states) // otherwise none
+	return states
 }
 
 // serving tells whether a container serves with an image, and goes on while that stands.
