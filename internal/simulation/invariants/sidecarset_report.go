@@ -50,9 +50,10 @@ func (s *selection) observe(set *v1alpha1.SidecarSet, at time.Time) {
 	}
 }
 
-// tell takes note of a write of the status.
+// tell takes note of a write of the status. Without a revision of the spec, or where the answer
+// to its creation was lost, it does not say what is selected.
 func (s *selection) tell(j *sidecarSetJudge) {
-	if s.told.IsZero() && !j.broken && j.set.UID == s.uid && selectionOf(j.Known.Workload.(*v1alpha1.SidecarSet)) == s.present && j.latest(j.Known) != nil {
+	if s.told.IsZero() && !j.broken && j.set.UID == s.uid && selectionOf(j.Known.Workload.(*v1alpha1.SidecarSet)) == s.present && j.latest(j.Observed) != nil {
 		s.told = j.Truth.Now
 	}
 }
