@@ -37,8 +37,8 @@ type history struct {
 	kube     kubernetes.Interface
 	kubelet  *fakecluster.Kubelet
 
-	judge  Judge
-	judged map[string]int // the changes that the judge has seen, by resource
+	kinds  []*kind        // the workload's first
+	judged map[string]int // the changes that the judges have seen, by resource
 
 	policies     []policy
 	policiesStay bool // however long they were meant to stand
@@ -76,7 +76,7 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
-			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}}
+			kinds: w.kinds(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}}
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -103,17 +103,18 @@ func (h *history) play(steps int) error {
 
 // begin fills the cluster: the workload, and a process that runs its controller.
 func (h *history) begin() error {
-	h.server = fakecluster.New(nil, h.workload.Resource)
-	h.server.ProtectClaims()
-	for resource, empty := range map[string]func() Object{
-		pods:      func() Object { return &corev1.Pod{} },
-		claims:    func() Object { return &corev1.PersistentVolumeClaim{} },
-		revisions: func() Object { return &appsv1.ControllerRevision{} },
-
-		h.workload.Resource.Name: h.workload.Empty,
-	} {
-		h.records[resource] = newRecord(resource, empty)
+	h.records = map[string]*record{
+		pods:      newRecord(pods, func() Object { return &corev1.Pod{} }),
+		claims:    newRecord(claims, func() Object { return &corev1.PersistentVolumeClaim{} }),
+		revisions: newRecord(revisions, func() Object { return &appsv1.ControllerRevision{} }),
 	}
+	var resources []fakecluster.Resource
+	for _, k := range h.kinds {
+		resources = append(resources, k.Resource)
+		h.records[k.Resource.Name] = newRecord(k.Resource.Name, k.Empty)
+	}
+	h.server = fakecluster.New(nil, resources...)
+	h.server.ProtectClaims()
 	if h.hasNodes() {
 		h.records[nodes] = newRecord(nodes, func() Object { return &corev1.Node{} })
 	}
@@ -130,19 +131,26 @@ func (h *history) begin() error {
 	if err := h.joinAll(); err != nil {
 		return err
 	}
-	if err := h.create(); err != nil {
-		return err
+	for _, k := range h.kinds {
+		if err := h.create(k); err != nil {
+			return err
+		}
 	}
 	if err := h.follow(); err != nil {
 		return err
 	}
 	if h.workload.Populate != nil {
-		h.workload.Populate(h.user(), h.random(0))
+		h.workload.Populate(h.user(h.kinds[0]), h.random(0))
 		if err := h.follow(); err != nil {
 			return err
 		}
 	}
-	return h.start()
+	for _, k := range h.kinds {
+		if err := h.start(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // before has the requests of processes wait for their turn.
@@ -181,16 +189,16 @@ func (h *history) follow() error {
 	return nil
 }
 
-// start starts a process, whose caches begin with what there is.
-func (h *history) start() error {
+// start starts a process of a kind, whose caches begin with what there is.
+func (h *history) start(k *kind) error {
 	h.started++
-	p := &Process{Name: fmt.Sprint("controller-", h.started), Seed: h.seed, history: h, replicas: map[string]*replica{}, dirty: true}
+	p := &Process{Name: fmt.Sprint("controller-", h.started), Seed: h.seed, history: h, kind: k, replicas: map[string]*replica{}, dirty: true}
 	p.Config = h.server.Config(p.Name)
 	for resource, record := range h.records {
 		p.replicas[resource] = newReplica(record)
 	}
 	var err error
-	if p.controller, err = h.workload.Start(p); err != nil {
+	if p.controller, err = k.Start(p); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
 	for _, replica := range p.replicas {
@@ -247,7 +255,7 @@ func (h *history) settle() error {
 
 // serve lets a request meet its fate, and judges what it did.
 func (h *history) serve(r *request, f fate) error {
-	h.showJudge("")
+	h.showJudges(nil)
 	h.sent++
 	if r.Verb == "get" {
 		h.reads++
@@ -290,12 +298,13 @@ func (h *history) serve(r *request, f fate) error {
 			h.judgeWrite(r, positions[resource])
 		}
 	}
-	h.showJudge(r.process.Name)
+	h.showJudges(r.process)
 	return nil
 }
 
-// showJudge shows the judge what has changed since it was called last.
-func (h *history) showJudge(by string) {
+// showJudges shows the judges what has changed since it was called last. A process is
+// somebody else to the judges of other kinds; nil is to all.
+func (h *history) showJudges(by *Process) {
 	type seen struct {
 		resource string
 		*change
@@ -307,19 +316,23 @@ func (h *history) showJudge(by string) {
 		}
 		h.judged[resource] = len(record.changes)
 	}
-	if h.judge.Observe == nil {
-		return
-	}
 	slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.version, b.version) })
 	for _, s := range all {
-		c := &invariants.Change{At: s.at, By: by, Resource: s.resource}
+		c := invariants.Change{At: s.at, Resource: s.resource}
 		if s.before != nil {
 			c.Before = s.before
 		}
 		if !s.gone {
 			c.After = s.object
 		}
-		h.judge.Observe(c)
+		for _, k := range h.kinds {
+			if c.By = ""; by != nil && by.kind == k {
+				c.By = by.Name
+			}
+			if observed := c; k.judge.Observe != nil {
+				k.judge.Observe(&observed)
+			}
+		}
 	}
 }
 
@@ -330,7 +343,7 @@ func (h *history) judgeWrite(r *request, position int) {
 	for resource, record := range h.records {
 		objects[resource] = maps.Clone(record.objects)
 	}
-	name := c.object.GetName()
+	name, workload := c.object.GetName(), r.process.kind.Resource.Name
 	delete(objects[r.Resource], name)
 	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
 	if c.before != nil {
@@ -340,14 +353,14 @@ func (h *history) judgeWrite(r *request, position int) {
 	if !c.gone {
 		w.After = c.object
 	}
-	w.Truth = state(time.Now(), h.workload.Resource.Name, objects)
+	w.Truth = state(time.Now(), workload, objects)
 	w.Truth.Created = h.records[pods].created
 	if known := r.process.known; known != nil {
-		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
+		w.Known = state(known.at, workload, known.objects)
 		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused
-		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
+		w.Observed = state(known.at, workload, known.observed)
 	}
-	for _, v := range h.judge.Write(w) {
+	for _, v := range r.process.kind.judge.Write(w) {
 		h.violate(v.Invariant, "%s: %s", r, v.Message)
 	}
 	r.process.wrote(r.Resource, position)
