@@ -86,7 +86,7 @@ bench: ## Run the benchmarks of the library.
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m
-SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset
+SOAKED   := ./workloads/cloneset ./workloads/statefulset ./workloads/daemonset ./workloads/broadcastjob ./sidecar/sidecarset ./internal/simulation/together
 
 .PHONY: soak
 soak: ## Play random histories of workloads on all cores. Takes DURATION=10m and SEED=1.

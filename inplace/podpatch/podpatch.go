@@ -9,6 +9,9 @@
 package podpatch
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,6 +50,10 @@ type Patch struct {
 	// when the pod has changed since it was read. Needed where the new value
 	// was computed from an old one that others write too.
 	IfUnchanged bool
+	// Throughout makes it refuse the second write, too, when the pod has changed since the
+	// first; who sends it may do so again where the patch still Holds. It means nothing
+	// without IfUnchanged.
+	Throughout bool
 }
 
 // Write is one PATCH request for a pod.
@@ -56,6 +63,31 @@ type Write struct {
 	// Data is a strategic-merge patch. It names the pod's UID, so that it
 	// cannot hit another pod of the same name.
 	Data []byte
+	// Chained says that the write is to be sent as On returns it, for the resourceVersion
+	// in the answer to the one before.
+	Chained bool
+}
+
+// On returns a write that is refused with a conflict unless the pod has that
+// resourceVersion. It fails where Data is none that Writes has made.
+func (w Write) On(resourceVersion string) (Write, error) {
+	var data struct {
+		Metadata map[string]any `json:"metadata"`
+		Spec     any            `json:"spec,omitempty"`
+		Status   any            `json:"status,omitempty"`
+	}
+	err := json.Unmarshal(w.Data, &data)
+	if err == nil && data.Metadata == nil {
+		err = errors.New("it has no metadata")
+	}
+	if err == nil {
+		data.Metadata["resourceVersion"] = resourceVersion
+		w.Data, err = json.Marshal(data)
+	}
+	if err != nil {
+		return w, fmt.Errorf("make the patch %s conditional: %w", w.Data, err)
+	}
+	return w, nil
 }
 
 // Empty tells whether the patch asks for nothing at all.

@@ -41,7 +41,10 @@ func (p Patch) String() string {
 	for _, container := range slices.Sorted(maps.Keys(p.Images)) {
 		add("set image of container %s to %s", container, p.Images[container])
 	}
-	if p.IfUnchanged {
+	switch {
+	case p.IfUnchanged && p.Throughout:
+		add("only if the pod is as it was read, and stays so")
+	case p.IfUnchanged:
 		add("only if the pod is as it was read")
 	}
 	return strings.Join(lines, "\n")

@@ -48,4 +48,8 @@ only if the pod is as it was read`, "\n")
 	if diff := cmp.Diff(want, strings.Split(p.String(), "\n")); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
+	p.Throughout = true
+	if !strings.HasSuffix(p.String(), "\nonly if the pod is as it was read, and stays so") {
+		t.Errorf("throughout: %s", p.String())
+	}
 }

@@ -5,6 +5,8 @@ package podpatch
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,7 +38,11 @@ func (p *Patch) Writes(pod *corev1.Pod) ([]Write, error) {
 	}
 	if whole || len(conditions) == 0 && len(meta) > 0 {
 		w := body{Metadata: meta, Spec: spec}
-		return w.append(writes, "", pod, p.IfUnchanged && len(writes) == 0)
+		second := len(writes) > 0
+		if writes, err = w.append(writes, "", pod, p.IfUnchanged && !second); err != nil {
+			return nil, err
+		}
+		writes[len(writes)-1].Chained = second && p.IfUnchanged && p.Throughout
 	}
 	return writes, nil
 }
@@ -119,6 +125,31 @@ func (p *Patch) conditions(pod *corev1.Pod) []conditionBody {
 		})
 	}
 	return out
+}
+
+// Holds tells whether a pod on whose status the first write of the patch was made is still
+// what the patch was made for, so that the second can follow (see Throughout): it has the
+// labels, annotations and images with which it was read, the same containers run, and the
+// conditions of the patch have their status.
+func (p *Patch) Holds(read, live *corev1.Pod) bool {
+	if live.UID != read.UID || (live.DeletionTimestamp == nil) != (read.DeletionTimestamp == nil) ||
+		!maps.Equal(live.Labels, read.Labels) || !maps.Equal(live.Annotations, read.Annotations) {
+		return false
+	}
+	sameImage := func(a, b corev1.Container) bool { return a.Name == b.Name && a.Image == b.Image }
+	sameContainer := func(a, b corev1.ContainerStatus) bool {
+		return a.Name == b.Name && a.ContainerID == b.ContainerID && a.ImageID == b.ImageID && a.Image == b.Image
+	}
+	for i := range p.Conditions {
+		have := func(c corev1.PodCondition) bool {
+			return c.Type == p.Conditions[i].Type && c.Status == p.Conditions[i].Status
+		}
+		if !slices.ContainsFunc(live.Status.Conditions, have) {
+			return false
+		}
+	}
+	return slices.EqualFunc(live.Spec.Containers, read.Spec.Containers, sameImage) &&
+		slices.EqualFunc(live.Status.ContainerStatuses, read.Status.ContainerStatuses, sameContainer)
 }
 
 func stands(pod *corev1.Pod, c *corev1.PodCondition) bool {

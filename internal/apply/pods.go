@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/inplace/podpatch"
@@ -151,8 +152,9 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 			return fmt.Errorf("patch pod %s (%s): %w", p.nameOf(pod), patch.Kind, err)
 		}
 	}
+	version := ""
 	for _, w := range writes {
-		version, err := p.Pods.Patch(ctx, pod, w.Subresource, types.StrategicMergePatchType, w.Data)
+		version, err = p.sendPatch(ctx, patch, w, version)
 		if patch.Kind.AffectsAvailability() {
 			p.podWrites.ended(pod, err)
 		}
@@ -171,6 +173,32 @@ func (p *Sync) patchPod(ctx context.Context, patch *rollout.PodPatch) error {
 		p.recordOutcome(Outcome{Action: action, Pod: p.nameOf(pod)})
 	}
 	return nil
+}
+
+// mostReads is how often a pod is read again between the writes of a patch.
+const mostReads = 3
+
+// sendPatch sends a write of a patch, and returns the resourceVersion of the pod then. One
+// that is chained to the write before, which returned a version, is sent again where what
+// the patch follows from has not changed since: kubelets report on a pod at any time.
+func (p *Sync) sendPatch(ctx context.Context, patch *rollout.PodPatch, w podpatch.Write, version string) (string, error) {
+	for reads := 0; ; reads++ {
+		chained, err := w, error(nil)
+		if w.Chained {
+			chained, err = w.On(version)
+		}
+		if err == nil {
+			version, err = p.Pods.Patch(ctx, patch.Pod, w.Subresource, types.StrategicMergePatchType, chained.Data)
+		}
+		if !w.Chained || !apierrors.IsConflict(err) || reads == mostReads {
+			return version, err
+		}
+		live, readErr := p.Kubernetes.CoreV1().Pods(patch.Pod.Namespace).Get(ctx, patch.Pod.Name, metav1.GetOptions{})
+		if readErr != nil || !patch.Patch.Holds(patch.Pod, live) {
+			return "", err
+		}
+		version = live.ResourceVersion
+	}
 }
 
 // WritePod sends one patch of a pod. One that is gone is no error. The errors of others

@@ -259,6 +259,55 @@ func TestPatchPods(t *testing.T) {
 	}
 }
 
+// The second write of a patch holds while what the patch follows from stays as it was, where
+// the patch says so, whatever else is reported of the pod. (IP-33)
+func TestPatchesThatHoldThroughout(t *testing.T) {
+	ready := func(pod *corev1.Pod) {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: "False", Reason: pod.ResourceVersion})
+	}
+	const get, status, spec = "get pods web-0", "patch pods/status web-0", "patch pods web-0"
+	for _, test := range []struct {
+		name     string
+		change   func(*corev1.Pod)
+		times    int
+		want     []string
+		conflict bool
+	}{
+		{"nothing changes", nil, 0, []string{spec, status}, false},
+		{"the kubelet reports", ready, 1, []string{get, spec, spec, status}, false},
+		{"it reports all the time", ready, 9, []string{get, get, get, spec, spec, spec, spec, status}, true},
+		{"a container is restarted", func(pod *corev1.Pod) {
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", ContainerID: "2"}}
+		}, 1, []string{get, spec, status}, true},
+		{"another one puts the pod back", func(pod *corev1.Pod) { pod.Status.Conditions = nil }, 1, []string{get, spec, status}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newFixture(t)
+			patch := &podpatch.Patch{IfUnchanged: true, Throughout: true}
+			patch.SetCondition(corev1.PodCondition{Type: "A", Status: "False"})
+			patch.SetImage("main", "nginx:2")
+			patches := []rollout.PodPatch{{Pod: s.existing("web-0")[0], Patch: patch, Kind: rollout.PatchUpdateInPlace}}
+			times := test.times
+			s.FailBefore(func(r fakecluster.Request) error {
+				if r.User != "controller" || r.String() != "patch pods" || times == 0 {
+					return nil
+				}
+				times--
+				pod, err := s.user.CoreV1().Pods("shop").Get(t.Context(), "web-0", metav1.GetOptions{})
+				s.must(err)
+				test.change(pod)
+				_, err = s.user.CoreV1().Pods("shop").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
+				s.must(err)
+				return nil
+			})
+			err := s.PatchPods(t.Context(), patches, nil)
+			if diff := cmp.Diff(test.want, s.requests()); diff != "" || apierrors.IsConflict(err) != test.conflict || err != nil && !test.conflict {
+				t.Errorf("error %v, requests (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
 func TestOneFailureDoesNotStopTheOthers(t *testing.T) {
 	s := newFixture(t)
 	pods := s.existing("web-0", "web-1", "web-2", "web-3", "web-4")

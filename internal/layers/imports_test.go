@@ -36,7 +36,7 @@ var furtherModules = map[string]string{
 // testPackages are for tests alone: no other package imports them, and they may
 // use what tests use.
 var testPackages = modules("internal/typedclient/clienttest", "internal/fakecluster", "internal/fakecluster/mutation", "internal/fakecluster/fixture", "internal/conformance", "internal/fakecri",
-	"internal/simulation", "internal/simulation/invariants", "internal/scenario", "workloads/fakecluster")
+	"internal/simulation", "internal/simulation/invariants", "internal/simulation/together", "internal/scenario", "workloads/fakecluster")
 
 // testModules may be imported by tests, and by testPackages beside what
 // controllers may import.

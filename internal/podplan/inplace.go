@@ -132,7 +132,9 @@ func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.Co
 		p.PodProblem(pod, err)
 		return
 	}
-	patch.IfUnchanged = patch.IfUnchanged || injected(pod)
+	if injected(pod) {
+		patch.IfUnchanged, patch.Throughout = true, true
+	}
 	p.LabelRevision(to.Name, patch.SetLabel)
 	p.RequeueAfter(time.Duration(in.GraceSeconds) * time.Second)
 }

@@ -78,8 +78,8 @@ func TestUpdatesWaitForSidecars(t *testing.T) {
 	}
 }
 
-// IP-33: where a SidecarSet has injected, the first write of an update is refused if the
-// pod has changed: the SidecarSet may have begun.
+// IP-33: where a SidecarSet has injected, the writes of an update are refused if the pod has
+// changed: the SidecarSet may have begun.
 func TestUpdatesBeginOnThePodAsItWasRead(t *testing.T) {
 	for name, want := range map[string]bool{"": false, v1alpha1.SidecarSetHashAnnotation: true} {
 		plan := &rollout.Plan{}
@@ -88,7 +88,7 @@ func TestUpdatesBeginOnThePodAsItWasRead(t *testing.T) {
 		pod := &View{Pod: sidecarPod(p.At.Add(-time.Hour))}
 		pod.Annotations = map[string]string{name: "{}"}
 		p.UpdateInPlace(pod, &inplace.Update{Revision: "web-2"}, &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}})
-		if pod.Patch == nil || pod.Patch.IfUnchanged != want {
+		if pod.Patch == nil || pod.Patch.IfUnchanged != want || pod.Patch.Throughout != want {
 			t.Errorf("annotation %q: patch %+v, want one that holds for the pod as it was read: %t", name, pod.Patch, want)
 		}
 	}

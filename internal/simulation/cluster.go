@@ -123,7 +123,7 @@ func (h *history) disturbPod(r *rand.Rand) error {
 	if pod == nil {
 		return nil
 	}
-	node := &User{history: h, name: "node"}
+	node := &User{history: h, kind: h.kinds[0], name: "node"}
 	switch r.IntN(7) {
 	case 4, 5, 6:
 		return h.fallSick(r)
@@ -132,7 +132,7 @@ func (h *history) disturbPod(r *rand.Rand) error {
 	case 1:
 		node.PatchPod(pod.Name, `{"status":{"phase":"Failed","reason":"Evicted"}}`, "status")
 	case 2:
-		h.user().DeletePod(pod.Name, nil)
+		h.user(h.kinds[0]).DeletePod(pod.Name, nil)
 	case 3: // it vanishes with its node
 		node.DeletePod(pod.Name, new(int64))
 	}
@@ -149,9 +149,10 @@ func (h *history) collectGarbage(*rand.Rand) error {
 	return h.collectPods()
 }
 
-// actUser has the user of the workload act.
+// actUser has the user of a workload act.
 func (h *history) actUser(r *rand.Rand) error {
-	user := h.user()
+	k := h.anyKind(r)
+	user := h.user(k)
 	switch n := r.IntN(50); {
 	case user.Workload() == nil && n < 25:
 		user.Create()
@@ -159,24 +160,33 @@ func (h *history) actUser(r *rand.Rand) error {
 	case n == 0:
 		user.Delete([]metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}[r.IntN(3)])
 	default:
-		h.workload.Act(user, r)
+		k.Act(user, r)
 	}
 	return h.settle()
 }
 
-func (h *history) user() *User { return &User{history: h, name: "user"} }
+func (h *history) user(k *kind) *User { return &User{history: h, kind: k, name: "user"} }
+
+// anyKind picks a kind.
+func (h *history) anyKind(r *rand.Rand) *kind {
+	if len(h.kinds) == 1 {
+		return h.kinds[0]
+	}
+	return h.kinds[r.IntN(len(h.kinds))]
+}
 
 // User is somebody who uses the cluster. The trace tells what it does, and what
 // of that is refused.
 type User struct {
 	history *history
+	kind    *kind
 	name    string
 }
 
 // Workload returns the workload, nil where there is none.
 func (u *User) Workload() Object {
 	h := u.history
-	return h.records[h.workload.Resource.Name].objects[Web.Name]
+	return h.records[u.kind.Resource.Name].objects[Web.Name]
 }
 
 // Pods returns the pods by name, and AnyPod one of them, nil where there is none.
@@ -194,12 +204,12 @@ func (u *User) AnyPod(r *rand.Rand) *corev1.Pod { return u.history.anyPod(r) }
 // with the foreground policy before it, with the orphan policy not at all.
 func (u *User) Delete(policy metav1.DeletionPropagation) {
 	h := u.history
-	u.tell(fmt.Sprintf("deletes the workload (%s)", policy), h.kube.CoreV1().RESTClient().Delete().AbsPath(h.path(), Web.Name).
+	u.tell(fmt.Sprintf("deletes the workload (%s)", policy), h.kube.CoreV1().RESTClient().Delete().AbsPath(u.kind.path(), Web.Name).
 		Body(&metav1.DeleteOptions{PropagationPolicy: &policy}).Do(context.Background()).Error())
 }
 
 // Create creates the workload again, as it was in the beginning.
-func (u *User) Create() { u.tell("creates the workload", u.history.create()) }
+func (u *User) Create() { u.tell("creates the workload", u.history.create(u.kind)) }
 
 // Doomed is a pod whose deletion the controller has sent, and that has not
 // arrived yet; nil where there is none.
@@ -215,7 +225,7 @@ func (u *User) Doomed() *corev1.Pod {
 // Edit changes the workload by a merge patch.
 func (u *User) Edit(patch string) {
 	h := u.history
-	u.tell("edits "+patch, h.kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(h.path(), Web.Name).Body([]byte(patch)).
+	u.tell("edits "+patch, h.kube.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(u.kind.path(), Web.Name).Body([]byte(patch)).
 		Do(context.Background()).Error())
 }
 
@@ -294,19 +304,19 @@ func Merge(object Object, patch string) {
 	}
 }
 
-// path is where the workloads are found.
-func (h *history) path() string {
-	r := &h.workload.Resource
+// path is where the objects of the kind are found.
+func (k *kind) path() string {
+	r := &k.Resource
 	if r.ClusterScoped {
 		return fmt.Sprintf("/apis/%s/%s", r.GroupVersion(), r.Name)
 	}
 	return fmt.Sprintf("/apis/%s/namespaces/%s/%s", r.GroupVersion(), Web.Namespace, r.Name)
 }
 
-// create creates the workload of the seed.
-func (h *history) create() error {
-	object := h.workload.Create(h.random(0))
-	if !h.workload.Resource.ClusterScoped {
+// create creates the object of a kind for the seed.
+func (h *history) create(k *kind) error {
+	object := k.Create(h.random(0))
+	if !k.Resource.ClusterScoped {
 		object.SetNamespace(Web.Namespace)
 	}
 	object.SetName(Web.Name)
@@ -314,6 +324,6 @@ func (h *history) create() error {
 	if err != nil {
 		return err
 	}
-	return h.kube.CoreV1().RESTClient().Post().AbsPath(h.path()).SetHeader("Content-Type", "application/json").
+	return h.kube.CoreV1().RESTClient().Post().AbsPath(k.path()).SetHeader("Content-Type", "application/json").
 		Body(data).Do(context.Background()).Error()
 }

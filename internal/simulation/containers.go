@@ -62,6 +62,6 @@ func (h *history) setKubelet(pod *corev1.Pod, works bool) {
 
 // actOthers has somebody act who manages the pods beside the workload.
 func (h *history) actOthers(r *rand.Rand) error {
-	h.workload.Others(&User{history: h, name: "other"}, r)
+	h.workload.Others(&User{history: h, kind: h.kinds[0], name: "other"}, r)
 	return h.settle()
 }

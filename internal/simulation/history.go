@@ -3,7 +3,6 @@
 package simulation
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -45,8 +44,8 @@ type history struct {
 	kube     kubernetes.Interface
 	kubelet  *fakecluster.Kubelet
 
-	judge  Judge
-	judged map[string]int // the changes that the judge has seen, by resource
+	kinds  []*kind        // the workload's first
+	judged map[string]int // the changes that the judges have seen, by resource
 
 	policies     []policy
 	policiesStay bool // however long they were meant to stand
@@ -84,7 +83,7 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
-			judge: w.Judge(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}}
+			kinds: w.kinds(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}}
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -111,22 +110,22 @@ func (h *history) play(steps int) error {
 
 // begin fills the cluster: the workload, and a process that runs its controller.
 func (h *history) begin() error {
-	resources := []fakecluster.Resource{h.workload.Resource}
+	h.records = map[string]*record{
+		pods:      newRecord(pods, func() Object { return &corev1.Pod{} }),
+		claims:    newRecord(claims, func() Object { return &corev1.PersistentVolumeClaim{} }),
+		revisions: newRecord(revisions, func() Object { return &appsv1.ControllerRevision{} }),
+	}
+	var resources []fakecluster.Resource
 	if h.workload.Namespaces {
 		resources = append(resources, namespaceResource)
 		h.records[namespaces] = newRecord(namespaces, func() Object { return &corev1.Namespace{} })
 	}
+	for _, k := range h.kinds {
+		resources = append(resources, k.Resource)
+		h.records[k.Resource.Name] = newRecord(k.Resource.Name, k.Empty)
+	}
 	h.server = fakecluster.New(nil, resources...)
 	h.server.ProtectClaims()
-	for resource, empty := range map[string]func() Object{
-		pods:      func() Object { return &corev1.Pod{} },
-		claims:    func() Object { return &corev1.PersistentVolumeClaim{} },
-		revisions: func() Object { return &appsv1.ControllerRevision{} },
-
-		h.workload.Resource.Name: h.workload.Empty,
-	} {
-		h.records[resource] = newRecord(resource, empty)
-	}
 	if h.hasNodes() {
 		h.records[nodes] = newRecord(nodes, func() Object { return &corev1.Node{} })
 	}
@@ -149,19 +148,26 @@ func (h *history) begin() error {
 			return err
 		}
 	}
-	if err := h.create(); err != nil {
-		return err
+	for _, k := range h.kinds {
+		if err := h.create(k); err != nil {
+			return err
+		}
 	}
 	if err := h.follow(); err != nil {
 		return err
 	}
 	if h.workload.Populate != nil {
-		h.workload.Populate(h.user(), h.random(0))
+		h.workload.Populate(h.user(h.kinds[0]), h.random(0))
 		if err := h.follow(); err != nil {
 			return err
 		}
 	}
-	return h.start()
+	for _, k := range h.kinds {
+		if err := h.start(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // before has the requests of processes wait for their turn.
@@ -200,16 +206,16 @@ func (h *history) follow() error {
 	return nil
 }
 
-// start starts a process, whose caches begin with what there is.
-func (h *history) start() error {
+// start starts a process of a kind, whose caches begin with what there is.
+func (h *history) start(k *kind) error {
 	h.started++
-	p := &Process{Name: fmt.Sprint("controller-", h.started), Seed: h.seed, history: h, replicas: map[string]*replica{}, dirty: true}
+	p := &Process{Name: fmt.Sprint("controller-", h.started), Seed: h.seed, history: h, kind: k, replicas: map[string]*replica{}, dirty: true}
 	p.Config = h.server.Config(p.Name)
 	for resource, record := range h.records {
 		p.replicas[resource] = newReplica(record)
 	}
 	var err error
-	if p.controller, err = h.workload.Start(p); err != nil {
+	if p.controller, err = k.Start(p); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
 	for _, replica := range p.replicas {
@@ -266,7 +272,7 @@ func (h *history) settle() error {
 
 // serve lets a request meet its fate, and judges what it did.
 func (h *history) serve(r *request, f fate) error {
-	h.showJudge("")
+	h.showJudges(nil)
 	h.sent++
 	if r.Verb == "get" {
 		h.reads++
@@ -309,68 +315,8 @@ func (h *history) serve(r *request, f fate) error {
 			h.judgeWrite(r, positions[resource])
 		}
 	}
-	h.showJudge(r.process.Name)
+	h.showJudges(r.process)
 	return nil
-}
-
-// showJudge shows the judge what has changed since it was called last.
-func (h *history) showJudge(by string) {
-	type seen struct {
-		resource string
-		*change
-	}
-	var all []seen
-	for resource, record := range h.records {
-		for i := h.judged[resource]; i < len(record.changes); i++ {
-			all = append(all, seen{resource, &record.changes[i]})
-		}
-		h.judged[resource] = len(record.changes)
-	}
-	if h.judge.Observe == nil {
-		return
-	}
-	slices.SortFunc(all, func(a, b seen) int { return cmp.Compare(a.version, b.version) })
-	for _, s := range all {
-		c := &invariants.Change{At: s.at, By: by, Resource: s.resource}
-		if s.before != nil {
-			c.Before = s.before
-		}
-		if !s.gone {
-			c.After = s.object
-		}
-		h.judge.Observe(c)
-	}
-}
-
-// judgeWrite judges the write that a request made.
-func (h *history) judgeWrite(r *request, position int) {
-	c := &h.records[r.Resource].changes[position]
-	objects := map[string]map[string]Object{}
-	for resource, record := range h.records {
-		objects[resource] = maps.Clone(record.objects)
-	}
-	name := c.object.GetName()
-	delete(objects[r.Resource], name)
-	w := &invariants.Write{By: r.process.Name, Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource, Asked: r.preconditions()}
-	if c.before != nil {
-		objects[r.Resource][name] = c.before
-		w.Before = c.before
-	}
-	if !c.gone {
-		w.After = c.object
-	}
-	w.Truth = state(time.Now(), h.workload.Resource.Name, objects)
-	w.Truth.Created = h.records[pods].created
-	if known := r.process.known; known != nil {
-		w.Known = state(known.at, h.workload.Resource.Name, known.objects)
-		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused
-		w.Known.EverFailed = r.process.everFailed
-		w.Observed = state(known.at, h.workload.Resource.Name, known.observed)
-	}
-	for _, v := range h.judge.Write(w) {
-		h.violate(v.Invariant, "%s: %s", r, v.Message)
-	}
-	r.process.wrote(r.Resource, position)
 }
 
 func (h *history) violate(invariant invariants.Invariant, format string, args ...any) {

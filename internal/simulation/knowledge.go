@@ -148,13 +148,13 @@ func typed[T Object](objects map[string]Object) map[string]T {
 	return out
 }
 
-// truth returns the objects that there are.
-func (h *history) truth() *invariants.State {
+// truth returns the objects that there are, as a kind sees them.
+func (h *history) truth(k *kind) *invariants.State {
 	objects := map[string]map[string]Object{}
 	for resource, record := range h.records {
 		objects[resource] = maps.Clone(record.objects)
 	}
-	s := state(time.Now(), h.workload.Resource.Name, objects)
+	s := state(time.Now(), k.Resource.Name, objects)
 	s.Refused = h.refusals()
 	return s
 }

@@ -28,6 +28,7 @@ type Process struct {
 	Config *rest.Config
 
 	history    *history
+	kind       *kind
 	controller Controller
 	replicas   map[string]*replica
 	own        []write    // its writes, in order
@@ -88,6 +89,9 @@ const (
 func (p *Process) ready(now time.Time) bool {
 	return !p.reconciling && (p.dirty || !p.due.IsZero() && !p.due.After(now))
 }
+
+// busy tells whether a reconcile is under way, or there is a reason for one.
+func (p *Process) busy() bool { return p.reconciling || p.dirty || len(p.lagging()) > 0 }
 
 // begin begins a reconcile. It waits for answers, or has ended, after synctest.Wait.
 func (p *Process) begin() {

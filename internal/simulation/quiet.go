@@ -21,9 +21,11 @@ const (
 // and when the users have pushed a template whose pods run.
 func (h *history) quiet() error {
 	h.step = 0
-	for len(h.processes) > 1 {
-		h.say("%s ends", h.processes[0].Name)
-		h.crash(h.processes[0])
+	for _, k := range h.kinds {
+		for running := h.processesOf(k); len(running) > 1; running = running[1:] {
+			h.say("%s ends", running[0].Name)
+			h.crash(running[0])
+		}
 	}
 	clear(h.sick)
 	if len(h.policies) > 0 { // what they refuse must not hold up anything else
@@ -38,16 +40,18 @@ func (h *history) quiet() error {
 	if err := h.settleAndJudge(false); err != nil || h.failed() {
 		return err
 	}
-	user := h.user()
-	if user.Workload() == nil {
-		user.Create()
+	for _, k := range h.kinds {
+		user := h.user(k)
+		if user.Workload() == nil {
+			user.Create()
+			if err := h.settle(); err != nil {
+				return err
+			}
+		}
+		k.Push(user)
 		if err := h.settle(); err != nil {
 			return err
 		}
-	}
-	h.workload.Push(user)
-	if err := h.settle(); err != nil {
-		return err
 	}
 	return h.settleAndJudge(true)
 }
@@ -72,20 +76,19 @@ func (h *history) untilSettled() error {
 		if err := h.collectGarbage(nil); err != nil {
 			return err
 		}
-		p := h.processes[0]
 		switch {
-		case h.sent > mostRequests:
+		case h.sent > mostRequests*len(h.kinds):
 			h.violate(invariants.Calm, "%d requests, and no end", h.sent)
 			return nil
 		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
-		case p.reconciling || p.dirty || len(p.lagging()) > 0:
+		case slices.ContainsFunc(h.processes, (*Process).busy):
 			time.Sleep(time.Millisecond)
 		case time.Since(calm) >= quietFor:
 			return nil
 		default:
-			h.sleepUntilDue(p)
+			h.sleepUntilDue()
 		}
 	}
 	h.violate(invariants.Calm, "does not settle in %d rounds", mostRounds)
@@ -94,19 +97,25 @@ func (h *history) untilSettled() error {
 
 // sleepUntilDue sleeps until the next reconcile, ten minutes at most. Nothing may
 // become due before.
-func (h *history) sleepUntilDue(p *Process) {
-	if p.due.IsZero() {
+func (h *history) sleepUntilDue() {
+	due := h.nextDue()
+	if due.IsZero() {
 		time.Sleep(10 * time.Minute)
 		return
 	}
-	for looks := 8; time.Until(p.due) > late && p.failures == 0 && looks > 0; looks-- {
-		if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
-			h.violate(invariants.Settled, "the next reconcile is in %v, and there is something to do: %s (error %v)", time.Until(p.due), unfinished, err)
-			return
+	for looks := 8; time.Until(due) > late && looks > 0; looks-- {
+		for _, p := range h.processes {
+			if p.failures > 0 {
+				continue
+			}
+			if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
+				h.violate(invariants.Settled, "the next reconcile of %s is in %v, and there is something to do: %s (error %v)", p.Name, time.Until(p.due), unfinished, err)
+				return
+			}
 		}
-		time.Sleep(max(time.Until(p.due)/time.Duration(looks), late))
+		time.Sleep(max(time.Until(due)/time.Duration(looks), late))
 	}
-	time.Sleep(max(time.Until(p.due), time.Millisecond))
+	time.Sleep(max(time.Until(due), time.Millisecond))
 }
 
 // late is by how much a reconcile may be late: times of the API are in seconds.
@@ -114,13 +123,15 @@ const late = time.Second
 
 // round lets everybody but the garbage collector, which is slow, act once.
 func (h *history) round() error {
-	p := h.processes[0]
-	if err := h.catchUp(p); err != nil {
-		return err
-	}
-	if p.ready(time.Now()) {
-		if err := h.reconcile(p); err != nil {
+	for _, k := range h.kinds {
+		p := h.processesOf(k)[0]
+		if err := h.catchUp(p); err != nil {
 			return err
+		}
+		if p.ready(time.Now()) {
+			if err := h.reconcile(p); err != nil {
+				return err
+			}
 		}
 	}
 	for len(h.requests.waiting) > 0 && !h.failed() {
@@ -133,21 +144,25 @@ func (h *history) round() error {
 			return err
 		}
 	}
-	if h.workload.Release != nil {
-		h.workload.Release(&User{history: h, name: "hook"})
+	for _, k := range h.kinds {
+		if k.Release != nil {
+			k.Release(&User{history: h, kind: k, name: "hook"})
+		}
 	}
 	return h.settle()
 }
 
 // judgeSettled judges what there is when all has settled.
 func (h *history) judgeSettled(pushed bool) {
-	h.showJudge("")
-	unfinished, err := h.processes[0].controller.Unfinished()
-	if len(h.policies) == 0 && (err != nil || unfinished != "") {
-		h.violate(invariants.Settled, "the controller is settled, and there is something to do: %s (error %v)", unfinished, err)
-	}
-	for _, v := range h.judge.Settled(h.truth(), pushed) {
-		h.violate(v.Invariant, "%s", v.Message)
+	h.showJudges(nil)
+	for _, k := range h.kinds {
+		unfinished, err := h.processesOf(k)[0].controller.Unfinished()
+		if len(h.policies) == 0 && (err != nil || unfinished != "") {
+			h.violate(invariants.Settled, "the controller is settled, and there is something to do: %s (error %v)", unfinished, err)
+		}
+		for _, v := range k.judge.Settled(h.truth(k), pushed) {
+			h.violate(v.Invariant, "%s", v.Message)
+		}
 	}
 }
 

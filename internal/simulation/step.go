@@ -4,7 +4,6 @@ package simulation
 
 import (
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
@@ -28,7 +27,7 @@ func (h *history) takeStep() error {
 		{8, h.actNode},
 		{2, h.disturbPod},
 		{1, h.collectGarbage},
-		{2, h.actUser},
+		{2 + 6*(len(h.kinds)-1), h.actUser}, // who changes one kind while another is at work makes the best scenarios
 		{1, h.administrate},
 		{1, h.crashOrStart},
 		{3, h.calm},
@@ -165,28 +164,40 @@ func (h *history) nextDue() (next time.Time) {
 // crashOrStart crashes a process, and starts another, or starts one beside it,
 // as when a lease is lost and the loser has not noticed.
 func (h *history) crashOrStart(r *rand.Rand) error {
+	k := h.anyKind(r)
+	running := h.processesOf(k)
 	n := r.IntN(4)
 	switch {
-	case len(h.processes) > 1:
-		p := h.processes[r.IntN(2)]
-		h.say("%s ends, %s goes on alone", p.Name, h.processes[1-slices.Index(h.processes, p)].Name)
-		h.crash(p)
+	case len(running) > 1:
+		i := r.IntN(2)
+		h.say("%s ends, %s goes on alone", running[i].Name, running[1-i].Name)
+		h.crash(running[i])
 		return h.settle()
 	case n == 0:
-		if err := h.start(); err != nil {
+		if err := h.start(k); err != nil {
 			return err
 		}
-		h.say("%s starts beside %s", h.processes[1].Name, h.processes[0].Name)
+		h.say("%s starts beside %s", h.processesOf(k)[1].Name, running[0].Name)
 	case n == 1:
-		h.say("%s crashes", h.processes[0].Name)
-		h.crash(h.processes[0])
+		h.say("%s crashes", running[0].Name)
+		h.crash(running[0])
 		if err := h.settle(); err != nil {
 			return err
 		}
-		if err := h.start(); err != nil {
+		if err := h.start(k); err != nil {
 			return err
 		}
-		h.say("%s starts", h.processes[0].Name)
+		h.say("%s starts", h.processesOf(k)[0].Name)
 	}
 	return nil
+}
+
+// processesOf are the processes of a kind that run, the older first.
+func (h *history) processesOf(k *kind) (running []*Process) {
+	for _, p := range h.processes {
+		if p.kind == k {
+			running = append(running, p)
+		}
+	}
+	return running
 }

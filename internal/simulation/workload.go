@@ -54,10 +54,29 @@ type Workload struct {
 	Push func(u *User)
 	// Judge returns what judges the history of a seed.
 	Judge func(seed uint64) Judge
+	// Beside are other kinds whose controllers write to the same pods: each has processes of
+	// its own, users who act, and a judge of what its controller writes. Of these kinds,
+	// Nodes, PodsEnd, ByContainer, Seeds, Populate, Others and Beside mean nothing.
+	Beside []*Workload
 }
 
 // seeds is how many seeds a test plays.
 func (w *Workload) seeds() uint64 { return cmp.Or(w.Seeds, Seeds) }
+
+// kind is a kind of workload in a history.
+type kind struct {
+	*Workload
+	judge Judge
+}
+
+// kinds are the kinds of the history of a seed, the one that it is about first.
+func (w *Workload) kinds(seed uint64) []*kind {
+	all := []*kind{{w, w.Judge(seed)}}
+	for _, beside := range w.Beside {
+		all = append(all, &kind{beside, beside.Judge(seed)})
+	}
+	return all
+}
 
 // Judge judges one history.
 type Judge struct {

@@ -349,6 +349,7 @@ func TestWaiting(t *testing.T) {
 		{"a record that cannot be read", "maxUnavailable: 1", func(w *world) { annotate(w, v1alpha1.SidecarSetHashWithoutImageAnnotation, "[") }, "Unreadable, "},
 		{"its workload", "maxUnavailable: 1", func(w *world) { beginWorkloadUpdate(w, noon) }, "WorkloadUpdating, "},
 		{"its workload for long", "maxUnavailable: 1", func(w *world) { beginWorkloadUpdate(w, noon.Add(-5*time.Minute)) }, ", "},
+		{"its workload, by a clock that is far off", "maxUnavailable: 1", func(w *world) { beginWorkloadUpdate(w, noon.Add(time.Hour)) }, ", "},
 		{"its workload, which is done", "maxUnavailable: 2", func(w *world) {
 			beginWorkloadUpdate(w, noon)
 			w.kubelet()

@@ -111,7 +111,7 @@ func (p *planner) sidecarsServe(pod *pod) bool {
 func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 	waiting, since := inplace.Underway(pod.Pod)
 	left := workloadLimit - p.Now.Sub(since)
-	if waiting == "" || left <= 0 {
+	if waiting == "" || left <= 0 || left >= 2*workloadLimit { // of another clock, which nobody waits for
 		return nil
 	}
 	p.RequeueAfter(left)

@@ -40,6 +40,8 @@ func checkInPlace(v *violations, w *Write, l *lifecyclev1alpha1.Lifecycle) {
 	checkSpecOfPod(v, w)
 	checkTakenBack(v, w)
 	checkPodStatus(v, before, after)
+	checkExclusive(v, w)
+	checkBackInService(v, w)
 	keys := slices.Concat(changed(before.Labels, after.Labels), changed(before.Annotations, after.Annotations))
 	if after.Annotations[inplacev1alpha1.GraceAnnotation] != before.Annotations[inplacev1alpha1.GraceAnnotation] {
 		keys = append(keys, deferred(after)...)
