@@ -3,6 +3,7 @@
 package fakecluster
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +33,11 @@ func (s *Server) list(r *storage, req *Request) (any, error) {
 	items := []any{}
 	for _, object := range r.sorted() {
 		if selects(object) {
-			items = append(items, object.Object)
+			data, err := s.encoded(object)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, json.RawMessage(data))
 		}
 	}
 	return map[string]any{
