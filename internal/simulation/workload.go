@@ -3,7 +3,6 @@
 package simulation
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -28,8 +27,6 @@ type Workload struct {
 	// ByContainer says that single containers matter: kubelets come to one after the other,
 	// some turn unready alone, and images that are called "nopull" cannot be pulled.
 	ByContainer bool
-	// Seeds is how many seeds a test plays. 0: Seeds.
-	Seeds uint64
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -52,9 +49,6 @@ type Workload struct {
 	// Judge returns what judges the history of a seed.
 	Judge func(seed uint64) Judge
 }
-
-// seeds is how many seeds a test plays.
-func (w *Workload) seeds() uint64 { return cmp.Or(w.Seeds, Seeds) }
 
 // Judge judges one history.
 type Judge struct {

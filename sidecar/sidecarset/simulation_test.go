@@ -40,7 +40,6 @@ func simulated(bug bug) *simulation.Workload {
 		Resource:    setResource,
 		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		ByContainer: true,
-		Seeds:       34,
 		Create:      anySet,
 		Populate:    populate,
 		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
