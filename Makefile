@@ -55,7 +55,7 @@ build: ## Build the manager and the node agent of the examples into bin/.
 	go build -C examples -tags=$(TAGS) -ldflags='$(LDFLAGS)' -o ../bin/ $(PROGRAMS:%=./%)
 
 .PHONY: test
-test: test-library test-examples ## Run all tests.
+test: test-library test-histories test-examples ## Run all tests.
 
 .PHONY: test-library
 test-library: test-oldest ## Run the tests of the library: minutes at most, no cluster.
@@ -83,6 +83,14 @@ test-examples: ## Run the tests of the examples, against a real API server: howe
 .PHONY: bench
 bench: ## Run the benchmarks of the library.
 	go test -run '^$$' -bench . -benchmem ./...
+
+# How many histories of each workload are played: "go test" alone plays the first 34.
+SEEDS ?= 100
+
+.PHONY: test-histories
+test-histories: ## Play random histories of workloads, more than test-library does. Takes SEEDS=100.
+	$(call heading,test: histories)
+	go test -count=1 -run '^TestSimulation$$' $(SOAKED) -args -seeds=$(SEEDS)
 
 # How long to soak, and the packages that are soaked.
 DURATION ?= 1m

@@ -58,7 +58,7 @@ func (k *Kubelet) SyncAll(ctx context.Context, namespace string) error {
 
 func (k *Kubelet) list(ctx context.Context, namespace string) ([]corev1.Pod, error) {
 	if k.Server != nil {
-		return k.Server.readPods(namespace)
+		return k.Server.Pods(namespace)
 	}
 	list, err := k.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {

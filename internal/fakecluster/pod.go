@@ -93,23 +93,27 @@ func (s *Server) readPod(namespace, name string) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	pod := &corev1.Pod{}
-	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, pod)
+	pod, err := s.pod(stored)
+	if err != nil {
+		return nil, err
+	}
+	return pod.DeepCopy(), nil
 }
 
-// readPods returns the pods of a namespace by name, without a request.
-func (s *Server) readPods(namespace string) (pods []corev1.Pod, err error) {
+// Pods returns the pods of a namespace by name, without a request: for tests that look
+// often.
+func (s *Server) Pods(namespace string) (pods []corev1.Pod, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	for _, stored := range s.resources["v1/pods"].sorted() {
 		if stored.GetNamespace() != namespace {
 			continue
 		}
-		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, &pod); err != nil {
+		pod, err := s.pod(stored)
+		if err != nil {
 			return nil, err
 		}
-		pods = append(pods, pod)
+		pods = append(pods, *pod.DeepCopy())
 	}
 	return pods, nil
 }

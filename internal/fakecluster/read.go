@@ -3,6 +3,9 @@
 package fakecluster
 
 import (
+	"cmp"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +35,11 @@ func (s *Server) list(r *storage, req *Request) (any, error) {
 	items := []any{}
 	for _, object := range r.sorted() {
 		if selects(object) {
-			items = append(items, object.Object)
+			data, err := s.encoded(object)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, json.RawMessage(data))
 		}
 	}
 	return map[string]any{
@@ -43,13 +50,13 @@ func (s *Server) list(r *storage, req *Request) (any, error) {
 }
 
 func (r *storage) sorted() []*unstructured.Unstructured {
-	objects := make([]*unstructured.Unstructured, 0, len(r.objects))
-	for _, object := range r.objects {
-		objects = append(objects, object)
-	}
-	slices.SortFunc(objects, func(a, b *unstructured.Unstructured) int {
-		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
+	keys := slices.SortedFunc(maps.Keys(r.objects), func(a, b types.NamespacedName) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
+	objects := make([]*unstructured.Unstructured, len(keys))
+	for i, key := range keys {
+		objects[i] = r.objects[key]
+	}
 	return objects
 }
 
@@ -73,6 +80,9 @@ func selection(req *Request) (func(*unstructured.Unstructured) bool, error) {
 	return func(object *unstructured.Unstructured) bool {
 		if object == nil || req.Namespace != metav1.NamespaceAll && object.GetNamespace() != req.Namespace {
 			return false
+		}
+		if byLabel.Empty() && byField.Empty() {
+			return true
 		}
 		node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName")
 		return byLabel.Matches(labels.Set(object.GetLabels())) && byField.Matches(fields.Set{

@@ -21,6 +21,7 @@ type Server struct {
 	changed   *sync.Cond // an event was added, a watch released or ended
 	resources map[string]*storage
 	version   int64 // the newest resourceVersion
+	forms     map[*unstructured.Unstructured]*forms
 	uids      int
 	names     int
 
@@ -44,7 +45,7 @@ func New(c clock.PassiveClock, resources ...Resource) *Server {
 	if c == nil {
 		c = clock.RealClock{}
 	}
-	s := &Server{clock: c, resources: map[string]*storage{}, version: 1}
+	s := &Server{clock: c, resources: map[string]*storage{}, version: 1, forms: map[*unstructured.Unstructured]*forms{}}
 	s.changed = sync.NewCond(&s.lock)
 	for _, r := range append(builtIn(), resources...) {
 		s.resources[r.path()] = &storage{
@@ -76,11 +77,13 @@ func (s *Server) commit(r *storage, before, after *unstructured.Unstructured) *u
 		last = before.DeepCopy()
 	}
 	last.SetResourceVersion(strconv.FormatInt(s.version, 10))
+	delete(s.forms, before)
 	key := keyOf(last)
 	if after == nil {
 		delete(r.objects, key)
 	} else {
 		r.objects[key] = last
+		s.forms[last] = &forms{}
 	}
 	r.history.events = append(r.history.events, event{version: s.version, before: before, after: after, last: last})
 	s.changed.Broadcast()

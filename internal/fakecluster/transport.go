@@ -43,7 +43,7 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 		}
 		return answer(h, http.StatusOK, body), nil
 	}
-	object, err := t.server.serve(r)
+	data, err := t.server.serve(r, strings.Contains(h.Header.Get("Accept"), "as=PartialObjectMetadata;"))
 	if err != nil {
 		return answerError(h, err)
 	}
@@ -56,10 +56,7 @@ func (t *transport) RoundTrip(h *http.Request) (*http.Response, error) {
 	if r.Verb == "create" {
 		code = http.StatusCreated
 	}
-	if strings.Contains(h.Header.Get("Accept"), "as=PartialObjectMetadata;") {
-		object = onlyMetadata(object)
-	}
-	return answerJSON(h, code, object)
+	return answerJSON(h, code, data), nil
 }
 
 // onlyMetadata leaves of an object what clients get that ask for no more.
@@ -71,10 +68,22 @@ func onlyMetadata(object any) any {
 	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": full.Object["metadata"]}
 }
 
-// serve answers everything but watches.
-func (s *Server) serve(r *Request) (any, error) {
+// serve answers everything but watches, in JSON.
+func (s *Server) serve(r *Request, metadata bool) ([]byte, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
+	object, err := s.carryOut(r)
+	if err != nil {
+		return nil, err
+	}
+	if metadata {
+		object = onlyMetadata(object)
+	}
+	return s.encoded(object)
+}
+
+// carryOut does what a request asks for and returns the answer. The lock is held.
+func (s *Server) carryOut(r *Request) (any, error) {
 	switch {
 	case r.Verb == "create" && r.Resource == "pods" && r.Subresource == "binding":
 		return s.bind(r.storage, r)
@@ -104,19 +113,19 @@ func answerError(h *http.Request, err error) (*http.Response, error) {
 	}
 	body := status.Status()
 	body.Kind, body.APIVersion = "Status", "v1"
-	response, err := answerJSON(h, int(body.Code), body)
-	if err == nil && body.Details != nil && body.Details.RetryAfterSeconds > 0 {
-		response.Header.Set("Retry-After", strconv.Itoa(int(body.Details.RetryAfterSeconds)))
-	}
-	return response, err
-}
-
-func answerJSON(h *http.Request, code int, object any) (*http.Response, error) {
-	data, err := json.Marshal(object)
+	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	return answer(h, code, io.NopCloser(bytes.NewReader(data))), nil
+	response := answerJSON(h, int(body.Code), data)
+	if body.Details != nil && body.Details.RetryAfterSeconds > 0 {
+		response.Header.Set("Retry-After", strconv.Itoa(int(body.Details.RetryAfterSeconds)))
+	}
+	return response, nil
+}
+
+func answerJSON(h *http.Request, code int, data []byte) *http.Response {
+	return answer(h, code, io.NopCloser(bytes.NewReader(data)))
 }
 
 func answer(h *http.Request, code int, body io.ReadCloser) *http.Response {

@@ -5,8 +5,8 @@ package fakecluster
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -77,7 +77,7 @@ func (w *stream) resume(h *history, version string) error {
 func (w *stream) sendState(bookmark bool) {
 	for _, object := range w.storage.sorted() {
 		if w.selects(object) {
-			w.send(watch.Added, object.Object)
+			w.send(watch.Added, object)
 		}
 	}
 	if bookmark {
@@ -123,11 +123,11 @@ func (w *stream) next() bool {
 			w.sendBookmark(e.version, nil)
 		}
 	case is && !was:
-		w.send(watch.Added, e.last.Object)
+		w.send(watch.Added, e.last)
 	case is:
-		w.send(watch.Modified, e.last.Object)
+		w.send(watch.Modified, e.last)
 	case was:
-		w.send(watch.Deleted, e.last.Object)
+		w.send(watch.Deleted, e.last)
 	}
 	return true
 }
@@ -143,12 +143,12 @@ func (w *stream) sendBookmark(version int64, annotations map[string]any) {
 }
 
 func (w *stream) send(kind watch.EventType, object any) {
-	data, err := json.Marshal(map[string]any{"type": kind, "object": object})
+	data, err := w.server.encoded(object)
 	if err != nil {
 		w.err = err
 		return
 	}
-	w.buffer.Write(append(data, '\n'))
+	fmt.Fprintf(&w.buffer, "{\"type\":%q,\"object\":%s}\n", kind, data)
 }
 
 // Close ends the watch for the client.

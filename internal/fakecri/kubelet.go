@@ -56,8 +56,9 @@ func (k *Kubelet) Run(pod *corev1.Pod) error {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.PodIP = podIP
 	var statuses []corev1.ContainerStatus
+	existing := k.Runtime.Containers()
 	for i := range pod.Spec.Containers {
-		c, err := k.run(pod, &pod.Spec.Containers[i])
+		c, err := k.run(pod, &pod.Spec.Containers[i], existing)
 		if err != nil {
 			return err
 		}
@@ -93,13 +94,13 @@ func sandboxID(pod *corev1.Pod) string { return "sandbox-" + string(pod.UID) }
 
 // run returns the container that runs as the spec says, a new one where the
 // last one does not.
-func (k *Kubelet) run(pod *corev1.Pod, spec *corev1.Container) (Container, error) {
+func (k *Kubelet) run(pod *corev1.Pod, spec *corev1.Container, existing []Container) (Container, error) {
 	wanted, err := hash(spec)
 	if err != nil {
 		return Container{}, err
 	}
 	restarts := 0
-	for _, c := range k.Runtime.Containers() {
+	for _, c := range existing {
 		if c.SandboxID != sandboxID(pod) || c.Status.Metadata.Name != spec.Name {
 			continue
 		}

@@ -16,10 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What tests play, unless they have a reason.
+// What tests play.
 const (
-	// Seeds is how many histories, unless the workload says another number.
-	Seeds = 100
+	// Seeds is how many histories, unless the flags say another number.
+	Seeds = 34
+	// SeedsOfBugs is how many at most to find a bug.
+	SeedsOfBugs = 100
 	// Steps is how many steps each.
 	Steps = 250
 )
@@ -28,6 +30,7 @@ const (
 // TestSimulation -args -seed=7" plays one seed, and shows its history.
 var (
 	oneSeed  = flag.Uint64("seed", 0, "play this seed alone; with -soak, begin with it")
+	seeds    = flag.Uint64("seeds", Seeds, "play so many seeds")
 	whole    = flag.Bool("whole", false, "show histories that fail whole, which takes no time, and not by a short prefix")
 	soakTime = flag.Duration("soak", 0, "play seeds on all cores for this long")
 )
@@ -45,7 +48,7 @@ func Check(t *testing.T, w *Workload) {
 		t.Log(o)
 		check(t, w, o)
 	default:
-		for seed := range w.seeds() {
+		for seed := range *seeds {
 			t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 				t.Parallel()
 				check(t, w, Run(t, w, seed, Steps))

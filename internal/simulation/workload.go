@@ -3,7 +3,6 @@
 package simulation
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -31,8 +30,6 @@ type Workload struct {
 	// ByContainer says that single containers matter: kubelets come to one after the other,
 	// some turn unready alone, and images that are called "nopull" cannot be pulled.
 	ByContainer bool
-	// Seeds is how many seeds a test plays. 0: Seeds.
-	Seeds uint64
 	// Create returns the workload of a seed. Its name and namespace are those of Web.
 	Create func(r *rand.Rand) Object
 	// Populate makes what there is beside the workload when the history begins. Nil: nothing.
@@ -56,12 +53,9 @@ type Workload struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods: each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of these kinds,
-	// Nodes, PodsEnd, ByContainer, Seeds, Populate, Others and Beside mean nothing.
+	// Nodes, PodsEnd, ByContainer, Namespaces, Populate, Others and Beside mean nothing.
 	Beside []*Workload
 }
-
-// seeds is how many seeds a test plays.
-func (w *Workload) seeds() uint64 { return cmp.Or(w.Seeds, Seeds) }
 
 // kind is a kind of workload in a history.
 type kind struct {

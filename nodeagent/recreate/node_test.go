@@ -200,10 +200,10 @@ func (n *node) work(d time.Duration) {
 
 func (n *node) kubelet() {
 	n.Helper()
-	pods, err := n.kube.CoreV1().Pods("default").List(n.Context(), metav1.ListOptions{})
+	pods, err := n.api.Pods("default")
 	n.must(err)
-	for i := range pods.Items {
-		pod := &pods.Items[i]
+	for i := range pods {
+		pod := &pods[i]
 		before := pod.Status.DeepCopy()
 		n.must((&fakecri.Kubelet{Client: n.kube, Runtime: n.runtime}).Run(pod))
 		n.report(pod)

@@ -44,7 +44,6 @@ func simulated(bug bug) *simulation.Workload {
 		Empty:       func() simulation.Object { return &v1alpha1.SidecarSet{} },
 		ByContainer: true,
 		Namespaces:  true,
-		Seeds:       34,
 		Create:      anySet,
 		Populate:    populate,
 		Start:       func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },

@@ -147,10 +147,9 @@ func kubeletPhase(pod *corev1.Pod) corev1.PodPhase {
 // phase runs none.
 func (c *cluster) kubelet() {
 	c.T.Helper()
-	list, err := c.Kube.CoreV1().Pods(fixture.Web.Namespace).List(c.T.Context(), metav1.ListOptions{})
-	c.Must(err)
-	for i := range list.Items {
-		pod := &list.Items[i]
+	pods := c.Pods()
+	for i := range pods {
+		pod := &pods[i]
 		before := fmt.Sprint(pod.Status)
 		runContainers(pod, c.unpulled)
 		if fmt.Sprint(pod.Status) != before {

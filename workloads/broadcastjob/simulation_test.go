@@ -35,7 +35,6 @@ func simulated(bug bug) *simulation.Workload {
 		Empty:    func() simulation.Object { return &v1alpha1.BroadcastJob{} },
 		Nodes:    5,
 		PodsEnd:  true,
-		Seeds:    100,
 		Create:   anyJob,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(act),

@@ -32,7 +32,6 @@ func simulated(bug bug) *simulation.Workload {
 		Resource: setResource,
 		Empty:    func() simulation.Object { return &v1alpha1.DaemonSet{} },
 		Nodes:    4,
-		Seeds:    34,
 		Create:   anySet,
 		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
 		Act:      bug.Act(act),

@@ -4,6 +4,7 @@ package mutation
 
 import (
 	"regexp"
+	"sync"
 	"testing"
 )
 
@@ -35,17 +36,26 @@ type Plan[T any] struct {
 	Matters func(before, after *T) bool
 }
 
+// matched holds what matches has answered: objects of a kind have the same few paths.
+var matched sync.Map
+
+func matches(paths *regexp.Regexp, path string) bool {
+	key := [2]string{paths.String(), path}
+	known, ok := matched.Load(key)
+	if !ok {
+		known = paths.MatchString(path)
+		matched.Store(key, known)
+	}
+	return known.(bool)
+}
+
 // Check checks that every change of an object that changes a plan matters, and
 // notes in reads the fields whose changes do.
 func (p Plan[T]) Check(t *testing.T, reads Reads, object *T) {
 	t.Helper()
 	before := p.Of(object)
-	path, can := "", false // many changes of a field follow one another
 	for _, m := range Of(object) {
-		if m.Path != path {
-			path, can = m.Path, p.Can.MatchString(m.Path)
-		}
-		if !can {
+		if !matches(p.Can, m.Path) {
 			continue
 		}
 		after := p.Copy(object)

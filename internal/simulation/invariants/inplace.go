@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -186,14 +187,31 @@ func changed(before, after map[string]string) (keys []string) {
 func templatesOf(revisions map[string]*appsv1.ControllerRevision) map[string]*corev1.PodTemplateSpec {
 	templates := map[string]*corev1.PodTemplateSpec{}
 	for name, r := range revisions {
-		var data struct {
-			Spec struct{ Template corev1.PodTemplateSpec }
-		}
-		if err := json.Unmarshal(r.Data.Raw, &data); err == nil {
-			templates[shortHash(name)] = &data.Spec.Template
+		if template := templateOf(string(r.Data.Raw)); template != nil {
+			templates[shortHash(name)] = template
 		}
 	}
 	return templates
+}
+
+// decoded holds what templateOf has returned: histories have the same few templates.
+var decoded sync.Map
+
+// templateOf reads the data of a revision; nil where it cannot. The template must not be
+// changed.
+func templateOf(raw string) *corev1.PodTemplateSpec {
+	if known, ok := decoded.Load(raw); ok {
+		return known.(*corev1.PodTemplateSpec)
+	}
+	var data struct {
+		Spec struct{ Template corev1.PodTemplateSpec }
+	}
+	var template *corev1.PodTemplateSpec
+	if err := json.Unmarshal([]byte(raw), &data); err == nil {
+		template = &data.Spec.Template
+	}
+	decoded.Store(raw, template)
+	return template
 }
 
 // shortHash is the part of a revision's name by which pods of any label are compared.

@@ -44,7 +44,7 @@ func TestSimulationReplays(t *testing.T) {
 // controllers have a bug.
 func simulated(bug *bug) *simulation.Workload {
 	w := cloneSets(bug)
-	w.ByContainer, w.Seeds, w.Others = true, 10, actOnBoth
+	w.ByContainer, w.Others = true, actOnBoth
 	w.Beside = []*simulation.Workload{sidecarSets(bug)}
 	return w
 }
