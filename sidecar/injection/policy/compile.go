@@ -65,7 +65,7 @@ func Current(set *v1alpha1.SidecarSet, latest string, revisions []*appsv1.Contro
 		}
 	}
 	for _, r := range revisions {
-		if r.Name == in.Revision {
+		if r != nil && r.Name == in.Revision {
 			in.Created = r.CreationTimestamp.Time
 		}
 	}
