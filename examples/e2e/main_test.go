@@ -84,6 +84,7 @@ func TestFaults(t *testing.T) {
 		{"ReadinessGateOfAllPods", testReadinessGateOfAllPods},
 		{"JobsOutliveTheManager", testJobsOutliveTheManager},
 		{"SidecarSetPoliciesOutliveTheManager", testSidecarSetPoliciesOutliveTheManager},
+		{"PodsAreMissed", testPodsAreMissed},
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},

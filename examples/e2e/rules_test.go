@@ -20,7 +20,6 @@ var unusedRules = map[string]string{
 	"daemonset-controller: get pods":                                    "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":                askedFor,
 	"sidecarset-controller: get controllerrevisions":                    "it is for writes without an answer, and here every write has one",
-	"sidecarset-controller: create events":                              onlyFailures,
 	"sidecarset-controller: patch events":                               onlyFailures,
 	"sidecarset-policy-controller: patch events":                        onlyFailures,
 	"sidecarterminator-controller: patch events":                        onlyFailures,

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/podhistory"
 	"github.com/podwright/podwright/lifecycle/readiness"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/sidecarset"
@@ -26,7 +27,8 @@ import (
 type sidecarFixture struct {
 	*testbed.Scene
 	*bed
-	sets client.SidecarSetInterface
+	sets    client.SidecarSetInterface
+	history *podhistory.History
 }
 
 func newSidecarFixture(t *testing.T, b *bed) *sidecarFixture {
@@ -35,7 +37,8 @@ func newSidecarFixture(t *testing.T, b *bed) *sidecarFixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &sidecarFixture{b.NewScene(t, nil), b, sidecars.SidecarSets()}
+	history := &podhistory.History{}
+	return &sidecarFixture{b.NewScene(t, history.Observe), b, sidecars.SidecarSets(), history}
 }
 
 // sidecarSet returns a SidecarSet of the namespace, whose name begins so.

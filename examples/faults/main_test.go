@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/examples/testbed"
+	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
 )
 
@@ -20,6 +21,7 @@ var (
 
 	bed       *testbed.Testbed
 	workloads client.Interface
+	sidecars  sidecarclient.Interface
 )
 
 func TestMain(m *testing.M) {
@@ -29,6 +31,9 @@ func TestMain(m *testing.M) {
 		config := b.Control.Config()
 		config.Timeout = 10 * time.Second // also of watches, which are taken up again
 		if workloads, err = client.NewForConfig(config); err != nil {
+			return err
+		}
+		if sidecars, err = sidecarclient.NewForConfig(config); err != nil {
 			return err
 		}
 		return webhooksAreCalled(ctx)

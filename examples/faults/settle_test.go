@@ -16,6 +16,7 @@ import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -34,6 +35,11 @@ func (s *story) unsettled() (all []string) {
 	}
 	for _, set := range s.daemonSets.All() {
 		if wrong := s.daemonSetUnsettled(set); wrong != "" {
+			all = append(all, set.Name+": "+wrong)
+		}
+	}
+	for _, set := range s.sidecarSets.All() {
+		if wrong := s.sidecarSetUnsettled(set); wrong != "" {
 			all = append(all, set.Name+": "+wrong)
 		}
 	}
@@ -58,6 +64,9 @@ func (s *story) inProgress() (names []string) {
 	for _, set := range s.daemonSets.All() {
 		paused[set.Name] = set.Spec.UpdateStrategy.RollingUpdate.Paused != nil && *set.Spec.UpdateStrategy.RollingUpdate.Paused
 	}
+	for _, set := range s.sidecarSets.All() {
+		paused[set.Name] = set.Spec.UpdateStrategy.Paused
+	}
 	for _, line := range s.unsettled() {
 		if name, _, _ := strings.Cut(line, ":"); !paused[name] {
 			names = append(names, name)
@@ -79,7 +88,7 @@ func (s *story) podsUnsettled(name string, uid types.UID, replicas, updated int3
 			return podstate.Describe(pod, false)
 		}
 		all++
-		if pod.Spec.Containers[0].Image == image {
+		if podstate.Image(pod, "main") == image {
 			atImage++
 		}
 	}
@@ -173,6 +182,9 @@ func (s *story) settle() {
 	for _, set := range s.daemonSets.All() {
 		s.editDaemonSet(set.Name, "goes on", func(set *v1alpha1.DaemonSet) { set.Spec.UpdateStrategy.RollingUpdate.Paused = nil })
 	}
+	for _, set := range s.sidecarSets.All() {
+		s.editSidecarSet(set.Name, "goes on", func(set *sidecarv1alpha1.SidecarSet) { set.Spec.UpdateStrategy.Paused = false })
+	}
 	s.awaitSettled()
 	s.ticks()
 	s.haltCronJob()
@@ -232,6 +244,13 @@ func (s *story) touch() {
 	for _, name := range daemonSets {
 		version := s.editDaemonSet(name, "touched", func(set *v1alpha1.DaemonSet) { set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit) })
 		s.Await("the watch shows that "+name+" is touched", func() string { return s.daemonSets.Behind(version) })
+	}
+	for _, container := range sidecarSets {
+		name := s.sidecarSetName(container)
+		version := s.editSidecarSet(name, "touched", func(set *sidecarv1alpha1.SidecarSet) {
+			set.Spec.RevisionHistoryLimit = flip(set.Spec.RevisionHistoryLimit)
+		})
+		s.Await("the watch shows that "+name+" is touched", func() string { return s.sidecarSets.Behind(version) })
 	}
 }
 

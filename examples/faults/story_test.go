@@ -23,6 +23,7 @@ import (
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/mirror"
 	"github.com/podwright/podwright/examples/testbed/podstate"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -47,6 +48,7 @@ type story struct {
 	broadcastJobs *mirror.Mirror[*v1alpha1.BroadcastJob]
 	cronJobs      *mirror.Mirror[*v1alpha1.AdvancedCronJob]
 	jobs          *mirror.Mirror[*batchv1.Job]
+	sidecarSets   *mirror.Mirror[*sidecarv1alpha1.SidecarSet]
 
 	mu    sync.Mutex
 	begin time.Time
@@ -71,6 +73,9 @@ func newStory(t *testing.T, seed uint64) *story {
 	s.broadcastJobs = testbed.Follow(s.Scene, mirror.From(tasks.List, tasks.Watch), invariants.Observe[*v1alpha1.BroadcastJob](s.record))
 	s.cronJobs = testbed.Follow(s.Scene, mirror.From(crons.List, crons.Watch), invariants.Observe[*v1alpha1.AdvancedCronJob](s.record))
 	s.jobs = testbed.Follow(s.Scene, mirror.From(jobs.List, jobs.Watch), invariants.Observe[*batchv1.Job](s.record))
+	s.createSidecarSets()
+	injected := sidecars.SidecarSets()
+	s.sidecarSets = testbed.Follow(s.Scene, mirror.From(injected.List, injected.Watch), invariants.Observe[*sidecarv1alpha1.SidecarSet](s.record))
 	cloned, stateful := workloads.CloneSets(s.Namespace), workloads.StatefulSets(s.Namespace)
 	s.cloneSets = testbed.Follow(s.Scene, mirror.From(cloned.List, cloned.Watch), invariants.Observe[*v1alpha1.CloneSet](s.record))
 	s.statefulSets = testbed.Follow(s.Scene, mirror.From(stateful.List, stateful.Watch), invariants.Observe[*v1beta1.StatefulSet](s.record))

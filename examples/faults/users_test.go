@@ -77,7 +77,7 @@ func (s *story) editStatefulSet(name, what string, change func(*v1beta1.Stateful
 // stir changes a workload at random.
 func (s *story) stir() {
 	s.Helper()
-	switch s.random.IntN(8) {
+	switch s.random.IntN(10) {
 	case 0, 1, 2:
 		s.stirCloneSet(cloneSets[s.random.IntN(len(cloneSets))])
 	case 3, 4, 5:
@@ -86,6 +86,8 @@ func (s *story) stir() {
 		s.stirDaemonSet(daemonSets[s.random.IntN(len(daemonSets))])
 	case 7:
 		s.stirBroadcastJob()
+	case 8, 9:
+		s.stirSidecarSet(s.sidecarSetName(sidecarSets[s.random.IntN(len(sidecarSets))]))
 	}
 }
 

@@ -4,6 +4,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,7 @@ func hook(label string) *lifecyclev1alpha1.LifecycleHook {
 // image is that of the container main.
 func image(n int) string { return fmt.Sprintf("web:%d", n) }
 
+// template is that of a workload; with the labels of the SidecarSets of its pods, and others.
 func template(name string, labels ...string) corev1.PodTemplateSpec {
 	t := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": name}},
@@ -58,7 +60,7 @@ func template(name string, labels ...string) corev1.PodTemplateSpec {
 			ReadinessGates:               []corev1.PodReadinessGate{{ConditionType: inplacev1alpha1.InPlaceUpdateReady}},
 		},
 	}
-	for _, label := range labels {
+	for _, label := range slices.Concat(withSidecars[name], labels) {
 		t.Labels[label] = "yes"
 	}
 	return t

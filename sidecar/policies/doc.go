@@ -11,7 +11,7 @@
 // sidecar/sidecarset or OpenKruise's, which creates the revisions. Where no
 // policies are served it does nothing and says so.
 //
-// A SidecarSet of which no policy can be made has none, and an event says why: it needs the
+// A SidecarSet of which no policy can be made has none, and an event and the condition FailedPolicy say why: it needs the
 // webhook. Webhook and policies may be served side by side: what is injected already the webhook
 // leaves as it is.
 //

@@ -5,17 +5,12 @@ package policies
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podwright/podwright/sidecar/injection"
 	"github.com/podwright/podwright/sidecar/injection/policy"
-	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
 // Plan is what to do about the policy of a SidecarSet now: data, to be looked at, compared
@@ -62,11 +57,11 @@ func NewPlan(s *Snapshot) *Plan {
 		p.remove()
 		return p.plan
 	}
-	set, name, created, known := p.revision()
+	in, known := p.current()
 	if !known {
 		return p.plan
 	}
-	compiled, err := policy.Compile(policy.Input{SidecarSet: set, Revision: name, Created: created, FailurePolicy: s.FailurePolicy})
+	compiled, err := policy.Compile(in)
 	if err != nil {
 		p.plan.Uncompiled = err
 		p.remove()
@@ -97,30 +92,22 @@ func (p *planner) checkOwners() {
 	}
 }
 
-// revision finds what is to be injected now, and since when. (SPC-2, SPC-6)
-func (p *planner) revision() (set *v1alpha1.SidecarSet, name string, created time.Time, known bool) {
-	set = p.SidecarSet
-	if wanted := set.Spec.InjectionStrategy.Revision; wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil) {
-		set = set.DeepCopy()
-		restored, err := injection.Restore(set, p.Revisions)
-		if err != nil {
-			p.plan.Unrestored = fmt.Errorf("spec.injectionStrategy.revision: %w", err)
-			return nil, "", time.Time{}, false
-		}
-		name = restored
-	} else {
-		name = set.Status.LatestRevision
-		if set.Status.ObservedGeneration < set.Generation || name == "" {
-			p.plan.Waiting = fmt.Sprintf("the revision of generation %d is not in the status yet, which has observed %d", set.Generation, set.Status.ObservedGeneration)
-			return nil, "", time.Time{}, false
-		}
+// current finds what is to be injected now, and since when. (SPC-2, SPC-6)
+func (p *planner) current() (in policy.Input, known bool) {
+	set := p.SidecarSet
+	in, err := policy.Current(set, set.Status.LatestRevision, p.Revisions)
+	in.FailurePolicy = p.FailurePolicy
+	switch {
+	case err != nil:
+		p.plan.Unrestored = err
+	case in.SidecarSet == set && (set.Status.ObservedGeneration < set.Generation || in.Revision == ""):
+		p.plan.Waiting = fmt.Sprintf("the revision of generation %d is not in the status yet, which has observed %d", set.Generation, set.Status.ObservedGeneration)
+	case in.Created.IsZero():
+		p.plan.Waiting = fmt.Sprintf("revision %s is not there yet", in.Revision)
+	default:
+		return in, true
 	}
-	at := slices.IndexFunc(p.Revisions, func(r *appsv1.ControllerRevision) bool { return r != nil && r.Name == name })
-	if at < 0 {
-		p.plan.Waiting = fmt.Sprintf("revision %s is not there yet", name)
-		return nil, "", time.Time{}, false
-	}
-	return set, name, p.Revisions[at].CreationTimestamp.Time, true
+	return in, false
 }
 
 // remove deletes what is there. (SPC-5)

@@ -160,7 +160,7 @@ func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snap
 	if err != nil {
 		return nil, fmt.Errorf("read SidecarSet %s: %w", key.Name, err)
 	}
-	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Now: r.shell.Clock.Now()}
+	s := &Snapshot{Set: set, RevisionNamespace: r.options.namespace(), Policies: r.options.Policies, Now: r.shell.Clock.Now()}
 	if s.Pods, err = r.options.Reader.PodsFor(set); err != nil {
 		return nil, fmt.Errorf("read the pods of SidecarSet %s: %w", key.Name, err)
 	}

@@ -57,6 +57,10 @@ type Options struct {
 	// nil, the controller makes and runs its own, whose objects it keeps small.
 	SidecarSets, Pods, Namespaces, Revisions cache.SharedIndexInformer
 
+	// Policies says that a controller of package sidecar/policies has the API server inject:
+	// the status of a SidecarSet then says where no policy can. Default: false.
+	Policies bool
+
 	// Reader replaces the informers in a Reconciler; New ignores it.
 	Reader Reader
 	// AllowStaleReads reconciles on caches that cannot tell how far they are (see

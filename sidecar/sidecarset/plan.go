@@ -128,6 +128,7 @@ func NewPlan(s *Snapshot) *Plan {
 	p.finishPatches(p.planUpdate())
 	p.PlanRefusals()
 	p.reportPods()
+	p.reportPolicy()
 	p.planStatus()
 	p.planHistory()
 	return p.plan

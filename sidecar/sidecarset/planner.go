@@ -60,6 +60,7 @@ const (
 	failedUpdate  = string(v1alpha1.SidecarSetFailedUpdatePod)
 	notInjected   = string(v1alpha1.SidecarSetInjected)
 	notUpgradable = string(v1alpha1.SidecarSetNotUpgradable)
+	failedPolicy  = string(v1alpha1.SidecarSetFailedPolicy)
 )
 
 // read checks and computes what the spec says.

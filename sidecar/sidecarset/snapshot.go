@@ -33,6 +33,8 @@ type Snapshot struct {
 	Revisions []*appsv1.ControllerRevision
 	// RevisionNamespace is where its revisions are. Default: DefaultRevisionNamespace.
 	RevisionNamespace string
+	// Policies says that policies of the API server inject, too.
+	Policies bool
 	// Refused are the updates in place that the API server has refused.
 	Refused rollout.Refusals
 	// Now is the time for which to plan. Required.

@@ -3,7 +3,10 @@
 // Package invariants watches workloads on a real control plane: it judges what the API server has stored,
 // change by change, whatever happens to the programs that manage them. Of DaemonSets, BroadcastJobs and AdvancedCronJobs it
 // asks little, and nothing that a controller has counted: one pod a node, and no more nodes out of service than maxUnavailable;
-// every node of a job run once, and counted as its pod has ended; no scheduled time with two jobs. Of CloneSets and StatefulSets:
+// every node of a job run once, and counted as its pod has ended; no scheduled time with two jobs. Of SidecarSets it asks that
+// every pod which they select has their containers; that their updates change nothing else, take no more pods out of service than
+// maxUnavailable, and leave one container of a hot one at work; and that in the end all pods have what they ask for, and are
+// counted. A container of any pod is restarted for each new image once at most. Of CloneSets and StatefulSets:
 //
 // What a controller may write is said in one place, the package of the same name in the simulation of the library, which judges
 // one write from what its author knew. A [Judge] finds out from watches what that package wants to be told:
@@ -14,7 +17,7 @@
 //     objects are [Judge.Settled] with a later one; what is done is right if it is right by one of the specs that count.
 //   - which pods the author knew. It is taken to have known them as they were just before its write: what others do meanwhile
 //     makes only more of them available. But of the pod that it writes it need not have heard the last from its kubelet, as one
-//     that does not serve may be taken out at any time. A status may count them as they were at any moment since all was settled.
+//     that does not serve may be taken out at any time, nor that injected containers of others are not ready. A status may count them as they were at any moment since all was settled.
 //   - what of this cannot be told, as a watch broke. Of changes that have been lumped together, that is judged which takes
 //     neither their order nor a moment between them to know.
 //

@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1beta1"
 )
@@ -32,6 +33,10 @@ type Judge struct {
 	daemonSets    map[types.UID]*daemonSet
 	broadcastJobs map[types.UID]*broadcastJob
 	cronJobs      map[types.UID]*cronJob
+
+	sidecarSets map[types.UID]*sidecarSet
+	injected    map[types.UID]*corev1.Pod // all pods, with what SidecarSets have made of them
+	restarts    map[types.UID]restarts
 }
 
 // NewJudge returns a judge that has seen nothing yet. Strangers are pods and claims that belong to no workload, and must stay
@@ -41,6 +46,7 @@ func NewJudge(strangers ...types.UID) *Judge {
 		strangers: map[types.UID]bool{}, sets: map[types.UID]*set{}, pods: map[types.UID]*corev1.Pod{},
 		claims: map[types.UID]*corev1.PersistentVolumeClaim{}, revisions: map[types.UID]*appsv1.ControllerRevision{},
 		daemonSets: map[types.UID]*daemonSet{}, broadcastJobs: map[types.UID]*broadcastJob{}, cronJobs: map[types.UID]*cronJob{},
+		sidecarSets: map[types.UID]*sidecarSet{}, injected: map[types.UID]*corev1.Pod{}, restarts: map[types.UID]restarts{},
 	}
 	for _, uid := range strangers {
 		j.strangers[uid] = true
@@ -52,6 +58,10 @@ func NewJudge(strangers ...types.UID) *Judge {
 // lumps together what has happened between two looks at the objects: what depends on the order of changes, or on a
 // moment between them, is not judged then.
 func (j *Judge) See(changes []Change, gap bool) (wrong []invariants.Violation) {
+	for _, change := range changes {
+		wrong = append(wrong, j.seeSidecars(change, gap)...)
+	}
+	changes = ofWorkloads(changes)
 	for _, change := range changes {
 		j.take(change)
 	}
@@ -77,7 +87,21 @@ func (j *Judge) Settled() (wrong []invariants.Violation) {
 		}
 		wrong = append(wrong, v.wrong...)
 	}
-	return append(wrong, j.judgeJobsSettled()...)
+	return slices.Concat(wrong, j.judgeJobsSettled(), j.judgeSidecarsSettled())
+}
+
+// seeSidecars takes note of a change, and judges what it is to SidecarSets.
+func (j *Judge) seeSidecars(c Change, gap bool) []invariants.Violation {
+	switch object := c.latest().(type) {
+	case *sidecarv1alpha1.SidecarSet:
+		j.takeSidecarSet(object)
+	case *corev1.Pod:
+		take(j.injected, c, object)
+		v := &verdict{about: "pod " + podstate.Describe(object, c.New == nil), gap: gap}
+		j.judgeSidecars(v, c)
+		return v.wrong
+	}
+	return nil
 }
 
 // take takes note of a change.

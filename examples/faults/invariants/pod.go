@@ -31,7 +31,7 @@ func (j *Judge) judgePod(v *verdict, c Change) {
 	if w.Before == nil {
 		j.judgeNewPod(v, s, c.New.(*corev1.Pod))
 	}
-	for _, violation := range s.judge(w, v.gap, s.views(w)...) {
+	for _, violation := range s.judge(w, v.gap, append(s.views(w), j.despiteSidecars(w.Truth.Pods))...) {
 		violation.Message += "; before: " + describe(w.Truth.Pods)
 		v.add(violation)
 	}

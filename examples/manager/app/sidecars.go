@@ -33,7 +33,7 @@ func sidecarSets(f *pflag.FlagSet) kind {
 			o := sidecarset.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
 				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
-				SetMetrics: sidecarSetMetrics, Workers: *workers,
+				SetMetrics: sidecarSetMetrics, Workers: *workers, Policies: p.gates.Enabled(features.SidecarSetPolicies),
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/manifests"
@@ -49,6 +50,26 @@ type Input struct {
 	// the pod is refused, as a webhook would refuse it. Ignore: it is created without the
 	// sidecars.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
+}
+
+// Current is the Input of the policy that a SidecarSet is to have now: of the revision that its
+// injectionStrategy names, or else of latest, that of its spec. Created is zero where there is
+// no such revision yet. The error says that nobody can tell what to inject. Nothing is
+// changed.
+func Current(set *v1alpha1.SidecarSet, latest string, revisions []*appsv1.ControllerRevision) (in Input, err error) {
+	in = Input{SidecarSet: set, Revision: latest}
+	if wanted := set.Spec.InjectionStrategy.Revision; wanted != nil && (wanted.RevisionName != nil || wanted.CustomVersion != nil) {
+		in.SidecarSet = set.DeepCopy()
+		if in.Revision, err = injection.Restore(in.SidecarSet, revisions); err != nil {
+			return Input{}, fmt.Errorf("spec.injectionStrategy.revision: %w", err)
+		}
+	}
+	for _, r := range revisions {
+		if r != nil && r.Name == in.Revision {
+			in.Created = r.CreationTimestamp.Time
+		}
+	}
+	return in, nil
 }
 
 // Compiled is a SidecarSet as a policy.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package terminator
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/client"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// What the nodes and the API server of TestJobsEndInTime take at most: a kubelet looks at its containers every second, an agent
+// has asked the runtime within a tenth of a second, and a request takes so long.
+const (
+	relist    = time.Second
+	agentAsks = 100 * time.Millisecond
+	apiTakes  = 20 * time.Millisecond
+	killAfter = 5 * time.Second // the grace period of podOf
+)
+
+// Of 1,000 Jobs, whose main containers exit within ten seconds and whose sidecars ignore SIGTERM and exit with 137, 990 pods end
+// within three seconds of that, beyond the grace period. (ST-12, ST-14, ST-15)
+func TestJobsEndInTime(t *testing.T) {
+	for _, policy := range []corev1.RestartPolicy{corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever} {
+		t.Run(string(policy), func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				took := (&jobs{cluster: c, random: rand.New(rand.NewPCG(1, 1)), requested: signals{}, ended: signals{}}).run(policy, 1000)
+				slices.Sort(took)
+				t.Logf("from the exit of the main container, beyond the grace period: half of them %v, 99 of 100 %v, all %v", took[499], took[989], took[999])
+				if took[989] > 3*time.Second {
+					t.Error("more than 3s")
+				}
+			})
+		})
+	}
+}
+
+// signals are channels by the name of a pod, closed once.
+type signals map[string]chan struct{}
+
+func (s signals) send(pod string) {
+	if s[pod] != nil {
+		close(s[pod])
+		delete(s, pod)
+	}
+}
+
+// jobs are the pods of Jobs, and their nodes.
+type jobs struct {
+	*cluster
+	mu     sync.Mutex
+	random *rand.Rand
+	// requested has a signal when there is a request for the pod, and ended when the pod has ended.
+	requested, ended signals
+}
+
+// run returns how long each of n pods took.
+func (j *jobs) run(policy corev1.RestartPolicy, n int) []time.Duration {
+	controller, err := New(Options{Kubernetes: connectSlowly(j, kubernetes.NewForConfig), Lifecycle: connectSlowly(j, client.NewForConfig)})
+	j.Must(err)
+	defer j.Start(controller.Run)()
+	defer j.follow()()
+	took := make([]time.Duration, n)
+	var running sync.WaitGroup
+	for i := range n {
+		pod := podOf(j.T, string(policy)+" main:running a=r:running")
+		pod.ObjectMeta = metav1.ObjectMeta{Namespace: fixture.Web.Namespace, Name: fmt.Sprint("job-", i)}
+		requested, ended := make(chan struct{}), make(chan struct{})
+		j.mu.Lock()
+		j.requested[pod.Name], j.ended[pod.Name] = requested, ended
+		j.mu.Unlock()
+		status := pod.Status
+		pod, err := j.Kube.CoreV1().Pods(pod.Namespace).Create(j.T.Context(), pod, metav1.CreateOptions{})
+		j.Must(err)
+		pod.Status = status
+		_, err = j.Kube.CoreV1().Pods(pod.Namespace).UpdateStatus(j.T.Context(), pod, metav1.UpdateOptions{})
+		j.Must(err)
+		exits := j.within(10 * time.Second)
+		running.Go(func() { took[i] = j.end(pod, exits, requested, ended) })
+	}
+	running.Wait()
+	return took
+}
+
+// within is a time by chance.
+func (j *jobs) within(limit time.Duration) time.Duration {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return time.Duration(j.random.Int64N(int64(limit)))
+}
+
+// connectSlowly returns a client of the controller whose writes take a while.
+func connectSlowly[C any](j *jobs, connect func(*rest.Config) (C, error)) C {
+	return fixture.Connect(j.T, j.Server, fixture.ControllerUser, func(config *rest.Config) (C, error) {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(request *http.Request) (*http.Response, error) {
+				if request.Method != http.MethodGet {
+					time.Sleep(j.within(apiTakes)) // part of the request
+				}
+				return next.RoundTrip(request)
+			})
+		})
+		return connect(config)
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+// follow sends the signals until stop is called.
+func (j *jobs) follow() (stop func()) {
+	requests, err := j.requests.Watch(j.T.Context(), metav1.ListOptions{})
+	j.Must(err)
+	pods, err := j.Kube.CoreV1().Pods(fixture.Web.Namespace).Watch(j.T.Context(), metav1.ListOptions{})
+	j.Must(err)
+	var running sync.WaitGroup
+	for _, w := range []watch.Interface{requests, pods} {
+		running.Go(func() {
+			for event := range w.ResultChan() {
+				j.mu.Lock()
+				switch object := event.Object.(type) {
+				case *lifecyclev1alpha1.ContainerRecreateRequest:
+					j.requested.send(object.Spec.PodName)
+				case *corev1.Pod:
+					if object.Status.Phase == corev1.PodSucceeded {
+						j.ended.send(object.Name)
+					}
+				}
+				j.mu.Unlock()
+			}
+		})
+	}
+	return func() {
+		requests.Stop()
+		pods.Stop()
+		running.Wait()
+	}
+}
+
+// end has the main container of a pod exit after a time, and does what its node does then. It returns what the pod took from
+// there, without the grace period unless it ended before that.
+func (j *jobs) end(pod *corev1.Pod, after time.Duration, requested, ended <-chan struct{}) time.Duration {
+	time.Sleep(after)
+	exited := time.Now()
+	j.report(pod, 0, 0)
+	<-requested
+	killed := time.After(j.within(agentAsks) + killAfter)
+	select {
+	case <-ended:
+		return time.Since(exited)
+	case <-killed:
+	}
+	j.report(pod, 1, 137)
+	<-ended
+	return time.Since(exited) - killAfter
+}
+
+// report has the kubelet tell that a container has ended, once it has seen it.
+func (j *jobs) report(pod *corev1.Pod, container int, code int32) {
+	time.Sleep(j.within(relist))
+	end(&pod.Status.ContainerStatuses[container], code)
+	data, err := json.Marshal(map[string]any{"status": map[string]any{"containerStatuses": pod.Status.ContainerStatuses}})
+	if err == nil {
+		_, err = j.Kube.CoreV1().Pods(pod.Namespace).Patch(j.T.Context(), pod.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	}
+	if err != nil {
+		j.T.Error(err)
+	}
+}
