@@ -19,6 +19,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/sidecar"
@@ -27,7 +28,7 @@ import (
 
 // definitions are the CRDs of all areas.
 func definitions() []*unstructured.Unstructured {
-	return slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs())
+	return slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs())
 }
 
 // internal decodes a CRD strictly, defaults it, and converts it to the version

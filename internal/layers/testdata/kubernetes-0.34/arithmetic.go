@@ -6,6 +6,7 @@
 package main
 
 import (
+	_ "github.com/podwright/podwright/availability/v1alpha1"
 	_ "github.com/podwright/podwright/distribution/v1alpha1"
 	_ "github.com/podwright/podwright/inplace"
 	_ "github.com/podwright/podwright/inplace/podpatch"

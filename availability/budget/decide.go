@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+// maxRecords is how many pods may be recorded at a time. (PUB-14)
+const maxRecords = 2000
+
+// Decision is the answer to an operation on a pod.
+type Decision struct {
+	Allowed bool
+	// Reason says why, in words.
+	Reason string
+	// Status, where it is not nil, has to be written before the operation goes on, on
+	// the condition that the budget is as it was read: otherwise the answer is void.
+	Status *v1alpha1.PodUnavailableBudgetStatus
+}
+
+// The reasons of denials, as OpenKruise words them; NoStatusYet is ours.
+const (
+	ReasonNothingAllowed = "pub unavailable allowed is negative"
+	ReasonTooManyRecords = "DisruptedPods and UnavailablePods map too big - too many unavailable not confirmed by PUB controller"
+	ReasonNoStatusYet    = "the budget has no status yet; try again"
+)
+
+// Request is what somebody is about to do.
+type Request struct {
+	Operation v1alpha1.PubOperation
+	// DryRun tells that it will not be done: nothing is to be written for it. (PUB-15)
+	DryRun bool
+	// Now is the time of the request.
+	Now time.Time
+}
+
+// Decide answers a request about a pod: as it was before, where the request changes it. The
+// budget is the one that the pod names, nil where there is none. (PUB-14 to PUB-16)
+func Decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, request Request) Decision {
+	d := decide(b, pod, request.Operation, request.Now)
+	if request.DryRun {
+		d.Status = nil
+	}
+	return d
+}
+
+func decide(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) Decision {
+	if reason := unprotected(b, pod, operation); reason != "" {
+		return Decision{Allowed: true, Reason: reason}
+	}
+	s := &b.Status
+	if s.ObservedGeneration == 0 {
+		return Decision{Reason: ReasonNoStatusYet}
+	}
+	if s.DesiredAvailable == 0 {
+		return Decision{Allowed: true, Reason: "no pod has to be available"}
+	}
+	if _, kind := recordOf(s, pod); kind != "" {
+		return Decision{Allowed: true, Reason: fmt.Sprintf("the pod is in %s already", kind), Status: renew(s, pod, kind, now)}
+	}
+	left := s.UnavailableAllowed
+	if marked(pod) {
+		left = s.CurrentAvailable - s.DesiredAvailable
+	}
+	switch {
+	case left <= 0:
+		return Decision{Reason: ReasonNothingAllowed}
+	case len(s.DisruptedPods)+len(s.UnavailablePods) > maxRecords:
+		return Decision{Reason: ReasonTooManyRecords}
+	}
+	return Decision{Allowed: true, Reason: fmt.Sprintf("%d may go", left), Status: book(s, pod, operation, now)}
+}
+
+// unprotected says why nobody has to be asked about an operation; empty where the status
+// of the budget tells. (PUB-14)
+func unprotected(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, operation v1alpha1.PubOperation) string {
+	switch name := pod.Annotations[v1alpha1.RelatedPubAnnotation]; {
+	case name == "":
+		return "no budget protects the pod"
+	case pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true":
+		return "the pod has the annotation " + v1alpha1.PodPubNoProtectionAnnotation
+	case !Ready(pod):
+		return "the pod is not ready"
+	case b == nil:
+		return fmt.Sprintf("there is no budget %s", name)
+	case !protects(b, operation):
+		return fmt.Sprintf("the budget does not protect from %s", operation)
+	}
+	return ""
+}
+
+// renew keeps a pod recorded for as long as if it had been now. (PUB-14)
+func renew(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind recordKind, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
+	s = s.DeepCopy()
+	record(s, pod, kind, metav1.NewTime(now))
+	return s
+}
+
+// book takes one pod off the budget, and records it. (PUB-13, PUB-14)
+func book(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, operation v1alpha1.PubOperation, now time.Time) *v1alpha1.PodUnavailableBudgetStatus {
+	s = s.DeepCopy()
+	kind := disrupted
+	if operation == v1alpha1.PubUpdateOperation {
+		kind = unavailable
+	}
+	record(s, pod, kind, metav1.NewTime(now))
+	s.CurrentAvailable--
+	if !marked(pod) {
+		s.UnavailableAllowed--
+	}
+	s.UnavailableAllowed = max(min(s.UnavailableAllowed, s.CurrentAvailable-s.DesiredAvailable), 0)
+	return s
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package budget_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+func TestDecide(t *testing.T) {
+	recorded := func(uid types.UID, update bool) func(*v1alpha1.PodUnavailableBudget) {
+		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) {
+			records := map[string]metav1.Time{"pod": metav1.NewTime(start)}
+			if s.DisruptedPods = records; update {
+				s.DisruptedPods, s.UnavailablePods = nil, records
+			}
+			s.UnavailableAllowed = 0
+			if uid != "" {
+				s.PodUIDs = map[string]types.UID{"pod": uid}
+			}
+		})
+	}
+	many := func(n int) func(*v1alpha1.PodUnavailableBudget) {
+		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) {
+			s.DisruptedPods, s.UnavailablePods = map[string]metav1.Time{}, map[string]metav1.Time{"x": {}}
+			for i := range n - 1 {
+				s.DisruptedPods[fmt.Sprint(i)] = metav1.NewTime(start)
+			}
+		})
+	}
+	left := func(n int32) func(*v1alpha1.PodUnavailableBudget) {
+		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.UnavailableAllowed = n })
+	}
+	available := func(n int32) func(*v1alpha1.PodUnavailableBudget) {
+		return status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.CurrentAvailable = n })
+	}
+	nothingDesired := status(func(s *v1alpha1.PodUnavailableBudgetStatus) { s.DesiredAvailable, s.UnavailableAllowed = 0, 0 })
+	noStatus := func(b *v1alpha1.PodUnavailableBudget) { b.Status = v1alpha1.PodUnavailableBudgetStatus{} }
+	pod, full := newPod("pod"), newBudget(left(0))
+	const no = budget.ReasonNothingAllowed
+	const update, remove, evict = v1alpha1.PubUpdateOperation, v1alpha1.PubDeleteOperation, v1alpha1.PubEvictOperation
+	for _, tt := range []struct {
+		name      string
+		budget    *v1alpha1.PodUnavailableBudget
+		pod       *corev1.Pod
+		operation v1alpha1.PubOperation
+		want      string // the reason of a denial, or what is written
+	}{
+		{"PUB-14.1: of no budget", full, newPod("pod", annotate(v1alpha1.RelatedPubAnnotation, "")), remove, "allowed"},
+		{"PUB-14.2: not to be protected", full, newPod("pod", annotate(v1alpha1.PodPubNoProtectionAnnotation, "true")), remove, "allowed"},
+		{"PUB-14.2: another value", full, newPod("pod", annotate(v1alpha1.PodPubNoProtectionAnnotation, "yes")), remove, no},
+		{"PUB-14.3: not ready", full, newPod("pod", unready), remove, "allowed"},
+		{"PUB-14.3: being deleted", full, newPod("pod", deleting), remove, "allowed"},
+		{"PUB-14.4: the budget is gone", nil, pod, remove, "allowed"},
+		{"PUB-14.5: another operation", newBudget(left(0), protecting("EVICT,UPDATE")), pod, remove, "allowed"},
+		{"PUB-14.5: this operation", newBudget(left(0), protecting("EVICT,DELETE")), pod, remove, no},
+		{"PUB-14.5: empty is all", newBudget(left(0), protecting("")), pod, update, no},
+		{"PUB-14.5: before the first status", newBudget(noStatus, protecting("EVICT")), pod, remove, "allowed"},
+		{"PUB-14.6: no status yet", newBudget(noStatus), pod, remove, budget.ReasonNoStatusYet},
+		{"PUB-14.7: nothing desired", newBudget(nothingDesired), pod, evict, "allowed"},
+		{"PUB-14.8: recorded", newBudget(recorded(pod.UID, false)), pod, evict, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.8: recorded for an update", newBudget(recorded(pod.UID, true)), pod, remove, "10 available, 9 desired, 0 allowed; updated [pod]"},
+		{"PUB-16: by name only", newBudget(recorded("", false)), pod, remove, "10 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-16: the one before", newBudget(recorded("another", false)), pod, remove, no},
+		{"PUB-14.9: nothing left", full, pod, evict, no},
+		{"PUB-14.9: less than nothing", newBudget(left(-3)), pod, update, no},
+		{"PUB-14.9: marked, and replaced", full, newPod("pod", marked), remove, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.9: marked, and missing then", newBudget(left(0), available(9)), newPod("pod", marked), remove, no},
+		{"PUB-14.10: too many", newBudget(many(2001)), pod, remove, budget.ReasonTooManyRecords},
+		{"PUB-14.10: just not", newBudget(many(2000), left(5), available(20)), newPod("y"), remove, "19 available, 9 desired, 4 allowed; disrupted 2000"},
+		{"PUB-14.11: deleted", newBudget(), pod, remove, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.11: evicted", newBudget(), pod, evict, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
+		{"PUB-14.11: updated", newBudget(), pod, update, "9 available, 9 desired, 0 allowed; updated [pod]"},
+		{"PUB-14.11: marked, with more left", newBudget(left(1), available(11)), newPod("pod", marked), remove, "10 available, 9 desired, 1 allowed; disrupted [pod]"},
+		{"PUB-14.11: marked, the last one", newBudget(left(1), available(10)), newPod("pod", marked), remove, "9 available, 9 desired, 0 allowed; disrupted [pod]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := tt.budget.DeepCopy()
+			d := budget.Decide(tt.budget, tt.pod, budget.Request{Operation: tt.operation, Now: after(1)})
+			got := d.Reason
+			if d.Allowed {
+				got = "allowed"
+			}
+			if s := d.Status; s != nil {
+				got = numbers(s)
+				for kind, records := range map[string]map[string]metav1.Time{"disrupted": s.DisruptedPods, "updated": s.UnavailablePods} {
+					if names := slices.Sorted(maps.Keys(records)); len(names) > 10 {
+						got += fmt.Sprintf("; %s %d", kind, len(names))
+					} else if at, found := records[tt.pod.Name]; found && at.Time.Equal(after(1)) && s.PodUIDs[tt.pod.Name] == tt.pod.UID {
+						got += fmt.Sprintf("; %s %v", kind, names)
+					}
+				}
+			}
+			if got != tt.want || d.Reason == "" || d.Status != nil && !d.Allowed {
+				t.Errorf("got %q (%s), want %q", got, d.Reason, tt.want)
+			}
+			dry := budget.Decide(tt.budget, tt.pod, budget.Request{Operation: tt.operation, Now: after(1), DryRun: true})
+			if dry.Allowed != d.Allowed || dry.Reason != d.Reason || dry.Status != nil {
+				t.Errorf("PUB-15: %+v", dry)
+			}
+			if before != nil && !budget.Equal(&before.Status, &tt.budget.Status) {
+				t.Error("the budget has changed")
+			}
+		})
+	}
+}
+
+func TestDisrupts(t *testing.T) {
+	resources := func(name corev1.ResourceName, policy corev1.ResourceResizeRestartPolicy, value string) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			pod.Spec.Containers[0].Resources.Limits = list(name, value)
+			pod.Spec.Containers[0].ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: name, RestartPolicy: policy}}
+		}
+	}
+	held := label(v1alpha1.UnavailablePodLabelPrefix+"a", "")
+	for _, tt := range []struct {
+		name          string
+		before, after func(*corev1.Pod)
+		want          bool
+	}{
+		{"PUB-18: nothing", none, none, false},
+		{"PUB-18: an image", none, func(pod *corev1.Pod) { pod.Spec.Containers[0].Image = "nginx:2" }, true},
+		{"PUB-18: a label", none, label("a", "b"), false},
+		{"PUB-18: the first label of that kind", none, held, true},
+		{"PUB-18: the second", held, func(pod *corev1.Pod) { held(pod); label(v1alpha1.UnavailablePodLabelPrefix+"b", "")(pod) }, false},
+		{"PUB-18: it goes", held, none, false},
+		{"PUB-18: a toleration", none, func(pod *corev1.Pod) { pod.Spec.Tolerations = []corev1.Toleration{{}} }, true},
+		{"PUB-18: the status alone", none, unready, false},
+		{"PUB-19: without a restart", resources("cpu", corev1.NotRequired, "1"), resources("cpu", corev1.NotRequired, "2"), false},
+		{"PUB-19: with one", resources("memory", corev1.RestartContainer, "1"), resources("memory", corev1.RestartContainer, "2"), true},
+		{"PUB-19: the other one restarts", func(pod *corev1.Pod) {
+			resources("memory", corev1.RestartContainer, "1")(pod)
+		}, func(pod *corev1.Pod) {
+			resources("memory", corev1.RestartContainer, "1")(pod)
+			pod.Spec.Containers[0].Resources.Requests = list("cpu", "1")
+		}, false},
+		{"PUB-19: of the pod", none, func(pod *corev1.Pod) { pod.Spec.Resources = &corev1.ResourceRequirements{Limits: list("cpu", "1")} }, false},
+		{"PUB-19: a container more", none, func(pod *corev1.Pod) { pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "b"}) }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := budget.Disrupts(newPod("pod", tt.before), newPod("pod", tt.after)); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
+			}
+		})
+	}
+}

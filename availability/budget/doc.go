@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package budget is the arithmetic of PodUnavailableBudgets: which pods a budget protects,
+// how many of them may become unavailable, and whether one of them may be deleted, evicted
+// or updated now.
+//
+// It does no I/O and reads no clock. A controller asks Select for the pods and Compute for the
+// status; whoever is about to take a pod down asks Decide, and writes the status that it
+// returns before it goes on, on the condition that the budget is as it was read. So a webhook,
+// a controller of workloads and a test all get the same answer.
+//
+// The rules are in RULES.md, by the ids that comments cite.
+//
+// # Differences
+//
+// What is read and written is what OpenKruise 1.4 reads and writes. Where its behaviour harms
+// users, this package does otherwise:
+//
+//   - Nothing is allowed before the first status of a budget is written. OpenKruise allows
+//     everything until then.
+//   - Records are about pods, not names: a new pod of a name is protected although the one
+//     before was let go.
+//   - Pods that are marked for deletion let no more others go than there would be without
+//     them.
+//   - ReplicaSets belong to whatever controls them, a Rollout as well as a Deployment.
+//   - What is scaled to 0, or is being deleted, protects nothing, with minAvailable as a number
+//     too: otherwise its pods could never go.
+//   - A digest of another repository is the same image, as where a mirror served it.
+//   - Resources that change without a restart are no disruption.
+//   - A workload that does not say how many pods it wants wants 1.
+package budget

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+// For returns the budget that a new pod belongs to, of those of its namespace; nil for none. The
+// workload is the pod's, nil where it has none or that is not known: then it belongs to
+// none yet. (PUB-20)
+func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailableBudget) *v1alpha1.PodUnavailableBudget {
+	if workload == nil {
+		return nil
+	}
+	for _, b := range slices.SortedFunc(slices.Values(budgets), func(a, b *v1alpha1.PodUnavailableBudget) int {
+		return cmp.Compare(a.Name, b.Name)
+	}) {
+		if ref := b.Spec.TargetReference; ref != nil {
+			if group, kind := groupKind(ref); kind == workload.Kind && group == workload.Group && ref.Name == workload.Name {
+				return b
+			}
+			continue
+		}
+		if selector, err := selectorOf(b); err == nil && selector.Matches(labels.Set(pod.Labels)) {
+			return b
+		}
+	}
+	return nil
+}
+
+func groupKind(ref *v1alpha1.TargetReference) (group, kind string) {
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return "", ""
+	}
+	return gv.Group, ref.Kind
+}
+
+// Conflict tells whether two budgets of a namespace may be about the same pods. One
+// with a selector and one with a reference never are. (PUB-21)
+func Conflict(a, b *v1alpha1.PodUnavailableBudget) bool {
+	if mine, theirs := a.Spec.TargetReference, b.Spec.TargetReference; mine != nil && theirs != nil {
+		group, kind := groupKind(mine)
+		otherGroup, otherKind := groupKind(theirs)
+		return kind != "" && group == otherGroup && kind == otherKind && mine.Name == theirs.Name
+	}
+	if a.Spec.Selector == nil || b.Spec.Selector == nil {
+		return false
+	}
+	mine, theirs := requirements(a.Spec.Selector), requirements(b.Spec.Selector)
+	if len(mine) != len(theirs) {
+		return false
+	}
+	for key, one := range mine {
+		if other, found := theirs[key]; !found || !compatible(one, other) && !compatible(other, one) {
+			return false
+		}
+	}
+	return true
+}
+
+// requirements are what a selector asks of each key; a label wins over an expression.
+func requirements(s *metav1.LabelSelector) map[string]metav1.LabelSelectorRequirement {
+	all := map[string]metav1.LabelSelectorRequirement{}
+	for _, e := range s.MatchExpressions {
+		all[e.Key] = e
+	}
+	for key, value := range s.MatchLabels {
+		all[key] = metav1.LabelSelectorRequirement{Key: key, Operator: metav1.LabelSelectorOpIn, Values: []string{value}}
+	}
+	return all
+}
+
+// compatible tells whether a key may be as both ask, where that can be seen from the side of
+// the first. (PUB-21)
+func compatible(a, b metav1.LabelSelectorRequirement) bool {
+	switch a.Operator {
+	case metav1.LabelSelectorOpIn:
+		switch values := sets.New(b.Values...); b.Operator {
+		case metav1.LabelSelectorOpIn:
+			return values.HasAny(a.Values...)
+		case metav1.LabelSelectorOpNotIn:
+			return !values.HasAll(a.Values...)
+		case metav1.LabelSelectorOpExists:
+			return true
+		}
+	case metav1.LabelSelectorOpExists:
+		return b.Operator == metav1.LabelSelectorOpExists || b.Operator == metav1.LabelSelectorOpNotIn
+	case metav1.LabelSelectorOpNotIn:
+		return b.Operator == metav1.LabelSelectorOpNotIn || b.Operator == metav1.LabelSelectorOpDoesNotExist
+	case metav1.LabelSelectorOpDoesNotExist:
+		return b.Operator == metav1.LabelSelectorOpDoesNotExist
+	}
+	return false
+}

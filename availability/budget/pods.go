@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"encoding/json"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/inplace"
+	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	"github.com/podwright/podwright/internal/podstate"
+	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
+)
+
+// Active tells whether a pod counts at all: it has not ended and is not being deleted.
+// (PUB-1)
+func Active(pod *corev1.Pod) bool { return podstate.Active(pod) }
+
+// Ready tells whether a pod is in service, so that taking it down takes something away.
+// (PUB-8)
+func Ready(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning && readiness.Ready(pod) && !heldOut(pod)
+}
+
+// heldOut tells whether a label makes a pod count as unavailable. (PUB-8)
+func heldOut(pod *corev1.Pod) bool {
+	for key := range pod.Labels {
+		if strings.HasPrefix(key, v1alpha1.UnavailablePodLabelPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// marked tells whether a pod is marked for deletion, and its workload will delete it.
+// (PUB-9)
+func marked(pod *corev1.Pod) bool {
+	return pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] == "true"
+}
+
+// waiting says why the containers of a pod do not run yet what its spec says; empty where they
+// do. (PUB-10 to PUB-12)
+func waiting(pod *corev1.Pod) string {
+	pinned := 0
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		digest := digestOf(c.Image)
+		if digest == "" {
+			continue
+		}
+		pinned++
+		if status := podstate.ContainerStatus(pod, c.Name); status == nil || status.Image != c.Image && digestOf(status.ImageID) != digest {
+			return "container " + c.Name + ": does not run the digest of its image"
+		}
+	}
+	if pinned == len(pod.Spec.Containers) {
+		return ""
+	}
+	if reason := waitingSidecar(pod); reason != "" {
+		return reason
+	}
+	switch complete, reason, err := inplace.Complete(pod); {
+	case err != nil:
+		return err.Error()
+	case !complete:
+		return reason
+	}
+	return ""
+}
+
+// digestOf is the digest in an image reference or an image ID; empty where there is none.
+func digestOf(image string) string {
+	_, digest, found := strings.Cut(image, "@")
+	if !found {
+		return ""
+	}
+	return digest
+}
+
+// waitingSidecar says which container that a SidecarSet has updated still runs what it ran
+// before. (PUB-11)
+func waitingSidecar(pod *corev1.Pod) string {
+	text := pod.Annotations[sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation]
+	if text == "" || pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation] == "" {
+		return ""
+	}
+	var records map[string]sidecarv1alpha1.SidecarSetInPlaceUpdateState
+	if err := json.Unmarshal([]byte(text), &records); err != nil {
+		return "annotation " + sidecarv1alpha1.SidecarSetInPlaceUpdateStateAnnotation + " cannot be read: " + err.Error()
+	}
+	for name := range strings.SplitSeq(pod.Annotations[sidecarv1alpha1.SidecarSetInjectedListAnnotation], ",") {
+		record, found := records[strings.TrimSpace(name)]
+		if !found {
+			continue
+		}
+		state := &inplacev1alpha1.State{LastContainerStatuses: record.LastContainerStatuses, LastContainers: record.LastContainers}
+		if reason := inplace.Replacing(pod, state); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}

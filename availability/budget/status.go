@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package budget
+
+import (
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+// How long a pod that was let go is counted as gone although it is still there. (PUB-17)
+const (
+	DisruptedFor   = 20 * time.Second
+	UnavailableFor = 10 * time.Second
+)
+
+// Result is what Compute finds out.
+type Result struct {
+	// Status is the status that the budget should have.
+	Status v1alpha1.PodUnavailableBudgetStatus
+	// NotDeleted are pods that were let go and have not gone in time. (PUB-17)
+	NotDeleted []*corev1.Pod
+	// Unavailable are the pods that are not available, and why, in the order in which
+	// they were given.
+	Unavailable []Unavailable
+	// RequeueAfter is the time after which the status is another without any event;
+	// 0 when only events can change it.
+	RequeueAfter time.Duration
+}
+
+// Unavailable is a pod that is not available.
+type Unavailable struct {
+	Pod    *corev1.Pod
+	Reason string
+}
+
+// Compute computes the status of a budget from its pods. The error says which field of
+// the budget cannot be read. (PUB-6 to PUB-13, PUB-16, PUB-17)
+func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Result, error) {
+	desired, err := Desired(b, s.Total)
+	if err != nil {
+		return nil, err
+	}
+	if s.Unprotected {
+		desired = 0
+	}
+	r := &Result{Status: v1alpha1.PodUnavailableBudgetStatus{
+		ObservedGeneration: b.Generation, DesiredAvailable: desired, TotalReplicas: s.Total,
+	}}
+	r.keepRecords(b, s.Pods, now)
+	var unmarked int32
+	for _, pod := range s.Pods {
+		reason := r.unavailable(pod)
+		switch {
+		case reason != "":
+			r.Unavailable = append(r.Unavailable, Unavailable{pod, reason})
+			continue
+		case !marked(pod):
+			unmarked++
+		}
+		r.Status.CurrentAvailable++
+	}
+	r.Status.UnavailableAllowed = allowed(unmarked, r.Status.CurrentAvailable, s.Total, desired)
+	return r, nil
+}
+
+// allowed is how many pods may go that are not marked for deletion. Those that are marked
+// stand in for pods that are missing, and for no others: otherwise the pods that replace them
+// would let others go as well. (PUB-13)
+func allowed(unmarked, available, total, desired int32) int32 {
+	return max(min(available, max(unmarked, total))-desired, 0)
+}
+
+// unavailable says why a pod is not available; empty where it is. (PUB-9)
+func (r *Result) unavailable(pod *corev1.Pod) string {
+	switch _, disrupted := r.Status.DisruptedPods[pod.Name]; {
+	case disrupted:
+		return "it is about to be deleted"
+	case !Ready(pod):
+		return "it is not ready"
+	}
+	if _, updated := r.Status.UnavailablePods[pod.Name]; updated {
+		return "it is about to be updated"
+	}
+	return waiting(pod)
+}
+
+// keepRecords keeps the records of pods that are still there, until their time is over.
+// (PUB-16, PUB-17)
+func (r *Result) keepRecords(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, now time.Time) {
+	for _, pod := range pods {
+		at, kind := recordOf(&b.Status, pod)
+		if kind == "" {
+			continue
+		}
+		if at.After(now) { // by another clock
+			at = metav1.NewTime(now)
+		}
+		left := at.Add(lifetime[kind]).Sub(now)
+		if left < 0 {
+			if kind == disrupted {
+				r.NotDeleted = append(r.NotDeleted, pod)
+			}
+			continue
+		}
+		record(&r.Status, pod, kind, at)
+		if left++; r.RequeueAfter == 0 || left < r.RequeueAfter { // it is kept at its last moment
+			r.RequeueAfter = left
+		}
+	}
+}
+
+// recordKind is why a pod is recorded.
+type recordKind string
+
+const (
+	disrupted   recordKind = "disruptedPods"
+	unavailable recordKind = "unavailablePods"
+)
+
+// lifetime is how long records are kept. (PUB-17)
+var lifetime = map[recordKind]time.Duration{disrupted: DisruptedFor, unavailable: UnavailableFor}
+
+// recordOf returns when and why a pod was recorded; why is empty where it was not.
+// (PUB-16)
+func recordOf(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod) (metav1.Time, recordKind) {
+	if uid := s.PodUIDs[pod.Name]; uid != "" && uid != pod.UID {
+		return metav1.Time{}, ""
+	}
+	if at, found := s.DisruptedPods[pod.Name]; found {
+		return at, disrupted
+	}
+	if at, found := s.UnavailablePods[pod.Name]; found {
+		return at, unavailable
+	}
+	return metav1.Time{}, ""
+}
+
+// record records a pod.
+func record(s *v1alpha1.PodUnavailableBudgetStatus, pod *corev1.Pod, kind recordKind, at metav1.Time) {
+	set := &s.DisruptedPods
+	if kind == unavailable {
+		set = &s.UnavailablePods
+	}
+	if *set == nil {
+		*set = map[string]metav1.Time{}
+	}
+	if s.PodUIDs == nil {
+		s.PodUIDs = map[string]types.UID{}
+	}
+	delete(s.DisruptedPods, pod.Name)
+	delete(s.UnavailablePods, pod.Name)
+	(*set)[pod.Name], s.PodUIDs[pod.Name] = at, pod.UID
+}
+
+// Equal tells whether two statuses say the same: times by the second, as they are
+// stored.
+func Equal(a, b *v1alpha1.PodUnavailableBudgetStatus) bool {
+	sameTime := func(a, b metav1.Time) bool { return a.Unix() == b.Unix() }
+	return a.ObservedGeneration == b.ObservedGeneration && a.UnavailableAllowed == b.UnavailableAllowed &&
+		a.CurrentAvailable == b.CurrentAvailable && a.DesiredAvailable == b.DesiredAvailable && a.TotalReplicas == b.TotalReplicas &&
+		maps.EqualFunc(a.DisruptedPods, b.DisruptedPods, sameTime) && maps.EqualFunc(a.UnavailablePods, b.UnavailablePods, sameTime) &&
+		maps.Equal(a.PodUIDs, b.PodUIDs)
+}

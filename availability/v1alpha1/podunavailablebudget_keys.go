@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Labels and annotations around PodUnavailableBudgets.
+const (
+	// RelatedPubAnnotation is, on a pod, the name of the PodUnavailableBudget of its
+	// namespace that protects it. It is written once; the first one stays.
+	RelatedPubAnnotation = "kruise.io/related-pub"
+	// PodPubNoProtectionAnnotation is "true" on a pod that no budget protects.
+	PodPubNoProtectionAnnotation = "pub.kruise.io/no-protect"
+	// PubProtectOperationAnnotation lists, on a budget, the operations that it protects
+	// from, divided by commas. Absent: all of them.
+	PubProtectOperationAnnotation = "kruise.io/pub-protect-operations"
+	// PubProtectTotalReplicasAnnotation is, on a budget with a selector, the number of pods that
+	// there should be, where no workload of the selected pods tells.
+	PubProtectTotalReplicasAnnotation = "pub.kruise.io/protect-total-replicas"
+	// UnavailablePodLabelPrefix begins the key of a label that makes a pod count as
+	// unavailable, whatever its value.
+	UnavailablePodLabelPrefix = "unavailable-pod.kruise.io/"
+)
+
+// PubOperation is an operation on a pod that a PodUnavailableBudget protects from.
+type PubOperation string
+
+// The operations.
+const (
+	// PubUpdateOperation changes the spec of a pod, or gives it a label that makes it
+	// count as unavailable.
+	PubUpdateOperation PubOperation = "UPDATE"
+	// PubDeleteOperation deletes a pod.
+	PubDeleteOperation PubOperation = "DELETE"
+	// PubEvictOperation evicts a pod.
+	PubEvictOperation PubOperation = "EVICT"
+)
+
+// Events about PodUnavailableBudgets and their pods.
+const (
+	// PubEventSource is the component that reports the events.
+	PubEventSource = "podunavailablebudget-controller"
+	// NoPodsEvent is the reason of a Normal event about a budget that selects no pods.
+	NoPodsEvent = "NoPods"
+	// NoPodsMessage is its message.
+	NoPodsMessage = "No matching pods found"
+	// CalculateExpectedPodCountFailedEvent is the reason of a Warning about a budget
+	// whose workloads cannot be read.
+	CalculateExpectedPodCountFailedEvent = "CalculateExpectedPodCountFailed"
+	// CalculateExpectedPodCountFailedFormat is its message; it takes the error.
+	CalculateExpectedPodCountFailedFormat = "Failed to calculate the number of expected pods: %v"
+	// NotDeletedEvent is the reason of a Warning about a pod whose deletion or eviction
+	// was allowed and has not come.
+	NotDeletedEvent = "NotDeleted"
+	// NotDeletedFormat is its message; it takes the namespace and name of the budget.
+	NotDeletedFormat = "Pod was expected by PUB %s/%s to be deleted but it wasn't"
+)
