@@ -45,7 +45,7 @@ func (d *demo) play(ctx context.Context) (failed error) {
 			return fmt.Errorf("listing the pods of namespace %s: %w", d.namespace, err)
 		}
 		all := append(checks(d.observer.history.Changes(), d.observer.since, final.Items, act), asked()...)
-		if d.own && !d.kind.sidecars { // whose invariants there are
+		if d.own {
 			all = append(all, d.observer.review())
 		}
 		lines, err := verdict(act.name, all)

@@ -202,8 +202,9 @@ func pod(i int) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("web-", i), Namespace: namespace, Labels: map[string]string{"app": "web"}},
 		Spec: corev1.PodSpec{
-			SchedulingGates: []corev1.PodSchedulingGate{{Name: "podwright.io/measured"}},
-			Containers:      []corev1.Container{{Name: "main", Image: "web:1", Env: []corev1.EnvVar{{Name: "ZONE", Value: "a"}}}},
+			AutomountServiceAccountToken: new(false), // for whose volume the API server adds mounts
+			SchedulingGates:              []corev1.PodSchedulingGate{{Name: "podwright.io/measured"}},
+			Containers:                   []corev1.Container{{Name: "main", Image: "web:1", Env: []corev1.EnvVar{{Name: "ZONE", Value: "a"}}}},
 		},
 	}
 }
