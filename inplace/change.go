@@ -117,7 +117,7 @@ func recordImages(p *podpatch.Patch, pod *corev1.Pod, state *v1alpha1.State, ima
 			state.LastContainers = map[string]v1alpha1.LastContainer{}
 		}
 		state.LastContainers[name] = last
-		p.IfUnchanged = true
+		p.IfUnchanged, p.Throughout = true, true
 	}
 }
 

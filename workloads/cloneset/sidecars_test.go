@@ -68,14 +68,11 @@ func TestSidecarFirst(t *testing.T) {
 	}
 }
 
-// TestRestartBetweenTheWritesOfAnUpdate: IP-33. A container that is restarted between the
+// TestRestartBetweenTheWritesOfAnUpdate: IP-14. A container that is restarted between the
 // writes that begin an update, with the image before, is not taken for the updated one.
 func TestRestartBetweenTheWritesOfAnUpdate(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		c.create(1, `{"spec":{"updateStrategy":{"type":"InPlaceOnly"}}}`)
-		c.Settle()
-		name := c.Pods()[0].Name
-		c.PatchPod(name, `{"metadata":{"annotations":{"kruise.io/sidecarset-hash":"{}"}}}`)
 		c.Settle()
 		c.SetImage("nginx:2")
 		restarted := false

@@ -120,12 +120,10 @@ func actOnBoth(u *simulation.User, r *rand.Rand) {
 }
 
 // recreateContainer has a container of a pod recreated, as a ContainerRecreateRequest does:
-// the node agent stops it, and its kubelet starts another one from the spec. The pod has
-// sidecars: of others it is not known what was restarted between the two writes that begin
-// an update (IP-33).
+// the node agent stops it, and its kubelet starts another one from the spec.
 func recreateContainer(u *simulation.User, r *rand.Rand) {
 	pod := u.AnyPod(r)
-	if pod == nil || pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 || pod.Annotations[v1alpha1.SidecarSetHashAnnotation] == "" {
+	if pod == nil || pod.DeletionTimestamp != nil || len(pod.Status.ContainerStatuses) == 0 {
 		return
 	}
 	after := pod.DeepCopy()
