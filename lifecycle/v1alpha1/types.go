@@ -36,6 +36,10 @@ const (
 	// SpecifiedDeleteLabel on a pod asks its workload to delete and replace
 	// it. Its presence counts, whatever the value.
 	SpecifiedDeleteLabel = "apps.kruise.io/specified-delete"
+
+	// EvictionDeniedAnnotation on a pod says when a PodUnavailableBudget denied its
+	// eviction last, in RFC 3339. A workload that may surge makes room for it.
+	EvictionDeniedAnnotation = "lifecycle.podwright.io/eviction-denied"
 )
 
 // Lifecycle lets a controller of the user's take part in what a workload does

@@ -46,6 +46,8 @@
 //   - For two minutes after it began, a manager annotates the claims that it reuses with
 //     clonesets.podwright.io/reused-by: a deletion which the manager before it has sent,
 //     and which comes late, does not take them from under the new pods.
+//   - Where a PodUnavailableBudget denies the eviction of a pod, and there is a maxSurge, another
+//     pod is created first: the budget lets the old one go then.
 //   - A claim that somebody deletes from under a pod that no node has is created again;
 //     the pod could never be scheduled.
 //   - With disablePVCReuse, a claim that was made for a pod which the API server refused is

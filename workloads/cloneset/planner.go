@@ -166,8 +166,22 @@ func (p *planner) count() {
 			class = &p.tally.New
 		}
 		class.Add(pod.preparingDelete, pod.specified, pod.Available)
+		p.countEvicted(pod)
 	}
 	p.plan.Diff = p.tally.Diff()
+}
+
+// countEvicted counts a pod for which somebody awaits room, as long as that lasts. (LC-29)
+func (p *planner) countEvicted(pod *pod) {
+	left := lifecycle.AwaitsEviction(pod.Pod, p.Now)
+	if left == 0 || pod.preparingDelete || pod.specified || p.limits.maxSurge == 0 {
+		return
+	}
+	p.RequeueAfter(left)
+	p.tally.Evicted++
+	if !pod.Updated {
+		p.tally.EvictedOld++
+	}
 }
 
 // byPod returns what the planner knows of an active pod.

@@ -55,6 +55,10 @@ type Tally struct {
 	New Class
 	// Old counts all other pods.
 	Old Class
+	// Evicted is how many of the pods that are neither in the state PreparingDelete nor
+	// marked for deletion somebody wants to evict, and was denied; EvictedOld of them are
+	// old. (CS-10)
+	Evicted, EvictedOld int32
 
 	// SameRevision says that the current revision is the update revision.
 	SameRevision bool
@@ -128,8 +132,8 @@ func (t Tally) revisionDiff() (diffOld, diffNew int64) {
 }
 
 // surge returns the number of pods wanted beyond replicas: enough for the pods
-// marked for deletion to be replaced before they go, or for the update to have
-// room, whichever is more. (CS-10)
+// marked for deletion to be replaced before they go, for the update to have room,
+// or for pods to be evicted, whichever is most. (CS-10)
 func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 	if t.MaxSurge <= 0 {
 		return 0, 0
@@ -144,6 +148,9 @@ func (t Tally) surge(diffOld, diffNew int64) (surge, surgeOld int64) {
 		if diffOld < 0 { // old pods are missing: pods are rolled back
 			surgeOld = forUpdate
 		}
+	}
+	if int64(t.Evicted) > surge {
+		surge, surgeOld = int64(t.Evicted), int64(t.EvictedOld)
 	}
 	surge = min(surge, int64(t.MaxSurge))
 	return surge, min(surge, surgeOld)
@@ -242,6 +249,8 @@ func (t Tally) counts() Tally {
 	t.MaxSurge, t.ScaleMaxUnavailable = max(t.MaxSurge, 0), max(t.ScaleMaxUnavailable, 0)
 	t.Partition = min(max(t.Partition, 0), t.Replicas)
 	t.New, t.Old = t.New.counts(), t.Old.counts()
+	t.Evicted = max(t.Evicted, 0)
+	t.EvictedOld = min(max(t.EvictedOld, 0), t.Evicted)
 	return t
 }
 

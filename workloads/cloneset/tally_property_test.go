@@ -40,6 +40,8 @@ func TestMovesKeepTheLimits(t *testing.T) {
 		tally := drawStrategy(t)
 		tally.ExcludePreparingDelete = rapid.Bool().Draw(t, "exclude PreparingDelete")
 		tally.New, tally.Old = drawClass(t, "new"), drawClass(t, "old")
+		tally.Evicted = rapid.Int32Range(0, 3).Draw(t, "evicted")
+		tally.EvictedOld = rapid.Int32Range(0, tally.Evicted).Draw(t, "evicted old")
 		m := tally.Diff()
 		total := tally.owned()
 		if tally.ExcludePreparingDelete {
