@@ -53,8 +53,12 @@ const (
 	lookAgainLater = time.Minute
 )
 
-// NewPlan decides which containers of a pod may start now.
+// NewPlan decides which containers of a pod may start now. For a nil Snapshot, or one without
+// a Pod, nothing is to be done.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.Pod == nil {
+		return &Plan{}
+	}
 	p := &Plan{}
 	next, found := turnOf(s.Pod)
 	if !found {

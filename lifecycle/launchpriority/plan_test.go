@@ -3,6 +3,7 @@
 package launchpriority
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -203,5 +204,13 @@ func TestPlanWaiting(t *testing.T) {
 				t.Errorf("waiting (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil, {}} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }

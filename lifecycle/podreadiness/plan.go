@@ -36,8 +36,12 @@ type Plan struct {
 }
 
 // NewPlan decides whether to set the condition of a pod to True: where it has
-// the gate, has no such condition and is not being deleted. (PR-3)
+// the gate, has no such condition and is not being deleted. For a nil Snapshot, or one without
+// a Pod, nothing is to be done. (PR-3)
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.Pod == nil {
+		return &Plan{}
+	}
 	var patch podpatch.Patch
 	if !readiness.Initial(&patch, s.Pod, s.Now) {
 		return &Plan{}

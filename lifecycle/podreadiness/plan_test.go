@@ -3,6 +3,7 @@
 package podreadiness_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -77,5 +78,13 @@ func TestPlan(t *testing.T) {
 				t.Errorf("condition %+v", c)
 			}
 		})
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*podreadiness.Snapshot{nil, {}} {
+		if plan := podreadiness.NewPlan(s); !reflect.DeepEqual(plan, &podreadiness.Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }

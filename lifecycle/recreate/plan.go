@@ -47,8 +47,12 @@ type Step struct {
 	Delete bool
 }
 
-// NewPlan decides what to do about a request. (CRR-4)
+// NewPlan decides what to do about a request: nothing for a nil Snapshot, or one without a
+// Request. (CRR-4)
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.Request == nil {
+		return &Plan{}
+	}
 	p := &planner{Snapshot: s, plan: &Plan{Confirm: !s.Confirmed && s.doubtful()}}
 	switch {
 	case s.over():

@@ -4,6 +4,7 @@ package recreate_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -264,6 +265,14 @@ func TestWaiting(t *testing.T) {
 	} {
 		if got := recreate.NewPlan(&recreate.Snapshot{Request: request(test.request...), Pod: runningPod(), Now: now}).Waiting; got != test.want {
 			t.Errorf("%s: waiting for %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*recreate.Snapshot{nil, {}} {
+		if plan := recreate.NewPlan(s); !reflect.DeepEqual(plan, &recreate.Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
 		}
 	}
 }

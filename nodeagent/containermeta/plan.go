@@ -40,8 +40,11 @@ type Restart struct {
 type Waiting struct{ Container, Reason string }
 
 // NewPlan decides what to do about a pod. It depends on nothing but the
-// snapshot, which it does not change.
+// snapshot, which it does not change. For a nil one, or one without a Pod, nothing is to be done.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.Pod == nil {
+		return &Plan{}
+	}
 	p := &planner{Snapshot: s}
 	p.plan()
 	return &p.Plan

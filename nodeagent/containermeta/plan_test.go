@@ -4,6 +4,7 @@ package containermeta
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -227,5 +228,13 @@ func TestDue(t *testing.T) {
 				t.Errorf("a restart is due: %v", got)
 			}
 		})
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil, {}} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }

@@ -80,8 +80,11 @@ type Waiting struct {
 }
 
 // NewPlan decides what to do about the images of a node. It depends on nothing
-// but the snapshot, which it does not change.
+// but the snapshot, which it does not change. For a nil one nothing is to be done.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil {
+		return &Plan{}
+	}
 	p := &planner{Snapshot: s, pulls: map[Task]*Pull{}, plan: &Plan{}}
 	for i := range s.Pulls {
 		p.pulls[s.Pulls[i].Task] = &s.Pulls[i]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -245,5 +246,13 @@ func TestPlanHandsOver(t *testing.T) {
 	}
 	if got := plan.Status.ImageStatuses["nginx"].Tags[0].StartTime; !got.Equal(&metav1.Time{Time: now}) {
 		t.Errorf("IMG-2.5: startTime %v", got)
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }

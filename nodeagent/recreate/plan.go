@@ -49,8 +49,11 @@ type Stop struct {
 type Waiting struct{ Request, Container, Reason string }
 
 // NewPlan decides what to do about the requests for a pod. It depends on nothing
-// but the snapshot, which it does not change.
+// but the snapshot, which it does not change. For a nil one nothing is to be done.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil {
+		return &Plan{}
+	}
 	p := &planner{Snapshot: s}
 	requests := inOrder(s.Requests)
 	if len(requests) == 0 {

@@ -5,6 +5,7 @@ package recreate
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -261,5 +262,13 @@ func TestGracePeriod(t *testing.T) {
 				t.Errorf("%d s, want %d s; error %v", got.GraceSeconds, test.want, err)
 			}
 		})
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }

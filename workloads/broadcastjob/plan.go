@@ -3,6 +3,7 @@
 package broadcastjob
 
 import (
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -138,6 +139,9 @@ const (
 // NewPlan decides what to do about a BroadcastJob. It never fails: what is wrong
 // with the job is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.Job == nil {
+		return &Plan{Problems: []error{errors.New("the Snapshot has no Job; give it the BroadcastJob to plan for")}}
+	}
 	p := &planner{Snapshot: s, plan: &Plan{}, status: s.Job.Status}
 	p.status.ObservedGeneration = s.Job.Generation
 	switch {

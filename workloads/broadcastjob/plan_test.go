@@ -142,3 +142,11 @@ spec: {parallelism: "1"}`, "n1 n2", "+n1 running desired=2 active=1 succeeded=0 
 		})
 	}
 }
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil, {}} {
+		if plan := NewPlan(s); len(plan.Problems) != 1 {
+			t.Errorf("problems %v, want one", plan.Problems)
+		}
+	}
+}

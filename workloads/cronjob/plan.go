@@ -3,6 +3,7 @@
 package cronjob
 
 import (
+	"errors"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -77,6 +78,9 @@ const (
 // NewPlan decides what to do about an AdvancedCronJob. It never fails: what is
 // wrong with it is listed in Plan.Problems.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.CronJob == nil {
+		return &Plan{Problems: []error{errors.New("the Snapshot has no CronJob; give it the AdvancedCronJob to plan for")}}
+	}
 	p := &planner{Snapshot: s, plan: &Plan{}}
 	if s.CronJob.DeletionTimestamp != nil {
 		return p.plan // the garbage collector sees to the jobs

@@ -248,3 +248,11 @@ func TestNewJobs(t *testing.T) {
 		t.Errorf("ACJ-13.1: BroadcastJob (-want +got):\n%s", diff)
 	}
 }
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*cronjob.Snapshot{nil, {}} {
+		if plan := cronjob.NewPlan(s); len(plan.Problems) != 1 {
+			t.Errorf("problems %v, want one", plan.Problems)
+		}
+	}
+}

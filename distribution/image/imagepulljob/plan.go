@@ -117,8 +117,11 @@ const (
 )
 
 // NewPlan decides what to do about an ImagePullJob. It never fails: what is
-// wrong with the job is listed in Plan.Problems.
+// wrong with the job is listed in Plan.Problems. For a nil Snapshot nothing is to be done.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil {
+		return &Plan{}
+	}
 	p := &planner{Snapshot: s, plan: &Plan{}, secretsKnown: true}
 	switch {
 	case s.Job == nil || s.Job.DeletionTimestamp != nil:

@@ -3,6 +3,7 @@
 package imagepulljob
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,5 +115,13 @@ func TestPlanTakesPodsInUpdateOrder(t *testing.T) {
 				t.Errorf("nodes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }

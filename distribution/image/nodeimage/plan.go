@@ -121,8 +121,11 @@ type WaitingPull struct {
 	Reason string
 }
 
-// NewPlan decides what to do about the NodeImage of a node.
+// NewPlan decides what to do about the NodeImage of a node: nothing for a nil Snapshot.
 func NewPlan(s *Snapshot) *Plan {
+	if s == nil {
+		return &Plan{}
+	}
 	p := &planner{Snapshot: s, plan: &Plan{}, pods: ownPods(s.Pods)}
 	switch n := s.NodeImage; {
 	case n == nil:

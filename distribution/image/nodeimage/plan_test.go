@@ -4,6 +4,7 @@ package nodeimage
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -124,5 +125,13 @@ func TestPlanIsRepeatable(t *testing.T) {
 	s := snapshot(with(t, []v1alpha1.ImageTagSpec{task("1", owners("a")...), task("2", owners("b")...)}), job("b"))
 	if diff := cmp.Diff(NewPlan(s), NewPlan(s)); diff != "" {
 		t.Errorf("the same snapshot gives another plan:\n%s", diff)
+	}
+}
+
+func TestNothingToPlanFor(t *testing.T) {
+	for _, s := range []*Snapshot{nil} {
+		if plan := NewPlan(s); !reflect.DeepEqual(plan, &Plan{}) {
+			t.Errorf("plan %+v, want none", plan)
+		}
 	}
 }
