@@ -9,10 +9,11 @@ import (
 )
 
 // Budget is asked before an update, in place or by recreation, takes a pod out of
-// service: about one pod at a time, and about none after it has refused one.
+// service: about one pod at a time and, after it has refused one, only about pods that are
+// not ready, which the update may repair. (CS-32)
 type Budget interface {
 	// AllowUpdate tells whether the pod may become unavailable now. A refused
-	// pod is asked about again a second later. An error allows nothing, and is
-	// reported as that of the update.
+	// pod is asked about again a second later. An error allows nothing, also for
+	// the other pods, and is reported as that of the update.
 	AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/internal/predownload"
+	"github.com/podwright/podwright/lifecycle"
 )
 
 // Kind says how the plans of a kind whose status is an S are applied.
@@ -68,6 +69,7 @@ type Applier[S any] struct {
 	failures Failures
 	refusal  sync.Mutex
 	refused  bool // AllowUpdate has refused a pod
+	unknown  bool // AllowUpdate could not tell
 }
 
 // Step is one step of applying a plan.
@@ -286,18 +288,20 @@ func (a *Applier[S]) updated(pod *corev1.Pod, err error) {
 	a.refusals.ended(a.Workload, pod, a.version(pod), a.Now, err)
 }
 
-// mayUpdate asks AllowUpdate, about one pod at a time, until it has refused one.
+// mayUpdate asks AllowUpdate, about one pod at a time. After it has refused one it is asked
+// only about pods that are not ready: those that the update repairs would wait for the one
+// that has to wait for them. After an error it is asked no more.
 func (a *Applier[S]) mayUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	if a.AllowUpdate == nil {
 		return true, nil
 	}
 	a.refusal.Lock()
 	defer a.refusal.Unlock()
-	if a.refused {
+	if a.unknown || a.refused && lifecycle.Ready(pod) {
 		return false, nil
 	}
 	allowed, err := a.AllowUpdate(ctx, pod)
-	a.refused = !allowed || err != nil
+	a.refused, a.unknown = a.refused || !allowed, err != nil
 	return allowed, err
 }
 
@@ -307,7 +311,7 @@ const refusedRetry = time.Second
 // requeueAfter is the plan's, or sooner where an update was refused.
 func (a *Applier[S]) requeueAfter() time.Duration {
 	soonest := a.Plan.RequeueAfter
-	if a.refused && (soonest == 0 || refusedRetry < soonest) {
+	if (a.refused || a.unknown) && (soonest == 0 || refusedRetry < soonest) {
 		soonest = refusedRetry
 	}
 	return soonest

@@ -54,6 +54,9 @@ func (r *Reconciler) begin(s *Snapshot, plan *Plan) *applier {
 		Sync: r.writer.Begin(s.Set), Kind: &statusKind, Plan: &plan.Plan, Status: plan.Status, Observed: &s.Set.Status, Now: s.Now,
 	}}
 	a.Refusals, a.Patched = s.Refused, a.recordReset
+	if r.options.Budget != nil {
+		a.AllowUpdate = r.options.Budget.AllowUpdate
+	}
 	return a
 }
 

@@ -3,6 +3,9 @@
 package sidecarset
 
 import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
@@ -34,6 +37,16 @@ type noMetrics struct{}
 
 func (noMetrics) Counted(string, *v1alpha1.SidecarSetStatus, int) {}
 func (noMetrics) Gone(string)                                     {}
+
+// Budget is asked before an update of a pod: about one pod at a time and, after it has refused
+// one, only about pods that are not ready, which the update may repair. It is the same as the
+// Budget of package workloads. (SCS-26)
+type Budget interface {
+	// AllowUpdate tells whether the pod may become unavailable now. A refused
+	// pod is asked about again a second later. An error allows nothing, also for
+	// the other pods, and is reported as that of the update.
+	AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error)
+}
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and
 // Sidecar are required; every other field has a useful zero value.
@@ -67,6 +80,10 @@ type Options struct {
 	// podwright.Caches): more pods are updated at a time there than the SidecarSet
 	// allows. Default false: Reconcile returns an error.
 	AllowStaleReads bool
+
+	// Budget is asked before an update takes a pod out of service. Default nil:
+	// every update is allowed.
+	Budget Budget
 
 	// Workers is the number of SidecarSets reconciled at the same time. Default 3.
 	Workers int

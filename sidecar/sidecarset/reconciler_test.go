@@ -3,12 +3,14 @@
 package sidecarset
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -300,4 +302,37 @@ func podIn(c *cluster, set *v1alpha1.SidecarSet, namespace, name string) string 
 	_, err := c.Kube.CoreV1().Pods(namespace).Create(c.T.Context(), pod, metav1.CreateOptions{})
 	c.Must(err)
 	return pod.Name
+}
+
+// refusesAll is a budget that lets no pod go.
+type refusesAll struct{ asked []string }
+
+func (b *refusesAll) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
+	b.asked = append(b.asked, pod.Name)
+	return false, nil
+}
+
+// SCS-26: no pod is updated while the budget refuses it.
+func TestBudget(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(`updateStrategy: {maxUnavailable: "100%"}`, "web-a", "web-b")
+		c.Settle()
+		budget := &refusesAll{}
+		c.options.Budget = budget
+		c.restart()
+		c.setLog("log:2")
+		for range 3 {
+			c.MustReconcile()
+		}
+		requests, after, err := c.ReconcileOnce()
+		if len(requests) > 0 || after != time.Second || err != nil || len(budget.asked) < 2 {
+			t.Errorf("requests %q, again after %s, error %v; asked about %q", requests, after, err, budget.asked)
+		}
+		c.options.Budget = nil
+		c.restart()
+		c.Settle()
+		if s := c.get("web").Status; s.UpdatedPods != 2 || len(s.Conditions) > 0 {
+			t.Errorf("status %+v", s)
+		}
+	})
 }

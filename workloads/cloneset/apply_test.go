@@ -18,6 +18,7 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle/readiness"
 )
 
 // TestOnePodFails injects an error for one pod of five.
@@ -298,6 +299,37 @@ func TestBudget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// allowsUnready allows what no budget protects: updates of pods that are not ready.
+type allowsUnready struct{}
+
+func (allowsUnready) AllowUpdate(_ context.Context, pod *corev1.Pod) (bool, error) {
+	return !readiness.Ready(pod), nil
+}
+
+// CS-32: the update repairs a pod that is not ready although another one, which comes first,
+// has to wait for that.
+func TestBudgetDoesNotHoldPodsThatAreNotReady(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.options.Budget = allowsUnready{}
+		c.restart()
+		c.create(3, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":3,"priorityStrategy":{"orderPriority":[{"orderedKey":"late"}]}}}}`)
+		c.Settle()
+		broken := c.PodNames()[1]
+		c.LabelPods("late", "2")
+		c.PatchPod(broken, `{"metadata":{"labels":{"late":"1"}}}`) // which comes last
+		c.PatchPod(broken, `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
+		c.SetImage("nginx:2")
+		for range 3 {
+			c.MustReconcile()
+		}
+		for _, pod := range c.Pods() {
+			if got, want := pod.Spec.Containers[0].Image == "nginx:2", pod.Name == broken; got != want {
+				t.Errorf("pod %s updated: %t, want %t", pod.Name, got, want)
+			}
+		}
+	})
 }
 
 // CS-16: the event tells that scaleStrategy.maxUnavailable begins to hold pods
