@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fake is a client of the availability kinds that needs no API server:
+// it keeps objects in memory. It is for unit tests.
+//
+// It does no more than client-go's own fakes: it validates and defaults
+// nothing, counts no generations and no resource versions, writes spec and
+// status alike whichever method is called, and knows no server-side apply.
+package fake
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/testing"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/typedclient"
+)
+
+// Client is a client.Interface that keeps its objects in memory. NewClient
+// makes one. The embedded Fake records every call (Actions) and lets a test
+// answer calls itself (PrependReactor).
+type Client struct {
+	*client.Client
+	testing.Fake
+	tracker testing.ObjectTracker
+}
+
+var (
+	_ client.Interface   = (*Client)(nil)
+	_ testing.FakeClient = (*Client)(nil)
+)
+
+// NewClient makes a client that holds copies of the given objects. It panics
+// where an object is of no availability kind, or is given twice.
+func NewClient(objects ...runtime.Object) *Client {
+	c := &Client{}
+	c.Client = client.NewForBackend(typedclient.InMemory(&c.Fake))
+	c.tracker = typedclient.Serve(&c.Fake, objects, v1alpha1.AddToScheme)
+	return c
+}
+
+// Tracker is the memory behind the client: a test can change objects there
+// without a recorded call.
+func (c *Client) Tracker() testing.ObjectTracker { return c.tracker }
+
+// IsWatchListSemanticsUnSupported tells client-go's reflector to list before
+// it watches: the object tracker cannot start a watch with what it holds.
+func (c *Client) IsWatchListSemanticsUnSupported() bool { return true }
