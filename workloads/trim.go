@@ -4,14 +4,16 @@ package workloads
 
 import "github.com/podwright/podwright/internal/caches"
 
-// Trim is a transform for informers of pods, claims, revisions and nodes that
+// Trim is a transform for informers of pods, claims, revisions, nodes and Kubernetes' own workloads that
 // several controllers share; those that a controller makes itself are trimmed. It
 // drops what no controller of podwright reads:
 //
 //   - of every object metadata.managedFields;
 //   - of a pod spec.topologySpreadConstraints, hostAliases, dnsConfig
 //     and imagePullSecrets, and status.podIPs and hostIPs;
-//   - of a node status.images, volumesInUse and volumesAttached.
+//   - of a node status.images, volumesInUse and volumesAttached;
+//   - of a Deployment, a ReplicaSet, a StatefulSet of Kubernetes and a ReplicationController
+//     the annotations and templates.
 //
 // Whoever else reads such an informer must not take for empty what is missing, and
 // must not write an object from it back with an update, which would remove these

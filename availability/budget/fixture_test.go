@@ -128,8 +128,11 @@ func status(change func(*v1alpha1.PodUnavailableBudgetStatus)) func(*v1alpha1.Po
 }
 
 func workload(group, kind, name string, replicas int32, controller types.UID) *budget.Workload {
-	return &budget.Workload{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name, UID: types.UID(name),
-		Replicas: &replicas, Controller: controller}
+	w := &budget.Workload{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name, UID: types.UID(name), Replicas: &replicas}
+	if controller != "" {
+		w.Controller = &metav1.OwnerReference{UID: controller}
+	}
+	return w
 }
 
 func workloads(list ...*budget.Workload) budget.Workloads {

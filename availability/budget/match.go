@@ -25,17 +25,31 @@ func For(pod *corev1.Pod, workload *Workload, budgets []*v1alpha1.PodUnavailable
 	for _, b := range slices.SortedFunc(slices.Values(budgets), func(a, b *v1alpha1.PodUnavailableBudget) int {
 		return cmp.Compare(a.Name, b.Name)
 	}) {
-		if ref := b.Spec.TargetReference; ref != nil {
-			if group, kind := groupKind(ref); kind == workload.Kind && group == workload.Group && ref.Name == workload.Name {
-				return b
-			}
-			continue
-		}
-		if selector, err := selectorOf(b); err == nil && selector.Matches(labels.Set(pod.Labels)) {
+		if Matches(b, pod, workload) {
 			return b
 		}
 	}
 	return nil
+}
+
+// Matches tells whether a budget is about a pod of its namespace: with targetRef by the group,
+// kind and name of the pod's workload, nil where it has none or that is not known; with
+// selector by its labels. A selector that cannot be read matches nothing. (PUB-20)
+func Matches(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workload *Workload) bool {
+	if b.Spec.TargetReference != nil {
+		return workload != nil && Targets(b, workload.GroupKind, workload.Name)
+	}
+	selector, err := selectorOf(b)
+	return err == nil && selector.Matches(labels.Set(pod.Labels))
+}
+
+// Targets tells whether the targetRef of a budget names a workload. Versions do not matter.
+func Targets(b *v1alpha1.PodUnavailableBudget, of schema.GroupKind, name string) bool {
+	if b.Spec.TargetReference == nil {
+		return false
+	}
+	group, kind := groupKind(b.Spec.TargetReference)
+	return kind != "" && group == of.Group && kind == of.Kind && b.Spec.TargetReference.Name == name
 }
 
 func groupKind(ref *v1alpha1.TargetReference) (group, kind string) {

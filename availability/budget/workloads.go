@@ -24,8 +24,8 @@ type Workload struct {
 	Replicas *int32
 	// Deleting tells that it is being deleted, and wants nothing any more.
 	Deleting bool
-	// Controller is the UID of the workload that controls it; empty for none.
-	Controller types.UID
+	// Controller is what controls it; nil for nothing.
+	Controller *metav1.OwnerReference
 }
 
 // Wants is how many pods the workload wants, at least 0.
@@ -37,6 +37,14 @@ func (w *Workload) Wants() int32 {
 		return 1
 	}
 	return max(*w.Replicas, 0)
+}
+
+// controller is the UID of what controls the workload; empty for nothing.
+func (w *Workload) controller() types.UID {
+	if w.Controller == nil {
+		return ""
+	}
+	return w.Controller.UID
 }
 
 // replicaSet is the kind whose pods belong to whatever controls it.
@@ -54,8 +62,8 @@ func (all Workloads) Of(pod *corev1.Pod) *Workload {
 		return nil
 	}
 	w := all[ref.UID]
-	if w != nil && w.GroupKind == replicaSet && all[w.Controller] != nil {
-		return all[w.Controller]
+	if w != nil && w.GroupKind == replicaSet && all[w.controller()] != nil {
+		return all[w.controller()]
 	}
 	return w
 }
@@ -76,7 +84,7 @@ func (all Workloads) comesFrom(pod *corev1.Pod, target *Workload) bool {
 		case w == nil || w.GroupKind == replicaSet && w.Wants() == 0:
 			return false
 		}
-		uid = w.Controller
+		uid = w.controller()
 	}
 	return false
 }

@@ -31,14 +31,23 @@ func Objects[T any](request *admissionv1.AdmissionRequest) (object, old *T, err 
 	return object, old, err
 }
 
+// OldObject decodes the stored object of a DELETE; nil where the request has none. The error is
+// a BadRequest (400).
+func OldObject[T any](request *admissionv1.AdmissionRequest) (*T, error) {
+	if len(request.OldObject.Raw) == 0 {
+		return nil, nil
+	}
+	return decode[T](request, "oldObject", request.OldObject.Raw)
+}
+
 // Deleted answers a DELETE: it refuses it with the code 403 and the words of
 // the error that validate returns for the stored object. A request without one
 // is allowed.
 func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) error) *admissionv1.AdmissionResponse {
-	if len(request.OldObject.Raw) == 0 {
+	object, err := OldObject[T](request)
+	if object == nil && err == nil {
 		return Allowed()
 	}
-	object, err := decode[T](request, "oldObject", request.OldObject.Raw)
 	if err != nil {
 		return Errored(err)
 	}

@@ -16,7 +16,7 @@ import (
 // it was read: then a reconcile of the newer one is due anyway. before is the
 // status as it was observed, or written by this reconcile.
 func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
-	data, err := statusPatch(Observed{p.Workload.GetUID(), p.Version}, before, after)
+	data, err := StatusPatch(Observed{p.Workload.GetUID(), p.Version}, before, after)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,9 @@ type Observed struct {
 	ResourceVersion string    `json:"resourceVersion"`
 }
 
-// statusPatch is a merge patch from the observed status to the new one.
-func statusPatch(of Observed, before, after any) ([]byte, error) {
+// StatusPatch is a merge patch from the observed status to the new one, which is refused where the
+// object is another than the one observed.
+func StatusPatch(of Observed, before, after any) ([]byte, error) {
 	old, err := fields(before)
 	if err != nil {
 		return nil, err

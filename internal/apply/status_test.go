@@ -34,7 +34,7 @@ func TestStatusPatch(t *testing.T) {
 		{"inside of what stays too", status{Images: map[string]string{"a": "1", "b": "2"}}, status{Images: map[string]string{"a": "3"}}, `{"images":{"a":"3","b":null},"replicas":0}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := statusPatch(Observed{UID: "u", ResourceVersion: "7"}, test.before, &test.after)
+			got, err := StatusPatch(Observed{UID: "u", ResourceVersion: "7"}, test.before, &test.after)
 			want := `{"metadata":{"uid":"u","resourceVersion":"7"},"status":` + test.want + `}`
 			if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 				t.Errorf("error %v, patch (-want +got):\n%s", err, diff)
@@ -42,7 +42,7 @@ func TestStatusPatch(t *testing.T) {
 		})
 	}
 	for _, bad := range []any{func() {}, "text", json.RawMessage("{")} {
-		if _, err := statusPatch(Observed{}, bad, bad); err == nil {
+		if _, err := StatusPatch(Observed{}, bad, bad); err == nil {
 			t.Errorf("no error for a status that is %T", bad)
 		}
 	}

@@ -43,3 +43,23 @@ func (i Informers) Namespaces() cache.SharedIndexInformer {
 
 // Nodes makes an informer of nodes.
 func (i Informers) Nodes() cache.SharedIndexInformer { return i.factory.Core().V1().Nodes().Informer() }
+
+// Deployments makes an informer of Deployments.
+func (i Informers) Deployments() cache.SharedIndexInformer {
+	return i.factory.Apps().V1().Deployments().Informer()
+}
+
+// ReplicaSets makes an informer of ReplicaSets.
+func (i Informers) ReplicaSets() cache.SharedIndexInformer {
+	return i.factory.Apps().V1().ReplicaSets().Informer()
+}
+
+// StatefulSets makes an informer of Kubernetes' own StatefulSets.
+func (i Informers) StatefulSets() cache.SharedIndexInformer {
+	return i.factory.Apps().V1().StatefulSets().Informer()
+}
+
+// ReplicationControllers makes an informer of ReplicationControllers.
+func (i Informers) ReplicationControllers() cache.SharedIndexInformer {
+	return i.factory.Core().V1().ReplicationControllers().Informer()
+}

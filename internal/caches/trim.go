@@ -3,6 +3,7 @@
 package caches
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -19,6 +20,14 @@ func Trim(obj any) (any, error) {
 		trimPod(object)
 	case *corev1.Node:
 		object.Status.Images, object.Status.VolumesInUse, object.Status.VolumesAttached = nil, nil, nil
+	case *appsv1.Deployment:
+		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
+	case *appsv1.ReplicaSet:
+		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
+	case *appsv1.StatefulSet:
+		object.Annotations, object.Spec.Template, object.Spec.VolumeClaimTemplates = nil, corev1.PodTemplateSpec{}, nil
+	case *corev1.ReplicationController:
+		object.Annotations, object.Spec.Template = nil, nil
 	}
 	return obj, nil
 }

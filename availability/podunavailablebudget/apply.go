@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/inplace/podpatch"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+)
+
+// newWriter returns what a Reconciler writes and records events with.
+func newWriter(o *Options) *apply.Writer {
+	w := apply.NewWriter(o.Kubernetes)
+	w.Workloads, w.Recorder = ResourceBudgets, o.Recorder
+	w.Merge = apiwriter.TypedMerge(o.Availability.PodUnavailableBudgets)
+	return w
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	budget *v1alpha1.PodUnavailableBudget
+	plan   *Plan
+}
+
+// apply does what the plan says. One pod's failure does not stop the others; all
+// errors are collected, so that the reconcile is repeated.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Budget), budget: s.Budget, plan: plan}
+	a.recordStates()
+	if plan.Problem != nil {
+		return 0, plan.Problem
+	}
+	r.options.BudgetMetrics.Counted(a.Key.Namespace, a.Key.Name, plan.Computed)
+	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx))
+	return plan.RequeueAfter, apply.WorthRetrying(err)
+}
+
+// link tells a pod that the budget protects it, unless it has changed: somebody else may have told
+// it otherwise. (PUB-24)
+func (a *applier) link(ctx context.Context, pod *corev1.Pod) error {
+	patch := podpatch.Patch{Annotations: map[string]*string{v1alpha1.RelatedPubAnnotation: &a.budget.Name}, IfUnchanged: true}
+	writes, err := patch.Writes(pod)
+	if err != nil {
+		return err
+	}
+	for _, w := range writes {
+		if err := a.WritePod(ctx, pod, w, "write the annotation "+v1alpha1.RelatedPubAnnotation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// status writes the planned status, and tells then of pods that have not gone.
+func (a *applier) status(ctx context.Context) error {
+	if a.plan.Status == nil {
+		return nil
+	}
+	if err := a.WriteStatus(ctx, &a.budget.Status, a.plan.Status); err != nil || a.Gone || a.Recorder == nil {
+		return err
+	}
+	for _, pod := range a.plan.NotDeleted {
+		a.Recorder.Eventf(pod, corev1.EventTypeWarning, v1alpha1.NotDeletedEvent, v1alpha1.NotDeletedFormat, a.Key.Namespace, a.Key.Name)
+	}
+	return nil
+}
+
+// recordStates records what holds of the budget from now on.
+func (a *applier) recordStates() {
+	if a.Begins(v1alpha1.NoPodsEvent, a.plan.Problem == nil && a.plan.NoPods) {
+		a.Event(corev1.EventTypeNormal, v1alpha1.NoPodsEvent, "%s", v1alpha1.NoPodsMessage)
+	}
+	if a.Begins(v1alpha1.CalculateExpectedPodCountFailedEvent, a.plan.Problem != nil) {
+		a.Event(corev1.EventTypeWarning, v1alpha1.CalculateExpectedPodCountFailedEvent, v1alpha1.CalculateExpectedPodCountFailedFormat, a.plan.Problem)
+	}
+}

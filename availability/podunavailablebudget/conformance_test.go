@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/client/fake"
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// TestConformance counts three pods of nobody, of which one becomes not ready.
+func TestConformance(t *testing.T) {
+	clusterOf := func(c *conformance.Cluster) *cluster {
+		if c.Data == nil {
+			c.Data = newCluster(c.Cluster)
+		}
+		return c.Data.(*cluster)
+	}
+	conformance.Test(t, conformance.Kind{
+		Resource: budgetResource, More: others,
+		Watches: []string{"podunavailablebudgets", "pods"},
+		Writes:  []string{"patch pods", "patch podunavailablebudgets/status"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			o := clusterOf(c).options
+			o.Workloads, o.Metrics = nil, c.Reconciles
+			core := informers.NewSharedInformerFactory(o.Kubernetes, 0)
+			o.Pods, o.ReplicaSets = c.Share(core.Core().V1().Pods().Informer()), c.Share(core.Apps().V1().ReplicaSets().Informer())
+			o.Budgets = c.Share(client.NewPodUnavailableBudgetInformer(o.Availability, "", 0, cache.Indexers{}))
+			controller, err := New(o)
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if err != nil || plan == nil || len(plan.Link) == 0 && plan.Status == nil {
+					return "", err
+				}
+				return plan.String(), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			clusterOf(c).createBudget(newBudget(name, "1", annotated("pub.kruise.io/protect-total-replicas", "3"), selecting(name)))
+			for _, pod := range []string{"a", "b", "c"} {
+				clusterOf(c).pod(name+"-"+pod, noOwner, labelled(name))
+			}
+		},
+		Change: func(c *conformance.Cluster, name string) {
+			c.PatchPod(name+"-a", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
+		},
+		Step:    func(*conformance.Cluster) {},
+		Outcome: func(c *conformance.Cluster, name string) string { return clusterOf(c).show(name) },
+		Strangers: func(c *conformance.Cluster, name string) {
+			clusterOf(c).pod("strange", noOwner, labelled("another"))
+		},
+	})
+}
+
+type reader struct{ Reader }
+
+func TestOptions(t *testing.T) {
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Availability: fake.NewClient()}, Required: "Kubernetes Availability", Reader: Reader(reader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	good := GuardOptions{Availability: fake.NewClient(), Budgets: client.NewPodUnavailableBudgetLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace))}
+	for what, o := range map[string]GuardOptions{"Availability": {Budgets: good.Budgets}, "Budgets": {Availability: good.Availability}, "": good} {
+		if _, err := NewGuard(o); (err != nil) != (what != "") {
+			t.Errorf("without %q: %v", what, err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podunavailablebudget keeps PodUnavailableBudgets: how many pods of a workload, or of a
+// selection, may be unavailable at once because somebody deletes, evicts or updates them.
+//
+// A [Controller] computes the status of each budget from its pods and workloads, and tells the
+// pods which budget protects them. A [Webhook] is asked by the API server before a pod goes, and a
+// [Guard] by controllers that are to honour budgets where no webhook runs; both book what they
+// allow in the status, on the condition that it is as they read it, so that any number of them
+// together never allow too much. The arithmetic is in package budget.
+//
+// Every reconcile of a budget has three steps. Observe reads the budget, the pods of its namespace
+// and their workloads from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply
+// sends what the plan says. An answer costs one request where something is booked, and none
+// where not.
+//
+// What is done stands rule by rule in
+// https://github.com/podwright/podwright/blob/main/availability/budget/RULES.md
+//
+// # Differences
+//
+// Compared with OpenKruise 1.4, on the same objects, annotations and webhooks, beside those that
+// package budget lists:
+//
+//   - An eviction that is refused has the code 429 and the cause DisruptionBudget, not 403, so that
+//     kubectl drain and autoscalers wait and try again.
+//   - Pods are told which budget protects them by the controller alone, at their creation or
+//     later. No webhook is needed to create them.
+//   - The garbage collector and the deletion of namespaces are never refused.
+//   - A pod that is not there is not refused to be evicted: the API server says so itself.
+//   - A budget is judged again when its spec or its annotations change, and only then.
+//   - A targetRef of a kind that nobody reads is a failure, which an event tells: its pods are not
+//     taken for unprotected.
+package podunavailablebudget

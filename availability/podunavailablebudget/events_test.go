@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+)
+
+var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// memory is a Reader of what it holds.
+type memory struct {
+	Reader
+	budgets   []*v1alpha1.PodUnavailableBudget
+	workloads map[string]*budget.Workload
+}
+
+func (m *memory) Budgets(string) ([]*v1alpha1.PodUnavailableBudget, error) { return m.budgets, nil }
+
+func (m *memory) Workload(_ string, kind schema.GroupKind, name string) (*budget.Workload, bool, error) {
+	w := m.workloads[kind.Kind+"/"+name]
+	return w, w != nil, nil
+}
+
+// snapshotOf is what a plan for a budget of a Deployment of one pod depends on.
+func snapshotOf(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workloads ...*budget.Workload) *Snapshot {
+	s := &Snapshot{Budget: b, Pods: []*corev1.Pod{pod}, Workloads: budget.Workloads{}, Now: at}
+	for _, w := range workloads {
+		s.Workloads[w.UID] = w
+	}
+	return s
+}
+
+func describe(p *Plan) string {
+	p.Status = nil // what it says is in Computed
+	return fmt.Sprintf("%s\n%+v again after %s", p, p.Computed, p.RequeueAfter)
+}
+
+// webPod is a pod that serves, of the ReplicaSet web-1.
+func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1-a", UID: "pod", Labels: map[string]string{"app": "web"},
+			Annotations:     map[string]string{v1alpha1.RelatedPubAnnotation: "web"},
+			OwnerReferences: []metav1.OwnerReference{ownerOf("apps/v1", "ReplicaSet", "web-1", "rs")}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "nginx:1", ImageID: "nginx@sha256:aa", Ready: true}}},
+	}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+// The filter of events against the planner itself: whatever changes about a pod, where that changes
+// the plan of a budget, the budget is enqueued.
+func TestEventsThatMatter(t *testing.T) {
+	replicas := int32(1)
+	deployment := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: &replicas}
+	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: &replicas, Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	reads := mutation.Reads{}
+	for _, b := range []*v1alpha1.PodUnavailableBudget{
+		newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), newBudget("web", "1", bySelector),
+		newBudget("web", "1", bySelector, recorded),
+	} {
+		o := Options{Reader: &memory{budgets: []*v1alpha1.PodUnavailableBudget{b}, workloads: map[string]*budget.Workload{"Deployment/web": deployment, "ReplicaSet/web-1": replicaSet}}}
+		for _, pod := range []*corev1.Pod{webPod(), webPod(unlinked), webPod(pinned), webPod(updating), webPod(replaced)} {
+			mutation.Plan[corev1.Pod]{
+				What: "pod", Copy: (*corev1.Pod).DeepCopy,
+				Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.Containers\[\]\.Image$|Status)`),
+				Of:  func(pod *corev1.Pod) string { return describe(NewPlan(snapshotOf(b, pod, deployment, replicaSet))) },
+				Matters: func(before, after *corev1.Pod) (enqueued bool) {
+					if controller.Changed(before, after, podFields) != 0 {
+						o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
+					}
+					return enqueued
+				},
+			}.Check(t, reads, pod)
+		}
+	}
+	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Labels[app]", "pod.ObjectMeta.OwnerReferences[].UID", "pod.Status.Phase",
+		"pod.Status.Conditions[].Status", "pod.Status.ContainerStatuses[].ImageID", "pod.Spec.Containers[].Image")
+}
+
+func recorded(b *v1alpha1.PodUnavailableBudget) {
+	b.Status.DisruptedPods = map[string]metav1.Time{"web-1-a": metav1.NewTime(at)}
+}
+
+func unlinked(pod *corev1.Pod) { pod.Annotations = nil }
+
+func pinned(pod *corev1.Pod) {
+	pod.Spec.Containers[0].Image = "nginx@sha256:aa"
+}
+
+func updating(pod *corev1.Pod) {
+	pod.Annotations["apps.kruise.io/inplace-update-state"] = `{"revision":"2","updateTimestamp":"2024-05-06T07:08:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:aa"}}}`
+	pod.Spec.Containers[0].Image = "nginx:2"
+}
+
+func replaced(pod *corev1.Pod) {
+	pod.Annotations["kruise.io/sidecarset-injected-list"] = "logs"
+	pod.Annotations["kruise.io/sidecarset-inplace-update-state"] = `{"logs":{"revision":"2","updateTimestamp":"2024-05-06T07:08:00Z","lastContainerStatuses":{"main":{"imageID":"nginx@sha256:aa"}}}}`
+	pod.Spec.Containers[0].Image = "nginx:2"
+}
+
+// Workloads that are scaled, come or go concern the budgets that name them, or what controls
+// them, and all that select.
+func TestWorkloadsThatMatter(t *testing.T) {
+	budgets := []*v1alpha1.PodUnavailableBudget{
+		newBudget("deployment", "1", targeting("apps/v1", "Deployment", "web")), newBudget("replicaset", "1", targeting("apps/v1", "ReplicaSet", "web-1")),
+		newBudget("selector", "1", bySelector), newBudget("other", "1", targeting("apps/v1", "Deployment", "other")),
+	}
+	o := Options{Reader: &memory{budgets: budgets}}
+	rs := func(replicas int32, changes ...func(*appsv1.ReplicaSet)) *appsv1.ReplicaSet {
+		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "rs",
+			OwnerReferences: []metav1.OwnerReference{ownerOf("apps/v1", "Deployment", "web", "web")}}, Spec: appsv1.ReplicaSetSpec{Replicas: &replicas}}
+		for _, change := range changes {
+			change(rs)
+		}
+		return rs
+	}
+	all := "deployment replicaset selector "
+	for _, tt := range []struct {
+		name          string
+		before, after metav1.Object
+		want          string
+	}{
+		{"it comes", nil, rs(1), all},
+		{"it goes", rs(1), nil, all},
+		{"it is scaled", rs(1), rs(2), all},
+		{"it is being deleted", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.DeletionTimestamp = &metav1.Time{Time: at} }), all},
+		{"it is orphaned", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.OwnerReferences = nil }), all},
+		{"its template changes", rs(1), rs(1, func(rs *appsv1.ReplicaSet) { rs.Generation++ }), ""},
+		{"nobody's comes", nil, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}, "selector "},
+	} {
+		got := ""
+		o.workloadChanged(controller.Event{Before: tt.before, After: tt.after}, func(key types.NamespacedName) { got += key.Name + " " })
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A cluster has many pods in namespaces without budgets, and they change often.
+func TestPodsOfOthersCostNothing(t *testing.T) {
+	o, before, after := Options{Reader: &memory{}}, webPod(), webPod()
+	if n := testing.AllocsPerRun(100, func() { o.podChanged(before, after, func(types.NamespacedName) { t.Error("enqueued") }) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// Owners that go round in circles end somewhere.
+func TestOwnersInCircles(t *testing.T) {
+	a := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Controller: new(ownerOf("apps/v1", "ReplicaSet", "web-1", "rs"))}
+	b := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	m := &memory{workloads: map[string]*budget.Workload{"Deployment/web": a, "ReplicaSet/web-1": b}}
+	if n := len((&Options{Reader: m}).above(webPod())); n != mostOwners {
+		t.Errorf("%d owners", n)
+	}
+	r := &Reconciler{options: Options{Reader: m}}
+	all, foreign, err := r.workloadsFor(t.Context(), newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), []*corev1.Pod{webPod()})
+	if len(all) != 2 || foreign || err != nil {
+		t.Errorf("%v, %t, %v", all, foreign, err)
+	}
+}
+
+func BenchmarkNewPlan(b *testing.B) {
+	for _, n := range []int{10, 1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			replicas := int32(n)
+			s := snapshotOf(newBudget("web", "10%", targeting("apps/v1", "ReplicaSet", "web-1")), webPod(),
+				&budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: &replicas})
+			s.Pods = nil
+			for i := range n {
+				s.Pods = append(s.Pods, webPod(func(pod *corev1.Pod) { pod.Name, pod.UID = fmt.Sprint(i), types.UID(fmt.Sprint(i)) }))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if p := NewPlan(s); p.Computed.CurrentAvailable != replicas {
+					b.Fatal(p)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+	"github.com/podwright/podwright/internal/controller"
+)
+
+// GuardOptions says what a Guard works with. Availability and Budgets are required.
+type GuardOptions struct {
+	// Availability writes the status of budgets, and reads those that the cache lacks or has an
+	// old state of.
+	Availability client.Interface
+	// Budgets reads a cache of budgets, which may be behind, and may still be empty.
+	Budgets client.PodUnavailableBudgetLister
+	// Clock defaults to the real one. It should not be far from those of other programs
+	// that ask for the same budgets.
+	Clock clock.Clock
+	// Metrics defaults to none.
+	Metrics DecisionMetrics
+}
+
+// Guard answers whether pods may be taken down, and books them. NewGuard makes one. It is
+// safe for use by several goroutines, and beside Guards of other processes. (PUB-25)
+type Guard struct {
+	options GuardOptions
+	locks   keyedLocks
+	last    apiwriter.Last[*v1alpha1.PodUnavailableBudget] // as it was written or read last, if the cache is behind
+}
+
+var _ budget.Guard = (*Guard)(nil)
+
+// NewGuard returns a Guard.
+func NewGuard(o GuardOptions) (*Guard, error) {
+	check := controller.Check("podunavailablebudget").KindClient("Availability", "availability", o.Availability != nil)
+	if err := check.That(o.Budgets != nil, "Options.Budgets is nil: it needs a lister of budgets, client.NewPodUnavailableBudgetLister makes one").Err(); err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Metrics == nil {
+		o.Metrics = noMetrics{}
+	}
+	return &Guard{options: o}, nil
+}
+
+// Allow answers whether the pod may be deleted, evicted or updated now, and books it; see
+// budget.Guard.
+func (g *Guard) Allow(ctx context.Context, pod *corev1.Pod, operation v1alpha1.PubOperation) (budget.Decision, error) {
+	return g.decide(ctx, pod, operation, false)
+}
+
+// How often a Guard tries to book on a budget that others book on at the same time, and the
+// pauses in between.
+const attempts = 4
+
+var pauses = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 3, Jitter: 0.5, Steps: attempts}
+
+// decide is Allow. A dry run books nothing.
+func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.PubOperation, dryRun bool) (budget.Decision, error) {
+	key := types.NamespacedName{Namespace: pod.Namespace, Name: relatedTo(pod)}
+	if key.Name == "" {
+		return budget.Decide(nil, pod, budget.Request{Operation: operation}), nil
+	}
+	start := g.options.Clock.Now()
+	unlock, err := g.locks.lock(ctx, key)
+	if err != nil {
+		return budget.Decision{}, fmt.Errorf("wait for PodUnavailableBudget %s: %w", key, err)
+	}
+	defer unlock()
+	pauses := pauses
+	for attempt := 1; ; attempt++ {
+		d, err := g.try(ctx, key, pod, budget.Request{Operation: operation, DryRun: dryRun}, attempt > 1)
+		if err == nil {
+			g.options.Metrics.Decided(key.Namespace, key.Name, operation, d.Allowed, g.options.Clock.Since(start))
+			return d, nil
+		}
+		if !apierrors.IsConflict(err) || attempt == attempts {
+			return budget.Decision{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return budget.Decision{}, err
+		case <-g.options.Clock.After(pauses.Step()):
+		}
+	}
+}
+
+// try decides on the newest state of the budget that is known, or on what the API server has, and
+// books. It fails with a conflict where the budget has changed meanwhile.
+func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (budget.Decision, error) {
+	b, err := g.budget(ctx, key, live)
+	if err != nil {
+		return budget.Decision{}, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
+	}
+	request.Now = g.options.Clock.Now()
+	d := budget.Decide(b, pod, request)
+	if d.Status == nil || budget.Equal(d.Status, &b.Status) {
+		return d, nil
+	}
+	if err := g.book(ctx, b, d.Status); err != nil {
+		return budget.Decision{}, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
+	}
+	return d, nil
+}
+
+// budget returns the newest state of a budget that is known, or asks the API server: where the
+// cache has none, which may be behind, and where that is wanted. Nil where there is none.
+func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool) (*v1alpha1.PodUnavailableBudget, error) {
+	cached, err := apiwriter.Found(g.options.Budgets.Namespace(key.Namespace).Get(key.Name))
+	if err != nil {
+		return nil, err
+	}
+	last := g.last.Get(key)
+	if cached != nil && last != nil {
+		order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, last.ResourceVersion)
+		if err != nil || order >= 0 {
+			g.last.Forget(key)
+			last = nil
+		}
+	}
+	if !live && cached != nil {
+		if last != nil {
+			return last, nil
+		}
+		return cached, nil
+	}
+	read, err := apiwriter.Found(g.options.Availability.PodUnavailableBudgets(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{}))
+	switch {
+	case err != nil:
+		return nil, err
+	case read == nil:
+		g.last.Forget(key)
+	default:
+		g.last.Set(key, read)
+	}
+	return read, nil
+}
+
+// book writes the status, if the budget is as it was read.
+func (g *Guard) book(ctx context.Context, b *v1alpha1.PodUnavailableBudget, status *v1alpha1.PodUnavailableBudgetStatus) error {
+	data, err := apply.StatusPatch(apply.Observed{UID: b.UID, ResourceVersion: b.ResourceVersion}, &b.Status, status)
+	if err != nil {
+		return err
+	}
+	written, err := g.options.Availability.PodUnavailableBudgets(b.Namespace).Patch(ctx, b.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	if err != nil {
+		return err
+	}
+	g.last.Set(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, written)
+	return nil
+}

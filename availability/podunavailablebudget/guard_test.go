@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+var errConflict = apierrors.NewConflict(v1alpha1.Resource("podunavailablebudgets"), "web", errors.New("it has changed"))
+
+// guard returns a Guard whose cache is filled, and follows.
+func (c *cluster) guard() *Guard {
+	c.T.Helper()
+	budgets := connect(c.Cluster, fixture.ControllerUser, client.NewForConfig)
+	informer := client.NewPodUnavailableBudgetInformer(budgets, "", 0, byNamespace)
+	ctx, cancel := context.WithCancel(c.T.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); informer.RunWithContext(ctx) }()
+	c.T.Cleanup(func() { cancel(); <-done })
+	synctest.Wait()
+	g, err := NewGuard(GuardOptions{Availability: budgets, Budgets: client.NewPodUnavailableBudgetLister(informer.GetIndexer())})
+	c.Must(err)
+	return g
+}
+
+// protected is a cluster with n ready pods a, b and so on, of which the budget lets one go.
+func protected(t *testing.T, n int, story func(*testing.T, *cluster)) {
+	t.Helper()
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.cloneSet(n)
+		for i := range n {
+			c.webPods(string(rune('a' + i)))
+		}
+		c.createBudget(newBudget("web", "1"))
+		_, stop := c.start()
+		defer stop()
+		c.Sleep("1s")
+		story(t, c)
+	})
+}
+
+// What an answer costs, and what is booked. (PUB-25)
+func TestGuard(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		g := c.guard()
+		ask := func(what, pod string, operation v1alpha1.PubOperation, allowed bool, requests ...string) {
+			t.Helper()
+			c.ForgetRequests()
+			d, err := g.Allow(t.Context(), c.livePod(pod), operation)
+			if diff := cmp.Diff(append([]string{}, requests...), c.Sent()); diff != "" || d.Allowed != allowed || err != nil {
+				t.Errorf("%s: allowed %t (%s), error %v, requests (-want +got) %s", what, d.Allowed, d.Reason, err, diff)
+			}
+			c.Sleep("1s")
+		}
+		const book = "1 patch podunavailablebudgets/status"
+		ask("one goes", "a", v1alpha1.PubDeleteOperation, true, book)
+		ask("not the next", "b", v1alpha1.PubEvictOperation, false)
+		ask("the first again", "a", v1alpha1.PubDeleteOperation, true, book)
+		c.expect("it is booked", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
+		c.PatchPod("b", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
+		ask("one that is not ready", "b", v1alpha1.PubUpdateOperation, true)
+		c.PatchPod("c", `{"metadata":{"annotations":{"kruise.io/related-pub":"gone"}}}`)
+		ask("of a budget that is gone: perhaps the cache is behind", "c", v1alpha1.PubUpdateOperation, true, "1 get podunavailablebudgets")
+		c.PatchPod("c", `{"metadata":{"annotations":{"kruise.io/related-pub":null}}}`)
+		ask("of no budget", "c", v1alpha1.PubUpdateOperation, true)
+	})
+}
+
+// Whoever has an old state of a budget does not book on it. (PUB-25)
+func TestStaleGuard(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		stale, err := NewGuard(GuardOptions{Availability: c.options.Availability, Budgets: c.snapshotOfBudgets()})
+		c.Must(err)
+		if d, err := c.guard().Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		c.ForgetRequests()
+		if d, err := stale.Allow(t.Context(), c.livePod("b"), v1alpha1.PubDeleteOperation); d.Allowed || err != nil {
+			t.Errorf("%+v, %v", d, err)
+		}
+		if diff := cmp.Diff([]string{"1 get podunavailablebudgets", "1 patch podunavailablebudgets/status"}, c.Sent()); diff != "" {
+			t.Errorf("(-want +got) %s", diff)
+		}
+	})
+}
+
+// snapshotOfBudgets is a cache that no longer follows.
+func (c *cluster) snapshotOfBudgets() client.PodUnavailableBudgetLister {
+	c.T.Helper()
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace)
+	list, err := c.budgets.PodUnavailableBudgets("default").List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	for i := range list.Items {
+		c.Must(indexer.Add(&list.Items[i]))
+	}
+	return client.NewPodUnavailableBudgetLister(indexer)
+}
+
+// Nobody answers, or everybody is faster: it is not allowed, and ends. (PUB-25)
+func TestGuardThatCannotBook(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		fail   error
+		writes int
+	}{
+		{"conflicts without end", errConflict, 4},
+		{"no answer", fixture.ErrLost, 1},
+		{"an error", fixture.ErrInternal, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			protected(t, 3, func(t *testing.T, c *cluster) {
+				g := c.guard()
+				writes := 0
+				c.FailBefore(func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && r.String() == "patch podunavailablebudgets/status" {
+						writes++
+						return tt.fail
+					}
+					return nil
+				})
+				start := time.Now()
+				d, err := g.Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation)
+				if d.Allowed || err == nil || writes != tt.writes || time.Since(start) > 2*time.Second {
+					t.Errorf("%+v, error %v, %d writes, %v", d, err, writes, time.Since(start))
+				}
+				c.FailBefore(nil)
+				if d, err := g.Allow(t.Context(), c.livePod("a"), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
+					t.Errorf("afterwards: %+v, error %v", d, err)
+				}
+			})
+		})
+	}
+}
+
+// Who waits for the budget of a slow one ends with its context.
+func TestGuardThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		locks, key := keyedLocks{}, types.NamespacedName{Name: "web"}
+		unlock, err := locks.lock(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := locks.lock(ctx, key); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		other, err := locks.lock(t.Context(), types.NamespacedName{Name: "other"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other()
+		go func() { time.Sleep(time.Second); unlock() }()
+		again, err := locks.lock(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again()
+		if len(locks.held) > 0 {
+			t.Errorf("%d locks are left", len(locks.held))
+		}
+	})
+}

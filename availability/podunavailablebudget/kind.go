@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// kind is the name of the kind.
+const kind = "PodUnavailableBudget"
+
+// Resource names a cache: ResourceBudgets and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceBudgets Resource = "podunavailablebudgets"
+	ResourcePods    Resource = caches.Pods
+)
+
+// Those that it only reads.
+const (
+	resourceDeployments            Resource = "deployments"
+	resourceReplicaSets            Resource = "replicasets"
+	resourceStatefulSets           Resource = "statefulsets"
+	resourceReplicationControllers Resource = "replicationcontrollers"
+	resourceCloneSets              Resource = "clonesets"
+	resourceAdvancedStatefulSets   Resource = "advancedstatefulsets"
+)
+
+// The fields that a plan reads of pods and of workloads.
+const (
+	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Phase | controller.Images | controller.Containers |
+		controller.ContainerStates | controller.ObservedGeneration | controller.Ready
+	workloadFields = controller.Owners | controller.Generation
+)
+
+var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+
+// reads lists what a budget's plan depends on.
+func (o *Options) reads() []controller.Read {
+	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	reads := []controller.Read{
+		{Resource: ResourceBudgets, Live: apiwriter.Typed(o.Availability.PodUnavailableBudgets), Informer: &o.Budgets, Make: func() cache.SharedIndexInformer {
+			return client.NewPodUnavailableBudgetInformer(o.Availability, o.Namespace, 0, byNamespace)
+		}, Index: indexByNamespace, Fields: controller.Workload, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: indexByNamespace, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+	}
+	return append(reads, o.readWorkloads(core)...)
+}
+
+// readWorkloads lists the workloads that budgets know by themselves.
+func (o *Options) readWorkloads(core caches.Informers) []controller.Read {
+	reads := []controller.Read{
+		o.readWorkload(resourceDeployments, &o.Deployments, core.Deployments),
+		o.readWorkload(resourceReplicaSets, &o.ReplicaSets, core.ReplicaSets),
+		o.readWorkload(resourceStatefulSets, &o.StatefulSets, core.StatefulSets),
+		o.readWorkload(resourceReplicationControllers, &o.ReplicationControllers, core.ReplicationControllers),
+	}
+	if o.CloneSets != nil || o.Workloads != nil {
+		reads = append(reads, o.readWorkload(resourceCloneSets, &o.CloneSets, func() cache.SharedIndexInformer {
+			return workloadsclient.NewCloneSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}))
+	}
+	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
+		reads = append(reads, o.readWorkload(resourceAdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		}))
+	}
+	return reads
+}
+
+func indexByNamespace(informer cache.SharedIndexInformer) error {
+	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+	return err
+}
+
+func (o *Options) readWorkload(resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) controller.Read {
+	return controller.Read{Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Collect: true, OnlyLater: true}
+}
+
+// podChanged enqueues the budgets that a pod belongs to, before the event or after it. Pods
+// that are there at the start concern budgets that are there too.
+func (o *Options) podChanged(before, after *corev1.Pod, enqueue controller.Enqueue) {
+	if before != nil && (after == nil || before.UID != after.UID || !sameBudgets(before, after)) {
+		o.enqueueOf(before, enqueue)
+	}
+	if after != nil {
+		o.enqueueOf(after, enqueue)
+	}
+}
+
+// newReconciler describes budgets to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.BudgetMetrics == nil {
+		o.BudgetMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "podunavailablebudget", Name: v1alpha1.PubEventSource, Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+	})
+	if o.Scales != nil {
+		r.scales = &scaleCache{scales: o.Scales, clock: r.shell.Clock}
+	}
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.options.BudgetMetrics.Gone(key.Namespace, key.Name)
+}
+
+// observe reads everything that a plan for the budget depends on. It returns nil
+// when the budget does not exist.
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	b, err := r.options.Reader.Budget(key.Namespace, key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
+	}
+	s := &Snapshot{Budget: b, Now: r.shell.Clock.Now()}
+	if s.Others, err = r.options.Reader.Budgets(key.Namespace); err != nil {
+		return nil, fmt.Errorf("read the PodUnavailableBudgets of namespace %s: %w", key.Namespace, err)
+	}
+	s.Others = slices.DeleteFunc(slices.Clone(s.Others), func(other *v1alpha1.PodUnavailableBudget) bool { return other.Name == b.Name })
+	if s.Pods, err = r.options.Reader.Pods(key.Namespace); err != nil {
+		return nil, fmt.Errorf("read the pods of namespace %s: %w", key.Namespace, err)
+	}
+	s.Pods = slices.SortedFunc(slices.Values(s.Pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	s.Workloads, s.Foreign, s.Unknown = r.workloadsFor(ctx, b, s.Pods)
+	return s, nil
+}
+
+// sameBudgets tells whether a pod belongs to the same budgets before and after an event.
+func sameBudgets(before, after *corev1.Pod) bool {
+	b, a := metav1.GetControllerOfNoCopy(before), metav1.GetControllerOfNoCopy(after)
+	return maps.Equal(before.Labels, after.Labels) && relatedTo(before) == relatedTo(after) && (b == nil) == (a == nil) && (b == nil || b.UID == a.UID)
+}

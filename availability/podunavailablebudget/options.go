@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = podwright.Metrics
+
+// BudgetMetrics receives what is left of each budget. Implementations must be safe for use by
+// several goroutines.
+type BudgetMetrics interface {
+	// Counted is called with the status of a budget whenever it was computed.
+	Counted(namespace, budget string, status *v1alpha1.PodUnavailableBudgetStatus)
+	// Gone is called when a budget no longer exists.
+	Gone(namespace, budget string)
+}
+
+// DecisionMetrics receives the answers of a Guard. Implementations must be safe for use by
+// several goroutines.
+type DecisionMetrics interface {
+	// Decided is called with every answer about a pod that a budget protects, and how long it
+	// took. Errors are left out.
+	Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration)
+}
+
+// Options says what a Controller or a Reconciler works with. Kubernetes and Availability are
+// required; every other field has a useful zero value.
+type Options struct {
+	// Kubernetes reads pods and the workloads that control them, and tells pods which
+	// budget protects them.
+	Kubernetes kubernetes.Interface
+	// Availability reads PodUnavailableBudgets and writes their status.
+	Availability client.Interface
+	// Workloads reads CloneSets and Advanced StatefulSets (v1beta1). Both kinds must be
+	// served. Default nil: these are left to Scales, unless the informers are given.
+	Workloads workloadsclient.Interface
+	// Scales reads workloads of all other kinds, which have a scale subresource; NewScales makes
+	// one. Default nil: pods of other kinds count with a selector, but nothing is wanted of
+	// them, and a targetRef of another kind is reported as a failure. (PUB-23)
+	Scales Scales
+
+	// Namespace restricts the informers that the controller makes itself. Default: all
+	// namespaces.
+	Namespace string
+	// These are informers that the caller shares and runs. Where one is nil, the controller
+	// makes and runs its own, whose objects it keeps small.
+	Budgets, Pods                                                  cache.SharedIndexInformer
+	Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer
+	CloneSets, AdvancedStatefulSets                                cache.SharedIndexInformer
+
+	// Recorder receives events about budgets and their pods. Default nil: no events.
+	Recorder record.EventRecorder
+
+	// Reader replaces the informers in a Reconciler; New ignores it.
+	Reader Reader
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
+	AllowStaleReads bool
+
+	// Workers is the number of budgets reconciled at the same time. Default 3.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Metrics, BudgetMetrics, and QueueMetrics of the work queue, default to none.
+	Metrics       Metrics
+	BudgetMetrics BudgetMetrics
+	QueueMetrics  workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	return controller.Check("podunavailablebudget").Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
+		Workers(o.Workers, "budgets", 3).Err()
+}
+
+// noMetrics measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Counted(string, string, *v1alpha1.PodUnavailableBudgetStatus) {}
+
+func (noMetrics) Gone(string, string) {}
+
+func (noMetrics) Decided(string, string, v1alpha1.PubOperation, bool, time.Duration) {}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+// Plan is what to do about a budget now: data, to be looked at, compared and applied. The
+// same Snapshot gives the same Plan.
+type Plan struct {
+	// Link are the pods that are to be told that the budget protects them. (PUB-24)
+	Link []*corev1.Pod
+	// Status is the status to write; nil where it stands already.
+	Status *v1alpha1.PodUnavailableBudgetStatus
+	// NotDeleted are pods that were let go and have not gone in time. (PUB-17)
+	NotDeleted []*corev1.Pod
+
+	// NoPods tells that the budget has no pods.
+	NoPods bool
+	// Computed is the status as it should be, whether it stands already or not; nil where it
+	// cannot be told.
+	Computed *v1alpha1.PodUnavailableBudgetStatus
+	// Unavailable are the pods that are not available, and why, by name.
+	Unavailable []budget.Unavailable
+	// RequeueAfter is the time after which the plan may be another without any event;
+	// 0 when only events can change it.
+	RequeueAfter time.Duration
+
+	// Problem is why the status cannot be told, and stays as it is. Nil where it can.
+	Problem error
+}
+
+// NewPlan decides what to do about a budget. It never fails: a Snapshot without a Budget gives an
+// empty plan with that problem.
+func NewPlan(s *Snapshot) *Plan {
+	p := &Plan{}
+	if s == nil || s.Budget == nil {
+		p.Problem = errors.New("the Snapshot has no Budget; give it the budget to plan for")
+		return p
+	}
+	if p.Problem = s.Unknown; p.Problem != nil {
+		return p
+	}
+	selection, err := budget.Select(s.Budget, s.Pods, s.Workloads)
+	if err != nil {
+		p.Problem = err
+		return p
+	}
+	result, err := budget.Compute(s.Budget, selection, s.Now)
+	if err != nil {
+		p.Problem = err
+		return p
+	}
+	p.NoPods = len(selection.Pods) == 0
+	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
+	if !budget.Equal(&s.Budget.Status, &result.Status) {
+		p.Status = &result.Status
+	}
+	if s.Foreign && (p.RequeueAfter == 0 || p.RequeueAfter > foreignLook) {
+		p.RequeueAfter = foreignLook
+	}
+	for _, pod := range selection.Pods {
+		if s.links(pod) {
+			p.Link = append(p.Link, pod)
+		}
+	}
+	return p
+}
+
+// links tells whether a pod of the budget is to be told so: it names none yet, and matches
+// none that comes first. (PUB-20, PUB-24)
+func (s *Snapshot) links(pod *corev1.Pod) bool {
+	if relatedTo(pod) != "" || s.Budget.DeletionTimestamp != nil {
+		return false
+	}
+	workload := s.Workloads.Of(pod)
+	for _, other := range s.Others {
+		if other.Name < s.Budget.Name && budget.Matches(other, pod, workload) {
+			return false
+		}
+	}
+	return true
+}
+
+// String says what the plan does, a line for each thing, and which pods are not available;
+// empty for nothing.
+func (p *Plan) String() string {
+	var lines []string
+	for _, pod := range p.Link {
+		lines = append(lines, "link "+pod.Name)
+	}
+	if s := p.Status; s != nil {
+		lines = append(lines, fmt.Sprintf("status: %d of %d available, %d desired, %d allowed", s.CurrentAvailable, s.TotalReplicas, s.DesiredAvailable, s.UnavailableAllowed))
+	}
+	for _, u := range p.Unavailable {
+		lines = append(lines, fmt.Sprintf("unavailable %s: %s", u.Pod.Name, u.Reason))
+	}
+	for _, pod := range p.NotDeleted {
+		lines = append(lines, "not deleted: "+pod.Name)
+	}
+	if p.Problem != nil {
+		lines = append(lines, "problem: "+p.Problem.Error())
+	}
+	return strings.Join(lines, "\n")
+}
