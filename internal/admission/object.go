@@ -31,8 +31,8 @@ func Objects[T any](request *admissionv1.AdmissionRequest) (object, old *T, err 
 	return object, old, err
 }
 
-// Deleted answers a DELETE: it refuses it with the code 403 and the words of
-// the error that validate returns for the stored object. A request without one
+// Deleted answers a DELETE: it refuses it with the code 403, the words of the
+// error that validate returns for the stored object, and its name in the details. A request without one
 // is allowed.
 func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) error) *admissionv1.AdmissionResponse {
 	if len(request.OldObject.Raw) == 0 {
@@ -44,7 +44,8 @@ func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) err
 	}
 	if err := validate(object); err != nil {
 		return Errored(&apierrors.StatusError{ErrStatus: metav1.Status{
-			Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: err.Error()}})
+			Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: err.Error(),
+			Details: &metav1.StatusDetails{Name: request.Name, Group: request.Resource.Group, Kind: request.Resource.Resource}}})
 	}
 	return Allowed()
 }
