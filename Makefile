@@ -23,9 +23,10 @@ define generate-rbac
 
 endef
 
-# The admission policies of an agent, and those of a manager that serves no webhooks.
+# The admission policies of an agent, those beside a manager, and those beside one that serves no webhooks.
 define generate-policies
 	go run -C examples -tags=$(TAGS) ./nodeagent --print-policies >examples/nodeagent/rbac/policies.yaml
+	go run -C examples -tags=$(TAGS) ./manager --print-policies >examples/manager/rbac/policies.yaml
 	go run -C examples -tags=$(TAGS) ./manager --enable-webhooks=false --print-policies >examples/manager/rbac/policies-without-webhooks.yaml
 
 endef

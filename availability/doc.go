@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package availability holds the CustomResourceDefinitions of the kinds that keep pods
-// available.
+// Package availability holds the CustomResourceDefinitions and the webhook configurations of
+// what keeps pods and their workloads available.
 //
 // The kinds themselves are in v1alpha1. Package budget computes how many pods a
-// PodUnavailableBudget lets go, and deletion what may be deleted at all.
+// PodUnavailableBudget lets go, and deletion protects objects from being deleted at all.
 package availability

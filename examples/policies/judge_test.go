@@ -3,10 +3,13 @@
 package policies
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -14,9 +17,11 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/object"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"pgregory.net/rapid"
 )
 
 // oldest is the version of Kubernetes whose functions the policies have to do with: the
@@ -80,7 +85,7 @@ func compile(t *testing.T, policy *admissionregistrationv1.ValidatingAdmissionPo
 	return validating.NewValidator(compiled(checks...), matcher, compiled(), compiled(messages...), failure, nil)
 }
 
-// request is what a policy is asked about.
+// request is what a policy is asked about: without old a creation, without object a deletion.
 type request struct {
 	resource, subresource string
 	kind                  schema.GroupVersionKind
@@ -90,17 +95,20 @@ type request struct {
 }
 
 // refusals returns what each policy says first against a request, in the order of the policies.
-func (j *judge) refusals(t *testing.T, r request) (said []string) {
+func (j *judge) refusals(t rapid.TB, r request) (said []string) {
 	t.Helper()
 	operation, resource := admission.Update, r.kind.GroupVersion().WithResource(r.resource)
-	if r.old == nil {
+	switch {
+	case r.old == nil:
 		operation = admission.Create
+	case r.object == nil:
+		operation = admission.Delete
 	}
 	for i := range j.policies {
-		if !concerns(&j.policies[i], resource, r.subresource, operation) {
+		attributes := admission.NewAttributesRecord(r.object, r.old, r.kind, "shop", r.name, resource, r.subresource, operation, nil, false, r.user)
+		if !concerns(&j.policies[i], resource, r.subresource, operation) || !selects(t, &j.policies[i], attributes) {
 			continue
 		}
-		attributes := admission.NewAttributesRecord(r.object, r.old, r.kind, "shop", r.name, resource, r.subresource, operation, nil, false, r.user)
 		versioned, err := admission.NewVersionedAttributes(attributes, r.kind, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -109,11 +117,13 @@ func (j *judge) refusals(t *testing.T, r request) (said []string) {
 		for way, typed := range []bool{false, true} { // the API server is about to change from one to the other
 			//lint:ignore SA1019 until it has
 			versioned.VersionedObject.UseSchemalessTypeRef, versioned.VersionedOldObject.UseSchemalessTypeRef = typed, typed
-			versioned.VersionedObject.Set(r.object)
+			if r.object != nil {
+				versioned.VersionedObject.Set(r.object)
+			}
 			if r.old != nil {
 				versioned.VersionedOldObject.Set(r.old)
 			}
-			for _, decision := range j.validators[i].Validate(t.Context(), resource, versioned, nil, nil, celconfig.RuntimeCELCostBudget, nil).Decisions {
+			for _, decision := range j.validators[i].Validate(context.Background(), resource, versioned, nil, nil, celconfig.RuntimeCELCostBudget, nil).Decisions {
 				if decision.Action == validating.ActionDeny && answers[way] == "" {
 					answers[way] = string(decision.Reason) + ": " + decision.Message
 				}
@@ -127,6 +137,27 @@ func (j *judge) refusals(t *testing.T, r request) (said []string) {
 		}
 	}
 	return said
+}
+
+// selects tells whether a policy is about objects with such labels.
+func selects(t rapid.TB, policy *admissionregistrationv1.ValidatingAdmissionPolicy, attributes admission.Attributes) bool {
+	t.Helper()
+	var matcher object.Matcher
+	matches, err := matcher.MatchObjectSelector(selector{policy.Spec.MatchConstraints.ObjectSelector}, attributes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return matches
+}
+
+// selector is one of labels; nil selects all objects, as the API server defaults it.
+type selector struct{ *metav1.LabelSelector }
+
+func (s selector) GetParsedObjectSelector() (labels.Selector, error) {
+	if s.LabelSelector == nil {
+		return labels.Everything(), nil
+	}
+	return metav1.LabelSelectorAsSelector(s.LabelSelector)
 }
 
 // concerns tells whether a policy is about a kind of request.

@@ -40,8 +40,8 @@ func OldObject[T any](request *admissionv1.AdmissionRequest) (*T, error) {
 	return decode[T](request, "oldObject", request.OldObject.Raw)
 }
 
-// Deleted answers a DELETE: it refuses it with the code 403 and the words of
-// the error that validate returns for the stored object. A request without one
+// Deleted answers a DELETE: it refuses it with the code 403, the words of the
+// error that validate returns for the stored object, and its name in the details. A request without one
 // is allowed.
 func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) error) *admissionv1.AdmissionResponse {
 	object, err := OldObject[T](request)
@@ -53,7 +53,8 @@ func Deleted[T any](request *admissionv1.AdmissionRequest, validate func(*T) err
 	}
 	if err := validate(object); err != nil {
 		return Errored(&apierrors.StatusError{ErrStatus: metav1.Status{
-			Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: err.Error()}})
+			Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: err.Error(),
+			Details: &metav1.StatusDetails{Name: request.Name, Group: request.Resource.Group, Kind: request.Resource.Resource}}})
 	}
 	return Allowed()
 }

@@ -3,29 +3,50 @@
 package validation
 
 import (
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// DeletionProtection is the label that protects an object from deletion: "Always", or "Cascading" for as long
-// as others depend on it. Any other value protects from nothing.
-const DeletionProtection = "policy.kruise.io/delete-protection"
+// Protected returns what protects an object from deletion, as its label says; empty
+// where nothing does, also where the object is being deleted already. (DP-1, DP-4)
+func Protected(object metav1.Object) availabilityv1alpha1.DeletionProtection {
+	value := availabilityv1alpha1.DeletionProtection(object.GetLabels()[availabilityv1alpha1.DeletionProtectionLabel])
+	if object.GetDeletionTimestamp() != nil ||
+		value != availabilityv1alpha1.AlwaysDeletionProtection && value != availabilityv1alpha1.CascadingDeletionProtection {
+		return ""
+	}
+	return value
+}
+
+// words begin every refusal, before the value of the label. (DP-5)
+const words = "forbidden by ResourcesProtectionDeletion for " + availabilityv1alpha1.DeletionProtectionLabel + "="
+
+// Always is why an object must not be deleted that is always protected. (DP-5)
+func Always() error { return errors.New(words + string(availabilityv1alpha1.AlwaysDeletionProtection)) }
+
+// Cascading is why an object must not be deleted that is protected while n is above 0,
+// the number of what, such as "replicas"; nil where it is not. (DP-5)
+func Cascading(what string, n int) error {
+	if n <= 0 {
+		return nil
+	}
+	return fmt.Errorf(words+"%s and %s %d>0", availabilityv1alpha1.CascadingDeletionProtection, what, n)
+}
 
 // Deletion returns why a workload must not be deleted, nil if it may. Cascading
 // protects it while its replicas, as the spec wants them, are above 0, whatever
-// pods there are; nil is none. A workload that is being deleted already is not
-// protected.
+// pods there are; nil is none. (DP-8)
 func Deletion(object metav1.Object, replicas *int32) error {
-	if object.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	switch protection := object.GetLabels()[DeletionProtection]; protection {
-	case "Always":
-		return fmt.Errorf("forbidden by ResourcesProtectionDeletion for %s=%s", DeletionProtection, protection)
-	case "Cascading":
-		if replicas != nil && *replicas > 0 {
-			return fmt.Errorf("forbidden by ResourcesProtectionDeletion for %s=%s and replicas %d>0", DeletionProtection, protection, *replicas)
+	switch Protected(object) {
+	case availabilityv1alpha1.AlwaysDeletionProtection:
+		return Always()
+	case availabilityv1alpha1.CascadingDeletionProtection:
+		if replicas != nil {
+			return Cascading("replicas", int(*replicas))
 		}
 	}
 	return nil

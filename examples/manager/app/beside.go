@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // besideTime is how long a CRD may come after one that is installed together with it.
@@ -25,4 +27,18 @@ func (p *parts) awaitBeside(ctx context.Context, resource schema.GroupVersionRes
 		}
 	}
 	return nil
+}
+
+// served returns the informer of a resource that the controller can do without; nil, and a word to the log, where the
+// resource is not served.
+func (p *parts) served(ctx context.Context, resource schema.GroupVersionResource, informer func() cache.SharedIndexInformer, without string) (cache.SharedIndexInformer, error) {
+	served, err := p.Serves(ctx, resource)
+	if err != nil {
+		return nil, err
+	}
+	if !served {
+		klog.FromContext(ctx).Info(without, "crd", resource.GroupResource())
+		return nil, nil
+	}
+	return informer(), nil
 }

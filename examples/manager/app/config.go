@@ -69,6 +69,9 @@ type Config struct {
 	Webhook webhooks.Options
 	// PodFailurePolicy is what becomes of pods that nobody answers about: Fail or Ignore.
 	PodFailurePolicy string
+	// DeletionProtectionLabelGroup is the group whose members alone may take a label away that protects from deletion, in the
+	// policies that Policies returns. Empty: whoever may change an object.
+	DeletionProtectionLabelGroup string
 	// FeatureGates is a list like "CloneSetShortHash=true"; CustomResources is the legacy variable CUSTOM_RESOURCE_ENABLE.
 	FeatureGates, CustomResources string
 	// MetricsAddr serves /metrics, HealthProbeAddr /healthz and /readyz, and PprofAddr /debug/pprof/, over plain HTTP.
@@ -125,6 +128,8 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&w.Register, "register-webhooks", w.Register, "keep the webhook configurations in order, create those that are missing, and name the conversion webhook in CRDs")
 	f.StringVar(&c.PodFailurePolicy, "pod-webhook-failure-policy", c.PodFailurePolicy,
 		"what becomes of new pods that a webhook would change while none answers: Fail refuses them, Ignore creates them as they are")
+	f.StringVar(&c.DeletionProtectionLabelGroup, "deletion-protection-label-group", c.DeletionProtectionLabelGroup,
+		"in what --print-policies prints: group whose members alone may take a label away that protects from deletion; empty for whoever may change an object")
 	f.StringVar(&w.BindAddress, "webhook-bind-address", w.BindAddress, "IP address that webhooks listen on; empty for all")
 	f.IntVar(&w.Port, "webhook-port", w.Port, "port of the webhooks ($WEBHOOK_PORT); 0 for a free one")
 	f.StringVar(&w.Host, "webhook-host", w.Host, "DNS name or IP address by which the API server reaches this process without a Service ($WEBHOOK_HOST)")

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/metadata"
 	"k8s.io/component-base/featuregate"
-	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -45,6 +45,7 @@ func kinds(f *pflag.FlagSet) []kind {
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
 		imagePullJobs(f), nodeImages(f), sidecarSets(f), sidecarSetPolicies(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), pods(),
+		deletionProtection(f),
 	}
 }
 
@@ -72,6 +73,8 @@ type webhook interface {
 // admissions are what a webhook is made of.
 type admissions struct {
 	kubernetes.Interface
+	metadata     metadata.Interface
+	definitions  []*unstructured.Unstructured // of what the controllers manage
 	sidecars     *sidecars
 	gates        featuregate.FeatureGate
 	ownNamespace string
@@ -382,18 +385,4 @@ func (p *parts) imagePullJobs(ctx context.Context, gate featuregate.Feature) (wo
 	}
 	p.Synced = append(p.Synced, jobs.HasSynced)
 	return workloads.NewImagePullJobs(p.Distribution, jobs)
-}
-
-// served returns the informer of a resource that the controller can do without; nil, and a word to the log, where the
-// resource is not served.
-func (p *parts) served(ctx context.Context, resource schema.GroupVersionResource, informer func() cache.SharedIndexInformer, without string) (cache.SharedIndexInformer, error) {
-	served, err := p.Serves(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	if !served {
-		klog.FromContext(ctx).Info(without, "crd", resource.GroupResource())
-		return nil, nil
-	}
-	return informer(), nil
 }

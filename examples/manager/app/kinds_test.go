@@ -90,12 +90,24 @@ func TestWebhooks(t *testing.T) {
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
+		"vnamespace.kb.io /validate-namespace [DELETE] [namespaces] [] [v1]",
+		"vcustomresourcedefinition.kb.io /validate-customresourcedefinition [DELETE] [customresourcedefinitions] [apiextensions.k8s.io] [v1 v1beta1]",
+		"vbuiltindeployment.kb.io /validate-apps-deployment [DELETE] [deployments] [apps] [v1]",
+		"vbuiltinreplicaset.kb.io /validate-apps-replicaset [DELETE] [replicasets] [apps] [v1]",
+		"vbuiltinstatefulset.kb.io /validate-apps-statefulset [DELETE] [statefulsets] [apps] [v1]",
+		"vuniteddeployment.kb.io /validate-apps-kruise-io-v1alpha1-uniteddeployment [DELETE] [uniteddeployments] [apps.kruise.io] [v1alpha1]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PF-5.1: webhooks (-want +got):\n%s", diff)
 	}
 	if len(served) != 1 || served["/convert"] == nil {
 		t.Errorf("served, and not registered: %v", served)
+	}
+	for _, w := range r.Validating {
+		selectors := len(w.ObjectSelector.MatchExpressions)
+		if deletions := len(w.Rules[0].Operations) == 1; deletions != (selectors == 1) {
+			t.Errorf("PF-5.1: %s has %d selectors of labels", w.Name, selectors)
+		}
 	}
 	pods := r.Mutating[slices.IndexFunc(r.Mutating, func(w admissionv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })]
 	if s := pods.NamespaceSelector; s == nil || len(s.MatchExpressions) != 1 || s.MatchExpressions[0].Key != "control-plane" || s.MatchExpressions[0].Operator != "DoesNotExist" {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
@@ -32,6 +33,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
@@ -255,10 +257,10 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 }
 
 // webhooks returns those that are served.
-func (m *Manager) webhooks(core kubernetes.Interface) (served []webhook) {
+func (m *Manager) webhooks(core kubernetes.Interface, objects metadata.Interface) (served []webhook) {
 	for _, kind := range m.config.kinds {
 		if kind.webhook != nil {
-			if w := kind.webhook(&admissions{core, m.sidecars, m.gates, m.config.OwnNamespace}); w != nil {
+			if w := kind.webhook(&admissions{core, objects, m.definitions(), m.sidecars, m.gates, m.config.OwnNamespace}); w != nil {
 				served = append(served, w)
 			}
 		}
@@ -271,16 +273,22 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	if m.sidecars, err = newSidecars(config, core, m.config.OwnNamespace); err != nil {
 		return err
 	}
+	objects, err := metadata.NewForConfig(config)
+	if err != nil {
+		return err
+	}
 	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
 	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
-	for _, webhook := range m.webhooks(core) {
+	for _, webhook := range m.webhooks(core, objects) {
 		maps.Copy(m.hooks.Handlers, webhook.Handlers())
 	}
 	m.hooks.Conditions = func(ctx context.Context) (map[string]string, error) {
 		injected, err := m.sidecars.expression(ctx)
 		return podConditions(m.gates, m.config.OwnNamespace, injected), err
 	}
-	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks} {
+	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){
+		workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks,
+	} {
 		mutating, validating := area()
 		m.hooks.Mutating, m.hooks.Validating = append(m.hooks.Mutating, mutating...), append(m.hooks.Validating, validating...)
 	}

@@ -5,25 +5,49 @@ package app
 import (
 	"bytes"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// A manager without webhooks has a policy in their stead, which is what the file is that "make generate" makes.
+// Beside a manager stand the policies that protect from deletion, and without webhooks one in their stead: which is what the
+// files are that "make generate" makes.
 func TestPolicies(t *testing.T) {
-	config, err := NewConfig(func(string) string { return "" })
-	if err != nil {
-		t.Fatal(err)
+	for name, flags := range map[string][]string{"policies.yaml": nil, "policies-without-webhooks.yaml": {"--enable-webhooks=false"}} {
+		want, err := Policies(mustParse(t, flags...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile("../rbac/" + name)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is out of date, run make generate: error %v, %s\nwant %s", name, err, got, want)
+		}
 	}
-	if with, err := Policies(config); err != nil || len(with) > 0 {
-		t.Errorf("with webhooks: %s, error %v", with, err)
+}
+
+func TestPoliciesOfDeletion(t *testing.T) {
+	const workloads, label, requests = "podwright-deletion-protection-workloads", "podwright-deletion-protection-label", "podwright-containerrecreaterequests-without-webhooks"
+	for _, test := range []struct {
+		flags string
+		want  []string
+	}{
+		{"", []string{workloads}},
+		{"--enable-webhooks=false", []string{workloads, requests}},
+		{"--deletion-protection-label-group=admins", []string{workloads, label}},
+		{"--feature-gates=ResourcesDeletionProtection=false", nil},
+		{"--feature-gates=PodWebhook=false", nil},
+	} {
+		got, err := Policies(mustParse(t, strings.Fields(test.flags)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{workloads, label, requests} {
+			if bytes.Contains(got, []byte("name: "+name+"\n")) != slices.Contains(test.want, name) {
+				t.Errorf("%q: policy %s is printed: %t", test.flags, name, !slices.Contains(test.want, name))
+			}
+		}
 	}
-	config.Webhook.Enabled = false
-	want, err := Policies(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../rbac/policies-without-webhooks.yaml")
-	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the file is out of date, run make generate: error %v, %s\nwant %s", err, got, want)
+	if _, err := Policies(mustParse(t, "--deletion-protection-label-group=a'")); err == nil || !strings.Contains(err.Error(), "--deletion-protection-label-group") {
+		t.Errorf("a group with a quote: error %v", err)
 	}
 }

@@ -3,12 +3,16 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
@@ -25,12 +29,25 @@ func Manifest(config Config) ([]byte, error) {
 	return permissions.Manifest(program, config.OwnNamespace, parts)
 }
 
-// Policies returns the admission policies for a manager with this configuration: where it serves webhooks, none.
+// Policies returns the admission policies for a manager with this configuration: those that protect from deletion, unless their
+// gate is closed, and where it serves no webhooks those that stand in for them.
 func Policies(config Config) ([]byte, error) {
-	if config.Webhook.Enabled {
-		return nil, nil
+	gates, err := features.Parse(config.FeatureGates, config.CustomResources)
+	if err != nil {
+		return nil, err
 	}
-	return permissions.Policies(lifecycle.PoliciesWithoutWebhooks())
+	var policies []admissionregistrationv1.ValidatingAdmissionPolicy
+	var bindings []admissionregistrationv1.ValidatingAdmissionPolicyBinding
+	if gates.Enabled(features.ResourcesDeletionProtection) {
+		if policies, bindings, err = deletion.Policies(deletion.PolicyOptions{LabelGroup: config.DeletionProtectionLabelGroup}); err != nil {
+			return nil, fmt.Errorf("--deletion-protection-label-group: %w", err)
+		}
+	}
+	if !config.Webhook.Enabled {
+		more, bound := lifecycle.PoliciesWithoutWebhooks()
+		policies, bindings = append(policies, more...), append(bindings, bound...)
+	}
+	return permissions.Policies(policies, bindings)
 }
 
 // Permissions returns what a manager with this configuration asks of the API server, by its parts. Rules to read stand
@@ -61,7 +78,7 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		rules = append(rules, m.sidecars.Rules()...)
 		namespace, there := m.sidecars.NamespaceRules()
 		needed = append(needed, permissions.Part{Namespace: namespace, Rules: there})
-		for _, webhook := range m.webhooks(core) {
+		for _, webhook := range m.webhooks(core, metadata.NewForConfigOrDie(&rest.Config{})) {
 			if asks, ok := webhook.(interface{ Rules() []rbacv1.PolicyRule }); ok {
 				rules = append(rules, asks.Rules()...)
 			}

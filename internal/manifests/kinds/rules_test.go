@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
@@ -69,6 +70,7 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			podreadiness.Rules(podreadiness.Options{}),
 			imagepulljob.Rules(imagepulljob.Options{Workloads: workloadsfake.NewClient()}),
 			nodeimage.Rules(nodeimage.Options{Recorder: recorder}),
+			(&deletion.Webhook{List: deletion.Metadata(nil)}).Rules(),
 			recreate.Rules(recreate.Options{}),
 			(&recreate.Webhook{Pods: getPod}).Rules(),
 			sidecarset.Rules(sidecarset.Options{Recorder: recorder}),

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/availability/deletion"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -38,6 +40,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
+		"availability": {availability.Webhooks, []map[string]http.Handler{(&deletion.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +75,7 @@ func TestWebhooksAsk(t *testing.T) {
 	}
 	const create, update, remove = admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete
 	type operations = []admissionregistrationv1.OperationType
-	changes, all := operations{create, update}, operations{create, update, remove}
+	changes, all, removals := operations{create, update}, operations{create, update, remove}, operations{remove}
 	kruise, alpha, both := []string{"apps.kruise.io"}, []string{"v1alpha1"}, []string{"v1alpha1", "v1beta1"}
 	want := map[string]asked{
 		"mpod.kb.io":                      {"/mutate-pod", operations{create}, []string{""}, []string{"v1"}, []string{"pods"}},
@@ -93,13 +96,20 @@ func TestWebhooksAsk(t *testing.T) {
 		"msidecarset.kb.io":               {sidecarset.MutatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
+
+		"vnamespace.kb.io":                {deletion.NamespacePath, removals, []string{""}, []string{"v1"}, []string{"namespaces"}},
+		"vcustomresourcedefinition.kb.io": {deletion.DefinitionPath, removals, []string{"apiextensions.k8s.io"}, []string{"v1", "v1beta1"}, []string{"customresourcedefinitions"}},
+		"vbuiltindeployment.kb.io":        {deletion.DeploymentPath, removals, []string{"apps"}, []string{"v1"}, []string{"deployments"}},
+		"vbuiltinreplicaset.kb.io":        {deletion.ReplicaSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"replicasets"}},
+		"vbuiltinstatefulset.kb.io":       {deletion.StatefulSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"statefulsets"}},
+		"vuniteddeployment.kb.io":         {deletion.UnitedDeploymentPath, removals, kruise, alpha, []string{"uniteddeployments"}},
 	}
 	got := map[string]asked{}
 	add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
 		r := rules[0]
 		got[name] = asked{*client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources}
 	}
-	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks} {
+	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks} {
 		mutating, validating := webhooks()
 		for _, w := range mutating {
 			add(w.Name, w.ClientConfig, w.Rules)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deletion
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/validation"
+)
+
+// The kinds that can be protected. They are so in all their versions. (DP-1)
+var (
+	namespace        = schema.GroupKind{Kind: "Namespace"}
+	definition       = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	deployment       = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	replicaSet       = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
+	statefulSet      = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
+	cloneSet         = schema.GroupKind{Group: kruise, Kind: "CloneSet"}
+	advancedSet      = schema.GroupKind{Group: kruise, Kind: "StatefulSet"}
+	unitedDeployment = schema.GroupKind{Group: kruise, Kind: "UnitedDeployment"}
+)
+
+const kruise = "apps.kruise.io"
+
+// Kinds returns the kinds that can be protected, a new list with every call.
+func Kinds() []schema.GroupKind {
+	return []schema.GroupKind{namespace, definition, deployment, replicaSet, statefulSet, cloneSet, advancedSet, unitedDeployment}
+}
+
+// Children are what keeps an object from being deleted that is Cascading and does not tell itself
+// how many it has.
+type Children string
+
+// The children that have to be counted.
+const (
+	// ActivePods are the pods of a Namespace that are neither Succeeded nor Failed nor
+	// being deleted. (DP-6)
+	ActivePods Children = "active pods"
+	// ActiveObjects are the objects of a CustomResourceDefinition, in all namespaces,
+	// that are not being deleted. (DP-7)
+	ActiveObjects Children = "active CRs"
+)
+
+// Decision says whether an object may be deleted. The zero value allows it.
+type Decision struct {
+	// Reason is why the object must not be deleted, in the words of DP-5. Empty: it may.
+	Reason string
+	// Count names what has to be counted before it is known; Counted takes the number.
+	// Empty: nothing has to be.
+	Count Children
+}
+
+// Decide says whether an object of a kind may be deleted. It needs labels and deletion
+// timestamp of the object, and for workloads spec.replicas, where nil is none. Kinds
+// other than those of Kinds are not protected. (DP-1, DP-3, DP-4, DP-8)
+func Decide(kind schema.GroupKind, object metav1.Object, replicas *int32) Decision {
+	switch kind {
+	case deployment, replicaSet, statefulSet, cloneSet, advancedSet, unitedDeployment:
+		return because(validation.Deletion(object, replicas))
+	case namespace:
+		return decideCounted(object, ActivePods)
+	case definition:
+		return decideCounted(object, ActiveObjects)
+	}
+	return Decision{}
+}
+
+func decideCounted(object metav1.Object, children Children) Decision {
+	switch validation.Protected(object) {
+	case v1alpha1.AlwaysDeletionProtection:
+		return because(validation.Always())
+	case v1alpha1.CascadingDeletionProtection:
+		return Decision{Count: children}
+	}
+	return Decision{}
+}
+
+// Counted says what becomes of the decision when there are n of what had to be counted. Where
+// nothing had to be, it stays as it is. (DP-5)
+func (d Decision) Counted(n int) Decision {
+	if d.Count == "" {
+		return d
+	}
+	return because(validation.Cascading(string(d.Count), n))
+}
+
+func because(err error) Decision {
+	if err == nil {
+		return Decision{}
+	}
+	return Decision{Reason: err.Error()}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package deletion protects objects from deletion that have the label
+// policy.kruise.io/delete-protection: Namespaces, CustomResourceDefinitions, Deployments,
+// ReplicaSets, StatefulSets, CloneSets, Advanced StatefulSets and UnitedDeployments.
+//
+// Decide is the decision, a pure function of the object. Policies are
+// ValidatingAdmissionPolicies that make it within the API server, so that it holds while
+// nothing of podwright runs; they need Kubernetes 1.30. Only who has to count, the pods of a
+// Namespace or the objects of a CustomResourceDefinition that are Cascading, needs the
+// Webhook, which can also stand in for the policies.
+//
+// The rules are in RULES.md, by the ids that comments cite.
+//
+// # Differences
+//
+// What is protected, and in which words it is refused, is as in OpenKruise 1.4. Otherwise:
+//
+//   - Policies refuse deletions while no manager runs.
+//   - A policy can leave it to a group of users to take the label away. In OpenKruise, who may
+//     change an object may delete it in two steps.
+//   - The webhook may list pods and the custom resources that it is told of, where
+//     OpenKruise's may list everything. A CustomResourceDefinition that is Cascading and whose
+//     objects it may not list cannot be deleted until it may, or the label is taken away.
+//   - Pods and custom resources are asked for when the answer depends on them, one first. The number
+//     in a refusal is exact up to 500.
+//   - Custom resources whose stored version is not served are listed in another version.
+//   - UnitedDeployments without the label are deleted without asking the webhook.
+package deletion

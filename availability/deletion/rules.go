@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package deletion
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+// Rules returns the RBAC rules that the webhook needs: to list pods and its
+// Resources, in all namespaces, for List. Without it, and where the webhook is
+// disabled, it needs none. (DP-9)
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	if w.Disabled || w.List == nil {
+		return nil
+	}
+	rules := []rbacv1.PolicyRule{manifests.Rule("", "pods", "list")}
+	for _, r := range w.Resources {
+		rules = append(rules, manifests.Rule(r.Group, r.Resource, "list"))
+	}
+	return rules
+}
