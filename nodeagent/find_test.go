@@ -67,8 +67,6 @@ func TestFind(t *testing.T) {
 		{"the only one, updated since the kubelet asked", []string{ours}, "containerd", "2.3.6", "a.sock", ""},
 		{"the one of the name", []string{ours, crio}, "cri-o", "1.30.0", "c.sock", ""},
 		{"the one of the version", []string{dockers, ours}, "containerd", "2.3.7", "a.sock", ""},
-		{"a socket at which nobody is", []string{"dead.sock", ours}, "", "", "a.sock", ""},
-		{"another version, beside a socket at which nobody ever is", []string{ours, "dead.sock"}, "containerd", "2.3.8", "a.sock", ""},
 		{"two, and no name", []string{ours, crio}, "", "", "", "want one container runtime, found containerd 2.3.7 at unix://"},
 		{"two of the name, none of the version", []string{ours, dockers}, "containerd", "2.0.0", "", "want one container runtime, found"},
 		{"none of the name", []string{ours}, "cri-o", "1.30.0", "", "want the container runtime cri-o 1.30.0 of the node, found containerd 2.3.7"},
@@ -90,6 +88,32 @@ func TestFind(t *testing.T) {
 			defer r.Close()
 			if filepath.Base(r.Endpoint) != test.want || r.Check(ctx) != nil {
 				t.Errorf("found %s, want %s", r.Endpoint, test.want)
+			}
+		})
+	}
+}
+
+// A socket at which nobody is does not answer however long Find waits: so it waits shortly here.
+func TestFindBesideDeadSockets(t *testing.T) {
+	nodeagent.FindSoon(t)
+	const ours = "a.sock containerd 2.3.7"
+	for what, test := range map[string]struct {
+		runtimes      []string
+		name, version string
+	}{
+		"nothing is known of the node": {[]string{"dead.sock", ours}, "", ""},
+		"the node has another version": {[]string{ours, "dead.sock"}, "containerd", "2.3.8"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			r, err := nodeagent.Find(ctx, sockets(t, test.runtimes...), test.name, test.version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if filepath.Base(r.Endpoint) != "a.sock" || r.Check(ctx) != nil {
+				t.Errorf("found %s", r.Endpoint)
 			}
 		})
 	}

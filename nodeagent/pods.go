@@ -6,9 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // NewPodInformer returns an informer of the pods of one node, which the features
@@ -16,8 +17,8 @@ import (
 // runs it.
 func NewPodInformer(client kubernetes.Interface, node string) cache.SharedIndexInformer {
 	ofNode := fields.OneTermEqualSelector("spec.nodeName", node).String()
-	informer := coreinformers.NewFilteredPodInformer(listing{client}, metav1.NamespaceAll, 0, cache.Indexers{},
-		func(options *metav1.ListOptions) { options.FieldSelector = ofNode })
+	pods := typedclient.Select(client.CoreV1().Pods(metav1.NamespaceAll), func(o *metav1.ListOptions) { o.FieldSelector = ofNode })
+	informer := typedclient.NewInformer(pods, listing{client}, &corev1.Pod{}, 0, nil)
 	_ = informer.SetTransform(Trim) // fails only once it runs
 	return informer
 }

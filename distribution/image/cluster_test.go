@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
@@ -26,6 +25,7 @@ import (
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
@@ -205,12 +205,12 @@ func (c *cluster) pause(d time.Duration) {
 func (c *cluster) share() {
 	c.Helper()
 	d := c.distribution("caches")
-	core := informers.NewSharedInformerFactory(c.kubernetes("caches"), 0)
+	core := caches.NewInformers(c.kubernetes("caches"), "")
 	jobs := c.guarded(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{}))
 	images := c.guarded(client.NewNodeImageInformer(d, 0, cache.Indexers{}))
-	c.jobOptions.ImagePullJobs, c.jobOptions.NodeImages, c.jobOptions.Pods = jobs, images, c.guarded(core.Core().V1().Pods().Informer())
+	c.jobOptions.ImagePullJobs, c.jobOptions.NodeImages, c.jobOptions.Pods = jobs, images, c.guarded(core.Pods())
 	c.jobOptions.Copies = c.guarded(imagepulljob.NewCopyInformer(c.kubernetes("caches")))
-	c.nodeOptions.ImagePullJobs, c.nodeOptions.NodeImages, c.nodeOptions.Nodes = jobs, images, c.guarded(core.Core().V1().Nodes().Informer())
+	c.nodeOptions.ImagePullJobs, c.nodeOptions.NodeImages, c.nodeOptions.Nodes = jobs, images, c.guarded(core.Nodes())
 	for _, informer := range []cache.SharedIndexInformer{jobs, images, c.jobOptions.Pods, c.jobOptions.Copies, c.nodeOptions.Nodes} {
 		c.run(func(ctx context.Context) error { informer.RunWithContext(ctx); return nil })
 	}

@@ -10,13 +10,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/distribution/client"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -41,7 +41,7 @@ func TestConformanceOfImagePullJob(t *testing.T) {
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
 				Copies:        c.Share(imagepulljob.NewCopyInformer(kube)),
-				Pods:          c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
+				Pods:          c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)
@@ -89,7 +89,7 @@ func TestConformanceOfNodeImage(t *testing.T) {
 				Timing:        nodeimage.Timing{CreationDelay: -1},
 				ImagePullJobs: c.Share(client.NewImagePullJobInformer(d, "", 0, cache.Indexers{})),
 				NodeImages:    c.Share(client.NewNodeImageInformer(d, 0, cache.Indexers{})),
-				Nodes:         c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Nodes().Informer())})
+				Nodes:         c.Share(caches.NewInformers(kube, "").Nodes())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)

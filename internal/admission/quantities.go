@@ -26,7 +26,7 @@ const (
 // It replaces quantities with exponents beyond all use in JSON by what they mean,
 // and leaves everything else as it is: almost always, it returns raw itself.
 func TameQuantities(raw []byte) []byte {
-	if !extreme.Match(raw) {
+	if !mayBeExtreme(raw) || !extreme.Match(raw) {
 		return raw
 	}
 	return extreme.ReplaceAllFunc(raw, func(found []byte) []byte {
@@ -44,4 +44,29 @@ func TameQuantities(raw []byte) []byte {
 		}
 		return []byte(`"` + sign + meaning + `"`)
 	})
+}
+
+// mayBeExtreme tells whether a string ends like such a number. Every object that a
+// client reads is looked at, and this is many times as fast as the expression.
+func mayBeExtreme(raw []byte) bool {
+	for end := 0; ; end++ {
+		next := bytes.IndexByte(raw[end:], '"')
+		if next < 0 {
+			return false
+		}
+		end += next
+		digits := end
+		for digits > 0 && '0' <= raw[digits-1] && raw[digits-1] <= '9' {
+			digits--
+		}
+		if end-digits < 4 {
+			continue
+		}
+		if digits > 0 && (raw[digits-1] == '+' || raw[digits-1] == '-') {
+			digits--
+		}
+		if digits > 0 && (raw[digits-1] == 'e' || raw[digits-1] == 'E') {
+			return true
+		}
+	}
 }

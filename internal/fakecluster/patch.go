@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,7 +25,7 @@ func (s *Server) patch(r *storage, req *Request) (any, error) {
 	if err != nil {
 		return nil, badRequest(fmt.Errorf("patch: %w", err))
 	}
-	wanted, err := r.known(&unstructured.Unstructured{Object: fields})
+	wanted, err := r.knownAfter(current, fields)
 	if err != nil {
 		return nil, badRequest(err)
 	}
@@ -32,6 +33,23 @@ func (s *Server) patch(r *storage, req *Request) (any, error) {
 		return nil, badRequest(fmt.Errorf("a patch cannot change the name or namespace of %s", req.Name))
 	}
 	return s.update(r, req, current, wanted)
+}
+
+// knownAfter is known of what a patch makes of an object. What it leaves as it was is known,
+// and shared with the object.
+func (r *storage) knownAfter(before *unstructured.Unstructured, fields map[string]any) (*unstructured.Unstructured, error) {
+	untouched := map[string]any{}
+	for key, value := range fields {
+		if key != "metadata" && same(value, before.Object[key]) {
+			untouched[key] = before.Object[key]
+			delete(fields, key)
+		}
+	}
+	after, err := r.known(&unstructured.Unstructured{Object: fields})
+	if err == nil {
+		maps.Copy(after.Object, untouched)
+	}
+	return after, err
 }
 
 // apply returns what a patch makes of an object, which stays as it is.

@@ -59,15 +59,15 @@ func (s *Server) update(r *storage, req *Request, current, wanted *unstructured.
 	return s.commit(r, current, after), nil
 }
 
-// within returns the current object with what the endpoint may change of it.
+// within returns the current object with what the endpoint may change of it. The wanted
+// one is the request's own, but for what it shares with the current one, which never changes.
 // The status endpoint of built-in kinds takes labels and annotations too.
 func (r *storage) within(subresource string, current, wanted *unstructured.Unstructured) *unstructured.Unstructured {
 	if subresource == "" {
-		after := wanted.DeepCopy()
 		if r.Status {
-			setOrDelete(after.Object, "status", current.Object["status"])
+			setOrDelete(wanted.Object, "status", current.Object["status"])
 		}
-		return after
+		return wanted
 	}
 	after := current.DeepCopy()
 	setOrDelete(after.Object, "status", wanted.Object["status"])

@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 )
 
@@ -118,7 +118,7 @@ func TestInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.history()
-		informer := informers.NewSharedInformerFactory(f.kube, 0).Core().V1().Pods().Informer()
+		informer := caches.NewInformers(f.kube, "").Pods()
 		var guard fakecluster.Guard
 		if err := informer.SetTransform(guard.Transform(nil)); err != nil {
 			t.Fatal(err)

@@ -46,6 +46,10 @@ var testModules = modules("github.com/cockroachdb/datadriven", "github.com/googl
 // dependency: who embeds a controller would have to carry them.
 var bannedModules = modules("sigs.k8s.io/controller-runtime", "k8s.io/kubernetes")
 
+// bannedPackages must not be needed either: client-go's informers come with those of all
+// kinds that there are, 118 packages. internal/typedclient makes one of any typed client.
+var bannedPackages = modules("k8s.io/client-go/informers")
+
 // areas are the folders whose controllers stand side by side: of another area,
 // none imports anything but API types and their typed clients.
 var areas = modules("workloads", "sidecar", "availability", "distribution", "nodeagent")
@@ -140,7 +144,7 @@ func importProblems(g graph, further map[string]string) []string {
 	var problems []string
 	used := map[string]bool{}
 	for path, p := range g {
-		if bannedModules[p.modulePath()] {
+		if bannedModules[p.modulePath()] || bannedPackages[path] {
 			problems = append(problems, fmt.Sprintf("%s is needed, and must not be: move what needs it to the examples", path))
 		}
 		if p.modulePath() != module {
@@ -270,6 +274,8 @@ func TestImportProblems(t *testing.T) {
 				"sigs.k8s.io/controller-runtime/client is needed, and must not be: move what needs it to the examples"}},
 		{name: "a banned library, needed by an allowed one", edges: "/workloads/cloneset > cron\ncron > k8s.io/kubernetes/pkg", further: map[string]string{"cron": "schedules"},
 			want: []string{"k8s.io/kubernetes/pkg is needed, and must not be: move what needs it to the examples"}},
+		{name: "a banned package of an allowed library", edges: "/workloads/cloneset > k8s.io/client-go/informers",
+			want: []string{"k8s.io/client-go/informers is needed, and must not be: move what needs it to the examples"}},
 		{name: "a folder without a place", edges: "/pkg/things > strings",
 			want: []string{"/pkg/things stands in a folder that has no place in the layout"}},
 	} {

@@ -10,9 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube := c.Client(fixture.ControllerUser)
 			controller, err := New(Options{Kubernetes: kube, Recorder: &c.Events, Metrics: c.Reconciles,
-				Pods: c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
+				Pods: c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(c.T.Context(), key)

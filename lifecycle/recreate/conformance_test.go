@@ -8,11 +8,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), storyOf(c).lifecycle(fixture.ControllerUser)
 			controller, err := recreate.New(recreate.Options{Kubernetes: kube, Lifecycle: lifecycle, Metrics: c.Reconciles,
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})),
-				Pods:     c.Share(informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer())})
+				Pods:     c.Share(caches.NewInformers(kube, "").Pods())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				plan, err := controller.Reconciler.Plan(key)

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -65,7 +64,7 @@ func (s *story) lifecycle(user string) client.Interface {
 func (s *story) manager() (stop func()) {
 	s.T.Helper()
 	kubernetes, lifecycle := s.Client(fixture.ControllerUser), s.lifecycle(fixture.ControllerUser)
-	pods := informers.NewSharedInformerFactory(kubernetes, 0).Core().V1().Pods().Informer()
+	pods := caches.NewInformers(kubernetes, "").Pods()
 	requests := client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{})
 	for _, informer := range []cache.SharedIndexInformer{pods, requests} {
 		s.Must(informer.SetTransform(s.guard.Transform(caches.Trim)))

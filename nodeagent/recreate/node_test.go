@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -139,7 +138,7 @@ func (n *node) run(controller interface{ Run(context.Context) error }, informers
 func (n *node) startManager() (stop func()) {
 	n.Helper()
 	o := manager.Options{Kubernetes: n.client(managerUser), Lifecycle: n.lifecycle(managerUser)}
-	o.Pods = informers.NewSharedInformerFactory(o.Kubernetes, 0).Core().V1().Pods().Informer()
+	o.Pods = caches.NewInformers(o.Kubernetes, "").Pods()
 	o.Requests = client.NewContainerRecreateRequestInformer(o.Lifecycle, "", 0, cache.Indexers{})
 	controller, err := manager.New(o)
 	n.must(err)

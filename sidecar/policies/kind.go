@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright"
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/injection/policy"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
@@ -39,7 +40,7 @@ const policyFields = controller.Owners | controller.Annotations | controller.Gen
 
 // reads lists what the plan for a SidecarSet depends on.
 func (o *Options) reads() []controller.Read {
-	admission := func() informers.SharedInformerFactory { return informers.NewSharedInformerFactory(o.Kubernetes, 0) }
+	admission := o.Kubernetes.AdmissionregistrationV1()
 	return []controller.Read{
 		{Resource: resourceSidecarSets, Informer: &o.SidecarSets, Make: func() cache.SharedIndexInformer {
 			return client.NewSidecarSetInformer(o.Sidecar, 0, cache.Indexers{})
@@ -47,14 +48,14 @@ func (o *Options) reads() []controller.Read {
 		{Resource: caches.Revisions, Informer: &o.Revisions, Make: caches.NewInformers(o.Kubernetes, o.namespace()).Revisions,
 			Index:  func(i cache.SharedIndexInformer) error { return caches.AddLabelIndex(i, v1alpha1.SidecarSetNameLabel) },
 			Fields: controller.Labels | controller.RevisionData, Concern: controller.EachOf(setOfRevision)},
-		{Resource: ResourcePolicies, Live: apiwriter.TypedCluster(o.Kubernetes.AdmissionregistrationV1().MutatingAdmissionPolicies), Informer: &o.Policies,
+		{Resource: ResourcePolicies, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicies), Informer: &o.Policies,
 			Make: func() cache.SharedIndexInformer {
-				return admission().Admissionregistration().V1().MutatingAdmissionPolicies().Informer()
+				return typedclient.NewInformer(admission.MutatingAdmissionPolicies(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicy{}, 0, nil)
 			},
 			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
-		{Resource: ResourceBindings, Live: apiwriter.TypedCluster(o.Kubernetes.AdmissionregistrationV1().MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
+		{Resource: ResourceBindings, Live: apiwriter.TypedCluster(admission.MutatingAdmissionPolicyBindings), Informer: &o.Bindings,
 			Make: func() cache.SharedIndexInformer {
-				return admission().Admissionregistration().V1().MutatingAdmissionPolicyBindings().Informer()
+				return typedclient.NewInformer(admission.MutatingAdmissionPolicyBindings(), o.Kubernetes, &admissionregistrationv1.MutatingAdmissionPolicyBinding{}, 0, nil)
 			},
 			Fields: policyFields, Concern: controller.EachOf(setsOfName)},
 	}

@@ -12,10 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
 	"github.com/podwright/podwright/lifecycle/readiness"
@@ -89,11 +89,11 @@ func injectedPod(t testing.TB, set *v1alpha1.SidecarSet, namespace, name string)
 func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
 	c.T.Helper()
 	kube, sidecars := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
-	core := informers.NewSharedInformerFactory(kube, 0)
+	core := caches.NewInformers(kube, "")
 	return Options{Kubernetes: kube, Sidecar: sidecars, Recorder: &c.Events,
 		SidecarSets: share(client.NewSidecarSetInformer(sidecars, 0, cache.Indexers{})),
-		Pods:        share(core.Core().V1().Pods().Informer()), Namespaces: share(core.Core().V1().Namespaces().Informer()),
-		Revisions: share(core.Apps().V1().ControllerRevisions().Informer())}
+		Pods:        share(core.Pods()), Namespaces: share(core.Namespaces()),
+		Revisions: share(core.Revisions())}
 }
 
 // outcome shows the pods of a SidecarSet, its revisions and its status.

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	appsv1informers "k8s.io/client-go/informers/apps/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/typedclient"
 	"github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/sidecar/v1alpha1"
 )
@@ -80,9 +81,8 @@ func readRevisions(c kubernetes.Interface, namespace string, informer *cache.Sha
 		}
 		return caches.AddOwnerIndex(informer)
 	}, Make: func() cache.SharedIndexInformer {
-		return appsv1informers.NewFilteredControllerRevisionInformer(c, namespace, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
-			o.LabelSelector = v1alpha1.SidecarSetNameLabel
-		})
+		named := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.SidecarSetNameLabel }
+		return typedclient.NewInformer(typedclient.Select(c.AppsV1().ControllerRevisions(namespace), named), c, &appsv1.ControllerRevision{}, 0, nil)
 	}}
 }
 

@@ -7,10 +7,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -34,9 +34,9 @@ func TestConformance(t *testing.T) {
 		Prepare:  func(c *conformance.Cluster) { clusterOf(c).createNodes() },
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			kube, lifecycle := c.Client(fixture.ControllerUser), lifecycleClient(c.Cluster, fixture.ControllerUser)
-			core := informers.NewSharedInformerFactory(kube, 0).Core().V1()
+			core := caches.NewInformers(kube, "")
 			controller, err := New(Options{Kubernetes: kube, Lifecycle: lifecycle, Recorder: &c.Events, Metrics: c.Reconciles,
-				Pods: c.Share(core.Pods().Informer()), Nodes: c.Share(core.Nodes().Informer()),
+				Pods: c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
 				Requests: c.Share(client.NewContainerRecreateRequestInformer(lifecycle, "", 0, cache.Indexers{}))})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {

@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -65,7 +64,7 @@ func (c *cluster) setUp() {
 		Kubernetes: kube, Workloads: workloads, Recorder: &c.Events,
 		BroadcastJobs: c.Add(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:          c.PodInformer,
-		Nodes:         c.Add(informers.NewSharedInformerFactory(kube, 0).Core().V1().Nodes().Informer()),
+		Nodes:         c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	c.Must(caches.AddOwnerIndex(o.Pods))
 	o.Reader = newInformerReader(&o)

@@ -10,10 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -43,10 +43,10 @@ func suite(change func(c *conformance.Cluster, name string), more ...string) con
 		Writes: append([]string{"create pods", "delete pods", "patch broadcastjobs/status"}, more...),
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := of(c).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			core := informers.NewSharedInformerFactory(kube, 0)
+			core := caches.NewInformers(kube, "")
 			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
 				BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-				Pods:          c.Share(core.Core().V1().Pods().Informer()), Nodes: c.Share(core.Core().V1().Nodes().Informer())})
+				Pods:          c.Share(core.Pods()), Nodes: c.Share(core.Nodes())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)

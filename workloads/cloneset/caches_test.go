@@ -8,20 +8,21 @@ import (
 	"testing"
 	"testing/synctest"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	coreinformers "k8s.io/client-go/informers/core/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // A shared informer that leaves the CloneSet's pods out is found out by the first
 // pods that are created: it is an error, and there are no more of them.
 func TestSharedInformerThatSelects(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
-		c.options.Pods = coreinformers.NewFilteredPodInformer(c.Client(fixture.ControllerUser), "", 0, cache.Indexers{},
-			func(o *metav1.ListOptions) { o.LabelSelector = "team=mine" })
+		client := c.Client(fixture.ControllerUser)
+		mine := typedclient.Select(client.CoreV1().Pods(""), func(o *metav1.ListOptions) { o.LabelSelector = "team=mine" })
+		c.options.Pods = typedclient.NewInformer(mine, client, &corev1.Pod{}, 0, nil)
 		c.Must(caches.AddOwnerIndex(c.options.Pods))
 		defer c.Start(func(ctx context.Context) error { c.options.Pods.RunWithContext(ctx); return nil })()
 		synctest.Wait()

@@ -11,11 +11,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 					controller, err := cronjob.New(cronjob.Options{Kubernetes: kube, Workloads: workloads, Metrics: c.Reconciles, Recorder: &c.Events,
 						CronJobs:      c.Share(client.NewAdvancedCronJobInformer(workloads, "", 0, cache.Indexers{})),
 						BroadcastJobs: c.Share(client.NewBroadcastJobInformer(workloads, "", 0, cache.Indexers{})),
-						Jobs:          c.Share(informers.NewSharedInformerFactory(kube, 0).Batch().V1().Jobs().Informer())})
+						Jobs:          c.Share(caches.NewInformers(kube, "").Jobs())})
 					c.Must(err)
 					return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 						plan, err := controller.Reconciler.Plan(key)

@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podwright/podwright/internal/caches"
@@ -54,7 +53,7 @@ func (c *cluster) setUp() {
 		Kubernetes: kube, Workloads: workloads, Recorder: &c.Events,
 		DaemonSets: c.Add(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
 		Pods:       c.PodInformer, Revisions: c.RevisionInformer,
-		Nodes: c.Add(informers.NewSharedInformerFactory(kube, 0).Core().V1().Nodes().Informer()),
+		Nodes: c.Add(caches.NewInformers(kube, "").Nodes()),
 	}
 	for _, informer := range []cache.SharedIndexInformer{o.Pods, o.Revisions} {
 		c.Must(caches.AddOwnerIndex(informer))

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -26,11 +26,11 @@ func suite(set, writes string, change func(c *conformance.Cluster, name string))
 		Writes: append([]string{"create controllerrevisions", "create pods", "delete pods", "patch daemonsets/status"}, strings.FieldsFunc(writes, func(r rune) bool { return r == ',' })...),
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			core := informers.NewSharedInformerFactory(kube, 0)
+			core := caches.NewInformers(kube, "")
 			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
 				DaemonSets: c.Share(client.NewDaemonSetInformer(workloads, "", 0, cache.Indexers{})),
-				Pods:       c.Share(core.Core().V1().Pods().Informer()), Nodes: c.Share(core.Core().V1().Nodes().Informer()),
-				Revisions: c.Share(core.Apps().V1().ControllerRevisions().Informer())})
+				Pods:       c.Share(core.Pods()), Nodes: c.Share(core.Nodes()),
+				Revisions: c.Share(core.Revisions())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)

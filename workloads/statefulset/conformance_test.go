@@ -9,10 +9,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/conformance"
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
@@ -31,11 +31,11 @@ func TestConformance(t *testing.T) {
 			"patch persistentvolumeclaims", "patch pods", "patch pods/status", "patch statefulsets/status"},
 		New: func(c *conformance.Cluster) (conformance.Controller, error) {
 			workloads, kube := (&cluster{Cluster: c.Cluster}).workloads(fixture.ControllerUser), c.Client(fixture.ControllerUser)
-			core := informers.NewSharedInformerFactory(kube, 0)
+			core := caches.NewInformers(kube, "")
 			controller, err := New(Options{Kubernetes: kube, Workloads: workloads, Recorder: &c.Events, Metrics: c.Reconciles,
 				StatefulSets: c.Share(client.NewStatefulSetInformer(workloads, "", 0, cache.Indexers{})),
-				Pods:         c.Share(core.Core().V1().Pods().Informer()), Claims: c.Share(core.Core().V1().PersistentVolumeClaims().Informer()),
-				Revisions: c.Share(core.Apps().V1().ControllerRevisions().Informer())})
+				Pods:         c.Share(core.Pods()), Claims: c.Share(core.Claims()),
+				Revisions: c.Share(core.Revisions())})
 			c.Must(err)
 			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
 				return unfinished(controller.Reconciler, key)

@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	corev1informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -21,6 +21,7 @@ import (
 	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/typedclient"
 	workloadsclient "github.com/podwright/podwright/workloads/client"
 	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
 )
@@ -80,9 +81,8 @@ func (o *Options) reads() []controller.Read {
 // NewCopyInformer makes an informer of the copies of pull secrets, for
 // Options.Copies.
 func NewCopyInformer(client kubernetes.Interface) cache.SharedIndexInformer {
-	return corev1informers.NewFilteredSecretInformer(client, v1alpha1.DaemonConfigNamespace, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
-		o.LabelSelector = v1alpha1.PullSecretSourceUIDLabel
-	})
+	copies := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.PullSecretSourceUIDLabel }
+	return typedclient.NewInformer(typedclient.Select(client.CoreV1().Secrets(v1alpha1.DaemonConfigNamespace), copies), client, &corev1.Secret{}, 0, nil)
 }
 
 // newReconciler describes ImagePullJobs to the shell.

@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	corev1informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/internal/caches"
 	"github.com/podwright/podwright/internal/controller"
 	"github.com/podwright/podwright/internal/images"
+	"github.com/podwright/podwright/internal/typedclient"
 )
 
 // Resource names a cache.
@@ -56,9 +57,8 @@ func (o *Options) reads() []controller.Read {
 // NewPullPodInformer makes an informer of the pods that have images pulled, for
 // Options.Pods.
 func NewPullPodInformer(client kubernetes.Interface) cache.SharedIndexInformer {
-	return corev1informers.NewFilteredPodInformer(client, metav1.NamespaceAll, 0, cache.Indexers{}, func(o *metav1.ListOptions) {
-		o.LabelSelector = v1alpha1.PullPodLabel
-	})
+	labelled := func(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.PullPodLabel }
+	return typedclient.NewInformer(typedclient.Select(client.CoreV1().Pods(metav1.NamespaceAll), labelled), client, &corev1.Pod{}, 0, nil)
 }
 
 // newReconciler describes nodes and their NodeImages to the shell.

@@ -5,8 +5,10 @@
 package mutation
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -141,7 +143,9 @@ func (m *mutator) mapping(v reflect.Value, path string, at locate) {
 	}
 	zero := reflect.Zero(v.Type().Elem())
 	put(reflect.ValueOf("new").Convert(v.Type().Key()), zero)
-	for _, key := range v.MapKeys() {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+	for _, key := range keys {
 		put(key, reflect.Value{}) // deletes it
 		if zero.Kind() == reflect.String {
 			put(key, reflect.ValueOf(v.MapIndex(key).String()+"x").Convert(zero.Type()))

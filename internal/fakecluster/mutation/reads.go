@@ -3,7 +3,11 @@
 package mutation
 
 import (
+	"hash/fnv"
+	"math/rand/v2"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -54,19 +58,78 @@ func matches(paths *regexp.Regexp, path string) bool {
 func (p Plan[T]) Check(t *testing.T, reads Reads, object *T) {
 	t.Helper()
 	before := p.Of(object)
+	var rest []Mutation
 	for _, m := range Of(object) {
 		if !matches(p.Can, m.Path) {
 			continue
 		}
 		after := p.Copy(object)
 		m.Apply(after)
-		ok := p.Matters(object, after)
-		if ok && reads[p.What+m.Path] || p.Of(after) == before {
-			continue
-		}
-		reads[p.What+m.Path] = true
-		if !ok {
-			t.Errorf("a change of %s changes the plan, and does not matter", m.Path)
+		switch {
+		case !p.Matters(object, after):
+			rest = append(rest, m)
+		case !reads[p.What+m.Path] && p.Of(after) != before:
+			reads[p.What+m.Path] = true
 		}
 	}
+	seed := fnv.New64a()
+	seed.Write([]byte(t.Name()))
+	for _, path := range p.changing(object, rest, seed.Sum64()) {
+		reads[p.What+path] = true
+		t.Errorf("a change of %s changes the plan, and does not matter", path)
+	}
+}
+
+// changing returns the paths of the changes that change the plan. Where it takes several at
+// once, it returns these as one path. The seed tells which are made at once: a plan may read one
+// field only where another has its value, and these two are to meet in few of many checks.
+func (p Plan[T]) changing(object *T, changes []Mutation, seed uint64) (found []string) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	random.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+	before := p.Of(object)
+	for _, batch := range batches(changes) {
+		if p.with(object, batch) == before {
+			continue
+		}
+		known, together := len(found), []string(nil)
+		for _, m := range batch {
+			together = append(together, m.Path)
+			if p.with(object, []Mutation{m}) != before {
+				found = append(found, m.Path)
+			}
+		}
+		if len(found) == known {
+			found = append(found, strings.Join(together, " and "))
+		}
+	}
+	return found
+}
+
+// with describes the plan that comes of an object with changes.
+func (p Plan[T]) with(object *T, changes []Mutation) string {
+	after := p.Copy(object)
+	for _, m := range changes {
+		m.Apply(after)
+	}
+	return p.Of(after)
+}
+
+// batchSize is how many changes are made at once that are expected to change no plan.
+const batchSize = 16
+
+// batches sorts changes into some of which none undoes another: the fields of a batch do
+// not contain each other.
+func batches(changes []Mutation) (all [][]Mutation) {
+	for _, m := range changes {
+		fits := slices.IndexFunc(all, func(batch []Mutation) bool {
+			return len(batch) < batchSize && !slices.ContainsFunc(batch, func(other Mutation) bool {
+				return strings.HasPrefix(m.Path, other.Path) || strings.HasPrefix(other.Path, m.Path)
+			})
+		})
+		if fits < 0 {
+			fits, all = len(all), append(all, nil)
+		}
+		all[fits] = append(all[fits], m)
+	}
+	return all
 }
