@@ -46,7 +46,8 @@ type Webhook struct {
 	Deletions, Updates bool
 	// Guard answers about pods. Required where Deletions or Updates is set.
 	Guard *Guard
-	// Kubernetes reads pods that are to be evicted. Required where Deletions is set.
+	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets where that
+	// is denied. Required where Deletions is set.
 	Kubernetes kubernetes.Interface
 	// Pods reads a cache of these pods, which may be behind, so that an eviction costs one
 	// request. Default nil: it costs two.
@@ -73,9 +74,9 @@ func (w *Webhook) Rules() []rbacv1.PolicyRule {
 	}
 	switch {
 	case w.Deletions && w.Pods != nil:
-		rules = append(rules, manifests.Rule("", "pods", "get list watch"))
+		rules = append(rules, manifests.Rule("", "pods", "get list watch patch"))
 	case w.Deletions:
-		rules = append(rules, manifests.Rule("", "pods", "get"))
+		rules = append(rules, manifests.Rule("", "pods", "get patch"))
 	}
 	return rules
 }

@@ -129,6 +129,9 @@ func (w *Webhook) ask(ctx context.Context, request *admissionv1.AdmissionRequest
 	if operation != v1alpha1.PubEvictOperation {
 		return forbidden
 	}
+	if !dryRun {
+		w.note(ctx, pod)
+	}
 	later := apierrors.NewTooManyRequests(forbidden.Error(), retryAfter)
 	later.ErrStatus.Details.Name, later.ErrStatus.Details.Kind = request.Name, "pods"
 	later.ErrStatus.Details.Causes = []metav1.StatusCause{{

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -27,6 +28,7 @@ import (
 
 	"github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // webhook is that of one replica, with caches of its own.
@@ -90,6 +92,7 @@ func TestPods(t *testing.T) {
 	const tooMany = `429 podunavailablebudget.policy.kruise.io "web" is forbidden: pub unavailable allowed is negative`
 	const book = "1 patch podunavailablebudgets/status"
 	const getPod = "1 get pods"
+	const note = "1 patch pods"
 	type edit = func(*Webhook)
 	none, options := func(*Webhook) {}, metav1.DeleteOptions{}
 	del := func(o metav1.DeleteOptions) func(*corev1.Pod) *admissionv1.AdmissionRequest {
@@ -142,7 +145,7 @@ func TestPods(t *testing.T) {
 		full, left, cost, leftCost string
 	}{
 		{"PUB-28: delete", "", none, del(options), forbidden, "", "", book},
-		{"PUB-28: evict", "", none, evict(nil), tooMany, "", "", book},
+		{"PUB-28: evict", "", none, evict(nil), tooMany, "", note, book},
 		{"PUB-28: update in place", "", none, change("", newImage), forbidden, "", "", book},
 		{"PUB-14.9: delete without grace, or by force", "", none, del(now), forbidden, "", "", book},
 		{"PUB-15: delete, dry run", "", none, dry(del(dryRunAll)), forbidden, "", "", ""},
@@ -151,7 +154,7 @@ func TestPods(t *testing.T) {
 		{"PUB-15: update, dry run", "", none, dry(change("", newImage)), forbidden, "", "", ""},
 		{"PUB-29: delete another pod", "", none, del(another), "409 Operation cannot be fulfilled", "409 Operation cannot be fulfilled", "", ""},
 		{"PUB-29: evict another pod: perhaps the cache is behind", "", none, evict(&another), "409 Operation cannot be fulfilled", "409 Operation cannot be fulfilled", getPod, getPod},
-		{"PUB-29: evict this pod", "", none, func(pod *corev1.Pod) *admissionv1.AdmissionRequest { o := uid(pod.UID); return eviction(pod.Name, &o) }, tooMany, "", "", book},
+		{"PUB-29: evict this pod", "", none, func(pod *corev1.Pod) *admissionv1.AdmissionRequest { o := uid(pod.UID); return eviction(pod.Name, &o) }, tooMany, "", note, book},
 		{"PUB-29: delete this pod", "", none, func(pod *corev1.Pod) *admissionv1.AdmissionRequest { return deletion(pod, uid(pod.UID)) }, forbidden, "", "", book},
 		{"PUB-19: resize without a restart", "", none, resizable(corev1.NotRequired), "", "", "", ""},
 		{"PUB-19: resize with one", "", none, resizable(corev1.RestartContainer), forbidden, "", "", book},
@@ -167,7 +170,7 @@ func TestPods(t *testing.T) {
 		{"the gate of deletions is off: delete", "", func(w *Webhook) { w.Deletions = false }, del(options), "", "", "", ""},
 		{"the gate of deletions is off: evict", "", func(w *Webhook) { w.Deletions = false }, evict(nil), "", "", "", ""},
 		{"the gate of updates is off", "", func(w *Webhook) { w.Updates = false }, change("", newImage), "", "", "", ""},
-		{"no cache of pods", "", func(w *Webhook) { w.Pods = nil }, evict(nil), tooMany, "", getPod, getPod + ", " + book},
+		{"no cache of pods", "", func(w *Webhook) { w.Pods = nil }, evict(nil), tooMany, "", getPod + ", " + note, getPod + ", " + book},
 	} {
 		for what, allowed := range map[string]int{"none may go": 0, "one may": 1} {
 			t.Run(tt.name+": "+what, func(t *testing.T) {
@@ -198,7 +201,7 @@ func TestPods(t *testing.T) {
 					if want != got && (want == "" || !strings.HasPrefix(got, want)) {
 						t.Errorf("got %q, want %q", got, want)
 					}
-					if after := c.show("web"); (after != before) != (cost != "" && strings.Contains(cost, "patch")) {
+					if after := c.show("web"); (after != before) != strings.Contains(cost, book) {
 						t.Errorf("booked: %s, before %s", after, before)
 					}
 				})
@@ -232,6 +235,44 @@ func TestDeniedEviction(t *testing.T) {
 		if !apierrors.IsTooManyRequests(err) || !apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) {
 			t.Errorf("clients do not know %v", err)
 		}
+	})
+}
+
+// A denied eviction is noted on the pod of a CloneSet, again after a minute, and whatever comes of
+// the note the answer is the same. (PUB-31)
+func TestDeniedEvictionsAreNoted(t *testing.T) {
+	protected(t, 1, func(t *testing.T, c *cluster) {
+		c.scale(webPath, 2)
+		c.Sleep("1s")
+		w := c.webhook()
+		evict := func(what, noted string, requests ...string) {
+			t.Helper()
+			c.ForgetRequests()
+			if got := answer(w.ValidatePod(t.Context(), eviction("a", nil))); !strings.HasPrefix(got, "429 ") {
+				t.Errorf("%s: answer %q", what, got)
+			}
+			if diff := cmp.Diff(append([]string{}, requests...), c.Sent()); diff != "" {
+				t.Errorf("%s: requests (-want +got) %s", what, diff)
+			}
+			if got := c.livePod("a").Annotations[lifecyclev1alpha1.EvictionDeniedAnnotation]; got != noted {
+				t.Errorf("%s: noted %q, want %q", what, got, noted)
+			}
+		}
+		at := func() string { return time.Now().UTC().Format(time.RFC3339) }
+		first := at()
+		evict("the first time", first, "1 patch pods")
+		c.Sleep("59s")
+		evict("soon again", first)
+		c.Sleep("2s")
+		evict("after a minute", at(), "1 patch pods")
+		last := at()
+		c.Sleep("2m")
+		c.FailBefore(fixture.Fail("patch pods", fixture.ErrInternal))
+		evict("it cannot be written", last, "1 patch pods")
+		c.FailBefore(nil)
+		c.PatchPod("a", `{"metadata":{"ownerReferences":[{"$patch":"replace"},{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"1","controller":true}]}}`)
+		c.Sleep("1s")
+		evict("a pod whose workload makes no room", last)
 	})
 }
 
@@ -346,8 +387,8 @@ func TestWebhookManifest(t *testing.T) {
 	}{
 		{&Webhook{}, []string{"podunavailablebudgets get,list,watch"}},
 		{&Webhook{Updates: true}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch"}},
-		{&Webhook{Deletions: true}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch", "pods get"}},
-		{&Webhook{Deletions: true, Pods: corev1listers.NewPodLister(nil)}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch", "pods get,list,watch"}},
+		{&Webhook{Deletions: true}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch", "pods get,patch"}},
+		{&Webhook{Deletions: true, Pods: corev1listers.NewPodLister(nil)}, []string{"podunavailablebudgets get,list,watch", "podunavailablebudgets/status patch", "pods get,list,watch,patch"}},
 	} {
 		var got []string
 		for _, rule := range tt.webhook.Rules() {
