@@ -36,6 +36,8 @@ func TestPermissions(t *testing.T) {
 		"sidecars of Jobs":           {"--feature-gates=SidecarTerminator=true", []request{{"create", "apps.kruise.io", "containerrecreaterequests", "shop", ""}}, nil},
 		"and not by default":         {"", nil, []request{{"create", "apps.kruise.io", "containerrecreaterequests", "shop", ""}}},
 		"nor without agents":         {"--feature-gates=SidecarTerminator=true,KruiseDaemon=false", nil, []request{{"create", "apps.kruise.io", "containerrecreaterequests", "shop", ""}}},
+		"budgets":                    {"", []request{{"patch", "policy.kruise.io", "podunavailablebudgets/status", "shop", ""}, {"list", "apps", "replicasets", "shop", ""}}, nil},
+		"no budgets":                 {"--feature-gates=PodWebhook=false", nil, []request{{"patch", "policy.kruise.io", "podunavailablebudgets/status", "shop", ""}, {"list", "apps", "replicasets", "shop", ""}}},
 		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},
 		"a Lease elsewhere":          {"--leader-election-namespace=a", []request{{"update", "coordination.k8s.io", "leases", "a", "kruise-manager"}}, []request{lease}},
 		"no webhooks":                {"--enable-webhooks=false", []request{anywhere}, []request{secret, hooks}},

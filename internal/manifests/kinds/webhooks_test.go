@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -39,6 +41,7 @@ func TestWebhooksAreServed(t *testing.T) {
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
+		"availability": {availability.Webhooks, []map[string]http.Handler{(&podunavailablebudget.Webhook{Deletions: true}).Handlers()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var served, named []string
@@ -54,6 +57,7 @@ func TestWebhooksAreServed(t *testing.T) {
 			}
 			slices.Sort(served)
 			slices.Sort(named)
+			named = slices.Compact(named) // pods and their evictions go to one
 			if diff := cmp.Diff(served, named); diff != "" {
 				t.Errorf("paths (-served +named):\n%s", diff)
 			}
@@ -93,13 +97,16 @@ func TestWebhooksAsk(t *testing.T) {
 		"msidecarset.kb.io":               {sidecarset.MutatePath, changes, kruise, alpha, []string{"sidecarsets"}},
 		"vnodeimage.kb.io":                {nodeimage.ValidatePath, changes, kruise, alpha, []string{"nodeimages"}},
 		"vsidecarset.kb.io":               {sidecarset.ValidatePath, changes, kruise, alpha, []string{"sidecarsets"}},
+		"vpodunavailablebudget.kb.io":     {podunavailablebudget.ValidatePath, changes, []string{"policy.kruise.io"}, alpha, []string{"podunavailablebudgets"}},
+		"vpod.kb.io":                      {podunavailablebudget.ValidatePodPath, operations{update, remove}, []string{""}, []string{"v1"}, []string{"pods"}},
+		"vpodeviction.kb.io":              {podunavailablebudget.ValidatePodPath, operations{create}, []string{""}, []string{"v1"}, []string{"pods/eviction"}},
 	}
 	got := map[string]asked{}
 	add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {
 		r := rules[0]
 		got[name] = asked{*client.Service.Path, r.Operations, r.APIGroups, r.APIVersions, r.Resources}
 	}
-	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks} {
+	for _, webhooks := range []configuration{workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks} {
 		mutating, validating := webhooks()
 		for _, w := range mutating {
 			add(w.Name, w.ClientConfig, w.Rules)

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package availability
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+const (
+	create = admissionregistrationv1.Create
+	update = admissionregistrationv1.Update
+	remove = admissionregistrationv1.Delete
+)
+
+// Webhooks returns the admission webhooks of the availability kinds, and of what takes pods down: what
+// a MutatingWebhookConfiguration and a ValidatingWebhookConfiguration hold.
+// Every call returns new values, which the caller may change.
+//
+// Who serves them says in the ClientConfig of each how they are reached: the name
+// and namespace of the service (whose path is set), or a URL that ends in the
+// path, and the certificate authority. The paths are those of
+// podunavailablebudget.Webhook.
+//
+// What no webhook judges is refused: the failure policy is Fail. The requests may take 10
+// seconds. Those about pods have side effects, except in a dry run.
+//
+// The webhooks of pods are asked outside of namespaces that have the label control-plane.
+// MatchConditions made of podunavailablebudget.MatchExpression spare the pods that no budget
+// protects, so that these go while nobody serves.
+func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook) {
+	const path = "/validate-pod"
+	budgets := manifests.Resource(v1alpha1.GroupName, "podunavailablebudgets", v1alpha1.SchemeGroupVersion.Version)
+	pods := manifests.Validating("pod", path, manifests.Resource("", "pods", "v1"), update, remove)
+	pods.Rules = append(pods.Rules, admissionregistrationv1.RuleWithOperations{
+		Operations: []admissionregistrationv1.OperationType{update}, Rule: manifests.Resource("", "pods/resize", "v1")})
+	evictions := manifests.Validating("podeviction", path, manifests.Resource("", "pods/eviction", "v1"), create)
+	for _, w := range []*admissionregistrationv1.ValidatingWebhook{&pods, &evictions} {
+		w.SideEffects = new(admissionregistrationv1.SideEffectClassNoneOnDryRun)
+		w.NamespaceSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
+			{Key: "control-plane", Operator: metav1.LabelSelectorOpDoesNotExist},
+		}
+	}
+	return nil, []admissionregistrationv1.ValidatingWebhook{
+		manifests.Validating("podunavailablebudget", "/validate-policy-kruise-io-podunavailablebudget", budgets, create, update), pods, evictions,
+	}
+}
