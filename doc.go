@@ -44,6 +44,8 @@
 //     stops the containers that requests name; image pulls images.
 //   - [github.com/podwright/podwright/sidecar/terminator] ends the sidecars of Jobs
 //     once the main containers have finished.
+//   - [github.com/podwright/podwright/availability/podunavailablebudget] keeps
+//     PodUnavailableBudgets: how many pods may be taken down at once.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //

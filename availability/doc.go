@@ -3,6 +3,7 @@
 // Package availability holds the CustomResourceDefinitions and the webhook configurations of
 // what keeps pods and their workloads available.
 //
-// The kinds themselves are in v1alpha1. Package budget computes how many pods a
+// The kinds themselves are in v1alpha1, their typed client in client. Package
+// podunavailablebudget keeps PodUnavailableBudgets. Package budget computes how many pods a
 // PodUnavailableBudget lets go, and deletion protects objects from being deleted at all.
 package availability

@@ -10,23 +10,56 @@ import (
 	"github.com/podwright/podwright/internal/manifests"
 )
 
-const remove = admissionregistrationv1.Delete
+const (
+	create = admissionregistrationv1.Create
+	update = admissionregistrationv1.Update
+	remove = admissionregistrationv1.Delete
+)
 
-// Webhooks returns the admission webhooks of package deletion: what a
-// MutatingWebhookConfiguration and a ValidatingWebhookConfiguration hold.
-// Every call returns new values, which the caller may change. Of CloneSets and StatefulSets
-// of apps.kruise.io the webhooks of package workloads judge the deletion.
+// Webhooks returns the admission webhooks of the availability kinds, of what takes pods down, and
+// of deletion protection: what a MutatingWebhookConfiguration and a
+// ValidatingWebhookConfiguration hold. Every call returns new values, which the caller may
+// change.
 //
 // Who serves them says in the ClientConfig of each how they are reached: the name
 // and namespace of the service (whose path is set), or a URL that ends in the
 // path, and the certificate authority. The paths are those of
-// deletion.Webhook.
+// podunavailablebudget.Webhook and deletion.Webhook.
 //
-// They are asked about the deletion of objects that have the label
-// policy.kruise.io/delete-protection. What no webhook judges is refused: the failure policy is
-// Fail. The requests have no side effects, and may take 10 seconds.
+// What no webhook judges is refused: the failure policy is Fail. The requests may take 10
+// seconds. Those about pods have side effects, except in a dry run.
+//
+// The webhooks of pods are asked outside of namespaces that have the label control-plane.
+// MatchConditions made of podunavailablebudget.MatchExpression spare the pods that no budget
+// protects, so that these go while nobody serves.
+//
+// The webhooks of deletion protection are asked about objects that have the label
+// policy.kruise.io/delete-protection. Of CloneSets and StatefulSets of apps.kruise.io the
+// webhooks of package workloads judge the deletion.
 func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrationv1.ValidatingWebhook) {
-	validating := []admissionregistrationv1.ValidatingWebhook{
+	return nil, append(ofBudgets(), ofDeletions()...)
+}
+
+func ofBudgets() []admissionregistrationv1.ValidatingWebhook {
+	const path = "/validate-pod"
+	budgets := manifests.Resource(v1alpha1.GroupName, "podunavailablebudgets", v1alpha1.SchemeGroupVersion.Version)
+	pods := manifests.Validating("pod", path, manifests.Resource("", "pods", "v1"), update, remove)
+	pods.Rules = append(pods.Rules, admissionregistrationv1.RuleWithOperations{
+		Operations: []admissionregistrationv1.OperationType{update}, Rule: manifests.Resource("", "pods/resize", "v1")})
+	evictions := manifests.Validating("podeviction", path, manifests.Resource("", "pods/eviction", "v1"), create)
+	for _, w := range []*admissionregistrationv1.ValidatingWebhook{&pods, &evictions} {
+		w.SideEffects = new(admissionregistrationv1.SideEffectClassNoneOnDryRun)
+		w.NamespaceSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
+			{Key: "control-plane", Operator: metav1.LabelSelectorOpDoesNotExist},
+		}
+	}
+	return []admissionregistrationv1.ValidatingWebhook{
+		manifests.Validating("podunavailablebudget", "/validate-policy-kruise-io-podunavailablebudget", budgets, create, update), pods, evictions,
+	}
+}
+
+func ofDeletions() []admissionregistrationv1.ValidatingWebhook {
+	webhooks := []admissionregistrationv1.ValidatingWebhook{
 		manifests.Validating("namespace", "/validate-namespace", manifests.Resource("", "namespaces", "v1"), remove),
 		manifests.Validating("customresourcedefinition", "/validate-customresourcedefinition",
 			manifests.Resource("apiextensions.k8s.io", "customresourcedefinitions", "v1", "v1beta1"), remove),
@@ -36,10 +69,10 @@ func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrat
 		manifests.Validating("uniteddeployment", "/validate-apps-kruise-io-v1alpha1-uniteddeployment",
 			manifests.Resource("apps.kruise.io", "uniteddeployments", "v1alpha1"), remove),
 	}
-	for i := range validating {
-		validating[i].ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
+	for i := range webhooks {
+		webhooks[i].ObjectSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
 			{Key: v1alpha1.DeletionProtectionLabel, Operator: metav1.LabelSelectorOpExists},
 		}
 	}
-	return nil, validating
+	return webhooks
 }

@@ -68,6 +68,13 @@ func (g *Guard) Allow(ctx context.Context, pod *corev1.Pod, operation v1alpha1.P
 	return g.decide(ctx, pod, operation, false)
 }
 
+// AllowUpdate is Allow for an update, in place or by recreation. By this method a Guard is what
+// the field Budget of the options of CloneSets and StatefulSets takes.
+func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	d, err := g.Allow(ctx, pod, v1alpha1.PubUpdateOperation)
+	return d.Allowed, err
+}
+
 // How often a Guard tries to book on a budget that others book on at the same time, and the
 // pauses in between.
 const attempts = 4

@@ -72,6 +72,11 @@ func TestGuard(t *testing.T) {
 		ask("not the next", "b", v1alpha1.PubEvictOperation, false)
 		ask("the first again", "a", v1alpha1.PubDeleteOperation, true, book)
 		c.expect("it is booked", "web", "2 of 3 available, 2 desired, 0 allowed; 3 linked; 1 recorded")
+		for pod, want := range map[string]bool{"a": true, "b": false} {
+			if got, err := g.AllowUpdate(t.Context(), c.livePod(pod)); got != want || err != nil {
+				t.Errorf("PUB-25: update %s: %t, error %v", pod, got, err)
+			}
+		}
 		c.PatchPod("b", `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`, "status")
 		ask("one that is not ready", "b", v1alpha1.PubUpdateOperation, true)
 		c.PatchPod("c", `{"metadata":{"annotations":{"kruise.io/related-pub":"gone"}}}`)

@@ -33,6 +33,13 @@ const (
 	ValidatePodPath = "/validate-pod"
 )
 
+// MatchExpression is a CEL expression that is true of the requests about pods which Webhook has to be
+// asked about: of pods that name a budget. An eviction does not say of which pod it is. As a match
+// condition of the webhook it lets all other pods go while nobody serves.
+const MatchExpression = `request.kind.kind == 'Eviction' || (request.operation == 'DELETE' ? ` +
+	`has(oldObject.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in oldObject.metadata.annotations : ` +
+	`has(object.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in object.metadata.annotations)`
+
 // Webhook answers admission requests for PodUnavailableBudgets, and for what takes pods down.
 // Its zero value lets all pods go and refuses budgets, which nobody would keep. It may be used by
 // many goroutines.
@@ -58,10 +65,12 @@ type Webhook struct {
 }
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
-// configurations call.
+// configurations call. Pods are left out where neither Deletions nor Updates is set.
 func (w *Webhook) Handlers() map[string]http.Handler {
 	handlers := w.admission().Handlers()
-	handlers[ValidatePodPath] = admission.Handler(w.ValidatePod)
+	if w.Deletions || w.Updates {
+		handlers[ValidatePodPath] = admission.Handler(w.ValidatePod)
+	}
 	return handlers
 }
 

@@ -377,9 +377,10 @@ func TestValidate(t *testing.T) {
 
 // The paths, and what is asked of the API server.
 func TestWebhookManifest(t *testing.T) {
-	paths := slices.Sorted(maps.Keys((&Webhook{}).Handlers()))
-	if diff := cmp.Diff([]string{ValidatePodPath, ValidatePath}, paths); diff != "" {
-		t.Errorf("(-want +got) %s", diff)
+	for webhook, want := range map[*Webhook][]string{{}: {ValidatePath}, {Deletions: true}: {ValidatePodPath, ValidatePath}, {Updates: true}: {ValidatePodPath, ValidatePath}} {
+		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(webhook.Handlers()))); diff != "" {
+			t.Errorf("(-want +got) %s", diff)
+		}
 	}
 	for _, tt := range []struct {
 		webhook *Webhook

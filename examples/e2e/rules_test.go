@@ -13,12 +13,16 @@ const onlyFailures = "it is for what fails, or fails again, and here that depend
 
 // unusedRules are the RBAC rules of the manager that no test here needs.
 var unusedRules = map[string]string{
+	": get podunavailablebudgets":                                       "it is for a cache that is behind, and for conflicts, and here that depends on how soon a cache is there",
 	"advancedcronjob-controller: update advancedcronjobs/finalizers":    askedFor,
 	"broadcastjob-controller: get pods":                                 "it is for writes without an answer, and here every write has one",
 	"broadcastjob-controller: update broadcastjobs/finalizers":          askedFor,
 	"cloneset-controller: update clonesets/finalizers":                  askedFor,
 	"daemonset-controller: get pods":                                    "it is for writes without an answer and for names that are taken, and here there are none",
 	"daemonset-controller: update daemonsets/finalizers":                askedFor,
+	"podunavailablebudget-controller: get pods":                         "it is for writes without an answer, and here every write has one",
+	"podunavailablebudget-controller: get podunavailablebudgets":        "it is for writes without an answer, and here every write has one",
+	"podunavailablebudget-controller: patch events":                     onlyFailures,
 	"sidecarset-controller: get controllerrevisions":                    "it is for writes without an answer, and here every write has one",
 	"sidecarset-controller: patch events":                               onlyFailures,
 	"sidecarset-policy-controller: patch events":                        onlyFailures,

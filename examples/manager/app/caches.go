@@ -10,6 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	availabilityclient "github.com/podwright/podwright/availability/client"
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/controllers"
@@ -61,6 +63,22 @@ func (c *caches) nodeImages() cache.SharedIndexInformer {
 	return c.InformerFor(&distributionv1alpha1.NodeImage{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
 		return distributionclient.NewNodeImageInformer(c.clients.Distribution, 0, cache.Indexers{})
 	})
+}
+
+func (c *caches) podUnavailableBudgets() cache.SharedIndexInformer {
+	return shared(c, &availabilityv1alpha1.PodUnavailableBudget{}, c.clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
+}
+func (c *caches) deployments() cache.SharedIndexInformer {
+	return c.Apps().V1().Deployments().Informer()
+}
+func (c *caches) replicaSets() cache.SharedIndexInformer {
+	return c.Apps().V1().ReplicaSets().Informer()
+}
+func (c *caches) builtInStatefulSets() cache.SharedIndexInformer {
+	return c.Apps().V1().StatefulSets().Informer()
+}
+func (c *caches) replicationControllers() cache.SharedIndexInformer {
+	return c.Core().V1().ReplicationControllers().Informer()
 }
 
 func (c *caches) namespaces() cache.SharedIndexInformer { return c.Core().V1().Namespaces().Informer() }

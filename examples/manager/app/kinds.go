@@ -44,7 +44,7 @@ func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
 		imagePullJobs(f), nodeImages(f), sidecarSets(f), sidecarSetPolicies(f),
-		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), pods(),
+		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), podUnavailableBudgets(f), pods(),
 		deletionProtection(f),
 	}
 }
@@ -53,8 +53,8 @@ func kinds(f *pflag.FlagSet) []kind {
 type kind struct {
 	// name is that of the controller, in metrics, events and user agents. Empty: there is only a webhook.
 	name string
-	// gate switches the controller. Empty: it always runs.
-	gate featuregate.Feature
+	// gate switches the controller, and so does orGate, if there is one. Empty: it always runs.
+	gate, orGate featuregate.Feature
 	// resource must be served before the controller runs.
 	resource schema.GroupVersionResource
 	// inCluster says that the controller works in the cluster as a whole also where others work in one namespace.
@@ -76,6 +76,7 @@ type admissions struct {
 	metadata     metadata.Interface
 	definitions  []*unstructured.Unstructured // of what the controllers manage
 	sidecars     *sidecars
+	budgets      *budgets
 	gates        featuregate.FeatureGate
 	ownNamespace string
 }
@@ -89,14 +90,13 @@ type parts struct {
 }
 
 var (
-	cloneSetsResource     = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
-	statefulSetsResource  = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
-	daemonSetsResource    = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
-	broadcastJobsResource = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
-	imagePullJobsResource = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
-	sidecarSetsResource   = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidecarsets")
-	podsResource          = corev1.SchemeGroupVersion.WithResource("pods")
-
+	cloneSetsResource                 = v1alpha1.SchemeGroupVersion.WithResource("clonesets")
+	statefulSetsResource              = v1beta1.SchemeGroupVersion.WithResource("statefulsets")
+	daemonSetsResource                = v1alpha1.SchemeGroupVersion.WithResource("daemonsets")
+	broadcastJobsResource             = v1alpha1.SchemeGroupVersion.WithResource("broadcastjobs")
+	imagePullJobsResource             = distributionv1alpha1.SchemeGroupVersion.WithResource("imagepulljobs")
+	sidecarSetsResource               = sidecarv1alpha1.SchemeGroupVersion.WithResource("sidecarsets")
+	podsResource                      = corev1.SchemeGroupVersion.WithResource("pods")
 	containerRecreateRequestsResource = lifecyclev1alpha1.SchemeGroupVersion.WithResource("containerrecreaterequests")
 )
 

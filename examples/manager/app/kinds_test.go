@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
@@ -60,7 +61,7 @@ func TestWebhooks(t *testing.T) {
 	var got []string
 	list := func(name string, client admissionv1.WebhookClientConfig, rule admissionv1.RuleWithOperations) {
 		got = append(got, fmt.Sprint(name, " ", *client.Service.Path, " ", rule.Operations, rule.Resources, rule.APIGroups, rule.APIVersions))
-		if served[*client.Service.Path] == nil {
+		if m.hooks.Handlers[*client.Service.Path] == nil {
 			t.Errorf("%s is registered, and not served", name)
 		}
 		delete(served, *client.Service.Path)
@@ -90,6 +91,9 @@ func TestWebhooks(t *testing.T) {
 		"vimagepulljob.kb.io /validate-apps-kruise-io-v1alpha1-imagepulljob [CREATE UPDATE] [imagepulljobs] [apps.kruise.io] [v1alpha1]",
 		"vnodeimage.kb.io /validate-apps-kruise-io-v1alpha1-nodeimage [CREATE UPDATE] [nodeimages] [apps.kruise.io] [v1alpha1]",
 		"vsidecarset.kb.io /validate-apps-kruise-io-v1alpha1-sidecarset [CREATE UPDATE] [sidecarsets] [apps.kruise.io] [v1alpha1]",
+		"vpodunavailablebudget.kb.io /validate-policy-kruise-io-podunavailablebudget [CREATE UPDATE] [podunavailablebudgets] [policy.kruise.io] [v1alpha1]",
+		"vpod.kb.io /validate-pod [UPDATE DELETE] [pods] [] [v1]",
+		"vpodeviction.kb.io /validate-pod [CREATE] [pods/eviction] [] [v1]",
 		"vnamespace.kb.io /validate-namespace [DELETE] [namespaces] [] [v1]",
 		"vcustomresourcedefinition.kb.io /validate-customresourcedefinition [DELETE] [customresourcedefinitions] [apiextensions.k8s.io] [v1 v1beta1]",
 		"vbuiltindeployment.kb.io /validate-apps-deployment [DELETE] [deployments] [apps] [v1]",
@@ -112,6 +116,37 @@ func TestWebhooks(t *testing.T) {
 	pods := r.Mutating[slices.IndexFunc(r.Mutating, func(w admissionv1.MutatingWebhook) bool { return w.Name == "mpod.kb.io" })]
 	if s := pods.NamespaceSelector; s == nil || len(s.MatchExpressions) != 1 || s.MatchExpressions[0].Key != "control-plane" || s.MatchExpressions[0].Operator != "DoesNotExist" {
 		t.Errorf("PF-5.1: the namespaces of pods: %v", s)
+	}
+}
+
+// By default deletions and evictions of pods are judged, of those that name a budget; updates only with their gate. Without
+// either nobody is asked about pods, and budgets are still refused. (PF-1)
+func TestGatesOfPodUnavailableBudgets(t *testing.T) {
+	const deletions, updates = "PodUnavailableBudgetDeleteGate", "PodUnavailableBudgetUpdateGate"
+	for gates, want := range map[string]struct{ pods, updates, controller bool }{
+		"":                   {true, false, true},
+		updates + "=true":    {true, true, true},
+		deletions + "=false": {false, false, false},
+		"PodWebhook=false":   {false, false, false},
+		deletions + "=false," + updates + "=true": {true, true, true},
+	} {
+		m := newManager(t, nowhere, "--feature-gates="+gates)
+		serve(t, m)
+		conditions, err := m.hooks.Conditions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		condition := conditions[podunavailablebudget.ValidatePodPath]
+		if !strings.Contains(condition, podunavailablebudget.MatchExpression) || strings.Contains(condition, "request.operation != 'UPDATE'") == want.updates {
+			t.Errorf("PF-1: %s: the condition is %s", gates, condition)
+		}
+		if served := m.hooks.Handlers[podunavailablebudget.ValidatePodPath] != nil; served != want.pods || m.hooks.Handlers[podunavailablebudget.ValidatePath] == nil {
+			t.Errorf("PF-1: %s: asked about pods: %t", gates, served)
+		}
+		runs := slices.ContainsFunc(m.controllers(nil), func(c controllers.Controller) bool { return c.Resource == podUnavailableBudgetsResource })
+		if runs != want.controller {
+			t.Errorf("PF-1: %s: the controller runs: %t", gates, runs)
+		}
 	}
 }
 

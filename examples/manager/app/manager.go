@@ -34,6 +34,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/podwright/podwright/availability"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/examples/process"
 	"github.com/podwright/podwright/examples/process/controllers"
@@ -74,6 +75,7 @@ type Manager struct {
 	hooks  *webhooks.Server // nil without webhooks
 	// sidecars are what the webhooks know; nil without them.
 	sidecars *sidecars
+	budgets  *budgets
 	// patience is how long the registration of the webhooks may take.
 	patience time.Duration
 	ready    chan struct{}
@@ -145,7 +147,8 @@ func (m *Manager) Run(ctx context.Context) error {
 	ready := healthz.Ping
 	if m.hooks != nil {
 		ready = m.hooks.Check
-		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(func(ctx context.Context) error { return m.sidecars.run(ctx, m.hooks.Look) })))
+		err = errors.Join(m.hooks.AddTo(runs), runs.Add(everywhere(func(ctx context.Context) error { return m.sidecars.run(ctx, m.hooks.Look) })),
+			runs.Add(everywhere(func(ctx context.Context) error { return m.budgets.run(ctx, core) })))
 	}
 	err = errors.Join(err,
 		runs.AddHealthzCheck("ping", healthz.Ping),
@@ -237,7 +240,7 @@ func (m *Manager) controllers(caches *caches) (run []controllers.Controller) {
 	for _, k := range m.config.kinds {
 		if k.name != "" {
 			run = append(run, controllers.Controller{
-				Name: k.name, Gate: k.gate, Resource: k.resource,
+				Name: k.name, Gate: k.gate, OrGate: k.orGate, Resource: k.resource,
 				Compose: func(ctx context.Context, own *controllers.Own) (controllers.Composed, error) {
 					return k.compose(ctx, &parts{own, caches, m.config.Namespace, m.config.OwnNamespace, m.gates})
 				},
@@ -253,14 +256,14 @@ func (m *Manager) definitions() []*unstructured.Unstructured {
 	for _, controller := range m.controllers(nil) {
 		resources = append(resources, controller.Resource)
 	}
-	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs()), resources...)
+	return crds.Of(slices.Concat(workloads.CRDs(), distribution.CRDs(), lifecycle.CRDs(), sidecar.CRDs(), availability.CRDs()), resources...)
 }
 
 // webhooks returns those that are served.
 func (m *Manager) webhooks(core kubernetes.Interface, objects metadata.Interface) (served []webhook) {
 	for _, kind := range m.config.kinds {
 		if kind.webhook != nil {
-			if w := kind.webhook(&admissions{core, objects, m.definitions(), m.sidecars, m.gates, m.config.OwnNamespace}); w != nil {
+			if w := kind.webhook(&admissions{core, objects, m.definitions(), m.sidecars, m.budgets, m.gates, m.config.OwnNamespace}); w != nil {
 				served = append(served, w)
 			}
 		}
@@ -277,6 +280,9 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	if err != nil {
 		return err
 	}
+	if m.budgets, err = newBudgets(config); err != nil {
+		return err
+	}
 	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
 	m.hooks.Handlers = map[string]http.Handler{conversion.Path: conversion.Handler()}
 	for _, webhook := range m.webhooks(core, objects) {
@@ -284,7 +290,9 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	}
 	m.hooks.Conditions = func(ctx context.Context) (map[string]string, error) {
 		injected, err := m.sidecars.expression(ctx)
-		return podConditions(m.gates, m.config.OwnNamespace, injected), err
+		conditions := podConditions(m.gates, m.config.OwnNamespace, injected)
+		conditions[podunavailablebudget.ValidatePodPath] = budgetCondition(m.gates)
+		return conditions, err
 	}
 	for _, area := range []func() ([]admissionv1.MutatingWebhook, []admissionv1.ValidatingWebhook){
 		workloads.Webhooks, distribution.Webhooks, sidecar.Webhooks, lifecycle.Webhooks, availability.Webhooks,

@@ -75,6 +75,9 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		if m.sidecars, err = newSidecars(&rest.Config{}, core, config.OwnNamespace); err != nil {
 			return nil, err
 		}
+		if m.budgets, err = newBudgets(&rest.Config{}); err != nil {
+			return nil, err
+		}
 		rules = append(rules, m.sidecars.Rules()...)
 		namespace, there := m.sidecars.NamespaceRules()
 		needed = append(needed, permissions.Part{Namespace: namespace, Rules: there})

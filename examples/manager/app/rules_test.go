@@ -39,6 +39,8 @@ func TestPermissions(t *testing.T) {
 		"DP-9: further CRDs": {"--deletion-protection-crds=carts.shop.io", []request{{"list", "shop.io", "carts", "shop", ""}, {"list", "", "pods", "shop", ""}},
 			[]request{{"list", "shop.io", "orders", "shop", ""}, {"watch", "shop.io", "carts", "shop", ""}}},
 		"DP-9: not protected":        {"--deletion-protection-crds=carts.shop.io --feature-gates=ResourcesDeletionProtection=false", nil, []request{{"list", "shop.io", "carts", "shop", ""}}},
+		"budgets":                    {"", []request{{"patch", "policy.kruise.io", "podunavailablebudgets/status", "shop", ""}, {"list", "apps", "replicasets", "shop", ""}}, nil},
+		"no budgets":                 {"--feature-gates=PodWebhook=false", nil, []request{{"patch", "policy.kruise.io", "podunavailablebudgets/status", "shop", ""}, {"list", "apps", "replicasets", "shop", ""}}},
 		"one replica":                {"--leader-elect=false", []request{anywhere}, []request{lease}},
 		"a Lease elsewhere":          {"--leader-election-namespace=a", []request{{"update", "coordination.k8s.io", "leases", "a", "kruise-manager"}}, []request{lease}},
 		"no webhooks":                {"--enable-webhooks=false", []request{anywhere}, []request{secret, hooks}},

@@ -18,10 +18,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process/features"
 	"github.com/podwright/podwright/internal/fakecluster"
@@ -43,8 +46,17 @@ var served = []fakecluster.Resource{
 	{GroupVersionKind: distributionv1alpha1.SchemeGroupVersion.WithKind("NodeImage"), Name: "nodeimages", ClusterScoped: true, Status: true, Generation: true},
 	fakecluster.CustomResource(lifecyclev1alpha1.SchemeGroupVersion.WithKind("ContainerRecreateRequest"), "containerrecreaterequests"),
 	{GroupVersionKind: sidecarv1alpha1.SchemeGroupVersion.WithKind("SidecarSet"), Name: "sidecarsets", ClusterScoped: true, Status: true, Generation: true},
+	fakecluster.CustomResource(availabilityv1alpha1.SchemeGroupVersion.WithKind("PodUnavailableBudget"), "podunavailablebudgets"),
+	builtIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
+	builtIn(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "replicasets", func() any { return &appsv1.ReplicaSet{} }),
+	builtIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
+	builtIn(corev1.SchemeGroupVersion.WithKind("ReplicationController"), "replicationcontrollers", func() any { return &corev1.ReplicationController{} }),
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets"},
 	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: "namespaces", ClusterScoped: true, Type: func() any { return &corev1.Namespace{} }},
+}
+
+func builtIn(kind schema.GroupVersionKind, name string, object func() any) fakecluster.Resource {
+	return fakecluster.Resource{GroupVersionKind: kind, Name: name, Status: true, Generation: true, Type: object}
 }
 
 // watches stands before an API server. It notes which part of the manager watches what, and answers which resources are served.
@@ -97,7 +109,8 @@ func TestEveryKindIsWatchedOnce(t *testing.T) {
 	}{
 		"PF-4: everything": {names(mustParse(t).kinds), append([]string{"clonesets by caches: 1", requests, "controllerrevisions by caches: 1",
 			"advancedcronjobs by caches: 1", "broadcastjobs by caches: 1", "daemonsets by caches: 1", "jobs by caches: 1",
-			"namespaces by caches: 1", "persistentvolumeclaims by caches: 1", "sidecarsets by caches: 1", "statefulsets by caches: 1"}, core...)},
+			"deployments by caches: 1", "podunavailablebudgets by caches: 1", "replicasets by caches: 1", "replicationcontrollers by caches: 1",
+			"namespaces by caches: 1", "persistentvolumeclaims by caches: 1", "sidecarsets by caches: 1", "statefulsets by caches: 2"}, core...)},
 		"PF-4: no workloads": {[]string{"imagepulljobs", "nodeimages"}, core},
 		"PF-4: StatefulSets only": {[]string{"imagepulljobs", "nodeimages", "statefulsets"},
 			append([]string{"controllerrevisions by caches: 1", "persistentvolumeclaims by caches: 1", "statefulsets by caches: 1"}, core...)},

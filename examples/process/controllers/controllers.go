@@ -28,6 +28,8 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
+	availabilityclient "github.com/podwright/podwright/availability/client"
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	distributionclient "github.com/podwright/podwright/distribution/client"
 	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/examples/process"
@@ -44,7 +46,7 @@ import (
 // eventKinds has the kinds that events are about. All of Kubernetes' would take half a megabyte.
 var eventKinds = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme, sidecarv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, v1beta1.AddToScheme, distributionv1alpha1.AddToScheme, sidecarv1alpha1.AddToScheme, availabilityv1alpha1.AddToScheme} {
 		utilruntime.Must(add(scheme))
 	}
 	return scheme
@@ -56,6 +58,8 @@ type Controller struct {
 	Name string
 	// Gate switches it. Empty: it always runs.
 	Gate featuregate.Feature
+	// OrGate switches it, too: it runs where one of them is open. Default: there is none.
+	OrGate featuregate.Feature
 	// Resource must be served before it runs.
 	Resource schema.GroupVersionResource
 	// Compose returns what runs; see Of.
@@ -64,7 +68,9 @@ type Controller struct {
 
 // Enabled returns the controllers whose gates are open.
 func Enabled(all []Controller, gates featuregate.FeatureGate) []Controller {
-	return slices.DeleteFunc(all, func(c Controller) bool { return c.Gate != "" && !gates.Enabled(c.Gate) })
+	return slices.DeleteFunc(all, func(c Controller) bool {
+		return c.Gate != "" && !gates.Enabled(c.Gate) && (c.OrGate == "" || !gates.Enabled(c.OrGate))
+	})
 }
 
 // Own is what a controller is composed of and does not share with others.
@@ -112,18 +118,20 @@ type Clients struct {
 	Distribution distributionclient.Interface
 	Lifecycle    lifecycleclient.Interface
 	Sidecar      sidecarclient.Interface
+	Availability availabilityclient.Interface
 }
 
 // NewClients returns the clients of a part. Nothing is asked of the API server.
 func NewClients(config *rest.Config, agent string) (c Clients, err error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = agent
-	var errs [5]error
+	var errs [6]error
 	c.Kubernetes, errs[0] = process.KubernetesClient(config)
 	c.Workloads, errs[1] = workloadsclient.NewForConfig(config)
 	c.Distribution, errs[2] = distributionclient.NewForConfig(config)
 	c.Lifecycle, errs[3] = lifecycleclient.NewForConfig(config)
 	c.Sidecar, errs[4] = sidecarclient.NewForConfig(config)
+	c.Availability, errs[5] = availabilityclient.NewForConfig(config)
 	return c, errors.Join(errs[:]...)
 }
 

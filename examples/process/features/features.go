@@ -27,6 +27,8 @@ const (
 	InPlaceUpdateEnvFromMetadata       featuregate.Feature = "InPlaceUpdateEnvFromMetadata"
 	StatefulSetAutoDeletePVC           featuregate.Feature = "StatefulSetAutoDeletePVC"
 	SidecarTerminator                  featuregate.Feature = "SidecarTerminator"
+	PodUnavailableBudgetDeleteGate     featuregate.Feature = "PodUnavailableBudgetDeleteGate"
+	PodUnavailableBudgetUpdateGate     featuregate.Feature = "PodUnavailableBudgetUpdateGate"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
 	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies" // podwright's own
@@ -49,14 +51,14 @@ var (
 		InPlaceUpdateEnvFromMetadata:       {Default: true, PreRelease: featuregate.Alpha},
 		StatefulSetAutoDeletePVC:           {Default: true, PreRelease: featuregate.Alpha},
 		SidecarTerminator:                  {PreRelease: featuregate.Alpha},
+		PodUnavailableBudgetDeleteGate:     {Default: true, PreRelease: featuregate.Alpha},
+		PodUnavailableBudgetUpdateGate:     {PreRelease: featuregate.Alpha},
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},
-		"PodUnavailableBudgetDeleteGate":   {Default: true, PreRelease: featuregate.Alpha},
-		"PodUnavailableBudgetUpdateGate":   {PreRelease: featuregate.Alpha},
 		"PodProbeMarkerGate":               {Default: true, PreRelease: featuregate.Alpha},
 		"CloneSetEventHandlerOptimization": {PreRelease: featuregate.Alpha},
 	}
@@ -65,8 +67,8 @@ var (
 // coupled are, by gate, those that are off without it, whatever is said of them.
 var coupled = map[featuregate.Feature][]featuregate.Feature{
 	PodWebhook: {
-		KruisePodReadinessGate, ResourcesDeletionProtection, "PodUnavailableBudgetDeleteGate",
-		"PodUnavailableBudgetUpdateGate", "WorkloadSpread", SidecarSetPatchPodMetadataDefaultsAllowed,
+		KruisePodReadinessGate, ResourcesDeletionProtection, PodUnavailableBudgetDeleteGate,
+		PodUnavailableBudgetUpdateGate, "WorkloadSpread", SidecarSetPatchPodMetadataDefaultsAllowed,
 	},
 	KruiseDaemon: {
 		PreDownloadImageForInPlaceUpdate, PreDownloadImageForDaemonSetUpdate, DaemonWatchingPod,

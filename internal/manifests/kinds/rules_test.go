@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podwright/podwright/availability/deletion"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
@@ -76,6 +77,8 @@ func TestRulesAreThoseOfThePrograms(t *testing.T) {
 			sidecarset.Rules(sidecarset.Options{Recorder: recorder}),
 			(&sidecarset.Webhook{Containers: &sidecarset.ContainerChecker{}}).Rules(),
 			(&sidecarset.AdmissionCaches{}).Rules(),
+			podunavailablebudget.Rules(podunavailablebudget.Options{Recorder: recorder, Workloads: workloadsfake.NewClient()}),
+			(&podunavailablebudget.Webhook{Deletions: true}).Rules(),
 		},
 		"nodeagent/rbac/nodeagent.yaml": {
 			containermeta.Rules(containermeta.Options{Recorder: recorder}),
@@ -136,6 +139,14 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"ST-19: phases written by the sidecar terminator": {
 			terminator.Rules(terminator.Options{LeavePhase: true}), terminator.Rules(terminator.Options{}),
 			map[string][]string{"/pods/status": {"patch"}}},
+		"a recorder of budgets": {
+			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{Recorder: recorder}), events},
+		"budgets of CloneSets": {
+			podunavailablebudget.Rules(podunavailablebudget.Options{}), podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}),
+			map[string][]string{"apps.kruise.io/clonesets": {"list", "watch"}}},
+		"budgets of Advanced StatefulSets": {
+			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}), podunavailablebudget.Rules(podunavailablebudget.Options{Workloads: clients}),
+			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
 		"a recorder of NodeImages": {
 			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
 		"a recorder of SidecarSets": {

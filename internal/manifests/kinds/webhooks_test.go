@@ -13,6 +13,7 @@ import (
 
 	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/availability/deletion"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
@@ -40,8 +41,8 @@ func TestWebhooksAreServed(t *testing.T) {
 		"workloads":    {workloads.Webhooks, []map[string]http.Handler{(&cloneset.Webhook{}).Handlers(), (&statefulset.Webhook{}).Handlers(), (&daemonset.Webhook{}).Handlers(), (&broadcastjob.Webhook{}).Handlers(), (&cronjob.Webhook{}).Handlers()}},
 		"distribution": {distribution.Webhooks, []map[string]http.Handler{(&imagepulljob.Webhook{}).Handlers(), (&nodeimage.Webhook{}).Handlers()}},
 		"sidecar":      {sidecar.Webhooks, []map[string]http.Handler{(&sidecarset.Webhook{}).Handlers()}},
-		"availability": {availability.Webhooks, []map[string]http.Handler{(&deletion.Webhook{}).Handlers()}},
 		"lifecycle":    {lifecycle.Webhooks, []map[string]http.Handler{(&podwebhook.Webhook{}).Handlers(), (&recreate.Webhook{}).Handlers()}},
+		"availability": {availability.Webhooks, []map[string]http.Handler{(&podunavailablebudget.Webhook{Deletions: true}).Handlers(), (&deletion.Webhook{}).Handlers()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var served, named []string
@@ -57,6 +58,7 @@ func TestWebhooksAreServed(t *testing.T) {
 			}
 			slices.Sort(served)
 			slices.Sort(named)
+			named = slices.Compact(named) // pods and their evictions go to one
 			if diff := cmp.Diff(served, named); diff != "" {
 				t.Errorf("paths (-served +named):\n%s", diff)
 			}
@@ -103,6 +105,9 @@ func TestWebhooksAsk(t *testing.T) {
 		"vbuiltinreplicaset.kb.io":        {deletion.ReplicaSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"replicasets"}},
 		"vbuiltinstatefulset.kb.io":       {deletion.StatefulSetPath, removals, []string{"apps"}, []string{"v1"}, []string{"statefulsets"}},
 		"vuniteddeployment.kb.io":         {deletion.UnitedDeploymentPath, removals, kruise, alpha, []string{"uniteddeployments"}},
+		"vpodunavailablebudget.kb.io":     {podunavailablebudget.ValidatePath, changes, []string{"policy.kruise.io"}, alpha, []string{"podunavailablebudgets"}},
+		"vpod.kb.io":                      {podunavailablebudget.ValidatePodPath, operations{update, remove}, []string{""}, []string{"v1"}, []string{"pods"}},
+		"vpodeviction.kb.io":              {podunavailablebudget.ValidatePodPath, operations{create}, []string{""}, []string{"v1"}, []string{"pods/eviction"}},
 	}
 	got := map[string]asked{}
 	add := func(name string, client admissionregistrationv1.WebhookClientConfig, rules []admissionregistrationv1.RuleWithOperations) {

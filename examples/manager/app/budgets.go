@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/featuregate"
+
+	availabilityclient "github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/podunavailablebudget"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/process/controllers"
+	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/process/features"
+)
+
+var podUnavailableBudgetsResource = v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets")
+
+func podUnavailableBudgets(f *pflag.FlagSet) kind {
+	workers := f.Int("podunavailablebudget-workers", 3, "PodUnavailableBudgets reconciled at the same time")
+	return kind{
+		name: v1alpha1.PubEventSource, gate: features.PodUnavailableBudgetDeleteGate, orGate: features.PodUnavailableBudgetUpdateGate,
+		resource: podUnavailableBudgetsResource,
+		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
+			o := podunavailablebudget.Options{
+				Kubernetes: p.Kubernetes, Availability: p.Availability, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
+				Budgets: p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
+				StatefulSets: p.caches.builtInStatefulSets(), ReplicationControllers: p.caches.replicationControllers(),
+			}
+			const without = "PodUnavailableBudgets do not know these workloads until the next start, because the CRD is not installed"
+			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
+				return controllers.Composed{}, err
+			}
+			o.AdvancedStatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without)
+			return controllers.Of(o, podunavailablebudget.New, podunavailablebudget.Rules), err
+		},
+		webhook: func(a *admissions) webhook {
+			return &podunavailablebudget.Webhook{
+				Deletions: a.gates.Enabled(features.PodUnavailableBudgetDeleteGate), Updates: a.gates.Enabled(features.PodUnavailableBudgetUpdateGate),
+				Guard: a.budgets.guard, Kubernetes: a.Interface, Availability: a.budgets.client,
+			}
+		},
+	}
+}
+
+// budgets are what the webhooks of every replica know of PodUnavailableBudgets. What their cache lacks, they ask for.
+type budgets struct {
+	client   availabilityclient.Interface
+	informer cache.SharedIndexInformer
+	guard    *podunavailablebudget.Guard
+}
+
+func newBudgets(config *rest.Config) (*budgets, error) {
+	client, err := availabilityclient.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	informer := availabilityclient.NewPodUnavailableBudgetInformer(client, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	guard, err := podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
+		Availability: client, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()),
+	})
+	return &budgets{client, informer, guard}, err
+}
+
+// run fills the cache as soon as PodUnavailableBudgets are served, until the context is done.
+func (b *budgets) run(ctx context.Context, core kubernetes.Interface) error {
+	resources := discovery.ToDiscoveryInterfaceWithContext(core.Discovery())
+	if err := crds.Await(ctx, resources, podUnavailableBudgetsResource, lookAgain, nil); err != nil {
+		return nil // the manager ends
+	}
+	b.informer.RunWithContext(ctx)
+	return nil
+}
+
+// budgetCondition keeps pods away from the webhook of budgets that it leaves as they are.
+func budgetCondition(gates featuregate.FeatureGate) string {
+	if gates.Enabled(features.PodUnavailableBudgetUpdateGate) {
+		return podunavailablebudget.MatchExpression
+	}
+	return fmt.Sprintf("request.operation != 'UPDATE' && (%s)", podunavailablebudget.MatchExpression)
+}

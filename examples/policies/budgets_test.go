@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policies
+
+import (
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/podwright/podwright/availability/podunavailablebudget"
+)
+
+// The webhook of PodUnavailableBudgets is asked about pods that name one, and about all evictions, which do not say
+// of which pod they are.
+func TestMatchExpressionOfBudgets(t *testing.T) {
+	compiler := cel.NewConditionCompiler(environment.MustBaseEnvSet(oldestMutating))
+	condition := &matchconditions.MatchCondition{Name: "budgets", Expression: podunavailablebudget.MatchExpression}
+	evaluator := compiler.CompileCondition([]cel.ExpressionAccessor{condition}, cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.NewExpressions)
+	for _, err := range evaluator.CompilationErrors() {
+		t.Fatal(err)
+	}
+	linked := webPod(t, "{annotations: {kruise.io/related-pub: web}}", "{containers: [{name: main, image: m}]}")
+	other := webPod(t, "{annotations: {a: b}}", "{containers: [{name: main, image: m}]}")
+	bare := webPod(t, "{}", "{containers: [{name: main, image: m}]}")
+	eviction := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
+	for _, pod := range []*corev1.Pod{linked, other, bare} {
+		pod.SetGroupVersionKind(podKind)
+	}
+	for _, test := range []struct {
+		name          string
+		operation     admission.Operation
+		subresource   string
+		object, older runtime.Object
+		want          bool
+	}{
+		{"a pod is deleted", admission.Delete, "", nil, linked, true},
+		{"one of no budget is deleted", admission.Delete, "", nil, other, false},
+		{"one without annotations is deleted", admission.Delete, "", nil, bare, false},
+		{"a pod is updated", admission.Update, "", linked, other, true},
+		{"a pod is resized", admission.Update, "resize", linked, linked, true},
+		{"one of no budget is updated", admission.Update, "", bare, bare, false},
+		{"a pod is evicted", admission.Create, "eviction", eviction, nil, true},
+	} {
+		kind := podKind
+		if test.subresource == "eviction" {
+			kind = eviction.GroupVersionKind()
+		}
+		attributes := admission.NewAttributesRecord(test.object, test.older, kind, "shop", "web", pods, test.subresource, test.operation, &metav1.DeleteOptions{}, false, &user.DefaultInfo{Name: "tenant"})
+		request, err := admission.NewVersionedAttributes(attributes, kind, interfaces)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := matchconditions.NewMatcher(evaluator, new(admissionregistrationv1.Fail), "webhook", "validate", "budgets").Match(t.Context(), request, nil, nil)
+		if got.Error != nil || got.Matches != test.want {
+			t.Errorf("%s: error %v, asked %t, want %t", test.name, got.Error, got.Matches, test.want)
+		}
+	}
+}
