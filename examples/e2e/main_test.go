@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +26,7 @@ type bed struct {
 var steady *bed
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{Parallel: 24, Audit: true, Flags: withPolicies, FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
+	options := testbed.Options{Parallel: 24, Audit: true, Flags: slices.Concat(withPolicies, protectedCRDs), FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		if steady, err = newBed(ctx, b); err != nil {
 			return err
@@ -86,6 +87,7 @@ func TestFaults(t *testing.T) {
 		{"SidecarSetPoliciesOutliveTheManager", testSidecarSetPoliciesOutliveTheManager},
 		{"PodsAreMissed", testPodsAreMissed},
 		{"CertificatesAreLost", testCertificatesAreLost},
+		{"DeletionIsProtected", testDeletionIsProtected},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},
 	} {
