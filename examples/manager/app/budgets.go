@@ -19,6 +19,7 @@ import (
 	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/features"
+	"github.com/podwright/podwright/workloads"
 )
 
 var podUnavailableBudgetsResource = v1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets")
@@ -48,6 +49,21 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 			}
 		},
 	}
+}
+
+// budget returns what is asked before an update takes a pod out of service; nil where the gate is off or
+// PodUnavailableBudgets are not served.
+func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
+	if !p.gates.Enabled(features.PodUnavailableBudgetUpdateGate) {
+		return nil, nil
+	}
+	informer, err := p.served(ctx, podUnavailableBudgetsResource, p.caches.podUnavailableBudgets, "Updates do not ask PodUnavailableBudgets until the next start, because the CRD is not installed")
+	if err != nil || informer == nil {
+		return nil, err
+	}
+	return podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
+		Availability: p.Availability, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()),
+	})
 }
 
 // budgets are what the webhooks of every replica know of PodUnavailableBudgets. What their cache lacks, they ask for.

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -107,10 +108,11 @@ func cloneSets(f *pflag.FlagSet) kind {
 		name: "cloneset-controller", resource: cloneSetsResource,
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
+			budget, err2 := p.budget(ctx)
 			return controllers.Of(cloneset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				CloneSets: p.caches.cloneSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				Workers: *workers, Jobs: jobs, Features: cloneset.Features{
+				Workers: *workers, Jobs: jobs, Budget: budget, Features: cloneset.Features{
 					ExcludePreparingDelete: *excludePreparingDelete,
 					ShortHash:              p.gates.Enabled(features.CloneSetShortHash),
 					PartitionRollback:      p.gates.Enabled(features.CloneSetPartitionRollback),
@@ -118,7 +120,7 @@ func cloneSets(f *pflag.FlagSet) kind {
 					LaunchPriority:         p.gates.Enabled(features.PodWebhook),
 					PreDownload:            jobs != nil,
 				},
-			}, cloneset.New, cloneset.Rules), err
+			}, cloneset.New, cloneset.Rules), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) webhook {
 			return &cloneset.Webhook{
@@ -137,16 +139,17 @@ func statefulSets(f *pflag.FlagSet) kind {
 		name: "statefulset-controller", resource: statefulSetsResource,
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForInPlaceUpdate)
+			budget, err2 := p.budget(ctx)
 			return controllers.Of(statefulset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				StatefulSets: p.caches.statefulSets(), Pods: p.caches.pods(), Claims: p.caches.claims(), Revisions: p.caches.revisions(),
-				Workers: *workers, Jobs: jobs, Features: statefulset.Features{
+				Workers: *workers, Jobs: jobs, Budget: budget, Features: statefulset.Features{
 					NoAutoDeleteClaims: !p.gates.Enabled(features.StatefulSetAutoDeletePVC),
 					NoEnvFromMetadata:  !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					LaunchPriority:     p.gates.Enabled(features.PodWebhook),
 					PreDownload:        jobs != nil,
 				},
-			}, statefulset.New, statefulset.Rules), err
+			}, statefulset.New, statefulset.Rules), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) webhook {
 			return &statefulset.Webhook{
@@ -165,14 +168,15 @@ func daemonSets(f *pflag.FlagSet) kind {
 		name: "daemonset-controller", resource: daemonSetsResource,
 		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
 			jobs, err := p.imagePullJobs(ctx, features.PreDownloadImageForDaemonSetUpdate)
+			budget, err2 := p.budget(ctx)
 			return controllers.Of(daemonset.Options{
 				Kubernetes: p.Kubernetes, Workloads: p.Workloads, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles,
 				DaemonSets: p.caches.daemonSets(), Pods: p.caches.pods(), Revisions: p.caches.revisions(), Nodes: p.caches.nodes(),
-				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Features: daemonset.Features{
+				SetMetrics: sets, Workers: *workers, AssignDirectly: !*byScheduler, Jobs: jobs, Budget: budget, Features: daemonset.Features{
 					NoEnvFromMetadata: !p.gates.Enabled(features.InPlaceUpdateEnvFromMetadata),
 					PreDownload:       jobs != nil,
 				},
-			}, daemonset.New, daemonset.Rules), err
+			}, daemonset.New, daemonset.Rules), errors.Join(err, err2)
 		},
 		webhook: func(a *admissions) webhook {
 			return &daemonset.Webhook{Templates: workloads.DryRun(a.CoreV1())}

@@ -109,7 +109,7 @@ func TestWebhooks(t *testing.T) {
 	}
 	for _, w := range r.Validating {
 		selectors := len(w.ObjectSelector.MatchExpressions)
-		if deletions := len(w.Rules[0].Operations) == 1; deletions != (selectors == 1) {
+		if deletions := slices.Equal(w.Rules[0].Operations, []admissionv1.OperationType{admissionv1.Delete}); deletions != (selectors == 1) {
 			t.Errorf("PF-5.1: %s has %d selectors of labels", w.Name, selectors)
 		}
 	}

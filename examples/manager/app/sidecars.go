@@ -29,16 +29,17 @@ func sidecarSets(f *pflag.FlagSet) kind {
 	workers := f.Int("sidecarset-workers", 3, "SidecarSets reconciled at the same time")
 	return kind{
 		name: "sidecarset-controller", resource: sidecarSetsResource,
-		compose: func(_ context.Context, p *parts) (controllers.Composed, error) {
+		compose: func(ctx context.Context, p *parts) (controllers.Composed, error) {
+			budget, err := p.budget(ctx)
 			o := sidecarset.Options{
 				Kubernetes: p.Kubernetes, Sidecar: p.Sidecar, Namespace: p.ownNamespace, Recorder: p.Recorder, Metrics: reconciles,
 				PodNamespace: p.namespace, SidecarSets: p.caches.sidecarSets(), Pods: p.caches.pods(), Namespaces: p.caches.namespaces(),
-				SetMetrics: sidecarSetMetrics, Workers: *workers, Policies: p.gates.Enabled(features.SidecarSetPolicies),
+				SetMetrics: sidecarSetMetrics, Workers: *workers, Policies: p.gates.Enabled(features.SidecarSetPolicies), Budget: budget,
 			}
 			if p.namespace == "" {
 				o.Revisions = p.caches.revisions()
 			}
-			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), nil
+			return controllers.OfNamespace(o, sidecarset.New, sidecarset.Rules, sidecarset.NamespaceRules), err
 		},
 		webhook: func(a *admissions) webhook { return sidecarSetWebhook(a) },
 	}
