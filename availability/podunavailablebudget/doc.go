@@ -12,7 +12,7 @@
 // Every reconcile of a budget has three steps. Observe reads the budget, the pods of its namespace
 // and their workloads from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply
 // sends what the plan says. An answer costs one request where something is booked, and none
-// where not.
+// where not; a denied eviction may cost one, for the note on the pod.
 //
 // What is done stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/availability/budget/RULES.md
@@ -24,6 +24,8 @@
 //
 //   - An eviction that is refused has the code 429 and the cause DisruptionBudget, not 403, so that
 //     kubectl drain and autoscalers wait and try again.
+//   - A pod of a CloneSet whose eviction is refused is told so by an annotation, and a CloneSet with a
+//     maxSurge creates another one first: so the only pod of a workload can be drained too.
 //   - Pods are told which budget protects them by the controller alone, at their creation or
 //     later. No webhook is needed to create them.
 //   - The garbage collector and the deletion of namespaces are never refused.
