@@ -116,7 +116,7 @@ func checkTakenBack(v *violations, w *Write) {
 		return
 	}
 	for i := range after.Spec.Containers {
-		if c := &after.Spec.Containers[i]; image(&target.Spec, c.Name) != c.Image {
+		if c := &after.Spec.Containers[i]; !slices.Contains([]string{"", c.Image}, image(&target.Spec, c.Name)) { // sidecars are injected
 			v.add(InPlace, "takes pod %s back to revision %s, which says %q of container %s, and not %s",
 				before.Name, after.Labels[revisionLabel], image(&target.Spec, c.Name), c.Name, c.Image)
 		}
