@@ -303,13 +303,19 @@ func (j *Judge) despiteSidecars(pods map[string]*corev1.Pod) map[string]*corev1.
 	known := map[string]*corev1.Pod{}
 	for name, pod := range pods {
 		known[name] = pod
-		if whole := j.injected[pod.UID]; whole != nil && len(whole.Spec.Containers) > len(pod.Spec.Containers) && readyBut(pod) {
+		if j.lacksSidecars(pod) {
 			pod = pod.DeepCopy()
 			setCondition(&pod.Status, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue})
 			known[name] = pod
 		}
 	}
 	return known
+}
+
+// lacksSidecars tells whether nothing but injected containers can keep a pod of a workload from being ready.
+func (j *Judge) lacksSidecars(pod *corev1.Pod) bool {
+	whole := j.injected[pod.UID]
+	return whole != nil && len(whole.Spec.Containers) > len(pod.Spec.Containers) && readyBut(pod)
 }
 
 // readyBut tells whether all that makes a pod ready is, in what it has.

@@ -171,6 +171,7 @@ func TestWorkloadsAreJudgedDespiteSidecars(t *testing.T) {
 		p.Status.ContainerStatuses[slices.IndexFunc(p.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == "main" })].Ready = false
 	})
 	taken := injected(t, sidecars(1), "web-c", out, aside)
+	startsToo := injected(t, sidecars(1), "web-c", statusOf(starts))
 	for _, test := range []struct {
 		name   string
 		change []Change
@@ -179,6 +180,7 @@ func TestWorkloadsAreJudgedDespiteSidecars(t *testing.T) {
 		{"taken out", []Change{{Old: c, New: taken}}, nil},
 		{"taken out while a sidecar of another one starts", []Change{{Old: b, New: starts}, {Old: c, New: taken}}, nil},
 		{"taken out while another one does not serve", []Change{{Old: b, New: fails}, {Old: c, New: taken}}, breaks(invariants.Availability)},
+		{"a sidecar starts while another one does not serve", []Change{{Old: b, New: fails}, {Old: c, New: startsToo}}, nil},
 	} {
 		j := NewJudge()
 		see(j, Change{New: (&spec{replicas: 3, image: "web:1", unavailable: 1}).revision(t)}, Change{New: one.revision(t)}, Change{New: sidecars(1)}, Change{New: set}, Change{New: a}, Change{New: b}, Change{New: c})

@@ -23,7 +23,7 @@ func (j *Judge) judgeStranger(v *verdict, c Change) {
 		"its metadata were %+v and are %+v", metadata(c.Old), metadata(c.New))
 	if pod, is := c.New.(*corev1.Pod); is {
 		was := c.Old.(*corev1.Pod)
-		v.expect(equality.Semantic.DeepEqual(was.Spec, ofControllers(was, pod, v.gap).Spec), invariants.Ownership, "its spec has changed")
+		v.expect(equality.Semantic.DeepEqual(was.Spec, j.ofControllers(was, pod, v.gap).Spec), invariants.Ownership, "its spec has changed")
 	}
 }
 

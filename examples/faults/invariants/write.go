@@ -46,7 +46,7 @@ func (j *Judge) writeOfPod(c Change, uid types.UID, gap bool) *invariants.Write 
 		return nil
 	default:
 		w.Verb = "patch"
-		part := ofControllers(before, after, gap)
+		part := j.ofControllers(before, after, gap)
 		if equality.Semantic.DeepEqual(before.Spec, part.Spec) && equality.Semantic.DeepEqual(before.Status, part.Status) &&
 			!relabelled(before, part) {
 			return nil
@@ -65,9 +65,9 @@ func relabelled(before, after *corev1.Pod) bool {
 	return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations)
 }
 
-// ofControllers is what has become of a pod without what the scheduler and its kubelet have written. A write changes what
-// belongs to a controller or to one of these, a gap may be about both.
-func ofControllers(before, after *corev1.Pod, gap bool) *corev1.Pod {
+// ofControllers is what has become of a pod without what the scheduler, its kubelet and SidecarSets have written. A write
+// changes what belongs to a controller or to one of these, a gap may be about both.
+func (j *Judge) ofControllers(before, after *corev1.Pod, gap bool) *corev1.Pod {
 	part := after.DeepCopy()
 	if before.Spec.NodeName == "" && after.Spec.NodeName != "" {
 		part.Spec.NodeName = ""
@@ -81,7 +81,7 @@ func ofControllers(before, after *corev1.Pod, gap bool) *corev1.Pod {
 	}
 	part.Status = *before.Status.DeepCopy()
 	setGates(&part.Status, after)
-	if ready := podstate.Condition(after, corev1.PodReady); ready.Type != "" && ready.Status != corev1.ConditionTrue {
+	if ready := podstate.Condition(after, corev1.PodReady); ready.Type != "" && ready.Status != corev1.ConditionTrue && !j.lacksSidecars(after) {
 		setCondition(&part.Status, ready)
 	}
 	return part
