@@ -27,6 +27,9 @@ type PodPatch struct {
 	Patch *podpatch.Patch
 	// Kind says what the patch is for.
 	Kind PatchKind
+	// ForUpdate tells that it begins an update, in place or by recreation: it is of the
+	// kind PatchUpdateInPlace, or has the hook asked to prepare the pod for the update.
+	ForUpdate bool
 }
 
 // PatchKind says what a patch of a pod is for.

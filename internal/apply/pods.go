@@ -133,7 +133,7 @@ func (p *Sync) PatchPods(ctx context.Context, patches []rollout.PodPatch, allow 
 		if p.Patched != nil {
 			p.Patched(&patches[i], err)
 		}
-		if p.Updated != nil && patches[i].Kind == rollout.PatchUpdateInPlace {
+		if p.Updated != nil && patches[i].ForUpdate {
 			p.Updated(patches[i].Pod, err)
 		}
 		return err

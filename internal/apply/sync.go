@@ -46,7 +46,7 @@ type Sync struct {
 	// reconcile. Where there are any, it is asked by a dry run whether it refuses the
 	// next one, before that takes the pod out of service.
 	Refusals rollout.Refusals
-	// Updated is called with the end of every update in place that was tried. May be nil.
+	// Updated is called with the end of every update that was tried, or its preparation. May be nil.
 	Updated func(pod *corev1.Pod, err error)
 	// Patched is called with the end of every patch of a pod that was tried. May be nil. It
 	// is called by several goroutines.

@@ -5,6 +5,7 @@ package podplan
 import (
 	"github.com/podwright/podwright/inplace/rollout"
 	"github.com/podwright/podwright/lifecycle"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // Delete deletes a pod as d says, whose Pod is filled in, or has its preDelete
@@ -15,6 +16,7 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 	if pod.Otherwise = p.InOtherwise(); pod.Otherwise && pod.Patch != nil {
 		return false
 	}
+	pod.ForUpdate = d.For == rollout.DeleteForUpdate && lifecycle.StateOf(pod.Pod) != lifecyclev1alpha1.StatePreparingDelete
 	now, held := lifecycle.BeginDelete(pod.Change(rollout.PatchPrepare), pod.Pod, p.Workload.Hooks, p.At)
 	if now {
 		pod.Deleted = true
@@ -30,6 +32,7 @@ func (p *Planner) Delete(pod *View, d rollout.PodDeletion) bool {
 // Undelete returns a pod to service that is being prepared for its deletion. It
 // returns false where the hooks do not allow that. (CS-15)
 func (p *Planner) Undelete(pod *View) bool {
+	pod.ForUpdate = false
 	if lifecycle.CancelDelete(pod.Change(rollout.PatchCancelDelete), pod.Pod, p.Workload.Hooks, p.At) {
 		return true
 	}

@@ -119,6 +119,7 @@ func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.Co
 	}
 	in, hooks := &p.Workload.InPlace, p.Workload.Hooks
 	patch := pod.Change(rollout.PatchPrepare)
+	pod.ForUpdate = !pod.PreparedUpdate()
 	if !in.KeepStateless || lifecycle.StateOf(pod.Pod) != "" || hooks != nil && lifecycle.HookedAny(hooks.InPlaceUpdate, pod.Pod) {
 		step, held := lifecycle.BeginUpdate(patch, pod.Pod, hooks, false, p.At)
 		if step != lifecycle.UpdateStart {
@@ -126,7 +127,7 @@ func (p *Planner) UpdateInPlace(pod *View, update *inplace.Update, to *appsv1.Co
 			return
 		}
 	}
-	pod.Kind = rollout.PatchUpdateInPlace
+	pod.Kind, pod.ForUpdate = rollout.PatchUpdateInPlace, true
 	if err := inplace.Begin(patch, pod.Pod, update, inplace.BeginOptions{Now: p.At, GracePeriodSeconds: in.GraceSeconds}); err != nil {
 		pod.Patch = nil // never: it is feasible
 		p.PodProblem(pod, err)

@@ -132,7 +132,7 @@ func (p *Planner) Finish(pod *View) {
 	if pod.Otherwise {
 		stage = &p.plan.Otherwise
 	}
-	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind})
+	stage.Patch = append(stage.Patch, rollout.PodPatch{Pod: pod.Pod, Patch: pod.Patch, Kind: pod.Kind, ForUpdate: pod.ForUpdate})
 }
 
 // Owner is the reference that says that the workload controls something.

@@ -23,6 +23,7 @@ type View struct {
 
 	Patch     *podpatch.Patch // nil: nothing to change yet
 	Kind      rollout.PatchKind
+	ForUpdate bool // the patch begins an update, or has the pod prepared for one
 	Deleted   bool // the plan deletes it
 	Otherwise bool // the patch belongs into Plan.Otherwise
 }

@@ -225,7 +225,7 @@ func (p *planner) begin(pod *pod) bool {
 		p.Wait(pod.Pod, &rollout.Reason{Rule: RuleUnreadable, Message: err.Error()})
 		return false
 	}
-	pod.Patch, pod.Kind = c.Patch, rollout.PatchUpdateInPlace
+	pod.Patch, pod.Kind, pod.ForUpdate = c.Patch, rollout.PatchUpdateInPlace, true
 	return true
 }
 

@@ -18,7 +18,9 @@ import (
 
 	"github.com/podwright/podwright/internal/fakecluster"
 	"github.com/podwright/podwright/internal/fakecluster/fixture"
+	"github.com/podwright/podwright/lifecycle"
 	"github.com/podwright/podwright/lifecycle/readiness"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 )
 
 // TestOnePodFails injects an error for one pod of five.
@@ -330,6 +332,37 @@ func TestBudgetDoesNotHoldPodsThatAreNotReady(t *testing.T) {
 			}
 		}
 	})
+}
+
+// CS-32: the budget is asked before a hook is, which takes the pod out of service. A
+// deletion for another reason than an update is not its business.
+func TestBudgetIsAskedBeforeHooks(t *testing.T) {
+	for _, test := range []struct {
+		name, strategy string
+		change         func(*cluster)
+		held           bool
+	}{
+		{"an update in place", "InPlaceIfPossible", func(c *cluster) { c.SetImage("nginx:2") }, true},
+		{"an update by recreation", "ReCreate", func(c *cluster) { c.SetImage("nginx:2") }, true},
+		{"scaling in", "ReCreate", func(c *cluster) { c.Edit(`{"spec":{"replicas":0}}`) }, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				c.options.Budget = &budget{}
+				c.restart()
+				c.create(2, `{"spec":{"updateStrategy":{"type":"`+test.strategy+`","maxUnavailable":2},"template":{"metadata":{"labels":{"app":"web","hold":"true"}}},"lifecycle":{
+					"inPlaceUpdate":{"labelsHandler":{"hold":"true"},"markPodNotReady":true},"preDelete":{"labelsHandler":{"hold":"true"},"markPodNotReady":true}}}}`)
+				c.Settle()
+				test.change(c)
+				c.MustReconcile()
+				for _, pod := range c.Pods() {
+					if held := lifecycle.StateOf(&pod) == lifecyclev1alpha1.StateNormal; held != test.held {
+						t.Errorf("pod %s is %s, want it held: %t", pod.Name, lifecycle.StateOf(&pod), test.held)
+					}
+				}
+			})
+		})
+	}
 }
 
 // CS-16: the event tells that scaleStrategy.maxUnavailable begins to hold pods

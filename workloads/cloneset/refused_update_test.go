@@ -4,6 +4,7 @@ package cloneset
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,38 @@ func TestRecreationIsRefused(t *testing.T) {
 		c.Settle()
 		if status := c.get().Status; status.UpdatedReadyReplicas != 4 || len(status.Conditions) != 0 {
 			t.Errorf("status %+v", status)
+		}
+	})
+}
+
+// TestPreparationIsRefused: CS-32. While the update of one pod and the preparation of
+// another one for its update are refused, the status tells the same about both all the time.
+func TestPreparationIsRefused(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		c.create(2, `{"spec":{"updateStrategy":{"type":"InPlaceIfPossible","maxUnavailable":2},"lifecycle":{"inPlaceUpdate":{"labelsHandler":{"hold":"true"}}}}}`)
+		c.Settle()
+		c.PatchPod(c.PodNames()[0], `{"metadata":{"labels":{"hold":"true"}}}`)
+		c.Settle()
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.User == fixture.ControllerUser && strings.HasPrefix(r.String(), "patch pods") {
+				return fixture.ErrQuota
+			}
+			return nil
+		})
+		c.SetImage("nginx:2")
+		written := 0
+		for range 1200 { // as often as events come
+			requests, _, _ := c.ReconcileOnce()
+			if slices.Contains(requests, "1 patch clonesets/status") {
+				written++
+			}
+			c.Sleep("1s")
+		}
+		if written != 1 {
+			t.Errorf("the status was written %d times, want once", written)
+		}
+		if conditions := c.get().Status.Conditions; len(conditions) != 1 || !strings.Contains(conditions[0].Message, c.PodNames()[0]) || !strings.Contains(conditions[0].Message, c.PodNames()[1]) {
+			t.Errorf("conditions %+v, want one that names both pods", conditions)
 		}
 	})
 }
