@@ -92,11 +92,9 @@ func Replace(p *podpatch.Patch, pod *corev1.Pod, name, image string, state *v1al
 // Underway says in words what an in-place update of a pod by its workload waits for, and
 // when it began: with the first write of it, the condition, which has no state yet or that
 // of an update before. Empty where none is under way. Of a pod whose records cannot be read
-// nobody knows: then none is.
+// nobody knows: then none is. Unlike Complete it does not take a pod that is in service for
+// one whose update is complete: a manager that read older data may have put it there.
 func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
-	if settled(pod) {
-		return "", time.Time{}
-	}
 	state, err := readState(pod)
 	if err != nil {
 		return "", time.Time{}
@@ -109,6 +107,10 @@ func Underway(pod *corev1.Pod) (waiting string, since time.Time) {
 	switch {
 	case err != nil:
 		return "", time.Time{}
+	case settled(pod) && state != nil:
+		if waiting, err = containersWaiting(pod, state); err != nil {
+			return "", time.Time{}
+		}
 	case complete && (condition == nil || condition.Status == corev1.ConditionTrue):
 		return "", time.Time{}
 	case complete:

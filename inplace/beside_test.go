@@ -179,6 +179,10 @@ func TestUnderway(t *testing.T) {
 			gate(pod, corev1.ConditionFalse)
 			pod.Spec.Containers[0].Image = "log:v2"
 		}, "container log: still runs image log:v1", began},
+		"in service, not complete": {func(pod *corev1.Pod) { // a manager that read older data put it there
+			gate(pod, corev1.ConditionTrue)
+			pod.Spec.Containers[0].Image = "log:v2"
+		}, "container log: still runs image log:v1", began},
 		"a closed gate and no state":  {func(pod *corev1.Pod) { gate(pod, corev1.ConditionFalse); pod.Annotations = nil }, closed, later},
 		"a state that cannot be read": {func(pod *corev1.Pod) { pod.Annotations[v1alpha1.StateAnnotation] = "{" }, "", time.Time{}},
 	} {
