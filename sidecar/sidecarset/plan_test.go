@@ -392,3 +392,22 @@ func TestRefused(t *testing.T) {
 		t.Error(plan)
 	}
 }
+
+// A pod whose update was refused, and that uses maxUnavailable up, is tried again: the
+// partition does not leave it behind those that wait for it. (SCS-15)
+func TestRefusedPodThatOthersWaitFor(t *testing.T) {
+	for strategy, want := range map[string]string{
+		"maxUnavailable: 1, partition: 1": "p0000",
+		"maxUnavailable: 2, partition: 1": "p0001",
+	} {
+		w := many(t, strategy, 2, 2, 2)
+		w.image("log", "log:v3")
+		w.down("p0000", "log") // as nobody knows, by the update before
+		s := w.snapshot()
+		s.Refused = rollout.Refusals{Until: noon.Add(-time.Second), Pods: map[types.UID]error{w.pods[0].UID: fmt.Errorf("no")}, Err: fmt.Errorf("refused")}
+		plan := NewPlan(s)
+		if got := strings.Join(updates(plan), " "); got != want {
+			t.Errorf("%s: updated %q, want %s:\n%s", strategy, got, want, plan)
+		}
+	}
+}

@@ -118,7 +118,7 @@ func (p *planner) workloadUpdates(pod *pod) *rollout.Reason {
 	return &rollout.Reason{Rule: RuleWorkloadUpdating, Message: "the workload updates the pod in place: " + waiting}
 }
 
-// order brings candidates into the order of their updates. (SCS-9, SCS-10)
+// order brings candidates into the order of their updates. (SCS-9, SCS-10, SCS-15)
 func (p *planner) order(candidates []*pod) []*pod {
 	byPod, pods := make(map[*corev1.Pod]*pod, len(candidates)), make([]*corev1.Pod, len(candidates))
 	for i, pod := range candidates {
@@ -132,8 +132,11 @@ func (p *planner) order(candidates []*pod) []*pod {
 		options.Scatter = scatterTerms(p.set.Spec.UpdateStrategy.ScatterStrategy, options.All)
 	}
 	sorted, _ := rollout.SortForUpdate(pods, options) // fails for a priority only
+	if r := &p.plan.Rollout; r.Unavailable < r.MaxUnavailable { // otherwise the others may wait for those that were refused
+		sorted = p.Refused.Last(sorted)
+	}
 	ordered := make([]*pod, len(sorted))
-	for i, pod := range p.Refused.Last(sorted) {
+	for i, pod := range sorted {
 		ordered[i] = byPod[pod]
 	}
 	return ordered

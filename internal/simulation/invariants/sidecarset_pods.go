@@ -173,16 +173,18 @@ func (j *sidecarSetJudge) available(pod *corev1.Pod) bool {
 const longestUpdate = 5 * time.Minute
 
 // workloadUpdates tells whether the workload of a pod updates it in place now, and has not
-// been at it for too long. (SCS-20)
+// been at it for too long. It begins with the condition, before there is a state. (SCS-20)
 func (j *sidecarSetJudge) workloadUpdates(pod *corev1.Pod, now time.Time) bool {
 	var state inplacev1alpha1.State
-	text := pod.Annotations[inplacev1alpha1.StateAnnotation]
-	if text == "" || json.Unmarshal([]byte(text), &state) != nil {
+	if text := pod.Annotations[inplacev1alpha1.StateAnnotation]; text != "" && json.Unmarshal([]byte(text), &state) != nil {
 		return false
 	}
-	underway := updating(pod) || inGrace(pod)
+	since, containers := state.UpdateTimestamp.Time, inGrace(pod)
 	for name := range state.LastContainerStatuses {
-		underway = underway || !took(pod, name)
+		containers = containers || !took(pod, name)
 	}
-	return underway && now.Sub(state.UpdateTimestamp.Time) < longestUpdate
+	if c := condition(pod, inplacev1alpha1.InPlaceUpdateReady); !containers && updating(pod) && c.LastTransitionTime.After(since) {
+		since = c.LastTransitionTime.Time
+	}
+	return (containers || updating(pod)) && now.Sub(since) < longestUpdate
 }
