@@ -109,7 +109,7 @@ type Selection struct {
 	Pods []*corev1.Pod
 	// Total is how many there should be.
 	Total int32
-	// Unprotected tells that the workloads want no pods, so that all may go. (PUB-13)
+	// Unprotected tells that the workloads want no pods, so that all may be disrupted. (PUB-13)
 	Unprotected bool
 }
 

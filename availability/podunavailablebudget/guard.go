@@ -42,7 +42,7 @@ type GuardOptions struct {
 type Guard struct {
 	options GuardOptions
 	locks   keyedLocks
-	last    apiwriter.Last[*v1alpha1.PodUnavailableBudget] // as it was written or read last, if the cache is behind
+	last    latest // as it was written or read last, if the cache is behind
 }
 
 var _ budget.Guard = (*Guard)(nil)
@@ -69,7 +69,7 @@ func (g *Guard) Allow(ctx context.Context, pod *corev1.Pod, operation v1alpha1.P
 }
 
 // AllowUpdate is Allow for an update, in place or by recreation. By this method a Guard is what
-// the field Budget of the options of CloneSets and StatefulSets takes.
+// the field Budget of the options of CloneSets, StatefulSets, DaemonSets and SidecarSets takes.
 func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	d, err := g.Allow(ctx, pod, v1alpha1.PubUpdateOperation)
 	return d.Allowed, err
@@ -136,11 +136,11 @@ func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool)
 	if err != nil {
 		return nil, err
 	}
-	last := g.last.Get(key)
+	last := g.last.get(key)
 	if cached != nil && last != nil {
 		order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, last.ResourceVersion)
 		if err != nil || order >= 0 {
-			g.last.Forget(key)
+			g.last.forget(key)
 			last = nil
 		}
 	}
@@ -155,9 +155,9 @@ func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool)
 	case err != nil:
 		return nil, err
 	case read == nil:
-		g.last.Forget(key)
+		g.last.forget(key)
 	default:
-		g.last.Set(key, read)
+		g.last.set(key, read, g.options.Clock.Now())
 	}
 	return read, nil
 }
@@ -172,6 +172,6 @@ func (g *Guard) book(ctx context.Context, b *v1alpha1.PodUnavailableBudget, stat
 	if err != nil {
 		return err
 	}
-	g.last.Set(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, written)
+	g.last.set(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, written, g.options.Clock.Now())
 	return nil
 }

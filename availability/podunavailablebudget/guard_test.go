@@ -104,6 +104,35 @@ func TestStaleGuard(t *testing.T) {
 	})
 }
 
+// What a Guard remembers of budgets that are gone, and that nobody asks about again, has an end.
+func TestGuardForgets(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		g := c.guard()
+		book := func(pod string) {
+			t.Helper()
+			if d, err := g.Allow(t.Context(), c.livePod(pod), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
+				t.Fatalf("%+v, %v", d, err)
+			}
+		}
+		book("a")
+		c.Must(c.budgets.PodUnavailableBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		c.Sleep("1s")
+		if len(g.last.byKey) != 1 {
+			t.Fatalf("remembers %v: the test has nothing to show", g.last.byKey)
+		}
+		c.createBudget(newBudget("other", "1"))
+		c.Sleep(latestKept.String())
+		for _, pod := range []string{"a", "b"} {
+			c.PatchPod(pod, `{"metadata":{"annotations":{"kruise.io/related-pub":"other"}}}`)
+		}
+		c.Sleep("1s")
+		book("b")
+		if g.last.get(types.NamespacedName{Namespace: "default", Name: "web"}) != nil || len(g.last.byKey) != 1 {
+			t.Errorf("remembers %v", g.last.byKey)
+		}
+	})
+}
+
 // snapshotOfBudgets is a cache that no longer follows.
 func (c *cluster) snapshotOfBudgets() client.PodUnavailableBudgetLister {
 	c.T.Helper()

@@ -21,7 +21,7 @@ type Plan struct {
 	Link []*corev1.Pod
 	// Status is the status to write; nil where it stands already.
 	Status *v1alpha1.PodUnavailableBudgetStatus
-	// NotDeleted are pods that were let go and have not gone in time. (PUB-17)
+	// NotDeleted are pods whose deletion was allowed, and which were not deleted in time. (PUB-17)
 	NotDeleted []*corev1.Pod
 
 	// NoPods tells that the budget has no pods.
