@@ -95,9 +95,11 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 	defer unlock()
 	pauses := pauses
 	for attempt := 1; ; attempt++ {
-		d, err := g.try(ctx, key, pod, budget.Request{Operation: operation, DryRun: dryRun}, attempt > 1)
-		if err == nil {
+		d, protected, err := g.try(ctx, key, pod, budget.Request{Operation: operation, DryRun: dryRun}, attempt > 1)
+		if err == nil && protected {
 			g.options.Metrics.Decided(key.Namespace, key.Name, operation, d.Allowed, g.options.Clock.Since(start))
+		}
+		if err == nil {
 			return d, nil
 		}
 		if !apierrors.IsConflict(err) || attempt == attempts {
@@ -112,21 +114,22 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 }
 
 // try decides on the newest state of the budget that is known, or on what the API server has, and
-// books. It fails with a conflict where the budget has changed meanwhile.
-func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (budget.Decision, error) {
+// books. It fails with a conflict where the budget has changed meanwhile. Where there is no such budget, the pod is
+// not protected.
+func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (d budget.Decision, protected bool, err error) {
 	b, err := g.budget(ctx, key, live)
 	if err != nil {
-		return budget.Decision{}, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
+		return d, false, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
 	request.Now = g.options.Clock.Now()
-	d := budget.Decide(b, pod, request)
+	d = budget.Decide(b, pod, request)
 	if d.Status == nil || budget.Equal(d.Status, &b.Status) {
-		return d, nil
+		return d, b != nil, nil
 	}
 	if err := g.book(ctx, b, d.Status); err != nil {
-		return budget.Decision{}, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
+		return budget.Decision{}, true, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
 	}
-	return d, nil
+	return d, true, nil
 }
 
 // budget returns the newest state of a budget that is known, or asks the API server: where the

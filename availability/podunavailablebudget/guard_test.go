@@ -5,6 +5,7 @@ package podunavailablebudget
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +84,32 @@ func TestGuard(t *testing.T) {
 		ask("of a budget that is gone: perhaps the cache is behind", "c", v1alpha1.PubUpdateOperation, true, "1 get podunavailablebudgets")
 		c.PatchPod("c", `{"metadata":{"annotations":{"kruise.io/related-pub":null}}}`)
 		ask("of no budget", "c", v1alpha1.PubUpdateOperation, true)
+	})
+}
+
+// asked notes the answers that are measured.
+type asked []string
+
+func (a *asked) Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration) {
+	*a = append(*a, fmt.Sprintf("%s/%s %s %t after %s", namespace, budget, operation, allowed, took))
+}
+
+// Measured are the answers about pods of budgets that are there: whoever makes pods can name others without end.
+func TestMeasuredDecisions(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		g, got := c.guard(), &asked{}
+		g.options.Metrics = got
+		for _, name := range []string{"web", "gone", ""} {
+			for _, pod := range []string{"a", "b"} {
+				c.PatchPod(pod, `{"metadata":{"annotations":{"kruise.io/related-pub":"`+name+`"}}}`)
+				if _, err := g.Allow(t.Context(), c.livePod(pod), v1alpha1.PubDeleteOperation); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if diff := cmp.Diff(asked{"default/web DELETE true after 0s", "default/web DELETE false after 0s"}, *got); diff != "" {
+			t.Errorf("(-want +got) %s", diff)
+		}
 	})
 }
 

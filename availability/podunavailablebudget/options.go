@@ -34,7 +34,7 @@ type BudgetMetrics interface {
 // several goroutines.
 type DecisionMetrics interface {
 	// Decided is called with every answer about a pod that a budget protects, and how long it
-	// took. Errors are left out.
+	// took. Errors are left out, and so are pods that name a budget which is not there.
 	Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration)
 }
 

@@ -32,7 +32,8 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := podunavailablebudget.Options{
 				Kubernetes: p.Kubernetes, Availability: p.Availability, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
-				Budgets: p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
+				BudgetMetrics: budgetMetrics,
+				Budgets:       p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
 				StatefulSets: p.caches.builtInStatefulSets(), ReplicationControllers: p.caches.replicationControllers(),
 			}
 			const without = "PodUnavailableBudgets do not know these workloads until the next start, because the CRD is not installed"
@@ -62,7 +63,7 @@ func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 		return nil, err
 	}
 	return podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
-		Availability: p.Availability, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()),
+		Availability: p.Availability, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()), Metrics: budgetMetrics,
 	})
 }
 
@@ -80,7 +81,7 @@ func newBudgets(config *rest.Config) (*budgets, error) {
 	}
 	informer := availabilityclient.NewPodUnavailableBudgetInformer(client, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	guard, err := podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
-		Availability: client, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()),
+		Availability: client, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()), Metrics: budgetMetrics,
 	})
 	return &budgets{client, informer, guard}, err
 }
@@ -90,6 +91,13 @@ func (b *budgets) run(ctx context.Context, core kubernetes.Interface) error {
 	resources := discovery.ToDiscoveryInterfaceWithContext(core.Discovery())
 	if err := crds.Await(ctx, resources, podUnavailableBudgetsResource, lookAgain, nil); err != nil {
 		return nil // the manager ends
+	}
+	if _, err := b.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
+		if key, err := cache.DeletionHandlingObjectToName(object); err == nil {
+			budgetMetrics.Gone(key.Namespace, key.Name)
+		}
+	}}); err != nil {
+		return err
 	}
 	b.informer.RunWithContext(ctx)
 	return nil
