@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -38,6 +39,20 @@ type DecisionMetrics interface {
 	Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration)
 }
 
+// MirrorPolicy says what becomes of the PodDisruptionBudgets that show budgets to autoscalers. (PUB-30)
+type MirrorPolicy string
+
+const (
+	// MirrorNone leaves PodDisruptionBudgets alone: none is read or written.
+	MirrorNone MirrorPolicy = ""
+	// MirrorAnnotated keeps one for each budget that asks for it with
+	// v1alpha1.PodDisruptionBudgetAnnotation.
+	MirrorAnnotated MirrorPolicy = "Annotated"
+	// MirrorRemove deletes those that were made. It is for the time before MirrorNone, with
+	// which nobody would keep them up to date.
+	MirrorRemove MirrorPolicy = "Remove"
+)
+
 // Options says what a Controller or a Reconciler works with. Kubernetes and Availability are
 // required; every other field has a useful zero value.
 type Options struct {
@@ -54,6 +69,9 @@ type Options struct {
 	// them, and a targetRef of another kind is reported as a failure. (PUB-23)
 	Scales Scales
 
+	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.
+	Mirror MirrorPolicy
+
 	// Namespace restricts the informers that the controller makes itself. Default: all
 	// namespaces.
 	Namespace string
@@ -62,6 +80,8 @@ type Options struct {
 	Budgets, Pods                                                  cache.SharedIndexInformer
 	Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer
 	CloneSets, AdvancedStatefulSets                                cache.SharedIndexInformer
+	// PodDisruptionBudgets is read unless Mirror is MirrorNone.
+	PodDisruptionBudgets cache.SharedIndexInformer
 
 	// Recorder receives events about budgets and their pods. Default nil: no events.
 	Recorder record.EventRecorder
@@ -85,6 +105,8 @@ type Options struct {
 
 func (o *Options) validate() error {
 	return controller.Check("podunavailablebudget").Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
+		That(o.Mirror == MirrorNone || o.Mirror == MirrorAnnotated || o.Mirror == MirrorRemove,
+			fmt.Sprintf("Options.Mirror is %q: want %q, %q or %q", o.Mirror, MirrorNone, MirrorAnnotated, MirrorRemove)).
 		Workers(o.Workers, "budgets", 3).Err()
 }
 

@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -34,6 +35,14 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	}
 	if o.Workloads != nil || o.AdvancedStatefulSets != nil {
 		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "statefulsets", "list watch"))
+	}
+	if o.Mirror != MirrorNone {
+		rules = append(rules,
+			// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a
+			// PodDisruptionBudget block the deletion of its owner.
+			manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets/finalizers", "update"),
+			// get finds out what became of a write without an answer.
+			manifests.Rule(policyv1.GroupName, string(ResourcePodDisruptionBudgets), "get list watch create patch delete"))
 	}
 	if o.Recorder != nil {
 		rules = append(rules, manifests.Events())

@@ -66,7 +66,12 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 	if err != nil {
 		return nil, fmt.Errorf("scale: %w", err)
 	}
-	return newWorkload(kind.GroupKind(), object, &wants.Spec.Replicas), nil
+	var selector *metav1.LabelSelector
+	if wants.Status.Selector != "" {
+		// One that cannot be read is as good as none: budgets do without, and only their mirror needs it.
+		selector, _ = metav1.ParseToLabelSelector(wants.Status.Selector)
+	}
+	return newWorkload(kind.GroupKind(), object, &wants.Spec.Replicas, selector), nil
 }
 
 // foreignLook is how often a workload without an informer is looked at, while a budget needs

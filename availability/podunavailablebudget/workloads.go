@@ -39,24 +39,24 @@ var resourceOf = map[schema.GroupKind]Resource{
 func workloadOf(object any) *budget.Workload {
 	switch w := object.(type) {
 	case *appsv1.Deployment:
-		return newWorkload(deployments, w, w.Spec.Replicas)
+		return newWorkload(deployments, w, w.Spec.Replicas, w.Spec.Selector)
 	case *appsv1.ReplicaSet:
-		return newWorkload(replicaSets, w, w.Spec.Replicas)
+		return newWorkload(replicaSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *appsv1.StatefulSet:
-		return newWorkload(statefulSets, w, w.Spec.Replicas)
+		return newWorkload(statefulSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *corev1.ReplicationController:
-		return newWorkload(replicationControllers, w, w.Spec.Replicas)
+		return newWorkload(replicationControllers, w, w.Spec.Replicas, &metav1.LabelSelector{MatchLabels: w.Spec.Selector})
 	case *workloadsv1alpha1.CloneSet:
-		return newWorkload(cloneSets, w, w.Spec.Replicas)
+		return newWorkload(cloneSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *workloadsv1beta1.StatefulSet:
-		return newWorkload(advancedStatefulSets, w, w.Spec.Replicas)
+		return newWorkload(advancedStatefulSets, w, w.Spec.Replicas, w.Spec.Selector)
 	}
 	return nil
 }
 
-func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32) *budget.Workload {
+func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32, selector *metav1.LabelSelector) *budget.Workload {
 	return &budget.Workload{
-		GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas,
+		GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas, Selector: selector,
 		Deleting: object.GetDeletionTimestamp() != nil, Controller: metav1.GetControllerOfNoCopy(object),
 	}
 }
