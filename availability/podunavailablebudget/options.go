@@ -53,6 +53,15 @@ const (
 	MirrorRemove MirrorPolicy = "Remove"
 )
 
+// CheckMirrorPolicy returns an error for what is none of the constants.
+func CheckMirrorPolicy(policy MirrorPolicy) error {
+	switch policy {
+	case MirrorNone, MirrorAnnotated, MirrorRemove:
+		return nil
+	}
+	return fmt.Errorf("%q: want %q, %q or none", policy, MirrorAnnotated, MirrorRemove)
+}
+
 // Options says what a Controller or a Reconciler works with. Kubernetes and Availability are
 // required; every other field has a useful zero value.
 type Options struct {
@@ -105,8 +114,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	return controller.Check("podunavailablebudget").Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
-		That(o.Mirror == MirrorNone || o.Mirror == MirrorAnnotated || o.Mirror == MirrorRemove,
-			fmt.Sprintf("Options.Mirror is %q: want %q, %q or %q", o.Mirror, MirrorNone, MirrorAnnotated, MirrorRemove)).
+		That(CheckMirrorPolicy(o.Mirror) == nil, fmt.Sprintf("Options.Mirror is %v", CheckMirrorPolicy(o.Mirror))).
 		Workers(o.Workers, "budgets", 3).Err()
 }
 

@@ -26,15 +26,26 @@ var podUnavailableBudgetsResource = v1alpha1.SchemeGroupVersion.WithResource("po
 
 func podUnavailableBudgets(f *pflag.FlagSet) kind {
 	workers := f.Int("podunavailablebudget-workers", 3, "PodUnavailableBudgets reconciled at the same time")
+	mirror := podunavailablebudget.MirrorNone
+	f.Func("podunavailablebudget-mirror",
+		"show PodUnavailableBudgets to autoscalers by PodDisruptionBudgets: Annotated those that ask for it with the annotation "+
+			v1alpha1.PodDisruptionBudgetAnnotation+"=true; Remove deletes what that has created, and is to come before none; default none",
+		func(value string) error {
+			mirror = podunavailablebudget.MirrorPolicy(value)
+			return podunavailablebudget.CheckMirrorPolicy(mirror)
+		})
 	return kind{
 		name: v1alpha1.PubEventSource, gate: features.PodUnavailableBudgetDeleteGate, orGate: features.PodUnavailableBudgetUpdateGate,
 		resource: podUnavailableBudgetsResource,
 		compose: func(ctx context.Context, p *parts) (_ controllers.Composed, err error) {
 			o := podunavailablebudget.Options{
 				Kubernetes: p.Kubernetes, Availability: p.Availability, Namespace: p.namespace, Recorder: p.Recorder, Metrics: reconciles, Workers: *workers,
-				BudgetMetrics: budgetMetrics,
-				Budgets:       p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
+				BudgetMetrics: budgetMetrics, Mirror: mirror,
+				Budgets: p.caches.podUnavailableBudgets(), Pods: p.caches.pods(), Deployments: p.caches.deployments(), ReplicaSets: p.caches.replicaSets(),
 				StatefulSets: p.caches.builtInStatefulSets(), ReplicationControllers: p.caches.replicationControllers(),
+			}
+			if mirror != podunavailablebudget.MirrorNone {
+				o.PodDisruptionBudgets = p.caches.podDisruptionBudgets()
 			}
 			const without = "PodUnavailableBudgets do not know these workloads until the next start, because the CRD is not installed"
 			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
