@@ -13,8 +13,8 @@ import (
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
 // none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. What Options.Scales asks is not among them, since
-// nobody knows of which kinds. Every call returns new rules.
+// events counts where there is a Recorder. What Options.Scales asks is not among them: for those of
+// NewScales that is what ScaleRules returns. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. A Role is enough where

@@ -4,6 +4,7 @@ package podunavailablebudget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -103,6 +104,9 @@ func (f *finder) target(ctx context.Context, ref *v1alpha1.TargetReference) erro
 		}
 		f.foreign = true
 		w, err = f.scales.workload(ctx, f.namespace, gv.WithKind(ref.Kind), ref.Name, "")
+		if errors.Is(err, ErrNotRead) {
+			return fmt.Errorf("nothing reads the kind %s that targetRef names: allow Options.Scales to", kind)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", kind, ref.Name, err)
@@ -126,8 +130,11 @@ func (f *finder) above(ctx context.Context, pod *corev1.Pod, selected bool) erro
 		kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
 		w, known, err := f.reader.Workload(f.namespace, kind, ref.Name)
 		if !known && err == nil && selected && f.scales != nil {
-			f.foreign = true
 			w, err = f.scales.workload(ctx, f.namespace, gv.WithKind(ref.Kind), ref.Name, ref.UID)
+			if errors.Is(err, ErrNotRead) {
+				return nil
+			}
+			f.foreign = true
 		}
 		if err != nil {
 			return fmt.Errorf("read %s %s: %w", kind, ref.Name, err)

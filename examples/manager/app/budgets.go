@@ -7,11 +7,17 @@ import (
 	"fmt"
 
 	"github.com/spf13/pflag"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	availabilityclient "github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/availability/podunavailablebudget"
@@ -34,6 +40,8 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 			mirror = podunavailablebudget.MirrorPolicy(value)
 			return podunavailablebudget.CheckMirrorPolicy(mirror)
 		})
+	scalable := f.StringSlice("podunavailablebudget-crds", nil,
+		"CRDs with a scale subresource whose objects control pods that PodUnavailableBudgets protect, beside the kinds that are known: like rollouts.argoproj.io; the manager may get these objects and their scale")
 	return kind{
 		name: v1alpha1.PubEventSource, gate: features.PodUnavailableBudgetDeleteGate, orGate: features.PodUnavailableBudgetUpdateGate,
 		resource: podUnavailableBudgetsResource,
@@ -51,8 +59,19 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 			if o.CloneSets, err = p.served(ctx, cloneSetsResource, p.caches.cloneSets, without); err != nil {
 				return controllers.Composed{}, err
 			}
-			o.AdvancedStatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without)
-			return controllers.Of(o, podunavailablebudget.New, podunavailablebudget.Rules), err
+			if o.AdvancedStatefulSets, err = p.served(ctx, statefulSetsResource, p.caches.statefulSets, without); err != nil {
+				return controllers.Composed{}, err
+			}
+			var others []schema.GroupResource
+			for _, name := range *scalable {
+				others = append(others, schema.ParseGroupResource(name))
+			}
+			if o.Scales, err = scales(p.Config, others); err != nil {
+				return controllers.Composed{}, err
+			}
+			return controllers.Of(o, podunavailablebudget.New, func(o podunavailablebudget.Options) []rbacv1.PolicyRule {
+				return append(podunavailablebudget.Rules(o), podunavailablebudget.ScaleRules(others...)...)
+			}), nil
 		},
 		webhook: func(a *admissions) webhook {
 			return &podunavailablebudget.Webhook{
@@ -61,6 +80,34 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 			}
 		},
 	}
+}
+
+// scales returns what reads workloads of further kinds, nil for none. It looks for these kinds when it is asked about one.
+func scales(config *rest.Config, resources []schema.GroupResource) (podunavailablebudget.Scales, error) {
+	if len(resources) == 0 {
+		return nil, nil
+	}
+	http, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(config, http)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := metadata.NewForConfigAndClient(config, http)
+	if err != nil {
+		return nil, err
+	}
+	served, err := discovery.NewDiscoveryClientForConfigAndClient(config, http)
+	if err != nil {
+		return nil, err
+	}
+	found, err := scale.NewForConfig(config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(served))
+	if err != nil {
+		return nil, err
+	}
+	return podunavailablebudget.NewScales(mapper, found, objects, resources...), nil
 }
 
 // budget returns what is asked before an update takes a pod out of service; nil where the gate is off or
