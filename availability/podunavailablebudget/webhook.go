@@ -56,8 +56,8 @@ type Webhook struct {
 	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets where that
 	// is denied. Required where Deletions is set.
 	Kubernetes kubernetes.Interface
-	// Pods reads a cache of these pods, which may be behind, so that an eviction costs one
-	// request. Default nil: it costs two.
+	// Pods reads a cache of these pods, which may be behind, and may still be empty, so that an
+	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two.
 	Pods corev1listers.PodLister
 	// Availability reads the other budgets of a namespace. Nil: a budget is judged as if
 	// there were no others.

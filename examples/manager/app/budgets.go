@@ -5,13 +5,16 @@ package app
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/spf13/pflag"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/scale"
@@ -76,7 +79,7 @@ func podUnavailableBudgets(f *pflag.FlagSet) kind {
 		webhook: func(a *admissions) webhook {
 			return &podunavailablebudget.Webhook{
 				Deletions: a.gates.Enabled(features.PodUnavailableBudgetDeleteGate), Updates: a.gates.Enabled(features.PodUnavailableBudgetUpdateGate),
-				Guard: a.budgets.guard, Kubernetes: a.Interface, Availability: a.budgets.client,
+				Guard: a.budgets.guard, Kubernetes: a.Interface, Availability: a.budgets.client, Pods: a.budgets.podLister(),
 			}
 		},
 	}
@@ -125,14 +128,16 @@ func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 	})
 }
 
-// budgets are what the webhooks of every replica know of PodUnavailableBudgets. What their cache lacks, they ask for.
+// budgets are what the webhooks of every replica know of PodUnavailableBudgets, and of pods that are evicted: a few hundred
+// bytes of each, so that an answer takes one request to the API server at most. What their caches lack, they ask for.
 type budgets struct {
 	client   availabilityclient.Interface
 	informer cache.SharedIndexInformer
+	pods     cache.SharedIndexInformer // nil where nobody judges evictions
 	guard    *podunavailablebudget.Guard
 }
 
-func newBudgets(config *rest.Config) (*budgets, error) {
+func newBudgets(config *rest.Config, core kubernetes.Interface, gates featuregate.FeatureGate) (*budgets, error) {
 	client, err := availabilityclient.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -141,10 +146,22 @@ func newBudgets(config *rest.Config) (*budgets, error) {
 	guard, err := podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
 		Availability: client, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()), Metrics: budgetMetrics,
 	})
-	return &budgets{client, informer, guard}, err
+	if err != nil || !gates.Enabled(features.PodUnavailableBudgetDeleteGate) {
+		return &budgets{client: client, informer: informer, guard: guard}, err
+	}
+	pods := coreinformers.NewPodInformer(core, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	return &budgets{client, informer, pods, guard}, pods.SetTransform(podunavailablebudget.TrimPod)
 }
 
-// run fills the cache as soon as PodUnavailableBudgets are served, until the context is done.
+// podLister reads the cache of pods; nil where there is none.
+func (b *budgets) podLister() corelisters.PodLister {
+	if b.pods == nil {
+		return nil
+	}
+	return corelisters.NewPodLister(b.pods.GetIndexer())
+}
+
+// run fills the caches as soon as PodUnavailableBudgets are served, until the context is done.
 func (b *budgets) run(ctx context.Context, core kubernetes.Interface) error {
 	resources := discovery.ToDiscoveryInterfaceWithContext(core.Discovery())
 	if err := crds.Await(ctx, resources, podUnavailableBudgetsResource, lookAgain, nil); err != nil {
@@ -157,7 +174,12 @@ func (b *budgets) run(ctx context.Context, core kubernetes.Interface) error {
 	}}); err != nil {
 		return err
 	}
-	b.informer.RunWithContext(ctx)
+	var running sync.WaitGroup
+	if b.pods != nil {
+		running.Go(func() { b.pods.RunWithContext(ctx) })
+	}
+	running.Go(func() { b.informer.RunWithContext(ctx) })
+	running.Wait()
 	return nil
 }
 
