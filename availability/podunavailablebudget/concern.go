@@ -63,7 +63,11 @@ func (o *Options) disruptionBudgetChanged(before, after *policyv1.PodDisruptionB
 			return // the index is there since New
 		}
 		for _, pod := range pods {
-			if selector.Matches(labels.Set(pod.Labels)) {
+			switch name := relatedTo(pod); {
+			case !selector.Matches(labels.Set(pod.Labels)):
+			case name != "": // another one could not have a mirror of this pod
+				enqueue(types.NamespacedName{Namespace: pod.Namespace, Name: name})
+			default:
 				o.enqueueOf(pod, enqueue)
 			}
 		}
