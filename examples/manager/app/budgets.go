@@ -133,11 +133,13 @@ func (p *parts) budget(ctx context.Context) (workloads.Budget, error) {
 type budgets struct {
 	client   availabilityclient.Interface
 	informer cache.SharedIndexInformer
-	pods     cache.SharedIndexInformer // nil where nobody judges evictions
+	pods     cache.SharedIndexInformer // nil where evictions are not judged, and where the manager works in one namespace
 	guard    *podunavailablebudget.Guard
 }
 
-func newBudgets(config *rest.Config, core kubernetes.Interface, gates featuregate.FeatureGate) (*budgets, error) {
+// newBudgets returns caches that are empty. One of pods takes the right to list those of all namespaces, since webhooks are
+// asked about all: who works in one namespace has none, and asks for the pods that are evicted one by one.
+func newBudgets(config *rest.Config, core kubernetes.Interface, gates featuregate.FeatureGate, namespace string) (*budgets, error) {
 	client, err := availabilityclient.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -146,7 +148,7 @@ func newBudgets(config *rest.Config, core kubernetes.Interface, gates featuregat
 	guard, err := podunavailablebudget.NewGuard(podunavailablebudget.GuardOptions{
 		Availability: client, Budgets: availabilityclient.NewPodUnavailableBudgetLister(informer.GetIndexer()), Metrics: budgetMetrics,
 	})
-	if err != nil || !gates.Enabled(features.PodUnavailableBudgetDeleteGate) {
+	if err != nil || namespace != "" || !gates.Enabled(features.PodUnavailableBudgetDeleteGate) {
 		return &budgets{client: client, informer: informer, guard: guard}, err
 	}
 	pods := coreinformers.NewPodInformer(core, "", 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})

@@ -77,7 +77,7 @@ func TestRequestsOfADecision(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBudgets(config, core, gates)
+		b, err := newBudgets(config, core, gates, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -281,7 +281,7 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	if err != nil {
 		return err
 	}
-	if m.budgets, err = newBudgets(config, core, m.gates); err != nil {
+	if m.budgets, err = newBudgets(config, core, m.gates, m.config.Namespace); err != nil {
 		return err
 	}
 	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)
