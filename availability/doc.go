@@ -4,6 +4,6 @@
 // what keeps pods and their workloads available.
 //
 // The kinds themselves are in v1alpha1, their typed client in client. Package
-// podunavailablebudget keeps PodUnavailableBudgets. Package budget computes how many pods a
-// PodUnavailableBudget lets go, and deletion protects objects from being deleted at all.
+// podunavailablebudget keeps PodUnavailableBudgets. Package budget computes how many pods of a
+// PodUnavailableBudget may be disrupted, and deletion protects objects from being deleted at all.
 package availability

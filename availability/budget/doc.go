@@ -18,10 +18,10 @@
 //
 //   - Nothing is allowed before the first status of a budget is written. OpenKruise allows
 //     everything until then.
-//   - Records are about pods, not names: a new pod of a name is protected although the one
-//     before was let go.
-//   - Pods that are marked for deletion let no more others go than there would be without
-//     them.
+//   - Records are about pods, not names: a new pod of a name is protected although the
+//     deletion of the one before was allowed.
+//   - Pods that are marked for deletion allow no more disruptions of others than there would be
+//     without them.
 //   - ReplicaSets belong to whatever controls them, a Rollout as well as a Deployment.
 //   - What is scaled to 0, or is being deleted, protects nothing, with minAvailable as a number
 //     too: otherwise its pods could never go.

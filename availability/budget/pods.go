@@ -37,10 +37,11 @@ func heldOut(pod *corev1.Pod) bool {
 	return false
 }
 
-// marked tells whether a pod is marked for deletion, and its workload will delete it.
-// (PUB-9)
+// marked tells whether a pod is marked for deletion, whatever the value of the label, so that
+// its workload will delete it. (PUB-13)
 func marked(pod *corev1.Pod) bool {
-	return pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] == "true"
+	_, marked := pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel]
+	return marked
 }
 
 // waiting says why the containers of a pod do not run yet what its spec says; empty where they

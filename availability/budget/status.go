@@ -13,7 +13,8 @@ import (
 	"github.com/podwright/podwright/availability/v1alpha1"
 )
 
-// How long a pod that was let go is counted as gone although it is still there. (PUB-17)
+// How long a pod whose deletion or update was allowed counts as unavailable although nothing has
+// happened yet. (PUB-17)
 const (
 	DisruptedFor   = 20 * time.Second
 	UnavailableFor = 10 * time.Second
@@ -23,7 +24,7 @@ const (
 type Result struct {
 	// Status is the status that the budget should have.
 	Status v1alpha1.PodUnavailableBudgetStatus
-	// NotDeleted are pods that were let go and have not gone in time. (PUB-17)
+	// NotDeleted are pods whose deletion was allowed, and which were not deleted in time. (PUB-17)
 	NotDeleted []*corev1.Pod
 	// Unavailable are the pods that are not available, and why, in the order in which
 	// they were given.
@@ -69,9 +70,9 @@ func Compute(b *v1alpha1.PodUnavailableBudget, s Selection, now time.Time) (*Res
 	return r, nil
 }
 
-// allowed is how many pods may go that are not marked for deletion. Those that are marked
+// allowed is how many pods may be disrupted that are not marked for deletion. Those that are marked
 // stand in for pods that are missing, and for no others: otherwise the pods that replace them
-// would let others go as well. (PUB-13)
+// would allow others to be disrupted as well. (PUB-13)
 func allowed(unmarked, available, total, desired int32) int32 {
 	return max(min(available, max(unmarked, total))-desired, 0)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
 	inplacev1alpha1 "github.com/podwright/podwright/inplace/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 )
 
@@ -51,6 +52,7 @@ func TestNumbers(t *testing.T) {
 		{"PUB-13: less than desired", 10, newBudget(), newPods(3), "3 available, 9 desired, 0 allowed"},
 		{"PUB-13: one marked, nothing replaces it yet", 3, newBudget(), append(newPods(2), newPod("m", marked)), "3 available, 2 desired, 1 allowed"},
 		{"PUB-13: one marked, and replaced", 3, newBudget(), append(newPods(3), newPod("m", marked)), "4 available, 2 desired, 1 allowed"},
+		{"PUB-13: marked by a label without a value, and replaced", 3, newBudget(), append(newPods(3), newPod("m", label(lifecyclev1alpha1.SpecifiedDeleteLabel, ""))), "4 available, 2 desired, 1 allowed"},
 		{"PUB-13: all marked", 3, newBudget(), newPods(3, marked), "3 available, 2 desired, 1 allowed"},
 		{"PUB-13: all marked, and replaced", 3, newBudget(minAvailable("3")), append(newPods(3), newPod("m", marked)), "4 available, 3 desired, 0 allowed"},
 		{"PUB-13: marked, and more than the total otherwise", 3, newBudget(), append(newPods(4), newPod("m", marked)), "5 available, 2 desired, 2 allowed"},

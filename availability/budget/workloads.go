@@ -26,6 +26,8 @@ type Workload struct {
 	Deleting bool
 	// Controller is what controls it; nil for nothing.
 	Controller *metav1.OwnerReference
+	// Selector selects its pods; nil where nobody knows. Only a mirror reads it. (PUB-30)
+	Selector *metav1.LabelSelector
 }
 
 // Wants is how many pods the workload wants, at least 0.
@@ -109,7 +111,9 @@ type Selection struct {
 	Pods []*corev1.Pod
 	// Total is how many there should be.
 	Total int32
-	// Unprotected tells that the workloads want no pods, so that all may go. (PUB-13)
+	// Selector is that of the budget, or of the workload that it names; nil where nobody knows.
+	Selector *metav1.LabelSelector
+	// Unprotected tells that the workloads want no pods, so that all may be disrupted. (PUB-13)
 	Unprotected bool
 }
 
@@ -127,7 +131,7 @@ func selectByTarget(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 	if target == nil || target.Wants() == 0 {
 		return Selection{Unprotected: true}
 	}
-	s := Selection{Total: target.Wants()}
+	s := Selection{Total: target.Wants(), Selector: target.Selector}
 	for _, pod := range pods {
 		if Active(pod) && workloads.comesFrom(pod, target) {
 			s.Pods = append(s.Pods, pod)
@@ -141,6 +145,7 @@ func selectByLabels(b *v1alpha1.PodUnavailableBudget, pods []*corev1.Pod, worklo
 	if err != nil {
 		return s, err
 	}
+	s.Selector = b.Spec.Selector
 	counted, total := map[types.UID]bool{}, int64(0)
 	for _, pod := range pods {
 		if !Active(pod) || !selector.Matches(labels.Set(pod.Labels)) {

@@ -27,20 +27,21 @@ func newWriter(o *Options) *apply.Writer {
 type applier struct {
 	*Reconciler
 	*apply.Sync
-	budget *v1alpha1.PodUnavailableBudget
-	plan   *Plan
+	snapshot *Snapshot
+	budget   *v1alpha1.PodUnavailableBudget
+	plan     *Plan
 }
 
 // apply does what the plan says. One pod's failure does not stop the others; all
 // errors are collected, so that the reconcile is repeated.
 func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
-	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Budget), budget: s.Budget, plan: plan}
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Budget), snapshot: s, budget: s.Budget, plan: plan}
 	a.recordStates()
 	if plan.Problem != nil {
 		return 0, plan.Problem
 	}
 	r.options.BudgetMetrics.Counted(a.Key.Namespace, a.Key.Name, plan.Computed)
-	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx))
+	err = errors.Join(apply.Each(ctx, plan.Link, a.link), a.status(ctx), a.mirror(ctx))
 	return plan.RequeueAfter, apply.WorthRetrying(err)
 }
 
@@ -81,5 +82,8 @@ func (a *applier) recordStates() {
 	}
 	if a.Begins(v1alpha1.CalculateExpectedPodCountFailedEvent, a.plan.Problem != nil) {
 		a.Event(corev1.EventTypeWarning, v1alpha1.CalculateExpectedPodCountFailedEvent, v1alpha1.CalculateExpectedPodCountFailedFormat, a.plan.Problem)
+	}
+	if a.plan.Problem == nil && a.Begins(ReasonNotMirrored, a.plan.Unmirrored != "") {
+		a.Event(corev1.EventTypeWarning, ReasonNotMirrored, "No PodDisruptionBudget shows it: %s", a.plan.Unmirrored)
 	}
 }

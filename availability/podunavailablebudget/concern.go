@@ -4,7 +4,10 @@ package podunavailablebudget
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,8 +24,52 @@ func (o *Options) enqueueOf(pod *corev1.Pod, enqueue controller.Enqueue) {
 	}
 	above := o.above(pod)
 	for _, b := range budgets {
-		if b.Name == relatedTo(pod) || budget.Matches(b, pod, nil) || targetsAny(b, above) {
+		if b.Name == relatedTo(pod) || budget.Matches(b, pod, nil) || targetsAny(b, above) || o.selectedBeside(b, pod) {
 			enqueue(types.NamespacedName{Namespace: b.Namespace, Name: b.Name})
+		}
+	}
+}
+
+// selectedBeside tells whether the workload that a budget names selects a pod by its labels, whoever controls that: then
+// it decides whether there can be a mirror. What no cache has is looked at from time to time. (PUB-32)
+func (o *Options) selectedBeside(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod) bool {
+	if o.Mirror != MirrorAnnotated || b.Spec.TargetReference == nil || !budget.Mirrored(b) {
+		return false
+	}
+	kind := schema.FromAPIVersionAndKind(b.Spec.TargetReference.APIVersion, b.Spec.TargetReference.Kind).GroupKind()
+	w, _, err := o.Reader.Workload(b.Namespace, kind, b.Spec.TargetReference.Name)
+	if err != nil || w == nil {
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(w.Selector)
+	return err == nil && selector.Matches(labels.Set(pod.Labels))
+}
+
+// disruptionBudgetChanged enqueues the budget that a PodDisruptionBudget shows, the one that has its name, and those of the
+// pods that it selects, where that is new: there is at most one PodDisruptionBudget of a pod. (PUB-32)
+func (o *Options) disruptionBudgetChanged(before, after *policyv1.PodDisruptionBudget, enqueue controller.Enqueue) {
+	same := before != nil && after != nil && before.UID == after.UID && equality.Semantic.DeepEqual(before.Spec.Selector, after.Spec.Selector)
+	for _, d := range []*policyv1.PodDisruptionBudget{before, after} {
+		if d == nil {
+			continue
+		}
+		enqueue(types.NamespacedName{Namespace: d.Namespace, Name: d.Name})
+		selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+		if same || err != nil {
+			continue
+		}
+		pods, err := o.Reader.Pods(d.Namespace)
+		if err != nil {
+			return // the index is there since New
+		}
+		for _, pod := range pods {
+			switch name := relatedTo(pod); {
+			case !selector.Matches(labels.Set(pod.Labels)):
+			case name != "": // another one could not have a mirror of this pod
+				enqueue(types.NamespacedName{Namespace: pod.Namespace, Name: name})
+			default:
+				o.enqueueOf(pod, enqueue)
+			}
 		}
 	}
 }
@@ -62,7 +109,8 @@ func sameWants(before, after metav1.Object) bool {
 		}
 		return uid
 	}
-	return b.UID == a.UID && b.Wants() == a.Wants() && b.Deleting == a.Deleting && uid(b) == uid(a)
+	return b.UID == a.UID && b.Wants() == a.Wants() && b.Deleting == a.Deleting && uid(b) == uid(a) &&
+		equality.Semantic.DeepEqual(b.Selector, a.Selector)
 }
 
 // named is the name of a workload.

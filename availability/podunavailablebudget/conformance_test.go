@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -69,6 +70,9 @@ func TestOptions(t *testing.T) {
 	conformance.CheckOptions(t, conformance.Options[Options]{Good: Options{Kubernetes: kube, Availability: fake.NewClient()}, Required: "Kubernetes Availability", Reader: Reader(reader{}),
 		New:           func(o Options) error { _, err := New(o); return err },
 		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	if _, err := New(Options{Kubernetes: kube, Availability: fake.NewClient(), Mirror: "annotated"}); err == nil || !strings.Contains(err.Error(), `Options.Mirror is "annotated"`) {
+		t.Errorf("PUB-30: error %v", err)
+	}
 	good := GuardOptions{Availability: fake.NewClient(), Budgets: client.NewPodUnavailableBudgetLister(cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace))}
 	for what, o := range map[string]GuardOptions{"Availability": {Budgets: good.Budgets}, "Budgets": {Availability: good.Availability}, "": good} {
 		if _, err := NewGuard(o); (err != nil) != (what != "") {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podwright/podwright/internal/apiwriter"
 	"github.com/podwright/podwright/internal/apply"
 	"github.com/podwright/podwright/internal/controller"
 )
@@ -43,6 +44,9 @@ type Reconciler struct {
 	writer  *apply.Writer
 	scales  *scaleCache // nil without Options.Scales
 	shell   *controller.Reconciler[Snapshot, Plan]
+
+	creations      apply.Creations           // of PodDisruptionBudgets
+	deletedMirrors apiwriter.Last[types.UID] // which caches may go on to show
 }
 
 // NewReconciler returns a Reconciler for use in another framework: the caller

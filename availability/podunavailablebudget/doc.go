@@ -11,8 +11,9 @@
 //
 // Every reconcile of a budget has three steps. Observe reads the budget, the pods of its namespace
 // and their workloads from caches into a [Snapshot]; [NewPlan], a pure function, decides; apply
-// sends what the plan says. An answer costs one request where something is booked, and none
-// where not; a denied eviction may cost one, for the note on the pod.
+// sends what the plan says. On demand PodDisruptionBudgets show budgets to autoscalers: see
+// Options.Mirror. An answer costs one request where something is booked, and none where not; a
+// denied eviction may cost one, for the note on the pod.
 //
 // What is done stands rule by rule in
 // https://github.com/podwright/podwright/blob/main/availability/budget/RULES.md
@@ -28,6 +29,7 @@
 //     maxSurge creates another one first: so the only pod of a workload can be drained too.
 //   - Pods are told which budget protects them by the controller alone, at their creation or
 //     later. No webhook is needed to create them.
+//   - A budget that asks for it has a PodDisruptionBudget, which autoscalers see.
 //   - The garbage collector and the deletion of namespaces are never refused.
 //   - A pod that is not there is not refused to be evicted: the API server says so itself.
 //   - A budget is judged again when its spec or its annotations change, and only then.

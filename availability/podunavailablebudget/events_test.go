@@ -38,7 +38,7 @@ func (m *memory) Workload(_ string, kind schema.GroupKind, name string) (*budget
 
 // snapshotOf is what a plan for a budget of a Deployment of one pod depends on.
 func snapshotOf(b *v1alpha1.PodUnavailableBudget, pod *corev1.Pod, workloads ...*budget.Workload) *Snapshot {
-	s := &Snapshot{Budget: b, Pods: []*corev1.Pod{pod}, Workloads: budget.Workloads{}, Now: at}
+	s := &Snapshot{Budget: b, Pods: []*corev1.Pod{pod}, Workloads: budget.Workloads{}, Mirror: MirrorAnnotated, Now: at}
 	for _, w := range workloads {
 		s.Workloads[w.UID] = w
 	}
@@ -70,15 +70,15 @@ func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
 // the plan of a budget, the budget is enqueued.
 func TestEventsThatMatter(t *testing.T) {
 	replicas := int32(1)
-	deployment := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: &replicas}
+	deployment := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
 	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: &replicas, Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
 	reads := mutation.Reads{}
 	for _, b := range []*v1alpha1.PodUnavailableBudget{
 		newBudget("web", "1", targeting("apps/v1", "Deployment", "web")), newBudget("web", "1", bySelector),
-		newBudget("web", "1", bySelector, recorded),
+		newBudget("web", "1", bySelector, recorded), newBudget("web", "0", targeting("apps/v1", "Deployment", "web"), asksForMirror),
 	} {
-		o := Options{Reader: &memory{budgets: []*v1alpha1.PodUnavailableBudget{b}, workloads: map[string]*budget.Workload{"Deployment/web": deployment, "ReplicaSet/web-1": replicaSet}}}
-		for _, pod := range []*corev1.Pod{webPod(), webPod(unlinked), webPod(pinned), webPod(updating), webPod(replaced)} {
+		o := Options{Mirror: MirrorAnnotated, Reader: &memory{budgets: []*v1alpha1.PodUnavailableBudget{b}, workloads: map[string]*budget.Workload{"Deployment/web": deployment, "ReplicaSet/web-1": replicaSet}}}
+		for _, pod := range []*corev1.Pod{webPod(), webPod(unlinked), webPod(pinned), webPod(updating), webPod(replaced), webPod(orphaned)} {
 			mutation.Plan[corev1.Pod]{
 				What: "pod", Copy: (*corev1.Pod).DeepCopy,
 				Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.Containers\[\]\.Image$|Status)`),
@@ -101,6 +101,8 @@ func recorded(b *v1alpha1.PodUnavailableBudget) {
 }
 
 func unlinked(pod *corev1.Pod) { pod.Annotations = nil }
+
+func orphaned(pod *corev1.Pod) { pod.Annotations, pod.OwnerReferences = nil, nil }
 
 func pinned(pod *corev1.Pod) {
 	pod.Spec.Containers[0].Image = "nginx@sha256:aa"

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +36,7 @@ var (
 		builtIn(appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", func() any { return &appsv1.Deployment{} }),
 		builtIn(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "replicasets", func() any { return &appsv1.ReplicaSet{} }),
 		builtIn(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", func() any { return &appsv1.StatefulSet{} }),
+		builtIn(policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), "poddisruptionbudgets", func() any { return &policyv1.PodDisruptionBudget{} }),
 		builtIn(corev1.SchemeGroupVersion.WithKind("ReplicationController"), "replicationcontrollers", func() any { return &corev1.ReplicationController{} }),
 	}
 )
@@ -92,7 +94,7 @@ func (c *cluster) object(path, object string) {
 // cloneSet creates the CloneSet web.
 func (c *cluster) cloneSet(replicas int) {
 	c.T.Helper()
-	c.object("apps.kruise.io/v1alpha1/clonesets", fmt.Sprintf(`{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","metadata":{"name":"web","namespace":"default"},"spec":{"replicas":%d}}`, replicas))
+	c.object("apps.kruise.io/v1alpha1/clonesets", fmt.Sprintf(`{"apiVersion":"apps.kruise.io/v1alpha1","kind":"CloneSet","metadata":{"name":"web","namespace":"default"},"spec":{"replicas":%d,"selector":{"matchLabels":{"app":"web"}}}}`, replicas))
 }
 
 // scale changes how many pods an object wants, at a path below its API group and version.

@@ -42,7 +42,7 @@ type GuardOptions struct {
 type Guard struct {
 	options GuardOptions
 	locks   keyedLocks
-	last    apiwriter.Last[*v1alpha1.PodUnavailableBudget] // as it was written or read last, if the cache is behind
+	last    latest // as it was written or read last, if the cache is behind
 }
 
 var _ budget.Guard = (*Guard)(nil)
@@ -69,7 +69,7 @@ func (g *Guard) Allow(ctx context.Context, pod *corev1.Pod, operation v1alpha1.P
 }
 
 // AllowUpdate is Allow for an update, in place or by recreation. By this method a Guard is what
-// the field Budget of the options of CloneSets and StatefulSets takes.
+// the field Budget of the options of CloneSets, StatefulSets, DaemonSets and SidecarSets takes.
 func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	d, err := g.Allow(ctx, pod, v1alpha1.PubUpdateOperation)
 	return d.Allowed, err
@@ -95,9 +95,11 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 	defer unlock()
 	pauses := pauses
 	for attempt := 1; ; attempt++ {
-		d, err := g.try(ctx, key, pod, budget.Request{Operation: operation, DryRun: dryRun}, attempt > 1)
-		if err == nil {
+		d, protected, err := g.try(ctx, key, pod, budget.Request{Operation: operation, DryRun: dryRun}, attempt > 1)
+		if err == nil && protected {
 			g.options.Metrics.Decided(key.Namespace, key.Name, operation, d.Allowed, g.options.Clock.Since(start))
+		}
+		if err == nil {
 			return d, nil
 		}
 		if !apierrors.IsConflict(err) || attempt == attempts {
@@ -112,21 +114,22 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 }
 
 // try decides on the newest state of the budget that is known, or on what the API server has, and
-// books. It fails with a conflict where the budget has changed meanwhile.
-func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (budget.Decision, error) {
+// books. It fails with a conflict where the budget has changed meanwhile. Where there is no such budget, the pod is
+// not protected.
+func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (d budget.Decision, protected bool, err error) {
 	b, err := g.budget(ctx, key, live)
 	if err != nil {
-		return budget.Decision{}, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
+		return d, false, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
 	request.Now = g.options.Clock.Now()
-	d := budget.Decide(b, pod, request)
+	d = budget.Decide(b, pod, request)
 	if d.Status == nil || budget.Equal(d.Status, &b.Status) {
-		return d, nil
+		return d, b != nil, nil
 	}
 	if err := g.book(ctx, b, d.Status); err != nil {
-		return budget.Decision{}, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
+		return budget.Decision{}, true, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
 	}
-	return d, nil
+	return d, true, nil
 }
 
 // budget returns the newest state of a budget that is known, or asks the API server: where the
@@ -136,11 +139,11 @@ func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool)
 	if err != nil {
 		return nil, err
 	}
-	last := g.last.Get(key)
+	last := g.last.get(key)
 	if cached != nil && last != nil {
 		order, err := resourceversion.CompareResourceVersion(cached.ResourceVersion, last.ResourceVersion)
 		if err != nil || order >= 0 {
-			g.last.Forget(key)
+			g.last.forget(key)
 			last = nil
 		}
 	}
@@ -155,9 +158,9 @@ func (g *Guard) budget(ctx context.Context, key types.NamespacedName, live bool)
 	case err != nil:
 		return nil, err
 	case read == nil:
-		g.last.Forget(key)
+		g.last.forget(key)
 	default:
-		g.last.Set(key, read)
+		g.last.set(key, read, g.options.Clock.Now())
 	}
 	return read, nil
 }
@@ -172,6 +175,6 @@ func (g *Guard) book(ctx context.Context, b *v1alpha1.PodUnavailableBudget, stat
 	if err != nil {
 		return err
 	}
-	g.last.Set(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, written)
+	g.last.set(types.NamespacedName{Namespace: b.Namespace, Name: b.Name}, written, g.options.Clock.Now())
 	return nil
 }

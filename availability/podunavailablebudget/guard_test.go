@@ -5,6 +5,7 @@ package podunavailablebudget
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,6 +87,32 @@ func TestGuard(t *testing.T) {
 	})
 }
 
+// asked notes the answers that are measured.
+type asked []string
+
+func (a *asked) Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration) {
+	*a = append(*a, fmt.Sprintf("%s/%s %s %t after %s", namespace, budget, operation, allowed, took))
+}
+
+// Measured are the answers about pods of budgets that are there: whoever makes pods can name others without end.
+func TestMeasuredDecisions(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		g, got := c.guard(), &asked{}
+		g.options.Metrics = got
+		for _, name := range []string{"web", "gone", ""} {
+			for _, pod := range []string{"a", "b"} {
+				c.PatchPod(pod, `{"metadata":{"annotations":{"kruise.io/related-pub":"`+name+`"}}}`)
+				if _, err := g.Allow(t.Context(), c.livePod(pod), v1alpha1.PubDeleteOperation); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if diff := cmp.Diff(asked{"default/web DELETE true after 0s", "default/web DELETE false after 0s"}, *got); diff != "" {
+			t.Errorf("(-want +got) %s", diff)
+		}
+	})
+}
+
 // Whoever has an old state of a budget does not book on it. (PUB-25)
 func TestStaleGuard(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
@@ -100,6 +127,35 @@ func TestStaleGuard(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"1 get podunavailablebudgets", "1 patch podunavailablebudgets/status"}, c.Sent()); diff != "" {
 			t.Errorf("(-want +got) %s", diff)
+		}
+	})
+}
+
+// What a Guard remembers of budgets that are gone, and that nobody asks about again, has an end.
+func TestGuardForgets(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		g := c.guard()
+		book := func(pod string) {
+			t.Helper()
+			if d, err := g.Allow(t.Context(), c.livePod(pod), v1alpha1.PubDeleteOperation); !d.Allowed || err != nil {
+				t.Fatalf("%+v, %v", d, err)
+			}
+		}
+		book("a")
+		c.Must(c.budgets.PodUnavailableBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
+		c.Sleep("1s")
+		if len(g.last.byKey) != 1 {
+			t.Fatalf("remembers %v: the test has nothing to show", g.last.byKey)
+		}
+		c.createBudget(newBudget("other", "1"))
+		c.Sleep(latestKept.String())
+		for _, pod := range []string{"a", "b"} {
+			c.PatchPod(pod, `{"metadata":{"annotations":{"kruise.io/related-pub":"other"}}}`)
+		}
+		c.Sleep("1s")
+		book("b")
+		if g.last.get(types.NamespacedName{Namespace: "default", Name: "web"}) != nil || len(g.last.byKey) != 1 {
+			t.Errorf("remembers %v", g.last.byKey)
 		}
 	})
 }

@@ -36,6 +36,9 @@ const (
 	ResourcePods    Resource = caches.Pods
 )
 
+// ResourcePodDisruptionBudgets is one more, unless Options.Mirror is MirrorNone.
+const ResourcePodDisruptionBudgets Resource = "poddisruptionbudgets"
+
 // Those that it only reads.
 const (
 	resourceDeployments            Resource = "deployments"
@@ -51,6 +54,8 @@ const (
 	podFields = controller.Owners | controller.Labels | controller.Annotations | controller.Phase | controller.Images | controller.Containers |
 		controller.ContainerStates | controller.ObservedGeneration | controller.Ready
 	workloadFields = controller.Owners | controller.Generation
+	// disruptionFields are those of PodDisruptionBudgets, whose status concerns no plan.
+	disruptionFields = controller.Owners | controller.Generation
 )
 
 var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
@@ -64,6 +69,12 @@ func (o *Options) reads() []controller.Read {
 		}, Index: indexByNamespace, Fields: controller.Workload, Itself: true},
 		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
 			Index: indexByNamespace, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+	}
+	if o.Mirror != MirrorNone {
+		reads = append(reads, controller.Read{Resource: ResourcePodDisruptionBudgets,
+			Live:     apiwriter.Resource{Client: o.Kubernetes.PolicyV1().RESTClient(), Name: string(ResourcePodDisruptionBudgets)},
+			Informer: &o.PodDisruptionBudgets, Make: core.PodDisruptionBudgets, Index: indexByNamespace,
+			Fields: disruptionFields, Concern: controller.On(o.disruptionBudgetChanged), Collect: true, OnlyLater: true})
 	}
 	return append(reads, o.readWorkloads(core)...)
 }
@@ -121,6 +132,7 @@ func newReconciler(o *Options) *Reconciler {
 		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
 		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
 		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, _ Resource, name string) bool { return controller.Holds(s.Disruptions, name) },
 	})
 	if o.Scales != nil {
 		r.scales = &scaleCache{scales: o.Scales, clock: r.shell.Clock}
@@ -130,6 +142,8 @@ func newReconciler(o *Options) *Reconciler {
 
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.writer.Forget(key)
+	r.creations.Forget(key)
+	r.deletedMirrors.Forget(key)
 	r.options.BudgetMetrics.Gone(key.Namespace, key.Name)
 }
 
@@ -143,7 +157,7 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 	if err != nil {
 		return nil, fmt.Errorf("read PodUnavailableBudget %s: %w", key, err)
 	}
-	s := &Snapshot{Budget: b, Now: r.shell.Clock.Now()}
+	s := &Snapshot{Budget: b, Mirror: r.options.Mirror, Now: r.shell.Clock.Now()}
 	if s.Others, err = r.options.Reader.Budgets(key.Namespace); err != nil {
 		return nil, fmt.Errorf("read the PodUnavailableBudgets of namespace %s: %w", key.Namespace, err)
 	}
@@ -152,6 +166,11 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (*Sn
 		return nil, fmt.Errorf("read the pods of namespace %s: %w", key.Namespace, err)
 	}
 	s.Pods = slices.SortedFunc(slices.Values(s.Pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	if s.Mirror != MirrorNone {
+		if s.Disruptions, err = r.options.Reader.PodDisruptionBudgets(key.Namespace); err != nil {
+			return nil, fmt.Errorf("read the PodDisruptionBudgets of namespace %s: %w", key.Namespace, err)
+		}
+	}
 	s.Workloads, s.Foreign, s.Unknown = r.workloadsFor(ctx, b, s.Pods)
 	return s, nil
 }

@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	"fmt"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -34,8 +35,31 @@ type BudgetMetrics interface {
 // several goroutines.
 type DecisionMetrics interface {
 	// Decided is called with every answer about a pod that a budget protects, and how long it
-	// took. Errors are left out.
+	// took. Errors are left out, and so are pods that name a budget which is not there.
 	Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration)
+}
+
+// MirrorPolicy says what becomes of the PodDisruptionBudgets that show budgets to autoscalers. (PUB-30)
+type MirrorPolicy string
+
+const (
+	// MirrorNone leaves PodDisruptionBudgets alone: none is read or written.
+	MirrorNone MirrorPolicy = ""
+	// MirrorAnnotated keeps one for each budget that asks for it with
+	// v1alpha1.PodDisruptionBudgetAnnotation.
+	MirrorAnnotated MirrorPolicy = "Annotated"
+	// MirrorRemove deletes those that were made. It is for the time before MirrorNone, with
+	// which nobody would keep them up to date.
+	MirrorRemove MirrorPolicy = "Remove"
+)
+
+// CheckMirrorPolicy returns an error for what is none of the constants.
+func CheckMirrorPolicy(policy MirrorPolicy) error {
+	switch policy {
+	case MirrorNone, MirrorAnnotated, MirrorRemove:
+		return nil
+	}
+	return fmt.Errorf("%q: want %q, %q or none", policy, MirrorAnnotated, MirrorRemove)
 }
 
 // Options says what a Controller or a Reconciler works with. Kubernetes and Availability are
@@ -51,8 +75,12 @@ type Options struct {
 	Workloads workloadsclient.Interface
 	// Scales reads workloads of all other kinds, which have a scale subresource; NewScales makes
 	// one. Default nil: pods of other kinds count with a selector, but nothing is wanted of
-	// them, and a targetRef of another kind is reported as a failure. (PUB-23)
+	// them, and a targetRef of another kind is reported as a failure; so are kinds for which it
+	// returns ErrNotRead. (PUB-23)
 	Scales Scales
+
+	// Mirror says whether PodDisruptionBudgets show budgets to autoscalers. Default MirrorNone.
+	Mirror MirrorPolicy
 
 	// Namespace restricts the informers that the controller makes itself. Default: all
 	// namespaces.
@@ -62,6 +90,8 @@ type Options struct {
 	Budgets, Pods                                                  cache.SharedIndexInformer
 	Deployments, ReplicaSets, StatefulSets, ReplicationControllers cache.SharedIndexInformer
 	CloneSets, AdvancedStatefulSets                                cache.SharedIndexInformer
+	// PodDisruptionBudgets is read unless Mirror is MirrorNone.
+	PodDisruptionBudgets cache.SharedIndexInformer
 
 	// Recorder receives events about budgets and their pods. Default nil: no events.
 	Recorder record.EventRecorder
@@ -85,6 +115,7 @@ type Options struct {
 
 func (o *Options) validate() error {
 	return controller.Check("podunavailablebudget").Client(o.Kubernetes).KindClient("Availability", "availability", o.Availability != nil).
+		That(CheckMirrorPolicy(o.Mirror) == nil, fmt.Sprintf("Options.Mirror is %v", CheckMirrorPolicy(o.Mirror))).
 		Workers(o.Workers, "budgets", 3).Err()
 }
 

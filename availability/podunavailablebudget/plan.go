@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -21,8 +22,14 @@ type Plan struct {
 	Link []*corev1.Pod
 	// Status is the status to write; nil where it stands already.
 	Status *v1alpha1.PodUnavailableBudgetStatus
-	// NotDeleted are pods that were let go and have not gone in time. (PUB-17)
+	// NotDeleted are pods whose deletion was allowed, and which were not deleted in time. (PUB-17)
 	NotDeleted []*corev1.Pod
+
+	// CreateMirror, UpdateMirror and DeleteMirror are what to do about the PodDisruptionBudget that
+	// shows the budget; nil for nothing.
+	// Unmirrored is why there is none though the budget asks for it; empty otherwise. (PUB-30, PUB-32)
+	CreateMirror, UpdateMirror, DeleteMirror *policyv1.PodDisruptionBudget
+	Unmirrored                               string
 
 	// NoPods tells that the budget has no pods.
 	NoPods bool
@@ -73,6 +80,7 @@ func NewPlan(s *Snapshot) *Plan {
 			p.Link = append(p.Link, pod)
 		}
 	}
+	s.planMirror(p, selection)
 	return p
 }
 
@@ -100,6 +108,20 @@ func (p *Plan) String() string {
 	}
 	if s := p.Status; s != nil {
 		lines = append(lines, fmt.Sprintf("status: %d of %d available, %d desired, %d allowed", s.CurrentAvailable, s.TotalReplicas, s.DesiredAvailable, s.UnavailableAllowed))
+	}
+	for _, m := range []struct {
+		verb string
+		of   *policyv1.PodDisruptionBudget
+	}{{"create", p.CreateMirror}, {"update", p.UpdateMirror}} {
+		if m.of != nil {
+			lines = append(lines, fmt.Sprintf("%s PodDisruptionBudget %s: %s available", m.verb, m.of.Name, m.of.Spec.MinAvailable))
+		}
+	}
+	if p.DeleteMirror != nil {
+		lines = append(lines, "delete PodDisruptionBudget "+p.DeleteMirror.Name)
+	}
+	if p.Unmirrored != "" {
+		lines = append(lines, "no PodDisruptionBudget: "+p.Unmirrored)
 	}
 	for _, u := range p.Unavailable {
 		lines = append(lines, fmt.Sprintf("unavailable %s: %s", u.Pod.Name, u.Reason))

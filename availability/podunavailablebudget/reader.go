@@ -4,6 +4,7 @@ package podunavailablebudget
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,6 +27,9 @@ type Reader interface {
 	Budgets(namespace string) ([]*v1alpha1.PodUnavailableBudget, error)
 	// Pods returns the pods of a namespace, in any order.
 	Pods(namespace string) ([]*corev1.Pod, error)
+	// PodDisruptionBudgets returns those of a namespace, in any order. It is called unless
+	// Options.Mirror is MirrorNone.
+	PodDisruptionBudgets(namespace string) ([]*policyv1.PodDisruptionBudget, error)
 	// Workload returns a workload, nil where there is none of that name. Where known is false,
 	// no cache has the kind.
 	Workload(namespace string, kind schema.GroupKind, name string) (w *budget.Workload, known bool, err error)
@@ -46,6 +50,10 @@ func (r informerReader) Budgets(namespace string) ([]*v1alpha1.PodUnavailableBud
 
 func (r informerReader) Pods(namespace string) ([]*corev1.Pod, error) {
 	return caches.List[*corev1.Pod](r.Reader, ResourcePods, namespace, labels.Everything())
+}
+
+func (r informerReader) PodDisruptionBudgets(namespace string) ([]*policyv1.PodDisruptionBudget, error) {
+	return caches.List[*policyv1.PodDisruptionBudget](r.Reader, ResourcePodDisruptionBudgets, namespace, labels.Everything())
 }
 
 func (r informerReader) Workload(namespace string, kind schema.GroupKind, name string) (*budget.Workload, bool, error) {

@@ -3,6 +3,7 @@
 package podunavailablebudget
 
 import (
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -12,8 +13,8 @@ import (
 
 // Rules returns the RBAC rules that a Controller with these options needs, and
 // none beyond. Reading shared informers counts, whoever runs them; recording
-// events counts where there is a Recorder. What Options.Scales asks is not among them, since
-// nobody knows of which kinds. Every call returns new rules.
+// events counts where there is a Recorder. What Options.Scales asks is not among them: for those of
+// NewScales that is what ScaleRules returns. Every call returns new rules.
 //
 // The options need not be complete, and no client of them is asked anything, so
 // that a manifest can be written without a cluster. A Role is enough where
@@ -34,6 +35,14 @@ func Rules(o Options) []rbacv1.PolicyRule {
 	}
 	if o.Workloads != nil || o.AdvancedStatefulSets != nil {
 		rules = append(rules, manifests.Rule(workloadsv1alpha1.GroupName, "statefulsets", "list watch"))
+	}
+	if o.Mirror != MirrorNone {
+		rules = append(rules,
+			// Where OwnerReferencesPermissionEnforcement is on, as in OpenShift, this lets a
+			// PodDisruptionBudget block the deletion of its owner.
+			manifests.Rule(v1alpha1.GroupName, "podunavailablebudgets/finalizers", "update"),
+			// get finds out what became of a write without an answer.
+			manifests.Rule(policyv1.GroupName, string(ResourcePodDisruptionBudgets), "get list watch create patch delete"))
 	}
 	if o.Recorder != nil {
 		rules = append(rules, manifests.Events())

@@ -4,10 +4,13 @@ package podunavailablebudget
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,36 +21,58 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/internal/manifests"
 )
 
 // Scales reads workloads of kinds that no informer is for. Its methods are called by several
 // goroutines.
 type Scales interface {
 	// Workload returns a workload; nil where there is none of that name, and where its kind is
-	// not served or has no scale subresource.
+	// not served or has no scale subresource. The error is ErrNotRead for a kind that these Scales
+	// leave alone.
 	Workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string) (*budget.Workload, error)
 }
 
-// NewScales returns Scales that read metadata and scale subresources from the API server: of every
-// kind that is asked about "get" of both is needed. The mapper knows the resources of kinds; one
-// that follows discovery learns of new ones.
-func NewScales(mapper meta.RESTMapper, scales scale.ScalesGetter, objects metadata.Interface) Scales {
-	return &liveScales{mapper, scales, objects}
+// ErrNotRead says that nobody reads a kind of workloads. Pods of such a workload count with a selector, but nothing
+// is wanted of them; a targetRef of one is a failure. (PUB-23)
+var ErrNotRead = errors.New("nobody reads workloads of this kind")
+
+// NewScales returns Scales that read metadata and scale subresources from the API server, of the
+// resources that are named; without any, of every kind that is asked about. ScaleRules are the rights that it takes.
+// The mapper knows the resources of kinds; one that follows discovery learns of new ones.
+func NewScales(mapper meta.RESTMapper, scales scale.ScalesGetter, objects metadata.Interface, only ...schema.GroupResource) Scales {
+	return &liveScales{mapper, scales, objects, only}
+}
+
+// ScaleRules returns the RBAC rules that NewScales needs for these resources: to get their objects, and their
+// scale.
+func ScaleRules(resources ...schema.GroupResource) (rules []rbacv1.PolicyRule) {
+	for _, r := range resources {
+		rules = append(rules, manifests.Rule(r.Group, r.Resource, "get"), manifests.Rule(r.Group, r.Resource+"/scale", "get"))
+	}
+	return rules
 }
 
 type liveScales struct {
 	mapper  meta.RESTMapper
 	scales  scale.ScalesGetter
 	objects metadata.Interface
+	only    []schema.GroupResource
 }
 
 func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema.GroupVersionKind, name string) (*budget.Workload, error) {
+	if len(l.only) > 0 && !slices.ContainsFunc(l.only, func(r schema.GroupResource) bool { return r.Group == kind.Group }) {
+		return nil, ErrNotRead
+	}
 	mapping, err := l.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find the resource of %s: %w", kind, err)
+	}
+	if len(l.only) > 0 && !slices.Contains(l.only, mapping.Resource.GroupResource()) {
+		return nil, ErrNotRead
 	}
 	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
 		return nil, nil // such as the Node of a static pod
@@ -66,7 +91,12 @@ func (l *liveScales) Workload(ctx context.Context, namespace string, kind schema
 	if err != nil {
 		return nil, fmt.Errorf("scale: %w", err)
 	}
-	return newWorkload(kind.GroupKind(), object, &wants.Spec.Replicas), nil
+	var selector *metav1.LabelSelector
+	if wants.Status.Selector != "" {
+		// One that cannot be read is as good as none: budgets do without, and only their mirror needs it.
+		selector, _ = metav1.ParseToLabelSelector(wants.Status.Selector)
+	}
+	return newWorkload(kind.GroupKind(), object, &wants.Spec.Replicas, selector), nil
 }
 
 // foreignLook is how often a workload without an informer is looked at, while a budget needs

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/podwright/podwright/availability/budget"
 	"github.com/podwright/podwright/availability/v1alpha1"
@@ -27,6 +28,10 @@ type Snapshot struct {
 	Foreign bool
 	// Unknown is why some of the workloads are not known; nil where all are.
 	Unknown error
+	// Mirror is Options.Mirror, and Disruptions are the PodDisruptionBudgets of the namespace, in any order; none
+	// where Mirror is MirrorNone. (PUB-30)
+	Mirror      MirrorPolicy
+	Disruptions []*policyv1.PodDisruptionBudget
 	// Now is the time for which to plan.
 	Now time.Time
 }

@@ -35,13 +35,13 @@ const (
 
 // MatchExpression is a CEL expression that is true of the requests about pods which Webhook has to be
 // asked about: of pods that name a budget. An eviction does not say of which pod it is. As a match
-// condition of the webhook it lets all other pods go while nobody serves.
+// condition of the webhook it has all other pods allowed while nobody serves.
 const MatchExpression = `request.kind.kind == 'Eviction' || (request.operation == 'DELETE' ? ` +
 	`has(oldObject.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in oldObject.metadata.annotations : ` +
 	`has(object.metadata.annotations) && '` + v1alpha1.RelatedPubAnnotation + `' in object.metadata.annotations)`
 
 // Webhook answers admission requests for PodUnavailableBudgets, and for what takes pods down.
-// Its zero value lets all pods go and refuses budgets, which nobody would keep. It may be used by
+// Its zero value allows everything about pods and refuses budgets, which nobody would keep. It may be used by
 // many goroutines.
 //
 // Requests for other kinds are allowed as they are. An object that cannot be decoded is refused
@@ -56,8 +56,8 @@ type Webhook struct {
 	// Kubernetes reads pods that are to be evicted, and notes on those of CloneSets where that
 	// is denied. Required where Deletions is set.
 	Kubernetes kubernetes.Interface
-	// Pods reads a cache of these pods, which may be behind, so that an eviction costs one
-	// request. Default nil: it costs two.
+	// Pods reads a cache of these pods, which may be behind, and may still be empty, so that an
+	// eviction costs one request; TrimPod keeps it small. Default nil: it costs two.
 	Pods corev1listers.PodLister
 	// Availability reads the other budgets of a namespace. Nil: a budget is judged as if
 	// there were no others.

@@ -36,6 +36,7 @@ func (c *cluster) webhook() *Webhook {
 func (c *cluster) podLister() corev1listers.PodLister {
 	c.T.Helper()
 	informer := informers.NewSharedInformerFactory(c.Client(fixture.ControllerUser), 0).Core().V1().Pods()
+	c.Must(informer.Informer().SetTransform(TrimPod))
 	ctx, cancel := context.WithCancel(c.T.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); informer.Informer().RunWithContext(ctx) }()

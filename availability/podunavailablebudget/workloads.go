@@ -4,6 +4,7 @@ package podunavailablebudget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,24 +40,24 @@ var resourceOf = map[schema.GroupKind]Resource{
 func workloadOf(object any) *budget.Workload {
 	switch w := object.(type) {
 	case *appsv1.Deployment:
-		return newWorkload(deployments, w, w.Spec.Replicas)
+		return newWorkload(deployments, w, w.Spec.Replicas, w.Spec.Selector)
 	case *appsv1.ReplicaSet:
-		return newWorkload(replicaSets, w, w.Spec.Replicas)
+		return newWorkload(replicaSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *appsv1.StatefulSet:
-		return newWorkload(statefulSets, w, w.Spec.Replicas)
+		return newWorkload(statefulSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *corev1.ReplicationController:
-		return newWorkload(replicationControllers, w, w.Spec.Replicas)
+		return newWorkload(replicationControllers, w, w.Spec.Replicas, &metav1.LabelSelector{MatchLabels: w.Spec.Selector})
 	case *workloadsv1alpha1.CloneSet:
-		return newWorkload(cloneSets, w, w.Spec.Replicas)
+		return newWorkload(cloneSets, w, w.Spec.Replicas, w.Spec.Selector)
 	case *workloadsv1beta1.StatefulSet:
-		return newWorkload(advancedStatefulSets, w, w.Spec.Replicas)
+		return newWorkload(advancedStatefulSets, w, w.Spec.Replicas, w.Spec.Selector)
 	}
 	return nil
 }
 
-func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32) *budget.Workload {
+func newWorkload(kind schema.GroupKind, object metav1.Object, replicas *int32, selector *metav1.LabelSelector) *budget.Workload {
 	return &budget.Workload{
-		GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas,
+		GroupKind: kind, Name: object.GetName(), UID: object.GetUID(), Replicas: replicas, Selector: selector,
 		Deleting: object.GetDeletionTimestamp() != nil, Controller: metav1.GetControllerOfNoCopy(object),
 	}
 }
@@ -103,6 +104,9 @@ func (f *finder) target(ctx context.Context, ref *v1alpha1.TargetReference) erro
 		}
 		f.foreign = true
 		w, err = f.scales.workload(ctx, f.namespace, gv.WithKind(ref.Kind), ref.Name, "")
+		if errors.Is(err, ErrNotRead) {
+			return fmt.Errorf("nothing reads the kind %s that targetRef names: allow Options.Scales to", kind)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", kind, ref.Name, err)
@@ -126,8 +130,11 @@ func (f *finder) above(ctx context.Context, pod *corev1.Pod, selected bool) erro
 		kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
 		w, known, err := f.reader.Workload(f.namespace, kind, ref.Name)
 		if !known && err == nil && selected && f.scales != nil {
-			f.foreign = true
 			w, err = f.scales.workload(ctx, f.namespace, gv.WithKind(ref.Kind), ref.Name, ref.UID)
+			if errors.Is(err, ErrNotRead) {
+				return nil
+			}
+			f.foreign = true
 		}
 		if err != nil {
 			return fmt.Errorf("read %s %s: %w", kind, ref.Name, err)

@@ -15,6 +15,9 @@ const (
 	// PubProtectTotalReplicasAnnotation is, on a budget with a selector, the number of pods that
 	// there should be, where no workload of the selected pods tells.
 	PubProtectTotalReplicasAnnotation = "pub.kruise.io/protect-total-replicas"
+	// PodDisruptionBudgetAnnotation is "true" on a budget that a PodDisruptionBudget is to show to
+	// autoscalers. OpenKruise does not know it.
+	PodDisruptionBudgetAnnotation = "availability.podwright.io/pod-disruption-budget"
 	// UnavailablePodLabelPrefix begins the key of a label that makes a pod count as
 	// unavailable, whatever its value.
 	UnavailablePodLabelPrefix = "unavailable-pod.kruise.io/"

@@ -26,7 +26,7 @@ type bed struct {
 var steady *bed
 
 func TestMain(m *testing.M) {
-	options := testbed.Options{Parallel: 24, Audit: true, Flags: slices.Concat(withPolicies, protectedCRDs), FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
+	options := testbed.Options{Parallel: 24, Audit: true, Flags: slices.Concat(withPolicies, protectedCRDs, withPDBs, withQueue), FeatureGates: "SidecarTerminator=true", Unused: map[string]map[string]string{testbed.ManagerProgram: unusedRules}}
 	testbed.Main(m, options, func(ctx context.Context, b *testbed.Testbed) (err error) {
 		if steady, err = newBed(ctx, b); err != nil {
 			return err
@@ -88,6 +88,7 @@ func TestFaults(t *testing.T) {
 		{"PodsAreMissed", testPodsAreMissed},
 		{"CertificatesAreLost", testCertificatesAreLost},
 		{"DeletionIsProtected", testDeletionIsProtected},
+		{"PodDisruptionBudgets", testPodDisruptionBudgets},
 		{"TakeOver", testTakeOver},
 		{"StatefulSetTakeOver", testStatefulSetTakeOver},
 	} {

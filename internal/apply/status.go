@@ -35,25 +35,31 @@ func (p *Sync) WriteStatus(ctx context.Context, before, after any) error {
 }
 
 // Observed is the metadata of a patch that is refused on any other state of
-// the object than the one that was observed.
+// the object than the one that was observed; without a resourceVersion on another object.
 type Observed struct {
 	UID             types.UID `json:"uid"`
-	ResourceVersion string    `json:"resourceVersion"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
 }
 
 // StatusPatch is a merge patch from the observed status to the new one, which is refused where the
 // object is another than the one observed.
 func StatusPatch(of Observed, before, after any) ([]byte, error) {
+	return FieldPatch("status", of, before, after)
+}
+
+// FieldPatch is a merge patch of a field, such as the spec, from what was observed of it to what is wanted, which is
+// refused where the object is another than the one observed. It keeps what the type of the field does not know.
+func FieldPatch(field string, of Observed, before, after any) ([]byte, error) {
 	old, err := fields(before)
 	if err != nil {
 		return nil, err
 	}
-	status, err := fields(after)
+	wanted, err := fields(after)
 	if err != nil {
 		return nil, err
 	}
-	removeOthers(status, old)
-	return json.Marshal(map[string]any{"metadata": of, "status": status})
+	removeOthers(wanted, old)
+	return json.Marshal(map[string]any{"metadata": of, field: wanted})
 }
 
 // removeOthers has a merge patch remove what old has beside it: a merge patch
@@ -72,14 +78,14 @@ func removeOthers(patch, old map[string]any) {
 	}
 }
 
-// fields reads a status as it is sent, integers as integers.
-func fields(status any) (fields map[string]any, err error) {
-	raw, err := json.Marshal(status)
+// fields reads a status or another field as it is sent, integers as integers.
+func fields(of any) (fields map[string]any, err error) {
+	raw, err := json.Marshal(of)
 	if err != nil {
-		return nil, fmt.Errorf("encode the status: %w", err)
+		return nil, fmt.Errorf("encode %T: %w", of, err)
 	}
 	if err := utiljson.Unmarshal(raw, &fields); err != nil {
-		return nil, fmt.Errorf("encode the status: %w", err)
+		return nil, fmt.Errorf("encode %T: %w", of, err)
 	}
 	return fields, nil
 }

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -75,6 +76,11 @@ func (i Informers) StatefulSets() cache.SharedIndexInformer {
 // ReplicationControllers makes an informer of ReplicationControllers.
 func (i Informers) ReplicationControllers() cache.SharedIndexInformer {
 	return newInformer(i.client, i.client.CoreV1().ReplicationControllers(i.namespace), &corev1.ReplicationController{})
+}
+
+// PodDisruptionBudgets makes an informer of PodDisruptionBudgets.
+func (i Informers) PodDisruptionBudgets() cache.SharedIndexInformer {
+	return newInformer(i.client, i.client.PolicyV1().PodDisruptionBudgets(i.namespace), &policyv1.PodDisruptionBudget{})
 }
 
 func newInformer[L runtime.Object](client kubernetes.Interface, objects typedclient.ListWatcher[L], example runtime.Object) cache.SharedIndexInformer {

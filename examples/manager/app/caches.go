@@ -68,6 +68,9 @@ func (c *caches) nodeImages() cache.SharedIndexInformer {
 func (c *caches) podUnavailableBudgets() cache.SharedIndexInformer {
 	return shared(c, &availabilityv1alpha1.PodUnavailableBudget{}, c.clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
 }
+func (c *caches) podDisruptionBudgets() cache.SharedIndexInformer {
+	return c.Policy().V1().PodDisruptionBudgets().Informer()
+}
 func (c *caches) deployments() cache.SharedIndexInformer {
 	return c.Apps().V1().Deployments().Informer()
 }

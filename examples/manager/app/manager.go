@@ -62,6 +62,7 @@ var (
 	terminations = metrics.NewTerminations(ctrlmetrics.Registry)
 	injections   = metrics.NewInjections(ctrlmetrics.Registry)
 
+	budgetMetrics     = metrics.NewBudgets(ctrlmetrics.Registry)
 	sidecarSetMetrics = metrics.NewSidecarSets(ctrlmetrics.Registry)
 	isLeader          = prometheus.NewGauge(prometheus.GaugeOpts{Name: "kruise_manager_is_leader", Help: "Whether this process runs the controllers: 1 or 0."})
 )
@@ -280,7 +281,7 @@ func (m *Manager) serve(config *rest.Config, core kubernetes.Interface) (err err
 	if err != nil {
 		return err
 	}
-	if m.budgets, err = newBudgets(config); err != nil {
+	if m.budgets, err = newBudgets(config, core, m.gates, m.config.Namespace); err != nil {
 		return err
 	}
 	m.sidecars.besidePolicies = m.gates.Enabled(features.SidecarSetPolicies)

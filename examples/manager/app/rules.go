@@ -75,7 +75,7 @@ func Permissions(config Config) ([]permissions.Part, error) {
 		if m.sidecars, err = newSidecars(&rest.Config{}, core, config.OwnNamespace); err != nil {
 			return nil, err
 		}
-		if m.budgets, err = newBudgets(&rest.Config{}); err != nil {
+		if m.budgets, err = newBudgets(&rest.Config{}, core, gates, config.Namespace); err != nil {
 			return nil, err
 		}
 		rules = append(rules, m.sidecars.Rules()...)

@@ -76,6 +76,8 @@ func Enabled(all []Controller, gates featuregate.FeatureGate) []Controller {
 // Own is what a controller is composed of and does not share with others.
 type Own struct {
 	Clients
+	// Config is how the API server is reached, for clients that are not among those.
+	Config   *rest.Config
 	Recorder record.EventRecorder
 	// Serves tells whether the API server serves a resource now.
 	Serves func(context.Context, schema.GroupVersionResource) (bool, error)
@@ -169,7 +171,9 @@ func (p *Program) Run(ctx context.Context, all []Controller) error {
 
 // run makes a controller when what it is about is served, and runs it until the context is done.
 func (p *Program) run(ctx context.Context, c Controller) error {
-	clients, err := NewClients(p.Config, p.Name+"/"+c.Name)
+	config := rest.CopyConfig(p.Config)
+	config.UserAgent = p.Name + "/" + c.Name
+	clients, err := NewClients(config, config.UserAgent)
 	if err != nil {
 		return err
 	}
@@ -183,7 +187,7 @@ func (p *Program) run(ctx context.Context, c Controller) error {
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.Kubernetes.CoreV1().Events("")})
 	own := &Own{
-		Clients: clients, Recorder: broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: c.Name, Host: p.Host}),
+		Clients: clients, Config: config, Recorder: broadcaster.NewRecorder(eventKinds(), corev1.EventSource{Component: c.Name, Host: p.Host}),
 		Serves: func(ctx context.Context, resource schema.GroupVersionResource) (bool, error) {
 			return crds.Served(ctx, resources, resource)
 		},
@@ -214,6 +218,7 @@ func tell(who func(Controller), c Controller) {
 // stand with the controllers that read, though they share caches. Nothing is asked of anybody.
 func Permissions(all []Controller) (needed []permissions.Part, err error) {
 	own := &Own{
+		Config:   &rest.Config{},
 		Recorder: &record.FakeRecorder{},
 		Serves:   func(context.Context, schema.GroupVersionResource) (bool, error) { return true, nil },
 	}

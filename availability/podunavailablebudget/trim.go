@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+)
+
+// TrimPod is a transform for an informer that nobody reads but a Webhook, as Webhook.Pods: of a pod it keeps what
+// decides whether it may be evicted, which is a few hundred bytes, so that every replica can have such a cache. Other
+// objects stay as they are; it never fails.
+func TrimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	kept := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+			DeletionTimestamp: pod.DeletionTimestamp, Labels: pod.Labels,
+		},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+	}
+	if ref := metav1.GetControllerOf(pod); ref != nil {
+		kept.OwnerReferences = []metav1.OwnerReference{*ref}
+	}
+	for _, key := range []string{v1alpha1.RelatedPubAnnotation, v1alpha1.PodPubNoProtectionAnnotation, lifecyclev1alpha1.EvictionDeniedAnnotation} {
+		if value, found := pod.Annotations[key]; found {
+			metav1.SetMetaDataAnnotation(&kept.ObjectMeta, key, value)
+		}
+	}
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
+			kept.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status}}
+		}
+	}
+	return kept, nil
+}
