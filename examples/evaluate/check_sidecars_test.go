@@ -42,7 +42,7 @@ func newSidecarStory(t *testing.T) *story {
 }
 
 func (h *story) injectionFails() []string {
-	return failed(checks(h.Changes(), 0, h.final(), act{creates: true, promises: []promise{injection10}}))
+	return failed(checks(h.Changes(), 0, h.final(), act{creates: true, pods: replicas, promises: []promise{injection10}}))
 }
 
 // setHot gives a hot container an image, and writes into the annotations what its version is and which one works.

@@ -96,7 +96,7 @@ func (o *observer) state() *state {
 	if !o.kind.sidecars {
 		pods = owned(pods, object)
 	}
-	return o.kind.observe(object, pods, owned(o.revisions.All(), object), o.nodes.All(), time.Now())
+	return o.kind.observe(&observed{object, pods, owned(o.revisions.All(), object), o.nodes.All(), time.Now()})
 }
 
 // owned returns the objects that a workload controls.
@@ -124,15 +124,15 @@ type status struct {
 }
 
 // observe returns the state of an object of this kind.
-func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, nodes []*corev1.Node, now time.Time) *state {
+func (k *kind) observe(o *observed) *state {
 	var fields struct{ Status status }
 	if k.status != nil {
-		fields.Status = k.status(object)
+		fields.Status = k.status(o.set)
 	} else {
-		data, _ := json.Marshal(object) // what the API server has sent as JSON
+		data, _ := json.Marshal(o.set) // what the API server has sent as JSON
 		_ = json.Unmarshal(data, &fields)
 	}
-	return &state{object.GetGeneration(), fields.Status, pods, k.revision, k.plan(object, pods, revisions, nodes, now)}
+	return &state{o.set.GetGeneration(), fields.Status, o.pods, k.revision, k.plan(o)}
 }
 
 // settled tells whether a workload has settled at this status since the generation of a change, and no pod is on its way.
