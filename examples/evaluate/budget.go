@@ -73,7 +73,7 @@ func drain(name, title string, pods, missing int) act {
 			all := slices.SortedFunc(slices.Values(d.observer.pods.All()), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 			node = all[0].Spec.NodeName
 			begin := time.Now()
-			denied, err = drains.Node(ctx, d.config, node, d.Patience)
+			denied, err = drains.Node(ctx, d.config, node, "", d.Patience)
 			took = time.Since(begin)
 			return err
 		}}},

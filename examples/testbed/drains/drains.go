@@ -5,6 +5,7 @@ package drains
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -17,10 +18,10 @@ import (
 	"k8s.io/kubectl/pkg/drain"
 )
 
-// Node drains a node as "kubectl drain --ignore-daemonsets" does, and uncordons it when it is drained. It returns how many
-// evictions were answered with 429, on which kubectl and the client in it wait and try again. A patience of 0 has no end but
-// that of the context.
-func Node(ctx context.Context, config *rest.Config, name string, patience time.Duration) (denied int, err error) {
+// Node drains a node as "kubectl drain --ignore-daemonsets" does, and uncordons it in the end. It returns how many
+// evictions were answered with 429, on which kubectl and the client in it wait and try again. Pods that the selector does not
+// select stay; "" selects all. A patience of 0 has no end but that of the context.
+func Node(ctx context.Context, config *rest.Config, name, selector string, patience time.Duration) (denied int, err error) {
 	config = rest.CopyConfig(config)
 	counter := &counter{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -31,26 +32,20 @@ func Node(ctx context.Context, config *rest.Config, name string, patience time.D
 		return 0, err
 	}
 	helper := &drain.Helper{
-		Ctx: ctx, Client: client, GracePeriodSeconds: -1, IgnoreAllDaemonSets: true, Timeout: patience,
+		Ctx: ctx, Client: client, GracePeriodSeconds: -1, IgnoreAllDaemonSets: true, PodSelector: selector, Timeout: patience,
 		EvictErrorRetryDelay: 5 * time.Second, Out: io.Discard, ErrOut: io.Discard,
 	}
 	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return 0, err
 	}
-	for _, do := range []func() error{
-		func() error { return drain.RunCordonOrUncordon(helper, node.DeepCopy(), true) },
-		func() error { return drain.RunNodeDrain(helper, name) },
-		func() error {
-			node.Spec.Unschedulable = true
-			return drain.RunCordonOrUncordon(helper, node, false)
-		},
-	} {
-		if err := do(); err != nil {
-			return int(counter.denied.Load()), err
-		}
+	if err := drain.RunCordonOrUncordon(helper, node.DeepCopy(), true); err != nil {
+		return 0, err
 	}
-	return int(counter.denied.Load()), nil
+	err = drain.RunNodeDrain(helper, name)
+	node.Spec.Unschedulable = true
+	err = errors.Join(err, drain.RunCordonOrUncordon(helper, node, false))
+	return int(counter.denied.Load()), err
 }
 
 // counter counts evictions that are denied.
