@@ -28,7 +28,7 @@ import (
 )
 
 var budget = &kind{
-	name: cloneSet.name, resource: cloneSet.resource, manifest: budgetManifest, shows: "nodes are drained, and no pod is missed", own: "the API server asks this process about evictions", image: inTemplate,
+	name: cloneSet.name, resource: cloneSet.resource, manifest: manifest("budget"), shows: "nodes are drained, and no pod is missed", own: "the API server asks this process about evictions", image: inTemplate,
 	next:   "Drain a node: at most one of ten pods is away at any moment.\n  KUBECTL drain node-2 --ignore-daemonsets",
 	beside: []schema.GroupVersionResource{availabilityv1alpha1.SchemeGroupVersion.WithResource("podunavailablebudgets")},
 	acts: []act{
@@ -39,9 +39,9 @@ var budget = &kind{
 	},
 	controller: func(d *demo) (runner, error) {
 		workload, err := cloneSet.controller(d)
-		sets := workloadsclient.NewCloneSetInformer(d.workloads, d.namespace, 0, cache.Indexers{})
+		sets := workloadsclient.NewCloneSetInformer(d.Workloads, d.namespace, 0, cache.Indexers{})
 		return runners{workload, informer{sets}, &serve.Budgets{Options: podunavailablebudget.Options{
-			Kubernetes: d.core, Availability: d.availability, Namespace: d.namespace, CloneSets: sets,
+			Kubernetes: d.Kubernetes, Availability: d.Availability, Namespace: d.namespace, CloneSets: sets,
 		}}}, err
 	},
 	source: cloneSet.source, plan: cloneSet.plan,
@@ -56,7 +56,7 @@ func (i informer) Run(ctx context.Context) error { i.RunWithContext(ctx); return
 func denies(ctx context.Context, d *demo) bool {
 	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: d.observer.pods.All()[0].Name, Namespace: d.namespace},
 		DeleteOptions: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}}
-	err := d.core.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(d.namespace).Resource("pods").Name(eviction.Name).
+	err := d.Kubernetes.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(d.namespace).Resource("pods").Name(eviction.Name).
 		SubResource("eviction").MaxRetries(0).Body(eviction).Do(ctx).Error()
 	return apierrors.IsTooManyRequests(err)
 }

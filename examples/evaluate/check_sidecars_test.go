@@ -19,7 +19,7 @@ import (
 func newSidecarStory(t *testing.T) *story {
 	t.Helper()
 	set := &v1alpha1.SidecarSet{}
-	if err := yaml.UnmarshalStrict(sidecarSetManifest, set); err != nil {
+	if err := yaml.UnmarshalStrict(manifest("sidecarset"), set); err != nil {
 		t.Fatal(err)
 	}
 	set.Status.LatestRevision = "web-1"

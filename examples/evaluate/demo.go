@@ -21,15 +21,13 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podwright/podwright/availability"
-	availabilityclient "github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/sidecar"
-	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 var (
@@ -49,12 +47,9 @@ type demo struct {
 	namespace, dir string       // dir holds log files
 	close          func() error // leaves nothing behind, also where opening has failed
 
-	core         kubernetes.Interface
-	workloads    client.Interface
-	untyped      dynamic.Interface
-	sidecars     sidecarclient.Interface
-	availability availabilityclient.Interface
-	observer     *observer
+	controllers.Clients
+	untyped  dynamic.Interface
+	observer *observer
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
@@ -178,21 +173,18 @@ func withLogs(of string, err error) error {
 
 // work does what the user came for. What it starts belongs to running, and ends with the context, which is that of running.
 func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
-	core, failure1 := kubernetes.NewForConfig(d.config)
-	untyped, failure2 := dynamic.NewForConfig(d.config)
-	workloads, failure3 := client.NewForConfig(d.config)
-	sidecars, failure4 := sidecarclient.NewForConfig(d.config)
-	budgets, failure5 := availabilityclient.NewForConfig(d.config)
-	if err := errors.Join(failure1, failure2, failure3, failure4, failure5); err != nil {
+	untyped, failure := dynamic.NewForConfig(d.config)
+	clients, err := controllers.NewClients(d.config, "podwright-demo")
+	if err = errors.Join(failure, err); err != nil {
 		return err
 	}
-	d.core, d.workloads, d.sidecars, d.availability, d.untyped = core, workloads, sidecars, budgets, untyped
+	d.Clients, d.untyped = clients, untyped
 	for _, resource := range append(d.kind.beside[:len(d.kind.beside):len(d.kind.beside)], d.kind.resource) {
 		if err := d.installCRD(ctx, resource); err != nil {
 			return err
 		}
 	}
-	manager, err := leader.Holder(ctx, core, "kruise-system", "kruise-manager") // which would manage the same workload
+	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager") // which would manage the same workload
 	if err != nil {
 		return err
 	}
@@ -214,7 +206,7 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 
 // installCRD makes the API server serve a kind. A CRD that is there stays as it is.
 func (d *demo) installCRD(ctx context.Context, resource schema.GroupVersionResource) error {
-	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.core.Discovery()), resource)
+	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)
 	if err != nil || served {
 		return err
 	}

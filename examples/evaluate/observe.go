@@ -44,10 +44,10 @@ type observer struct {
 // observe returns an observer when all objects have been listed. It follows them until the context is done, which is that of running.
 func (d *demo) observe(ctx context.Context, running *errgroup.Group) (*observer, error) {
 	o := &observer{kind: d.kind, record: invariants.NewRecord()}
-	pods, revisions := d.core.CoreV1().Pods(d.namespace), d.core.AppsV1().ControllerRevisions(d.namespace)
+	pods, revisions := d.Kubernetes.CoreV1().Pods(d.namespace), d.Kubernetes.AppsV1().ControllerRevisions(d.namespace)
 	o.sets = follow(ctx, running, d.kind.source(d), invariants.Observe[metav1.Object](o.record))
 	o.pods = follow(ctx, running, mirror.From(pods.List, pods.Watch), o.see)
-	nodes := d.core.CoreV1().Nodes()
+	nodes := d.Kubernetes.CoreV1().Nodes()
 	o.nodes = follow[*corev1.Node](ctx, running, mirror.From(nodes.List, nodes.Watch), nil)
 	o.revisions = follow(ctx, running, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record))
 	return o, ctx.Err()

@@ -42,7 +42,7 @@ func (d *demo) play(ctx context.Context) (failed error) {
 		if act.name == "" {
 			continue
 		}
-		final, err := d.core.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
+		final, err := d.Kubernetes.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing the pods of namespace %s: %w", d.namespace, err)
 		}

@@ -35,7 +35,7 @@ func serving(version string) registry.Image {
 }
 
 var sidecarSet = &kind{
-	name: "SidecarSet", manifest: sidecarSetManifest, sidecars: true, own: "it injects in all namespaces", image: inSidecars,
+	name: "SidecarSet", manifest: manifest("sidecarset"), sidecars: true, own: "it injects in all namespaces", image: inSidecars,
 	next: "Scale out: new pods are injected.\n  KUBECTL scale clonesets.apps.kruise.io " + setName + " --replicas=12", beside: []schema.GroupVersionResource{cloneSet.resource},
 	resource: v1alpha1.SchemeGroupVersion.WithResource("sidecarsets"),
 	acts: []act{{name: "The injection", creates: true, pods: replicas, promises: []promise{injection10}, steps: []step{
@@ -48,13 +48,13 @@ var sidecarSet = &kind{
 		{title: "back to mesh:1: it starts in mesh-1, and mesh-2 is emptied", do: change(setImage(inMesh, mesh1)), want: updated(replicas, replicas)},
 	}}},
 	controller: func(d *demo) (runner, error) {
-		sets, failure1 := sidecarset.New(sidecarset.Options{Kubernetes: d.core, Sidecar: d.sidecars, Namespace: d.namespace})
-		injectors, failure2 := policies.New(policies.Options{Kubernetes: d.core, Sidecar: d.sidecars, Namespace: d.namespace})
+		sets, failure1 := sidecarset.New(sidecarset.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace})
+		injectors, failure2 := policies.New(policies.Options{Kubernetes: d.Kubernetes, Sidecar: d.Sidecar, Namespace: d.namespace})
 		workload, failure3 := cloneSet.controller(d)
 		return runners{sets, injectors, workload}, errors.Join(failure1, failure2, failure3)
 	},
 	source: func(d *demo) mirror.Source {
-		return mirror.From(d.sidecars.SidecarSets().List, d.sidecars.SidecarSets().Watch)
+		return mirror.From(d.Sidecar.SidecarSets().List, d.Sidecar.SidecarSets().Watch)
 	},
 	plan: func(o *observed) rollout.Plan {
 		return sidecarset.NewPlan(&sidecarset.Snapshot{Set: o.set.(*v1alpha1.SidecarSet), Pods: o.pods, Revisions: o.revisions, RevisionNamespace: metav1.NamespaceDefault, Now: o.now}).Plan // the own cluster's namespace
@@ -86,6 +86,6 @@ func meshes(d *demo) (clients []func() []string) {
 func injects(ctx context.Context, d *demo) bool {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: setName + "-", Labels: map[string]string{"app": "web"}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: oldImage}}}}
-	pod, err := d.core.CoreV1().Pods(d.namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	pod, err := d.Kubernetes.CoreV1().Pods(d.namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	return err == nil && len(pod.Spec.Containers) == len(allContainers)
 }

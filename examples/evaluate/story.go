@@ -4,7 +4,7 @@ package main
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"os/exec"
 	"path"
@@ -81,33 +81,32 @@ func (r runners) Run(ctx context.Context) error {
 	return running.Wait()
 }
 
-var (
-	//go:embed budget.yaml
-	budgetManifest []byte
-	//go:embed cloneset.yaml
-	cloneSetManifest []byte
-	//go:embed daemonset.yaml
-	daemonSetManifest []byte
-	//go:embed sidecarset.yaml
-	sidecarSetManifest []byte
-	//go:embed statefulset.yaml
-	statefulSetManifest []byte
-)
+//go:embed *.yaml
+var manifests embed.FS
+
+// manifest returns the objects that a demo creates.
+func manifest(name string) []byte {
+	data, err := manifests.ReadFile(name + ".yaml")
+	if err != nil {
+		panic(err) // it is not there
+	}
+	return data
+}
 
 // kinds are the kinds of workloads that there is a demo of, as the command line calls them. A new kind is one more entry here.
 var kinds = map[string]*kind{
 	"budget":   budget,
 	"cloneset": cloneSet,
 	"daemonset": {
-		name: "DaemonSet", manifest: daemonSetManifest, nodes: replicas, own: "it has a pod on each of its nodes", image: inTemplate,
+		name: "DaemonSet", manifest: manifest("daemonset"), nodes: replicas, own: "it has a pod on each of its nodes", image: inTemplate,
 		next:     "Delete a pod: it comes back on its node.\n  KUBECTL delete pod --field-selector=spec.nodeName=node-0",
 		resource: v1alpha1.SchemeGroupVersion.WithResource("daemonsets"),
 		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
 		controller: func(d *demo) (runner, error) {
-			return daemonset.New(daemonset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
+			return daemonset.New(daemonset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace})
 		},
 		source: func(d *demo) mirror.Source {
-			return mirror.From(d.workloads.DaemonSets(d.namespace).List, d.workloads.DaemonSets(d.namespace).Watch)
+			return mirror.From(d.Workloads.DaemonSets(d.namespace).List, d.Workloads.DaemonSets(d.namespace).Watch)
 		},
 		plan: func(o *observed) rollout.Plan {
 			return daemonset.NewPlan(&daemonset.Snapshot{Set: o.set.(*v1alpha1.DaemonSet), Pods: o.pods, Revisions: o.revisions, Nodes: o.nodes, Now: o.now}).Plan
@@ -120,14 +119,14 @@ var kinds = map[string]*kind{
 	},
 	"sidecarset": sidecarSet,
 	"statefulset": {
-		name: "StatefulSet", manifest: statefulSetManifest, next: scaleOut, image: inTemplate,
+		name: "StatefulSet", manifest: manifest("statefulset"), next: scaleOut, image: inTemplate,
 		resource: v1beta1.SchemeGroupVersion.WithResource("statefulsets"),
 		acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/rollingUpdate/partition", "5", inPlace(replicas)...), mistake},
 		controller: func(d *demo) (runner, error) {
-			return statefulset.New(statefulset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
+			return statefulset.New(statefulset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace})
 		},
 		source: func(d *demo) mirror.Source {
-			return mirror.From(d.workloads.StatefulSets(d.namespace).List, d.workloads.StatefulSets(d.namespace).Watch)
+			return mirror.From(d.Workloads.StatefulSets(d.namespace).List, d.Workloads.StatefulSets(d.namespace).Watch)
 		},
 		plan: func(o *observed) rollout.Plan {
 			return statefulset.NewPlan(&statefulset.Snapshot{Set: o.set.(*v1beta1.StatefulSet), Pods: o.pods, Revisions: o.revisions, Now: o.now}).Plan
@@ -136,14 +135,14 @@ var kinds = map[string]*kind{
 }
 
 var cloneSet = &kind{
-	name: "CloneSet", manifest: cloneSetManifest, next: scaleOut, image: inTemplate,
+	name: "CloneSet", manifest: manifest("cloneset"), next: scaleOut, image: inTemplate,
 	resource: v1alpha1.SchemeGroupVersion.WithResource("clonesets"),
 	acts:     []act{creation, update(inTemplate, "/spec/updateStrategy/partition", `"50%"`, inPlace(replicas)...)},
 	controller: func(d *demo) (runner, error) {
-		return cloneset.New(cloneset.Options{Kubernetes: d.core, Workloads: d.workloads, Namespace: d.namespace})
+		return cloneset.New(cloneset.Options{Kubernetes: d.Kubernetes, Workloads: d.Workloads, Namespace: d.namespace})
 	},
 	source: func(d *demo) mirror.Source {
-		return mirror.From(d.workloads.CloneSets(d.namespace).List, d.workloads.CloneSets(d.namespace).Watch)
+		return mirror.From(d.Workloads.CloneSets(d.namespace).List, d.Workloads.CloneSets(d.namespace).Watch)
 	},
 	plan: func(o *observed) rollout.Plan {
 		return cloneset.NewPlan(&cloneset.Snapshot{Set: o.set.(*v1alpha1.CloneSet), Pods: o.pods, Revisions: o.revisions, Now: o.now}).Plan

@@ -113,7 +113,7 @@ func TestManifestsAndScripts(t *testing.T) {
 
 // The only pod of one, and nine of ten, are what the budget of the demo keeps available.
 func TestBudgetOfTheDemo(t *testing.T) {
-	document, _, _ := bytes.Cut(budgetManifest, []byte("\n---\n"))
+	document, _, _ := bytes.Cut(manifest("budget"), []byte("\n---\n"))
 	b := &availabilityv1alpha1.PodUnavailableBudget{}
 	if err := yaml.UnmarshalStrict(document, b); err != nil {
 		t.Fatal(err)
