@@ -119,6 +119,33 @@ func replaced(pod *corev1.Pod) {
 	pod.Spec.Containers[0].Image = "nginx:2"
 }
 
+// A pod that is still to be told of its budget can go without that being asked: it lets no others go. (PUB-13)
+func TestPodsThatNobodyAsksAbout(t *testing.T) {
+	set := &budget.Workload{GroupKind: deployments, Name: "web", UID: "web", Replicas: new(int32(3))}
+	replicaSet := &budget.Workload{GroupKind: replicaSets, Name: "web-1", UID: "rs", Replicas: new(int32(3)), Controller: new(ownerOf("apps/v1", "Deployment", "web", "web"))}
+	notReady := func(pod *corev1.Pod) { pod.Status.Conditions = nil }
+	for _, test := range []struct {
+		name      string
+		third     []func(*corev1.Pod)
+		available int32
+		allowed   int32
+	}{
+		{"all know their budget", nil, 3, 2},
+		{"one does not", []func(*corev1.Pod){unlinked}, 3, 1},
+		{"one does not, and is not ready", []func(*corev1.Pod){unlinked, notReady}, 2, 1},
+	} {
+		s := snapshotOf(newBudget("web", "2", targeting("apps/v1", "Deployment", "web")), webPod(), set, replicaSet)
+		for i, changes := range [][]func(*corev1.Pod){nil, test.third} {
+			pod := webPod(changes...)
+			pod.Name, pod.UID = fmt.Sprint("web-1-", i), types.UID(fmt.Sprint(i))
+			s.Pods = append(s.Pods, pod)
+		}
+		if p := NewPlan(s); p.Computed == nil || p.Computed.CurrentAvailable != test.available || p.Computed.UnavailableAllowed != test.allowed {
+			t.Errorf("%s: %+v, want %d available and %d allowed", test.name, p.Computed, test.available, test.allowed)
+		}
+	}
+}
+
 // Workloads that are scaled, come or go concern the budgets that name them, or what controls
 // them, and all that select.
 func TestWorkloadsThatMatter(t *testing.T) {

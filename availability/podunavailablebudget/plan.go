@@ -69,19 +69,37 @@ func NewPlan(s *Snapshot) *Plan {
 	}
 	p.NoPods = len(selection.Pods) == 0
 	p.Computed, p.Unavailable, p.NotDeleted, p.RequeueAfter = &result.Status, result.Unavailable, result.NotDeleted, result.RequeueAfter
+	for _, pod := range selection.Pods {
+		if s.links(pod) {
+			p.Link = append(p.Link, pod)
+		}
+	}
+	p.withhold()
 	if !budget.Equal(&s.Budget.Status, &result.Status) {
 		p.Status = &result.Status
 	}
 	if s.Foreign && (p.RequeueAfter == 0 || p.RequeueAfter > foreignLook) {
 		p.RequeueAfter = foreignLook
 	}
-	for _, pod := range selection.Pods {
-		if s.links(pod) {
-			p.Link = append(p.Link, pod)
-		}
-	}
 	s.planMirror(p, selection)
 	return p
+}
+
+// withhold has available pods that are still to be linked stand in for no others: nobody asks about them until
+// then. (PUB-13)
+func (p *Plan) withhold() {
+	unavailable := map[*corev1.Pod]bool{}
+	for _, u := range p.Unavailable {
+		unavailable[u.Pod] = true
+	}
+	unlinked := int32(0)
+	for _, pod := range p.Link {
+		if !unavailable[pod] {
+			unlinked++
+		}
+	}
+	s := p.Computed
+	s.UnavailableAllowed = max(min(s.UnavailableAllowed, s.CurrentAvailable-unlinked-s.DesiredAvailable), 0)
 }
 
 // links tells whether a pod of the budget is to be told so: it names none yet, and matches

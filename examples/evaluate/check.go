@@ -28,7 +28,7 @@ type check struct {
 
 // promise is something that shall hold of so many pods, and be wrong of none.
 type promise struct {
-	pods int
+	pods int    // or some
 	text string // with the figures of those of which it holds, and of all
 	of   func(*podhistory.Track) (holds, wrong bool)
 }
@@ -47,21 +47,27 @@ func checks(changes []podhistory.Change, since int, final []corev1.Pod, act act)
 		}
 		tracks[pod.UID].States, tracks[pod.UID].Gone = append(tracks[pod.UID].States, pod), false
 	}
-	if !act.creates {
-		all = append(all, promise{replicas, "%d of %d pods kept their name and UID, and there were no others", kept}.check(tracks))
+	if !act.creates && !act.moves {
+		all = append(all, promise{act.pods, "%d of %d pods kept their name and UID, and there were no others", kept}.check(tracks, act.pods))
 		maps.DeleteFunc(tracks, func(_ types.UID, t *podhistory.Track) bool { return t.Created })
-		most := mostUnavailable(changes, since)
-		all = append(all, promise{replicas, "%d of %d pods kept their node and their IP", stayed}.check(tracks), check{most <= maxUnavailable,
-			fmt.Sprintf("at most %d pods were unavailable at any moment (allowed: %d; %d states)", most, maxUnavailable, len(changes)-since)})
+		all = append(all, promise{act.pods, "%d of %d pods kept their node and their IP", stayed}.check(tracks, act.pods))
+	}
+	if !act.creates {
+		most := mostUnavailable(changes, since, act.pods)
+		all = append(all, check{most <= act.missing,
+			fmt.Sprintf("at most %d pods were unavailable at any moment (allowed: %d; %d states)", most, act.missing, len(changes)-since)})
 	}
 	for _, p := range act.promises {
-		all = append(all, p.check(tracks))
+		all = append(all, p.check(tracks, act.pods))
 	}
 	return all
 }
 
-// check counts the pods of which a promise holds.
-func (p promise) check(tracks map[types.UID]*podhistory.Track) check {
+// some is as many pods as there are, and at least one.
+const some = -1
+
+// check counts the pods of which a promise holds, of all that there shall be.
+func (p promise) check(tracks map[types.UID]*podhistory.Track, all int) check {
 	kept, broken := 0, []string(nil)
 	for _, t := range tracks {
 		holds, wrong := p.of(t)
@@ -73,11 +79,11 @@ func (p promise) check(tracks map[types.UID]*podhistory.Track) check {
 		}
 	}
 	slices.Sort(broken)
-	text := fmt.Sprintf(p.text, kept, replicas)
+	text := fmt.Sprintf(p.text, kept, all)
 	if len(broken) > 0 {
 		text += "; not: " + strings.Join(broken, ", ")
 	}
-	return check{kept == p.pods && len(broken) == 0, text}
+	return check{(kept == p.pods || p.pods == some && kept > 0) && len(broken) == 0, text}
 }
 
 // inPlace is what workloads promise where so many pods get another image.
@@ -93,10 +99,10 @@ func exchange(updates int) []promise {
 	}
 }
 
-// mostUnavailable returns the most pods that were unavailable at any moment.
-func mostUnavailable(changes []podhistory.Change, since int) (most int) {
+// mostUnavailable returns the most pods, of so many, that were unavailable at any moment.
+func mostUnavailable(changes []podhistory.Change, since, pods int) (most int) {
 	podhistory.Replay(changes, since, func(all map[types.UID]*corev1.Pod, _ podhistory.Change) {
-		most = max(most, replicas-available(maps.Values(all)))
+		most = max(most, pods-available(maps.Values(all)))
 	})
 	return most
 }

@@ -36,7 +36,7 @@ var (
 // injected: it was created as Inject has it, which finds nothing to add.
 func injected(t *podhistory.Track) (holds, wrong bool) {
 	pod, set := t.States[0], &v1alpha1.SidecarSet{}
-	if yaml.Unmarshal(sidecarSetManifest, set) != nil {
+	if yaml.Unmarshal(manifest("sidecarset"), set) != nil {
 		return false, true
 	}
 	set.Status.LatestRevision = injectedRevision(pod)

@@ -19,7 +19,7 @@ import (
 func newSidecarStory(t *testing.T) *story {
 	t.Helper()
 	set := &v1alpha1.SidecarSet{}
-	if err := yaml.UnmarshalStrict(sidecarSetManifest, set); err != nil {
+	if err := yaml.UnmarshalStrict(manifest("sidecarset"), set); err != nil {
 		t.Fatal(err)
 	}
 	set.Status.LatestRevision = "web-1"
@@ -42,7 +42,7 @@ func newSidecarStory(t *testing.T) *story {
 }
 
 func (h *story) injectionFails() []string {
-	return failed(checks(h.Changes(), 0, h.final(), act{creates: true, promises: []promise{injection10}}))
+	return failed(checks(h.Changes(), 0, h.final(), act{creates: true, pods: replicas, promises: []promise{injection10}}))
 }
 
 // setHot gives a hot container an image, and writes into the annotations what its version is and which one works.

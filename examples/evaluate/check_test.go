@@ -117,7 +117,7 @@ func (h *story) all() []string {
 }
 
 func (h *story) checks(promises ...promise) []check {
-	return checks(h.Changes(), h.since, h.final(), act{promises: promises})
+	return checks(h.Changes(), h.since, h.final(), act{promises: promises, pods: replicas, missing: maxUnavailable})
 }
 
 // failed are the texts of the checks that failed.
@@ -251,6 +251,47 @@ func TestRollBack(t *testing.T) {
 	}
 	compareTexts(t, nil, failed(h.checks(inPlace(maxUnavailable)...)))
 	compareTexts(t, []string{"2 of 10 containers restarted", "2 of 10 pods were not Ready"}, failed(h.checks(inPlace(maxUnavailable+1)...)))
+}
+
+// A drain moves pods, and never has more of them unavailable than it may.
+func TestDrainIsChecked(t *testing.T) {
+	condition := corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}
+	evicted := func(pod *corev1.Pod) { pod.Status.Conditions = append(pod.Status.Conditions, condition) }
+	leaving := func(pod *corev1.Pod) { pod.DeletionTimestamp = new(metav1.Now()) }
+	elsewhere := func(h *story, name string) {
+		pod := h.newPod(name)
+		pod.Spec.NodeName = "node-1"
+		h.store(nil, pod)
+	}
+	going := func(h *story, edits ...func(*corev1.Pod)) {
+		h.change("web-0", append(edits, leaving)...)
+		h.store(h.pods["web-0"], nil)
+	}
+	for name, c := range map[string]struct {
+		during  func(*story)
+		missing int
+		want    []string
+	}{
+		"another one serves first":              {func(h *story) { elsewhere(h, "web-a"); going(h, evicted) }, 0, nil},
+		"another one serves too late":           {func(h *story) { going(h, evicted); elsewhere(h, "web-a") }, 0, []string{"at most 1 pods were unavailable"}},
+		"one may be missing":                    {func(h *story) { going(h, evicted); elsewhere(h, "web-a") }, 1, nil},
+		"deleted":                               {func(h *story) { elsewhere(h, "web-a"); going(h) }, 0, []string{"0 of 10 pods were on the node, and were evicted; not: web-0"}},
+		"nothing is evicted":                    {func(h *story) {}, 0, []string{"0 of 10 pods were on the node, and were evicted; not: web-0"}},
+		"nobody comes":                          {func(h *story) { going(h, evicted) }, 1, []string{"9 of 10 pods are Ready"}},
+		"another one does not serve in the end": {func(h *story) { elsewhere(h, "web-a"); going(h, evicted); h.change("web-a", ready("False")) }, 1, []string{"9 of 10 pods are Ready; not: web-a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newStory()
+			for i, name := range h.all() {
+				h.change(name, func(pod *corev1.Pod) { pod.Spec.NodeName = fmt.Sprint("node-", min(i, 1)) })
+			}
+			h.begin()
+			c.during(h)
+			node := "node-0"
+			act := act{moves: true, pods: replicas, missing: c.missing, promises: evictions(&node, replicas)}
+			compareTexts(t, c.want, failed(checks(h.Changes(), h.since, h.final(), act)))
+		})
+	}
 }
 
 // What the invariants of the simulation forbid fails the check of the record, and shows in the verdict.

@@ -10,37 +10,38 @@ import (
 	"github.com/podwright/podwright/examples/testbed/requests"
 )
 
-// ask has a client of every pod ask its sidecars, where containers run, and returns what ends that and says what came of it.
+// ask has clients send requests, where containers run, and returns what ends that and says what came of it.
 func (d *demo) ask(ctx context.Context, act act) (end func() []check) {
-	if !act.serves || d.Node != nodeReal {
+	if act.asks == nil || d.Node != nodeReal {
 		return func() []check { return nil }
-	}
-	for _, text := range []string{
-		"HTTP clients ask the mesh of each pod, ten times a second, until both upgrades are over. mesh-1 and mesh-2",
-		"share the network of their pod, so each version has a port: 8081 that of mesh:1, and 8082 that of mesh:2.",
-		"A client asks the one that answered last, and the other where that does not. Where neither does it has failed.",
-	} {
-		d.screen.print(line{text: "          " + text})
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var sending sync.WaitGroup
 	r := requests.New()
-	for _, pod := range d.observer.pods.All() {
-		sending.Go(func() { r.Send(ctx, "http://"+pod.Status.PodIP+":8081", "http://"+pod.Status.PodIP+":8082") })
+	clients := act.asks(d)
+	for _, urls := range clients {
+		sending.Go(func() { r.SendTo(ctx, urls) })
 	}
+	d.screen.print(line{text: fmt.Sprintf("          %d HTTP clients ask the pods, ten times a second each, until that is over", len(clients))})
 	return func() []check {
 		cancel()
 		sending.Wait()
-		return []check{unanswered(r.Outcome())}
+		return []check{unanswered(act.answers, r)}
 	}
 }
 
-// unanswered: no request has failed, and each version has answered some.
-func unanswered(answered map[string]int, failed []error) check {
-	one, two := answered["1"], answered["2"]
-	text := fmt.Sprintf("%d of %d HTTP requests failed; mesh:1 answered %d, mesh:2 answered %d", len(failed), one+two+len(failed), one, two)
+// unanswered: no request has failed, and some were answered in each way.
+func unanswered(answers []string, r interface {
+	Outcome() (map[string]int, []error)
+}) check {
+	answered, failed := r.Outcome()
+	ok, total, text := len(failed) == 0, len(failed), ""
+	for _, answer := range answers {
+		ok, total = ok && answered[answer] > 0, total+answered[answer]
+		text += fmt.Sprintf("; version %s answered %d", answer, answered[answer])
+	}
 	if len(failed) > 0 {
 		text += fmt.Sprintf("; the first: %v", failed[0])
 	}
-	return check{len(failed) == 0 && one > 0 && two > 0, text}
+	return check{ok, fmt.Sprintf("%d of %d HTTP requests failed", len(failed), total) + text}
 }

@@ -3,11 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,14 +20,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	"github.com/podwright/podwright/availability"
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process"
+	"github.com/podwright/podwright/examples/process/controllers"
 	"github.com/podwright/podwright/examples/process/crds"
 	"github.com/podwright/podwright/examples/process/leader"
 	"github.com/podwright/podwright/sidecar"
-	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads"
-	"github.com/podwright/podwright/workloads/client"
 )
 
 var (
@@ -45,17 +47,15 @@ type demo struct {
 	namespace, dir string       // dir holds log files
 	close          func() error // leaves nothing behind, also where opening has failed
 
-	core      kubernetes.Interface
-	workloads client.Interface
-	untyped   dynamic.Interface
-	sidecars  sidecarclient.Interface
-	observer  *observer
+	controllers.Clients
+	untyped  dynamic.Interface
+	observer *observer
 }
 
 // run shows everything, and leaves nothing behind. After Ctrl-C it returns
 // errInterrupted, or nil where all had been shown.
 func (d *demo) run(ctx context.Context) (err error) {
-	d.screen.print(line{fmt.Sprintf("podwright: the pods of a %s are updated in place, on a real API server", d.kind.name), title}, line{})
+	d.screen.print(line{"podwright: " + cmp.Or(d.kind.shows, "the pods of a "+d.kind.name+" are updated in place") + ", on a real API server", title}, line{})
 	d.close = func() error { return nil }
 	working, end := context.WithCancel(ctx)
 	defer end()
@@ -95,10 +95,7 @@ func ofSignal(ctx context.Context, err error) error {
 
 // startCluster starts a cluster on this machine. Whatever ends this program ends the cluster.
 func (d *demo) startCluster(ctx context.Context) error {
-	n := 3
-	if d.kind.podPerNode {
-		n = replicas
-	}
+	n := cmp.Or(d.kind.nodes, 3)
 	o, what := cluster.Options{Nodes: n}, fmt.Sprintf("etcd, Kubernetes, KWOK and %d simulated nodes", n)
 	if d.Node == nodeReal {
 		o, what = cluster.Options{RealNodes: 2}, "etcd, Kubernetes and 2 nodes that run containers"
@@ -176,24 +173,18 @@ func withLogs(of string, err error) error {
 
 // work does what the user came for. What it starts belongs to running, and ends with the context, which is that of running.
 func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
-	core, failure1 := kubernetes.NewForConfig(d.config)
-	untyped, failure2 := dynamic.NewForConfig(d.config)
-	workloads, failure3 := client.NewForConfig(d.config)
-	sidecars, failure4 := sidecarclient.NewForConfig(d.config)
-	if err := errors.Join(failure1, failure2, failure3, failure4); err != nil {
+	untyped, failure := dynamic.NewForConfig(d.config)
+	clients, err := controllers.NewClients(d.config, "podwright-demo")
+	if err = errors.Join(failure, err); err != nil {
 		return err
 	}
-	d.core, d.workloads, d.sidecars, d.untyped = core, workloads, sidecars, untyped
-	kinds := []*kind{d.kind}
-	if d.kind.sidecars {
-		kinds = append(kinds, cloneSet)
-	}
-	for _, k := range kinds {
-		if err := d.installCRD(ctx, k.resource); err != nil {
+	d.Clients, d.untyped = clients, untyped
+	for _, resource := range append(d.kind.beside[:len(d.kind.beside):len(d.kind.beside)], d.kind.resource) {
+		if err := d.installCRD(ctx, resource); err != nil {
 			return err
 		}
 	}
-	manager, err := leader.Holder(ctx, core, "kruise-system", "kruise-manager") // which would manage the same workload
+	manager, err := leader.Holder(ctx, d.Kubernetes, "kruise-system", "kruise-manager") // which would manage the same workload
 	if err != nil {
 		return err
 	}
@@ -209,13 +200,13 @@ func (d *demo) work(ctx context.Context, running *errgroup.Group) error {
 		return err
 	}
 	d.screen.print(line{text: d.suggestions()})
-	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+setName, func(*state) bool { return false })
+	_, _ = d.watch(ctx, "now  "+d.kind.name+" "+setName, func(*state) (bool, error) { return false, nil })
 	return err
 }
 
 // installCRD makes the API server serve a kind. A CRD that is there stays as it is.
 func (d *demo) installCRD(ctx context.Context, resource schema.GroupVersionResource) error {
-	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.core.Discovery()), resource)
+	served, err := crds.Served(ctx, discovery.ToDiscoveryInterfaceWithContext(d.Kubernetes.Discovery()), resource)
 	if err != nil || served {
 		return err
 	}
@@ -223,7 +214,7 @@ func (d *demo) installCRD(ctx context.Context, resource schema.GroupVersionResou
 		return fmt.Errorf("the cluster does not serve version %s of %s; the flag --install-crds installs the CRD", resource.Version, resource.GroupResource())
 	}
 	return d.screen.step("installing the CRD of "+resource.GroupResource().String(), func() error {
-		return crds.Install(ctx, d.untyped, crds.Of(append(workloads.CRDs(), sidecar.CRDs()...), resource))
+		return crds.Install(ctx, d.untyped, crds.Of(slices.Concat(workloads.CRDs(), sidecar.CRDs(), availability.CRDs()), resource))
 	})
 }
 

@@ -3,9 +3,10 @@
 // Command evaluate shows podwright at work: it starts a real control plane on
 // this machine, runs the controller of CloneSets, and updates the pods of one in place
 // before the user's eyes, or those of another kind of workload, or the sidecars of a
-// SidecarSet. In the end it says what it has checked of it.
+// SidecarSet; or it drains the nodes of pods that have a PodUnavailableBudget. In the end
+// it says what it has checked of it.
 //
-//	go run ./evaluate [--kind=statefulset] [--node=real]
+//	go run ./evaluate [--kind=budget] [--node=real]
 //
 // It needs the go command and nothing else; with --node=real, root, runc and CNI
 // plugins, to run real containers. With the environment variable
@@ -56,13 +57,13 @@ func main() {
 func command(kubeconfig string, run func(context.Context, options) error) *cobra.Command {
 	var o options
 	c := &cobra.Command{
-		Use: "evaluate", Short: "Shows pods that are updated in place, on a real API server.", Args: cobra.NoArgs, SilenceUsage: true,
+		Use: "evaluate", Short: "Shows what becomes of pods, on a real API server: updates in place, sidecars, drains.", Args: cobra.NoArgs, SilenceUsage: true,
 		PreRunE: func(*cobra.Command, []string) error { return o.complete() },
 		RunE:    func(c *cobra.Command, _ []string) error { return run(c.Context(), o) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&o.Kind, "kind", "cloneset", "kind of workload to show: "+knownKinds())
+	flags.StringVar(&o.Kind, "kind", "cloneset", "what to show: "+knownKinds())
 	flags.StringVar(&o.Node, "node", nodeSimulated, "nodes of the cluster that is started: "+nodeSimulated+", or "+nodeReal+" ones, which run containers and need root, runc and CNI plugins")
 	flags.BoolVar(&o.Exit, "exit", false, "end after the checks; the exit code is 1 if one failed")
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", kubeconfig, "work in this cluster, in a namespace that is removed in the end ($KUBECONFIG); empty starts a cluster on this machine")
@@ -81,10 +82,10 @@ func (o *options) complete() error {
 		return fmt.Errorf("--node=%s: want %s or %s", o.Node, nodeSimulated, nodeReal)
 	case o.Node == nodeReal && o.Kubeconfig != "":
 		return fmt.Errorf("--node=%s: want no cluster that is there already, found kubeconfig %s; start one with --kubeconfig=\"\"", o.Node, o.Kubeconfig)
-	case kinds[o.Kind].podPerNode && (o.Node == nodeReal || o.Kubeconfig != ""):
-		return fmt.Errorf("--kind=%s: it is shown on %d simulated nodes, one for each pod, in a cluster of its own: want --node=%s and --kubeconfig=\"\"", o.Kind, replicas, nodeSimulated)
-	case kinds[o.Kind].sidecars && o.Kubeconfig != "":
-		return fmt.Errorf("--kind=%s: it is shown in a cluster of its own, for it injects in all of one: want --kubeconfig=\"\"", o.Kind)
+	case kinds[o.Kind].nodes > 0 && o.Node == nodeReal:
+		return fmt.Errorf("--kind=%s: it is shown on %d nodes, one for each pod: want --node=%s", o.Kind, kinds[o.Kind].nodes, nodeSimulated)
+	case kinds[o.Kind].own != "" && o.Kubeconfig != "":
+		return fmt.Errorf("--kind=%s: it is shown in a cluster of its own, for %s: want --kubeconfig=\"\"", o.Kind, kinds[o.Kind].own)
 	case o.Patience <= 0:
 		return fmt.Errorf("--patience=%v: want more than 0", o.Patience)
 	}

@@ -44,10 +44,10 @@ type observer struct {
 // observe returns an observer when all objects have been listed. It follows them until the context is done, which is that of running.
 func (d *demo) observe(ctx context.Context, running *errgroup.Group) (*observer, error) {
 	o := &observer{kind: d.kind, record: invariants.NewRecord()}
-	pods, revisions := d.core.CoreV1().Pods(d.namespace), d.core.AppsV1().ControllerRevisions(d.namespace)
+	pods, revisions := d.Kubernetes.CoreV1().Pods(d.namespace), d.Kubernetes.AppsV1().ControllerRevisions(d.namespace)
 	o.sets = follow(ctx, running, d.kind.source(d), invariants.Observe[metav1.Object](o.record))
 	o.pods = follow(ctx, running, mirror.From(pods.List, pods.Watch), o.see)
-	nodes := d.core.CoreV1().Nodes()
+	nodes := d.Kubernetes.CoreV1().Nodes()
 	o.nodes = follow[*corev1.Node](ctx, running, mirror.From(nodes.List, nodes.Watch), nil)
 	o.revisions = follow(ctx, running, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](o.record))
 	return o, ctx.Err()
@@ -96,7 +96,7 @@ func (o *observer) state() *state {
 	if !o.kind.sidecars {
 		pods = owned(pods, object)
 	}
-	return o.kind.observe(object, pods, owned(o.revisions.All(), object), o.nodes.All(), time.Now())
+	return o.kind.observe(&observed{object, pods, owned(o.revisions.All(), object), o.nodes.All(), time.Now()})
 }
 
 // owned returns the objects that a workload controls.
@@ -124,15 +124,15 @@ type status struct {
 }
 
 // observe returns the state of an object of this kind.
-func (k *kind) observe(object metav1.Object, pods []*corev1.Pod, revisions []*appsv1.ControllerRevision, nodes []*corev1.Node, now time.Time) *state {
+func (k *kind) observe(o *observed) *state {
 	var fields struct{ Status status }
 	if k.status != nil {
-		fields.Status = k.status(object)
+		fields.Status = k.status(o.set)
 	} else {
-		data, _ := json.Marshal(object) // what the API server has sent as JSON
+		data, _ := json.Marshal(o.set) // what the API server has sent as JSON
 		_ = json.Unmarshal(data, &fields)
 	}
-	return &state{object.GetGeneration(), fields.Status, pods, k.revision, k.plan(object, pods, revisions, nodes, now)}
+	return &state{o.set.GetGeneration(), fields.Status, o.pods, k.revision, k.plan(o)}
 }
 
 // settled tells whether a workload has settled at this status since the generation of a change, and no pod is on its way.

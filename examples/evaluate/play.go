@@ -3,15 +3,17 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
@@ -40,11 +42,14 @@ func (d *demo) play(ctx context.Context) (failed error) {
 		if act.name == "" {
 			continue
 		}
-		final, err := d.core.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
+		final, err := d.Kubernetes.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing the pods of namespace %s: %w", d.namespace, err)
 		}
 		all := append(checks(d.observer.history.Changes(), d.observer.since, final.Items, act), asked()...)
+		if act.also != nil {
+			all = append(all, act.also())
+		}
 		if d.own {
 			all = append(all, d.observer.review())
 		}
@@ -73,12 +78,22 @@ func (d *demo) show(ctx context.Context, s step) error {
 	defer cancel()
 	var last []line
 	err := d.screen.step(s.title, func() error {
-		generation, err := d.change(ctx, s)
-		if err != nil {
-			return err
-		}
-		last, err = d.watch(patience, "  ...     "+s.title, func(now *state) bool {
-			return now.settled(generation, s.want) && (s.until == nil || s.until(patience, d))
+		changed := make(chan error, 1)
+		go func() { changed <- s.do(patience, d) }()
+		generation := int64(-1) // what it was changed to
+		var err error
+		last, err = d.watch(patience, "  ...     "+s.title, func(now *state) (bool, error) {
+			select {
+			case err := <-changed:
+				if err != nil {
+					return false, err
+				}
+				if generation, err = d.generation(patience); err != nil {
+					return false, err
+				}
+			default:
+			}
+			return generation >= 0 && now.settled(generation, s.want) && (s.until == nil || s.until(patience, d)), nil
 		})
 		return err
 	})
@@ -99,40 +114,57 @@ func (d *demo) show(ctx context.Context, s step) error {
 }
 
 // watch draws the workload below a heading until it is done, or the context. It returns what it has drawn last.
-func (d *demo) watch(ctx context.Context, heading string, done func(*state) bool) (last []line, err error) {
+func (d *demo) watch(ctx context.Context, heading string, done func(*state) (bool, error)) (last []line, err error) {
 	err = wait.PollUntilContextCancel(ctx, redraw, true, func(context.Context) (bool, error) {
 		now := d.observer.state()
 		last = render(now)
 		d.screen.draw(append([]line{{heading, title}}, last...)...)
-		return done(now), nil
+		return done(now)
 	})
 	return last, err
 }
 
-// change changes the workload in one request, or creates an object, as a person with kubectl would. It returns the generation
-// that this has made.
-func (d *demo) change(ctx context.Context, s step) (generation int64, err error) {
-	object, kind := &unstructured.Unstructured{}, cmp.Or(s.creates, d.kind)
-	client := d.objects(kind)
-	if s.changes == nil {
-		if err := yaml.Unmarshal(kind.manifest, object); err != nil {
-			return 0, fmt.Errorf("manifest of the %s: %w", kind.name, err)
+// create creates what the manifest of the demo holds, as a person with kubectl would.
+func create(ctx context.Context, d *demo) error { return d.kind.create(ctx, d) }
+
+func (k *kind) create(ctx context.Context, d *demo) error {
+	for document := range bytes.SplitSeq(k.manifest, []byte("\n---\n")) {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(document, object); err != nil {
+			return fmt.Errorf("manifest of the %s: %w", k.name, err)
 		}
-		object, err = client.Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-	} else {
-		patch := "[" + strings.Join(s.changes, ",") + "]"
-		object, err = client.Patch(ctx, setName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
+		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+		if _, err := d.objects(resource).Create(ctx, object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+			return fmt.Errorf("creating the %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
 	}
+	return nil
+}
+
+// change changes the workload in one request by the operations of a JSON patch.
+func change(operations ...string) func(context.Context, *demo) error {
+	return func(ctx context.Context, d *demo) error {
+		patch := "[" + strings.Join(operations, ",") + "]"
+		if _, err := d.objects(d.kind.resource).Patch(ctx, setName, types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			return fmt.Errorf("writing the %s %s: %w", d.kind.name, setName, err)
+		}
+		return nil
+	}
+}
+
+// generation is that of the workload now.
+func (d *demo) generation(ctx context.Context) (int64, error) {
+	object, err := d.objects(d.kind.resource).Get(ctx, setName, metav1.GetOptions{})
 	if err != nil {
-		return 0, fmt.Errorf("writing the %s %s: %w", kind.name, setName, err)
+		return 0, fmt.Errorf("reading the %s %s: %w", d.kind.name, setName, err)
 	}
 	return object.GetGeneration(), nil
 }
 
-// objects reads and writes those of a kind.
-func (d *demo) objects(k *kind) dynamic.ResourceInterface {
-	if k.sidecars {
-		return d.untyped.Resource(k.resource)
+// objects reads and writes those of a resource.
+func (d *demo) objects(resource schema.GroupVersionResource) dynamic.ResourceInterface {
+	if resource.Resource == "sidecarsets" {
+		return d.untyped.Resource(resource)
 	}
-	return d.untyped.Resource(k.resource).Namespace(d.namespace)
+	return d.untyped.Resource(resource).Namespace(d.namespace)
 }

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,11 +12,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
+	availabilitybudget "github.com/podwright/podwright/availability/budget"
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/inplace/rollout"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -67,27 +70,31 @@ func specOf(object metav1.Object) spec {
 // What the checks expect is what the manifests say, and the whole script fits the fields of its kind: no change makes one
 // that is not known, and the image and the partition are in the end what they should be.
 func TestManifestsAndScripts(t *testing.T) {
-	for _, k := range kinds {
-		first := specOf(decode(t, k, k.manifest))
-		if first.replicas != replicas || first.image != oldImage || first.policy != "InPlaceIfPossible" || *first.maxUnavailable != intstr.FromInt32(maxUnavailable) {
-			t.Errorf("%s: the manifest and the constants differ: %+v", k.name, first)
+	for name, k := range kinds {
+		drains := name == "budget"
+		documents := bytes.Split(k.manifest, []byte("\n---\n"))
+		first := specOf(decode(t, k, documents[len(documents)-1]))
+		if (first.replicas != replicas || first.image != oldImage) && !drains || first.policy != "InPlaceIfPossible" || *first.maxUnavailable != intstr.FromInt32(maxUnavailable) {
+			t.Errorf("%s: the manifest and the constants differ: %+v", name, first)
 		}
-		client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{k.resource: k.name + "List"})
+		client := fake.NewSimpleDynamicClient(runtime.NewScheme())
 		d := &demo{kind: k, untyped: client, namespace: "demo"}
-		if _, err := d.change(t.Context(), step{changes: []string{setImage(inTemplate, newImage)}}); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
+		if err := change(setImage(inTemplate, newImage))(t.Context(), d); err == nil || !strings.HasPrefix(err.Error(), "writing the "+k.name+" web: ") {
 			t.Errorf("a change of nothing: got error %v", err)
 		}
 		for _, act := range k.acts {
 			for _, s := range act.steps {
-				if _, err := d.change(t.Context(), s); err != nil {
-					t.Fatal(err)
+				if !act.moves {
+					if err := s.do(t.Context(), d); err != nil {
+						t.Fatal(err)
+					}
 				}
 				if s.title == "" || len(s.title) > 70 { // beside the time, on a terminal of 80 columns
-					t.Errorf("%s: %q has %d characters, want 1 to 70", k.name, s.title, len(s.title))
+					t.Errorf("%s: %q has %d characters, want 1 to 70", name, s.title, len(s.title))
 				}
 			}
 		}
-		stored, err := d.objects(k).Get(t.Context(), setName, metav1.GetOptions{})
+		stored, err := d.objects(k.resource).Get(t.Context(), setName, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +102,28 @@ func TestManifestsAndScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last := specOf(decode(t, k, data)); last.image != newImage || last.partition == nil || last.partition.IntVal != 0 {
-			t.Errorf("%s ends with the image %s and the partition %v", k.name, last.image, last.partition)
+		switch last := specOf(decode(t, k, data)); {
+		case drains && last.replicas != replicas:
+			t.Errorf("%s ends with %d replicas", name, last.replicas)
+		case !drains && (last.image != newImage || last.partition == nil || last.partition.IntVal != 0):
+			t.Errorf("%s ends with the image %s and the partition %v", name, last.image, last.partition)
+		}
+	}
+}
+
+// The only pod of one, and nine of ten, are what the budget of the demo keeps available.
+func TestBudgetOfTheDemo(t *testing.T) {
+	document, _, _ := bytes.Cut(manifest("budget"), []byte("\n---\n"))
+	b := &availabilityv1alpha1.PodUnavailableBudget{}
+	if err := yaml.UnmarshalStrict(document, b); err != nil {
+		t.Fatal(err)
+	}
+	for _, act := range kinds["budget"].acts {
+		if !act.moves {
+			continue
+		}
+		if desired, err := availabilitybudget.Desired(b, int32(act.pods)); err != nil || int(desired) != act.pods-act.missing {
+			t.Errorf("of %d pods %d have to be available (%v), and %d may be missing", act.pods, desired, err, act.missing)
 		}
 	}
 }
@@ -105,16 +132,17 @@ func TestManifestsAndScripts(t *testing.T) {
 func TestState(t *testing.T) {
 	for _, k := range kinds {
 		numbers := "replicas: 10, availableReplicas: 9, updatedReplicas: 5, updatedReadyReplicas: 4"
-		if k.podPerNode {
+		if k.nodes > 0 {
 			numbers = "currentNumberScheduled: 10, numberAvailable: 9, numberUnavailable: 1, updatedNumberScheduled: 5"
 		} else if k.sidecars {
 			numbers = "matchedPods: 10, readyPods: 9, updatedPods: 5, updatedReadyPods: 4"
 		}
-		object := decode(t, k, append(k.manifest, "\nstatus: {observedGeneration: 3, "+numbers+"}"...))
+		documents := bytes.Split(k.manifest, []byte("\n---\n"))
+		object := decode(t, k, slices.Concat(documents[len(documents)-1], []byte("\nstatus: {observedGeneration: 3, "+numbers+"}")))
 		object.SetGeneration(3)
 		object.SetUID("set")
 		object.SetNamespace("demo")
-		s := k.observe(object, nil, nil, []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, time.Now())
+		s := k.observe(&observed{set: object, nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, now: time.Now()})
 		if want := (status{3, 10, 9, 5, 4}); s.status != want {
 			t.Errorf("%s: got %+v, want %+v", k.name, s.status, want)
 		}

@@ -32,7 +32,10 @@ func TestFaults(t *testing.T) {
 			s.Logf("after %.0f s: %d faults, %d of them while something was in progress", time.Since(s.begin).Seconds(), i+1, struck)
 		}
 	}
-	s.Logf("%s; %s", s.record.Summary(), s.taskPods())
+	s.Logf("%s; %s; %s", s.record.Summary(), s.taskPods(), &s.disruptions)
+	if s.disruptions.done.Load() == 0 || s.disruptions.denied.Load() == 0 {
+		s.Errorf("expected evictions and deletions that a budget allows and denies, observed: %s", &s.disruptions)
+	}
 	if struck < 50 {
 		s.Errorf("expected at least 50 faults while something was in progress, observed %d of %d", struck, len(faults))
 	}

@@ -34,6 +34,8 @@ func (s *story) deck() (all []fault) {
 		{3, fault{"the leader's connections hang, and it is replaced", 0, true, hangLeader}},
 		{5, fault{"the leader's connections are slow", 2 * time.Second, true, onLink((*managers).slow)}},
 		{4, fault{"the leader gets no new connections", 2 * time.Second, true, onLink((*managers).refuse)}},
+		{2, fault{"the webhooks are killed", 500 * time.Millisecond, false, killFront}},
+		{2, fault{"the webhooks stand still", 1500 * time.Millisecond, false, pauseFront}},
 		{4, fault{"the controller manager stands still", 3 * time.Second, true, pause(cluster.ControllerManager)}},
 		{4, fault{"the API server stands still", 2 * time.Second, false, pause(cluster.APIServer)}},
 		{3, fault{"etcd stands still", 2 * time.Second, false, pause(cluster.Etcd)}},
@@ -73,6 +75,21 @@ func killLeader(m *managers) func() {
 func killOther(m *managers) func() {
 	m.all[1-m.leader()].Kill()
 	return m.revive
+}
+
+// killFront has what a webhook must be asked about refused.
+func killFront(m *managers) func() {
+	m.front.Kill()
+	return m.revive
+}
+
+// pauseFront has it wait.
+func pauseFront(m *managers) func() {
+	if err := m.front.Pause(); err != nil {
+		m.note("%v", err)
+		return m.revive
+	}
+	return func() { m.resume(m.front) }
 }
 
 func pauseLeader(m *managers) func() { return m.pause(m.leader()) }

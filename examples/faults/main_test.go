@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	availabilityclient "github.com/podwright/podwright/availability/client"
 	"github.com/podwright/podwright/examples/testbed"
 	sidecarclient "github.com/podwright/podwright/sidecar/client"
 	"github.com/podwright/podwright/workloads/client"
@@ -22,6 +23,7 @@ var (
 	bed       *testbed.Testbed
 	workloads client.Interface
 	sidecars  sidecarclient.Interface
+	budgets   availabilityclient.Interface
 )
 
 func TestMain(m *testing.M) {
@@ -34,6 +36,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if sidecars, err = sidecarclient.NewForConfig(config); err != nil {
+			return err
+		}
+		if budgets, err = availabilityclient.NewForConfig(config); err != nil {
 			return err
 		}
 		return webhooksAreCalled(ctx)

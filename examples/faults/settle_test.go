@@ -48,16 +48,23 @@ func (s *story) unsettled() (all []string) {
 			all = append(all, job.Name+": "+wrong)
 		}
 	}
+	for _, b := range s.budgets.All() {
+		if wrong := budgetUnsettled(b); wrong != "" {
+			all = append(all, "budget "+b.Name+": "+wrong)
+		}
+	}
 	slices.Sort(all)
 	return all
 }
 
-// inProgress returns the workloads with which the controllers have something to do: unsettled ones that are not paused.
+// inProgress returns the workloads with which the controllers have something to do: unsettled ones that are not paused. That
+// whose pods users evict all the time does not count.
 func (s *story) inProgress() (names []string) {
 	paused := map[string]bool{}
 	for _, set := range s.cloneSets.All() {
 		paused[set.Name] = set.Spec.UpdateStrategy.Paused
 	}
+	paused[clonedGuarded], paused["budget "+clonedGuarded] = true, true
 	for _, set := range s.statefulSets.All() {
 		paused[set.Name] = set.Spec.UpdateStrategy.RollingUpdate.Paused
 	}
@@ -185,6 +192,7 @@ func (s *story) settle() {
 	for _, set := range s.sidecarSets.All() {
 		s.editSidecarSet(set.Name, "goes on", func(set *sidecarv1alpha1.SidecarSet) { set.Spec.UpdateStrategy.Paused = false })
 	}
+	s.drain()
 	s.awaitSettled()
 	s.ticks()
 	s.haltCronJob()

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/faults/invariants"
 	"github.com/podwright/podwright/examples/testbed"
 	"github.com/podwright/podwright/examples/testbed/mirror"
@@ -49,6 +50,8 @@ type story struct {
 	cronJobs      *mirror.Mirror[*v1alpha1.AdvancedCronJob]
 	jobs          *mirror.Mirror[*batchv1.Job]
 	sidecarSets   *mirror.Mirror[*sidecarv1alpha1.SidecarSet]
+	budgets       *mirror.Mirror[*availabilityv1alpha1.PodUnavailableBudget]
+	disruptions   disruptions
 
 	mu    sync.Mutex
 	begin time.Time
@@ -82,7 +85,8 @@ func newStory(t *testing.T, seed uint64) *story {
 	s.revisions = testbed.Follow(s.Scene, mirror.From(revisions.List, revisions.Watch), invariants.Observe[*appsv1.ControllerRevision](s.record))
 	s.pods = testbed.Follow(s.Scene, mirror.From(pods.List, pods.Watch), invariants.Observe[*corev1.Pod](s.record))
 	s.claims = testbed.Follow(s.Scene, mirror.From(claims.List, claims.Watch), invariants.Observe[*corev1.PersistentVolumeClaim](s.record))
-	for _, name := range cloneSets {
+	s.createBudget()
+	for _, name := range append(cloneSets[:len(cloneSets):len(cloneSets)], clonedGuarded) {
 		if _, err := cloned.Create(s.Context(), cloneSet(name), metav1.CreateOptions{}); err != nil {
 			s.Fatalf("create CloneSet %s: %v", name, err)
 		}

@@ -29,6 +29,7 @@ func (s *story) strike(number int, f fault) bool {
 	}
 	busy := s.inProgress()
 	s.note("%s, for %v; in progress: %s", f.name, length.Round(time.Millisecond), strings.Join(busy, ", "))
+	stop := s.disrupt()
 	begin := time.Now()
 	heal := f.strike(s.managers)
 	for range during {
@@ -38,6 +39,7 @@ func (s *story) strike(number int, f fault) bool {
 	}
 	time.Sleep(length - time.Since(begin)) // the length of the fault
 	heal()
+	stop()
 	s.note("%s no more, after %v", f.name, time.Since(begin).Round(time.Millisecond))
 	return len(busy) > 0
 }

@@ -28,6 +28,7 @@ const (
 	clonedRecreate   = "recreated" // recreated, with claims
 	clonedSurge      = "surging"   // in place, nobody is missed
 	clonedHooked     = "hooked"    // in place, held by both hooks
+	clonedGuarded    = "guarded"   // with a budget; its users change nothing, and evict and delete its pods
 )
 
 var (
@@ -92,6 +93,8 @@ func cloneSet(name string) *v1alpha1.CloneSet {
 	case clonedRecreate:
 		set.Spec.VolumeClaimTemplates = claims()
 		update.Type = v1alpha1.RecreateCloneSetUpdateStrategyType
+	case clonedGuarded:
+		update.MaxSurge = new(intstr.FromInt32(1))
 	case clonedSurge:
 		update.MaxUnavailable, update.MaxSurge = new(intstr.FromInt32(0)), new(intstr.FromInt32(2))
 	case clonedHooked:

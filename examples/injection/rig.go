@@ -4,17 +4,14 @@ package main
 
 import (
 	"context"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"net/http/httptest"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
@@ -23,6 +20,7 @@ import (
 
 	"github.com/podwright/podwright/examples/cluster"
 	"github.com/podwright/podwright/examples/process/crds"
+	"github.com/podwright/podwright/examples/testbed/serve"
 	"github.com/podwright/podwright/lifecycle/podwebhook"
 	"github.com/podwright/podwright/sidecar"
 	"github.com/podwright/podwright/sidecar/client"
@@ -149,31 +147,15 @@ const webhookName = "injection"
 func (r *rig) serve(ctx context.Context, reader sidecarset.AdmissionReader) error {
 	injector := &sidecarset.Injector{Reader: reader}
 	webhook := &podwebhook.Webhook{Sidecars: injector.Mutate}
-	server := httptest.NewTLSServer(webhook.Handlers()[podwebhook.MutatePath])
-	defer server.Close()
-	configurations := r.core.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	_, err := configurations.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: webhookName},
-		Webhooks: []admissionregistrationv1.MutatingWebhook{{
-			Name: webhookName + ".podwright.io",
-			ClientConfig: admissionregistrationv1.WebhookClientConfig{
-				URL: &server.URL, CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})},
-			Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-				Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}}},
-			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
-			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
-			AdmissionReviewVersions: []string{"v1"},
-		}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	<-ctx.Done()
-	err = configurations.Delete(context.WithoutCancel(ctx), webhookName, metav1.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return serve.Webhooks(ctx, r.core, webhookName, webhook.Handlers(), []admissionregistrationv1.MutatingWebhook{{
+		Name:         webhookName + ".podwright.io",
+		ClientConfig: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Path: new(podwebhook.MutatePath)}},
+		Rules: []admissionregistrationv1.RuleWithOperations{{Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+			Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}}}},
+		NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+		AdmissionReviewVersions: []string{"v1"},
+	}}, nil)
 }
 
 // sidecarSet is one of those that inject. Those that do not match select other pods.

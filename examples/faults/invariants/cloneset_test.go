@@ -3,11 +3,13 @@
 package invariants
 
 import (
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
 	"github.com/podwright/podwright/workloads/v1alpha1"
@@ -49,6 +51,14 @@ func TestCloneSetsAreJudged(t *testing.T) {
 		{"recreated, and it is up to date", edits(recreate2), objects(a, b), pod("web-c", at("web:2")), pod("web-c", at("web:2"), leaving), false, breaks(invariants.Needless)},
 		{"recreated, and it could be updated in place", edits(web2), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
 		{"recreated against the partition", edits(func(s *spec) { recreate2(s); s.partition = 3 }), objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Partition)},
+		{"evicted", nil, objects(a, b), c, pod("web-c", leaving, evicted), false, nil},
+		{"deleted by a user", nil, objects(a, b), c, pod("web-c", leaving, within(UserGracePeriod)), false, nil},
+		{"deleted with the grace period of the pod", nil, objects(a, b), c, pod("web-c", leaving, within(30)), false, breaks(invariants.Needless)},
+		{"protected, and gone in a gap", nil, objects(a, pod("web-b", out)), pod("web-c", protected), none, true, nil},
+		{"protected, and gone at once", nil, objects(a, b), pod("web-c", protected), none, false, breaks(invariants.Identity, invariants.Needless)},
+		{"protected from now on", nil, objects(a, b), c, pod("web-c", protected), false, nil},
+		{"its eviction is denied", nil, objects(a, b), pod("web-c", protected), pod("web-c", protected, annotated(lifecyclev1alpha1.EvictionDeniedAnnotation)), false, nil},
+		{"protected, and annotated otherwise", nil, objects(a, b), c, pod("web-c", protected, annotated("x")), false, breaks(invariants.InPlace)},
 		{"deleted for no reason", nil, objects(a, b), c, pod("web-c", leaving), false, breaks(invariants.Needless)},
 		{"gone at once, unscheduled", edits(two), objects(a, b), pod("web-c", out, unscheduled), none, false, nil},
 		{"gone at once from its node", edits(two), objects(a, b), c, none, false, breaks(invariants.Identity)},
@@ -63,6 +73,29 @@ func TestCloneSetsAreJudged(t *testing.T) {
 		{"updated in place instead of recreated", edits(recreate2), objects(a, b), c, pod("web-c", told("web:2")), false, breaks(invariants.Needless)},
 	} {
 		s.check(t, (*spec).cloneSet)
+	}
+}
+
+// evicted is by the API.
+func evicted(p *corev1.Pod) {
+	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
+}
+
+// within is a number of seconds in which it has to end.
+func within(seconds int64) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.DeletionGracePeriodSeconds = &seconds }
+}
+
+// protected is by a budget.
+var protected = annotated(availabilityv1alpha1.RelatedPubAnnotation)
+
+func annotated(key string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Annotations = maps.Clone(p.Annotations)
+		if p.Annotations == nil {
+			p.Annotations = map[string]string{}
+		}
+		p.Annotations[key] = "web"
 	}
 }
 

@@ -6,13 +6,14 @@
 // every node of a job run once, and counted as its pod has ended; no scheduled time with two jobs. Of SidecarSets it asks that
 // every pod which they select has their containers; that their updates change nothing else, take no more pods out of service than
 // maxUnavailable, and leave one container of a hot one at work; and that in the end all pods have what they ask for, and are
-// counted. A container of any pod is restarted for each new image once at most. Of CloneSets and StatefulSets:
+// counted. A container of any pod is restarted for each new image once at most. Of PodUnavailableBudgets it asks that no eviction
+// and no deletion leaves fewer pods in service than they want, of a CloneSet whose spec stays. Of CloneSets and StatefulSets:
 //
 // What a controller may write is said in one place, the package of the same name in the simulation of the library, which judges
 // one write from what its author knew. A [Judge] finds out from watches what that package wants to be told:
 //   - whose write a change was. It takes away what the scheduler, kubelets and whoever provides volumes write; what is left, a
-//     controller did. Nobody else may take pods out of service, move them or delete them while a Judge looks on, and users change
-//     the specs, and no more of a template than images. So a pod that may be updated in place must be.
+//     controller did. Nobody else may take pods out of service, move them or delete them while a Judge looks on, but users where a budget
+//     protects the pods, by evictions and with [UserGracePeriod]; and users change the specs, and no more of a template than images. So a pod that may be updated in place must be.
 //   - which spec the author knew. A controller acts on what it has seen, so a spec counts from when it is stored until the
 //     objects are [Judge.Settled] with a later one; what is done is right if it is right by one of the specs that count.
 //   - which pods the author knew. It is taken to have known them as they were just before its write: what others do meanwhile

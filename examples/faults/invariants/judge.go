@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	availabilityv1alpha1 "github.com/podwright/podwright/availability/v1alpha1"
 	"github.com/podwright/podwright/examples/testbed/podstate"
 	"github.com/podwright/podwright/internal/simulation/invariants"
 	sidecarv1alpha1 "github.com/podwright/podwright/sidecar/v1alpha1"
@@ -37,6 +38,8 @@ type Judge struct {
 	sidecarSets map[types.UID]*sidecarSet
 	injected    map[types.UID]*corev1.Pod // all pods, with what SidecarSets have made of them
 	restarts    map[types.UID]restarts
+
+	budgets map[types.UID]*podBudget
 }
 
 // NewJudge returns a judge that has seen nothing yet. Strangers are pods and claims that belong to no workload, and must stay
@@ -47,6 +50,7 @@ func NewJudge(strangers ...types.UID) *Judge {
 		claims: map[types.UID]*corev1.PersistentVolumeClaim{}, revisions: map[types.UID]*appsv1.ControllerRevision{},
 		daemonSets: map[types.UID]*daemonSet{}, broadcastJobs: map[types.UID]*broadcastJob{}, cronJobs: map[types.UID]*cronJob{},
 		sidecarSets: map[types.UID]*sidecarSet{}, injected: map[types.UID]*corev1.Pod{}, restarts: map[types.UID]restarts{},
+		budgets: map[types.UID]*podBudget{},
 	}
 	for _, uid := range strangers {
 		j.strangers[uid] = true
@@ -69,6 +73,7 @@ func (j *Judge) See(changes []Change, gap bool) (wrong []invariants.Violation) {
 		wrong = append(wrong, j.judge(change, gap)...)
 	}
 	wrong = append(wrong, j.judgeDaemonSets(changes)...)
+	wrong = append(wrong, j.judgeBudgets(changes)...)
 	for _, change := range changes {
 		j.remember(change, gap)
 	}
@@ -113,6 +118,8 @@ func (j *Judge) take(c Change) {
 		j.setOf(object).count(object)
 	case *v1alpha1.DaemonSet:
 		j.takeDaemonSet(object)
+	case *availabilityv1alpha1.PodUnavailableBudget:
+		j.takeBudget(object)
 	case *v1alpha1.BroadcastJob:
 		j.takeBroadcastJob(object)
 	case *v1alpha1.AdvancedCronJob:

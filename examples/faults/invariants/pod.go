@@ -3,6 +3,8 @@
 package invariants
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,7 +33,7 @@ func (j *Judge) judgePod(v *verdict, c Change) {
 	if w.Before == nil {
 		j.judgeNewPod(v, s, c.New.(*corev1.Pod))
 	}
-	for _, violation := range s.judge(w, v.gap, append(s.views(w), j.despiteSidecars(w.Truth.Pods))...) {
+	for _, violation := range s.judge(w, v.gap, slices.Concat(j.knownPods(uid), s.views(w), []map[string]*corev1.Pod{j.despiteSidecars(w.Truth.Pods)})...) {
 		violation.Message += "; before: " + describe(w.Truth.Pods)
 		v.add(violation)
 	}

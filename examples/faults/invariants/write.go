@@ -20,8 +20,10 @@ import (
 
 // writeOfPod returns the write by which a controller has changed a pod; nil if it was somebody else.
 func (j *Judge) writeOfPod(c Change, uid types.UID, gap bool) *invariants.Write {
-	before, _ := c.Old.(*corev1.Pod)
-	after, _ := c.New.(*corev1.Pod)
+	if disrupted(c, gap) {
+		return nil
+	}
+	before, after := withoutBudgets(c)
 	w := &invariants.Write{Resource: "pods", Truth: j.truth(uid, c)}
 	if before != nil {
 		w.Before = before

@@ -79,6 +79,12 @@ func Active(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
+// Evicted tells whether somebody has evicted a pod by the API, which notes that on it before it goes.
+func Evicted(pod *corev1.Pod) bool {
+	c := Condition(pod, corev1.DisruptionTarget)
+	return c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
+}
+
 // Image returns the image in the spec of a container, "" where there is none.
 func Image(pod *corev1.Pod, name string) string {
 	for i := range pod.Spec.Containers {

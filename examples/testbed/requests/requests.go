@@ -38,8 +38,17 @@ func New() *Requests {
 // Send sends one after the other, ten times a second at most, until the context is done: to the URL that answered last, and to
 // the others where that does not answer 200. What has begun is not cut short.
 func (r *Requests) Send(ctx context.Context, urls ...string) {
+	r.SendTo(ctx, func() []string { return urls })
+}
+
+// SendTo is Send to URLs that may be others for each request. One for which there are none has failed.
+func (r *Requests) SendTo(ctx context.Context, current func() []string) {
 	for last := 0; ctx.Err() == nil; {
+		urls := current()
 		var errs []error
+		if len(urls) == 0 {
+			errs = []error{errors.New("there is nobody to ask")}
+		}
 		for i := range urls {
 			n := (last + i) % len(urls)
 			answer, err := r.get(urls[n])

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package realnodes
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/examples/cluster/registry"
+	"github.com/podwright/podwright/examples/testbed"
+	"github.com/podwright/podwright/examples/testbed/drains"
+	"github.com/podwright/podwright/examples/testbed/podhistory"
+	"github.com/podwright/podwright/examples/testbed/podstate"
+	"github.com/podwright/podwright/examples/testbed/requests"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// The node of the only pod of a CloneSet is drained, with the code of kubectl, and there is no moment without a pod that
+// serves: the eviction is denied until another one does. An HTTP client that asks all the time is always answered. Not
+// parallel: no other test may need the node. (PUB-28, PUB-31, CS-10)
+func TestDrainOfTheOnlyPod(t *testing.T) {
+	history := &podhistory.History{}
+	s := &scene{bed.NewScene(t, history.Observe)}
+	s.budget("web")
+	old := s.run(s.server("web"))[0]
+	s.AwaitPod(old.Name, "the budget protects it", func(pod *corev1.Pod) string {
+		if pod.Annotations[v1alpha1.RelatedPubAnnotation] != "web" {
+			return fmt.Sprint(pod.Annotations)
+		}
+		return ""
+	})
+	since := len(history.Changes())
+	ended := s.ask()
+	denied, err := drains.Node(s.Context(), bed.Config(), old.Spec.NodeName, "app=web", testbed.Patience)
+	if err != nil || denied == 0 {
+		t.Errorf("drain: error %v, %d evictions were denied, want some", err, denied)
+	}
+	s.Await("one other pod is left", func() string {
+		pods := s.Pods.All()
+		if len(pods) == 1 && podstate.InService(pods[0]) && pods[0].UID != old.UID && pods[0].Spec.NodeName != old.Spec.NodeName {
+			return ""
+		}
+		return fmt.Sprintf("%d pods: %v", len(pods), testbed.Names(pods))
+	})
+	answered, failed := ended()
+	t.Logf("%d requests were answered, and %d failed; %d evictions were denied", answered["here"], len(failed), denied)
+	if len(failed) > 0 || answered["here"] == 0 {
+		t.Errorf("%d requests were answered, and %d failed: %v", answered["here"], len(failed), failed)
+	}
+	podhistory.Replay(history.Changes(), since, func(all map[types.UID]*corev1.Pod, last podhistory.Change) {
+		if len(inService(all)) == 0 {
+			t.Errorf("after this no pod serves: %v", last)
+		}
+	})
+}
+
+// budget creates one that keeps all pods of a CloneSet available.
+func (s *scene) budget(set string) {
+	s.Helper()
+	budgets, err := client.NewForConfig(bed.Config())
+	if err != nil {
+		s.Fatal(err)
+	}
+	b := &v1alpha1.PodUnavailableBudget{ObjectMeta: metav1.ObjectMeta{Name: set}, Spec: v1alpha1.PodUnavailableBudgetSpec{
+		TargetReference: &v1alpha1.TargetReference{APIVersion: workloadsv1alpha1.SchemeGroupVersion.String(), Kind: "CloneSet", Name: set},
+		MaxUnavailable:  new(intstr.FromInt32(0)),
+	}}
+	if _, err := budgets.PodUnavailableBudgets(s.Namespace).Create(s.Context(), b, metav1.CreateOptions{}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// server is a CloneSet of one pod that serves HTTP to the end of its grace period, beside which there may be another one.
+func (s *scene) server(name string) *workloadsv1alpha1.CloneSet {
+	s.Helper()
+	image, _ := s.image("serving", registry.Image{Files: map[string]string{"/www/index.html": "here"}, Cmd: []string{"/bin/httpd", "-f", "-p", "8080", "-h", "/www"}})
+	set := cloneSet(name, image, 1)
+	set.Spec.UpdateStrategy.MaxSurge = new(intstr.FromInt32(1))
+	pod := &set.Spec.Template.Spec
+	pod.TerminationGracePeriodSeconds = new(int64(2))
+	pod.Containers[0].ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromInt32(8080)}}}
+	return set
+}
+
+// inService are the pods that are in service.
+func inService(all map[types.UID]*corev1.Pod) (pods []*corev1.Pod) {
+	for _, pod := range all {
+		if podstate.InService(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// ask has an HTTP client ask a pod that is in service all the time, as one of a Service does, and returns what ends that.
+func (s *scene) ask() (end func() (answered map[string]int, failed []error)) {
+	ctx, cancel := context.WithCancel(s.Context())
+	r := requests.New()
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		r.SendTo(ctx, func() (urls []string) {
+			s.Pods.Read(func(all map[types.UID]*corev1.Pod) {
+				for _, pod := range inService(all)[:min(1, len(inService(all)))] {
+					urls = append(urls, "http://"+pod.Status.PodIP+":8080")
+				}
+			})
+			return urls
+		})
+	})
+	return func() (map[string]int, []error) {
+		cancel()
+		sending.Wait()
+		return r.Outcome()
+	}
+}
