@@ -33,6 +33,8 @@
 //     it creates a Job or a BroadcastJob at the times of a schedule.
 //   - [github.com/podwright/podwright/distribution/image] has images pulled to
 //     nodes before a pod needs them there.
+//   - [github.com/podwright/podwright/distribution/resource] copies a Secret or a
+//     ConfigMap to many namespaces, and keeps the copies as they are.
 //   - [github.com/podwright/podwright/lifecycle/launchpriority] starts the
 //     containers of a pod in order, and
 //     [github.com/podwright/podwright/lifecycle/recreate] restarts some of them on

@@ -18,6 +18,9 @@ type Interface interface {
 	ImagePullJobs(namespace string) ImagePullJobInterface
 	// NodeImages gives the client of the NodeImages, which have no namespace.
 	NodeImages() NodeImageInterface
+	// ResourceDistributions gives the client of the ResourceDistributions, which have no
+	// namespace.
+	ResourceDistributions() ResourceDistributionInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

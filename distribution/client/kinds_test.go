@@ -57,3 +57,23 @@ func TestNodeImages(t *testing.T) {
 		},
 	})
 }
+
+func TestResourceDistributions(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.ResourceDistribution, *v1alpha1.ResourceDistributionList, client.Interface]{
+		Name: "ResourceDistribution", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("resourcedistributions"), InCluster: true,
+		Object: func() *v1alpha1.ResourceDistribution {
+			return &v1alpha1.ResourceDistribution{Spec: v1alpha1.ResourceDistributionSpec{Targets: v1alpha1.ResourceDistributionTargets{AllNamespaces: true}}}
+		},
+		List:    func() *v1alpha1.ResourceDistributionList { return &v1alpha1.ResourceDistributionList{} },
+		Connect: connect, Fake: inMemory,
+		Client: func(c client.Interface, _ string) client.ResourceDistributionInterface {
+			return c.ResourceDistributions()
+		},
+		Informer: func(c client.Interface, _ string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewResourceDistributionInformer(c, 0, indexers)
+		},
+		Lister: func(indexer cache.Indexer) typedclient.Lister[*v1alpha1.ResourceDistribution] {
+			return clienttest.OfCluster(client.NewResourceDistributionLister(indexer))
+		},
+	})
+}

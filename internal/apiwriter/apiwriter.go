@@ -62,6 +62,12 @@ func (r Resource) Create(ctx context.Context, object Object) (resourceVersion st
 	return send(ctx, r.Client.Post().Namespace(object.GetNamespace()).Resource(r.Name).Body(object))
 }
 
+// Update replaces an object, if it is as it was read, and returns the resourceVersion of
+// the write.
+func (r Resource) Update(ctx context.Context, object Object) (resourceVersion string, err error) {
+	return send(ctx, r.Client.Put().Namespace(object.GetNamespace()).Resource(r.Name).Name(object.GetName()).Body(object))
+}
+
 // Patch patches an object, or its subresource where that is not empty, and
 // returns the resourceVersion of the write.
 func (r Resource) Patch(ctx context.Context, object Object, subresource string, patch types.PatchType, data []byte) (resourceVersion string, err error) {

@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"bytes"
 	"maps"
 	"reflect"
 	"slices"
@@ -72,6 +73,8 @@ const (
 	// Placement is what decides, beside labels, which pods fit a node: whether it is
 	// schedulable, its taints, and what is allocatable.
 	Placement
+	// Data is what a Secret or a ConfigMap holds.
+	Data
 )
 
 // Everything is what is new about an object that appears or goes.
@@ -94,6 +97,10 @@ func Changed(before, after metav1.Object, of Fields) Fields {
 		return changed | compare(nodeFields, before.(*corev1.Node), after, of)
 	case *appsv1.ControllerRevision:
 		return changed | compare(revisionFields, before.(*appsv1.ControllerRevision), after, of)
+	case *corev1.Secret:
+		return changed | compare(secretFields, before.(*corev1.Secret), after, of)
+	case *corev1.ConfigMap:
+		return changed | compare(configMapFields, before.(*corev1.ConfigMap), after, of)
 	}
 	return changed
 }
@@ -250,5 +257,17 @@ func readyCondition(node *corev1.Node) *corev1.NodeCondition {
 var revisionFields = []field[*appsv1.ControllerRevision]{
 	{RevisionData, func(b, a *appsv1.ControllerRevision) bool {
 		return b.Revision != a.Revision || !equality.Semantic.DeepEqual(b.Data, a.Data)
+	}},
+}
+
+var secretFields = []field[*corev1.Secret]{
+	{Data, func(b, a *corev1.Secret) bool {
+		return !maps.EqualFunc(b.Data, a.Data, bytes.Equal) || !ptr.Equal(b.Immutable, a.Immutable)
+	}},
+}
+
+var configMapFields = []field[*corev1.ConfigMap]{
+	{Data, func(b, a *corev1.ConfigMap) bool {
+		return !maps.Equal(b.Data, a.Data) || !maps.EqualFunc(b.BinaryData, a.BinaryData, bytes.Equal) || !ptr.Equal(b.Immutable, a.Immutable)
 	}},
 }

@@ -22,9 +22,11 @@ type Read struct {
 	// the cache holds: Reconcile waits until the cache shows that.
 	Live apiwriter.Live
 	// Informer is the option in which the user shares an informer. Where that is
-	// nil, Make makes one, whose objects are trimmed, and it is set here.
+	// nil, Make makes one, whose objects Trim trims, and it is set here.
 	Informer *cache.SharedIndexInformer
 	Make     func() cache.SharedIndexInformer
+	// Trim defaults to caches.Trim.
+	Trim cache.TransformFunc
 	// Index adds an index by which the kind finds objects. Default: none.
 	Index func(cache.SharedIndexInformer) error
 
@@ -71,7 +73,11 @@ func Open(pkg string, invalid error, read func() []Read) (*Sources, error) {
 	for _, read := range reads {
 		if *read.Informer == nil {
 			informer := read.Make()
-			_ = informer.SetTransform(caches.Trim) // fails only once it runs
+			trim := read.Trim
+			if trim == nil {
+				trim = caches.Trim
+			}
+			_ = informer.SetTransform(trim) // fails only once it runs
 			*read.Informer = informer
 			s.own = append(s.own, informer)
 		}

@@ -35,6 +35,9 @@ func (s *Server) create(r *storage, req *Request) (any, error) {
 	if r.objects[keyOf(object)] != nil {
 		return nil, apierrors.NewAlreadyExists(r.groupResource(), object.GetName())
 	}
+	if req.DryRun {
+		return object, nil
+	}
 	return s.commit(r, nil, object), nil
 }
 

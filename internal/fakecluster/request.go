@@ -24,7 +24,7 @@ type Request struct {
 	Namespace, Name string
 	// Body is what was sent.
 	Body []byte
-	// DryRun asks what would come of an update or patch, which changes nothing.
+	// DryRun asks what would come of a creation, an update or a patch, which changes nothing.
 	DryRun bool
 
 	query       url.Values
@@ -100,7 +100,7 @@ func (r *Request) findVerb(method string) error {
 		return errMethod(r, method)
 	}
 	r.DryRun = r.query.Has("dryRun")
-	if r.DryRun && r.Verb != "update" && r.Verb != "patch" {
+	if r.DryRun && r.Verb != "create" && r.Verb != "update" && r.Verb != "patch" {
 		return badRequest(fmt.Errorf("fakecluster makes no dry run of a %s", r.Verb))
 	}
 	return nil

@@ -65,6 +65,12 @@ func (c *caches) nodeImages() cache.SharedIndexInformer {
 	})
 }
 
+func (c *caches) resourceDistributions() cache.SharedIndexInformer {
+	return c.InformerFor(&distributionv1alpha1.ResourceDistribution{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+		return distributionclient.NewResourceDistributionInformer(c.clients.Distribution, 0, nil)
+	})
+}
+
 func (c *caches) podUnavailableBudgets() cache.SharedIndexInformer {
 	return shared(c, &availabilityv1alpha1.PodUnavailableBudget{}, c.clients.Availability, availabilityclient.NewPodUnavailableBudgetInformer)
 }

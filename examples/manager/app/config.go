@@ -153,7 +153,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet) {
 		"rate-limiter-qps", "rate-limiter-bucket-size")
 	process.WithoutEffect(f, false, "the manager does not run that controller",
 		"uniteddeployment-workers", "workloadspread-workers",
-		"resourcedistribution-workers", "persistentpodstate-workers", "podprobemarker-workers",
+		"persistentpodstate-workers", "podprobemarker-workers",
 		"nodepodprobe-workers")
 }
 

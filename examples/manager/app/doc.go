@@ -37,6 +37,8 @@
 //   - the gate KruisePodReadinessGate leaves pods in the manager's own namespace out, or no manager could start while
 //     none is there.
 //   - missing webhook configurations are created, with what is served, and a CRD without a conversion webhook gets it.
+//   - ResourceDistributions are kept only with the gate ResourceDistributionGate, as by OpenKruise from 1.5 on: it
+//     takes the right to read and write all Secrets.
 //   - the pull secrets of ImagePullJobs are copied to the namespace kruise-daemon-config, which has to exist, unless
 //     --imagepulljob-refer-to-source-secrets says otherwise.
 //   - the Secret keeps the former authority behind the new one in ca-cert.pem, so that no request fails in between.

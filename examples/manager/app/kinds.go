@@ -44,7 +44,7 @@ import (
 func kinds(f *pflag.FlagSet) []kind {
 	return []kind{
 		cloneSets(f), statefulSets(f), daemonSets(f), broadcastJobs(f), advancedCronJobs(f),
-		imagePullJobs(f), nodeImages(f), sidecarSets(f), sidecarSetPolicies(f),
+		imagePullJobs(f), nodeImages(f), resourceDistributions(f), sidecarSets(f), sidecarSetPolicies(f),
 		launchPriorities(), podReadiness(), containerRecreateRequests(f), sidecarTerminator(f), podUnavailableBudgets(f), pods(),
 		deletionProtection(f),
 	}

@@ -30,6 +30,7 @@ func TestPermissions(t *testing.T) {
 		"PF-9: copies of Secrets": {"", []request{{"create", "", "secrets", "kruise-daemon-config", ""}, {"get", "", "secrets", "shop", "registry"}},
 			[]request{{"list", "", "secrets", "shop", ""}, {"create", "", "secrets", "shop", ""}, {"delete", "", "secrets", "kruise-system", "other"}}},
 		"PF-9: no copies of Secrets": {"--imagepulljob-refer-to-source-secrets", nil, []request{{"get", "", "secrets", "shop", "registry"}}},
+		"RD-6: distributed Secrets":  {"--feature-gates=ResourceDistributionGate=true", []request{{"create", "", "secrets", "shop", ""}, {"patch", "apps.kruise.io", "resourcedistributions/status", "", ""}}, nil},
 		"PF-9: other Leases":         {"", nil, []request{{"update", "coordination.k8s.io", "leases", "kruise-system", "other"}}},
 		"without agents":             {"--feature-gates=KruiseDaemon=false", []request{anywhere}, []request{node}},
 		"images ahead of updates":    {"--feature-gates=PreDownloadImageForInPlaceUpdate=true", []request{pull}, nil},

@@ -31,7 +31,8 @@ const (
 	PodUnavailableBudgetUpdateGate     featuregate.Feature = "PodUnavailableBudgetUpdateGate"
 
 	SidecarSetPatchPodMetadataDefaultsAllowed featuregate.Feature = "SidecarSetPatchPodMetadataDefaultsAllowed"
-	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies" // podwright's own
+	SidecarSetPolicies                        featuregate.Feature = "SidecarSetPolicies"       // podwright's own
+	ResourceDistributionGate                  featuregate.Feature = "ResourceDistributionGate" // of later releases of OpenKruise
 )
 
 // known are the gates that switch something, unused those that are accepted only. Several are alpha although they are
@@ -56,6 +57,7 @@ var (
 
 		SidecarSetPatchPodMetadataDefaultsAllowed: {PreRelease: featuregate.Alpha},
 		SidecarSetPolicies:                        {PreRelease: featuregate.Alpha},
+		ResourceDistributionGate:                  {PreRelease: featuregate.Alpha},
 	}
 	unused = map[featuregate.Feature]featuregate.FeatureSpec{
 		"WorkloadSpread":                   {Default: true, PreRelease: featuregate.Alpha},

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -26,6 +27,7 @@ import (
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/resource"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
 	"github.com/podwright/podwright/lifecycle/recreate"
@@ -47,6 +49,7 @@ import (
 var (
 	recorder = &record.FakeRecorder{}
 	informer = cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+	kube     = kubernetes.NewForConfigOrDie(&rest.Config{}) // which is asked nothing
 )
 
 func getPod(context.Context, string, string) (*corev1.Pod, error) { return nil, nil }
@@ -149,6 +152,10 @@ func TestRulesFollowTheOptions(t *testing.T) {
 			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
 		"a recorder of NodeImages": {
 			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
+		"a recorder of ResourceDistributions": {
+			resource.Rules(resource.Options{}), resource.Rules(resource.Options{Recorder: recorder}), events},
+		"ResourceDistributions that are judged in a dry run": {
+			(&resource.Webhook{}).Rules(), (&resource.Webhook{Kubernetes: kube}).Rules(), map[string][]string{"/configmaps": {"create"}, "/secrets": {"create"}}},
 		"a recorder of SidecarSets": {
 			sidecarset.Rules(sidecarset.Options{}), sidecarset.Rules(sidecarset.Options{Recorder: recorder}), events},
 		"SidecarSets whose containers are judged in a dry run": {

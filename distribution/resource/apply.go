@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/apply"
+)
+
+// atOnce limits the requests under way for one ResourceDistribution.
+const atOnce = 16
+
+// newWriter returns what a Reconciler writes the status and records events with.
+func newWriter(o *Options) *apply.Writer {
+	return &apply.Writer{
+		Workloads: ResourceDistributions,
+		Merge:     apiwriter.TypedMerge(func(string) client.ResourceDistributionInterface { return o.Distribution.ResourceDistributions() }),
+		Recorder:  o.Recorder,
+	}
+}
+
+// applier applies one plan. Every write goes through it.
+type applier struct {
+	*Reconciler
+	*apply.Sync
+	snapshot *Snapshot
+	plan     *Plan
+	resource Resource
+	copies   apiwriter.Resource
+
+	lock      sync.Mutex
+	failures  []Failure
+	conflicts map[string]time.Time
+}
+
+// apply does what the plan says. What fails in one namespace does not stop the others.
+func (r *Reconciler) apply(ctx context.Context, s *Snapshot, plan *Plan) (requeueAfter time.Duration, err error) {
+	a := &applier{Reconciler: r, Sync: r.writer.Begin(s.Distribution), snapshot: s, plan: plan, failures: slices.Clone(plan.Failed), conflicts: map[string]time.Time{}}
+	a.recordProblem()
+	if plan.template == nil || plan.Problem != nil {
+		return 0, nil // a change of the spec is an event (RD-11)
+	}
+	a.resource = ResourceConfigMaps
+	if plan.template.Kind == kindSecret {
+		a.resource = ResourceSecrets
+	}
+	a.copies = r.options.copies(a.resource)
+	err = errors.Join(
+		each(ctx, plan.Create, a.create), each(ctx, plan.Update, a.update), each(ctx, plan.Replace, a.replace), each(ctx, plan.Delete, a.delete),
+		a.status(ctx))
+	a.remember()
+	if len(a.conflicts) > 0 && (plan.RequeueAfter == 0 || conflictRetry < plan.RequeueAfter) {
+		return conflictRetry, err
+	}
+	return plan.RequeueAfter, err
+}
+
+// each does something in batches of 1, 2, 4 and so on, all of it whatever fails. (RD-4)
+func each[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+	_, err := apiwriter.SlowStart(ctx, len(items), atOnce, len(items)+1, func(i int) error { return do(ctx, items[i]) })
+	return err
+}
+
+// create creates a copy. Where there is something of its name, that is a copy which no
+// cache shows, or it is left alone. (RD-6, RD-7)
+func (a *applier) create(ctx context.Context, object Object) error {
+	version, err := a.copies.Create(ctx, object)
+	if apierrors.IsAlreadyExists(err) {
+		return a.take(ctx, object)
+	}
+	return a.ended(object, v1alpha1.ResourceDistributionCreateResourceFailed, version, err)
+}
+
+// take makes a copy of what has its name, if it is one. (RD-5, RD-7)
+func (a *applier) take(ctx context.Context, object Object) error {
+	found, err := a.read(ctx, object)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s %s is gone again", a.plan.template.Kind, nameOf(object))
+	case err != nil:
+		return a.failed(object, v1alpha1.ResourceDistributionGetResourceFailed, err)
+	}
+	switch c := CopyOf(found); a.plan.Compare(c) {
+	case Foreign:
+		a.lock.Lock()
+		defer a.lock.Unlock()
+		a.conflicts[object.GetNamespace()] = a.snapshot.Now
+		a.failures = append(a.failures, Failure{object.GetNamespace(), v1alpha1.ResourceDistributionConflictOccurred, ErrConflict})
+		return nil // (RD-10)
+	case Different:
+		return a.update(ctx, a.plan.template.updated(c, a.snapshot.Distribution))
+	case Unchangeable:
+		return a.replace(ctx, Replacement{Delete: c, Create: object})
+	case Same:
+	}
+	a.Wrote(a.resource, found.GetResourceVersion()) // the cache is behind
+	return nil
+}
+
+// read returns an object of the name as the API server has it.
+func (a *applier) read(ctx context.Context, object Object) (Object, error) {
+	core := a.options.Kubernetes.CoreV1()
+	if a.resource == ResourceSecrets {
+		return core.Secrets(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
+	}
+	return core.ConfigMaps(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
+}
+
+// update updates a copy. (RD-8)
+func (a *applier) update(ctx context.Context, object Object) error {
+	version, err := a.copies.Update(ctx, object)
+	return a.ended(object, v1alpha1.ResourceDistributionUpdateResourceFailed, version, err)
+}
+
+// replace deletes a copy and creates it anew. (RD-8)
+func (a *applier) replace(ctx context.Context, r Replacement) error {
+	version, err := a.remove(ctx, r.Delete)
+	if err != nil {
+		return a.ended(r.Create, v1alpha1.ResourceDistributionUpdateResourceFailed, version, err)
+	}
+	return a.create(ctx, r.Create)
+}
+
+// delete deletes a copy that is not wanted any more. (RD-9)
+func (a *applier) delete(ctx context.Context, c *Copy) error {
+	version, err := a.remove(ctx, c)
+	return a.ended(c, v1alpha1.ResourceDistributionDeleteResourceFailed, version, err)
+}
+
+// remove deletes an object, if it is still this one.
+func (a *applier) remove(ctx context.Context, c *Copy) (version string, err error) {
+	return a.copies.Delete(ctx, &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}})
+}
+
+// ended takes note of how a write has ended.
+func (a *applier) ended(object metav1.Object, t v1alpha1.ResourceDistributionConditionType, version string, err error) error {
+	switch {
+	case err == nil:
+		if version != "" {
+			a.Wrote(a.resource, version)
+		}
+		return nil
+	case apierrors.IsConflict(err):
+		return err // planned on an old state: the next reconcile sees what it is
+	case t == v1alpha1.ResourceDistributionCreateResourceFailed && (apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)):
+		a.fail(object, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
+		return nil // (RD-10)
+	}
+	return a.failed(object, t, a.Unanswered(a.resource, nameOf(object), err))
+}
+
+// failed takes note of a failure that is worth another try, and returns it.
+func (a *applier) failed(object metav1.Object, t v1alpha1.ResourceDistributionConditionType, err error) error {
+	a.fail(object, t, err)
+	return fmt.Errorf("%s %s: %w", a.plan.template.Kind, nameOf(object), err)
+}
+
+func (a *applier) fail(object metav1.Object, t v1alpha1.ResourceDistributionConditionType, err error) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	a.failures = append(a.failures, Failure{object.GetNamespace(), t, err})
+}
+
+// status writes what has become of the plan. (RD-14)
+func (a *applier) status(ctx context.Context) error {
+	status := a.plan.Status(a.failures, a.snapshot.Now)
+	observed := &a.snapshot.Distribution.Status
+	if status == nil {
+		a.options.TargetMetrics.Counted(a.Key.Name, int(observed.Succeeded), int(observed.Failed))
+		return nil
+	}
+	a.options.TargetMetrics.Counted(a.Key.Name, int(status.Succeeded), int(status.Failed))
+	if err := a.WriteStatus(ctx, observed, status); err != nil {
+		return err
+	}
+	a.recordConditions(status.Conditions)
+	return nil
+}
+
+// remember keeps the conflicts that were found for the next reconcile.
+func (a *applier) remember() {
+	known := conflicts{uid: a.snapshot.Distribution.UID, generation: a.snapshot.Distribution.Generation, found: maps.Clone(a.conflicts)}
+	for _, f := range a.plan.Failed {
+		if f.Type == v1alpha1.ResourceDistributionConflictOccurred {
+			known.found[f.Namespace] = a.snapshot.Conflicts[f.Namespace]
+		}
+	}
+	a.Reconciler.conflicts.Set(a.Key, known)
+}

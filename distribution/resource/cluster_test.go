@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+var (
+	distributionResource = fakecluster.Resource{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind(Kind), Name: "resourcedistributions", ClusterScoped: true, Status: true, Generation: true}
+	more                 = []fakecluster.Resource{
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: "namespaces", ClusterScoped: true, Status: true, Type: func() any { return &corev1.Namespace{} }},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret"), Name: "secrets", Type: func() any { return &corev1.Secret{} }},
+		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "configmaps", Type: func() any { return &corev1.ConfigMap{} }},
+	}
+)
+
+func connect(c *fixture.Cluster, user string) client.Interface {
+	c.T.Helper()
+	return fixture.Connect(c.T, c.Server, user, client.NewForConfig)
+}
+
+// options are those of a controller that shares informers; share may return nil.
+func options(c *fixture.Cluster, share func(cache.SharedIndexInformer) cache.SharedIndexInformer) Options {
+	c.T.Helper()
+	kube, distributions := c.Client(fixture.ControllerUser), connect(c, fixture.ControllerUser)
+	return Options{Kubernetes: kube, Distribution: distributions, Recorder: &c.Events,
+		Distributions: share(client.NewResourceDistributionInformer(distributions, 0, nil)), Namespaces: share(caches.NewInformers(kube, "").Namespaces()),
+		Secrets: share(NewSecretInformer(kube)), ConfigMaps: share(NewConfigMapInformer(kube))}
+}
+
+func createNamespaces(c *fixture.Cluster, names ...string) {
+	c.T.Helper()
+	for _, namespace := range namespaces(names...) {
+		_, err := c.Kube.CoreV1().Namespaces().Create(c.T.Context(), namespace, metav1.CreateOptions{})
+		c.Must(err)
+	}
+}
+
+// copies are the Secrets of a name, without what differs from one cluster to another.
+func copies(c *fixture.Cluster, name string) string {
+	c.T.Helper()
+	secrets, err := c.Kube.CoreV1().Secrets("").List(c.T.Context(), metav1.ListOptions{})
+	c.Must(err)
+	var lines []string
+	for _, s := range secrets.Items {
+		if s.Name == name {
+			lines = append(lines, fmt.Sprintf("%s %s of %s", s.Namespace, s.Data["key"], ownerOf(&s)))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// TestConformance distributes a Secret to three namespaces, and then another one to two. (RD-6, RD-8, RD-9)
+func TestConformance(t *testing.T) {
+	const two = `{"spec":{"resource":{"data":{"key":"dHdv"}},"targets":{"excludedNamespaces":{"list":[{"name":"ns-3"}]}}}}`
+	conformance.Test(t, conformance.Kind{
+		Resource: distributionResource, More: more,
+		Watches: []string{"resourcedistributions", "namespaces", "secrets", "configmaps"},
+		Writes:  []string{"create secrets", "update secrets", "delete secrets", "patch resourcedistributions/status"},
+		Repeats: []string{"create secrets"}, // of one name, in the next namespace
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			o := options(c.Cluster, c.Share)
+			o.Metrics = c.Reconciles
+			controller, err := New(o)
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if plan == nil || err != nil || plan.String() == "nothing" && plan.Status(plan.Failed, noon) == nil {
+					return "", err
+				}
+				return plan.String(), nil
+			}}, nil
+		},
+		Prepare: func(c *conformance.Cluster) { createNamespaces(c.Cluster, "ns-1", "ns-2", "ns-3", "kube-system") },
+		Create: func(c *conformance.Cluster, name string) {
+			d := newDistribution(c.T, strings.Replace(secretYAML, "pull", name, 1), all)
+			d.Name, d.UID, d.Generation = name, "", 0
+			c.Create(d, "")
+		},
+		Change: func(c *conformance.Cluster, name string) { c.EditNamed(name, two) },
+		Outcome: func(c *conformance.Cluster, name string) string {
+			d, err := connect(c.Cluster, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), name, metav1.GetOptions{})
+			c.Must(err)
+			return fmt.Sprintf("%s\n%d desired, %d succeeded, %d failed, generation %d", copies(c.Cluster, name), d.Status.Desired, d.Status.Succeeded, d.Status.Failed, d.Status.ObservedGeneration)
+		},
+	})
+}
+
+// in plays a scenario with one ResourceDistribution, whose controller runs.
+func in(t *testing.T, names []string, scenario func(t *testing.T, c *fixture.Cluster)) {
+	t.Helper()
+	var cluster *fixture.Cluster
+	fixture.Play(t, distributionResource, func(c *fixture.Cluster) { cluster = c }, func(t *testing.T) {
+		t.Helper()
+		createNamespaces(cluster, names...)
+		controller, err := New(options(cluster, func(cache.SharedIndexInformer) cache.SharedIndexInformer { return nil }))
+		cluster.Must(err)
+		defer cluster.Start(controller.Run)()
+		scenario(t, cluster)
+	}, more...)
+}
+
+func create(c *fixture.Cluster, targets string) {
+	c.T.Helper()
+	d := newDistribution(c.T, secretYAML, targets)
+	d.UID, d.Generation = "", 0
+	_, err := connect(c, fixture.TestUser).ResourceDistributions().Create(c.T.Context(), d, metav1.CreateOptions{})
+	c.Must(err)
+}
+
+// status is the status, in one line.
+func status(c *fixture.Cluster) string {
+	c.T.Helper()
+	d, err := connect(c, fixture.TestUser).ResourceDistributions().Get(c.T.Context(), "pull", metav1.GetOptions{})
+	c.Must(err)
+	line := fmt.Sprintf("%d/%d", d.Status.Succeeded, d.Status.Desired)
+	for _, condition := range d.Status.Conditions {
+		if condition.Status == "True" {
+			line += fmt.Sprintf(" %s %v", condition.Type, condition.FailedNamespaces)
+		}
+	}
+	return line
+}
+
+// A change costs one write for each namespace and one status, and no read; at rest nothing
+// is written. (RD-5)
+func TestRequests(t *testing.T) {
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("ns-%d", i))
+	}
+	in(t, names, func(t *testing.T, c *fixture.Cluster) {
+		c.ForgetRequests()
+		create(c, all)
+		c.Sleep("10s")
+		expect(t, "created", c, "1000 create secrets", "1 patch resourcedistributions/status")
+		_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"spec":{"resource":{"data":{"key":"dHdv"}}}}`), metav1.PatchOptions{})
+		c.Must(err)
+		c.Sleep("10s")
+		expect(t, "changed", c, "1 patch resourcedistributions/status", "1000 update secrets")
+		createNamespaces(c, "more")
+		c.Sleep("1s") // that is how long a namespace may wait
+		expect(t, "a namespace more", c, "1 create secrets", "1 patch resourcedistributions/status")
+		c.Must(c.Kube.CoreV1().Secrets("ns-7").Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+		c.Sleep("1s")
+		expect(t, "a copy is deleted", c, "1 create secrets")
+		_, err = c.Kube.CoreV1().Secrets("ns-7").Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"data":{"key":"Zm91bA=="}}`), metav1.PatchOptions{})
+		c.Must(err)
+		c.Sleep("1s")
+		expect(t, "a copy is changed", c, "1 update secrets")
+		_, err = c.Kube.CoreV1().Secrets("ns-7").Patch(t.Context(), "pull", types.MergePatchType, []byte(`{"metadata":{"labels":{"mine":"yes"}}}`), metav1.PatchOptions{})
+		c.Must(err)
+		c.Sleep("1h")
+		expect(t, "at rest", c)
+	})
+}
+
+func expect(t *testing.T, when string, c *fixture.Cluster, requests ...string) {
+	t.Helper()
+	got := c.Sent()
+	c.ForgetRequests()
+	if diff := cmp.Diff(append([]string{}, requests...), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", when, diff)
+	}
+}
+
+// What is there already. (RD-7, RD-10)
+func TestConflict(t *testing.T) {
+	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
+		foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "pull"}, Data: map[string][]byte{"key": []byte("mine")}}
+		_, err := c.Kube.CoreV1().Secrets("ns-1").Create(t.Context(), foreign, metav1.CreateOptions{})
+		c.Must(err)
+		create(c, all)
+		c.Sleep("2s")
+		if got := status(c); got != "1/2 ConflictOccurred [ns-1]" || !strings.HasPrefix(copies(c, "pull"), "ns-1 mine of \n") {
+			t.Errorf("%s:\n%s", got, copies(c, "pull"))
+		}
+		if n := c.Events.Count("ConflictOccurred"); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		c.ForgetRequests()
+		c.Sleep("4m")
+		expect(t, "between", c)
+		c.Must(c.Kube.CoreV1().Secrets("ns-1").Delete(t.Context(), "pull", metav1.DeleteOptions{}))
+		c.Sleep("2m")
+		if got := status(c); got != "2/2" {
+			t.Errorf("when it is gone: %s", got)
+		}
+	})
+}
+
+// Copies that OpenKruise has made have no label; they get it, and stay what they are. (RD-5)
+func TestTakeOver(t *testing.T) {
+	in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
+		for _, namespace := range []string{"ns-1", "ns-2"} {
+			made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pull", Labels: map[string]string{"team": "a"},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1alpha1", Kind: Kind, Name: "pull", UID: "former", Controller: new(true)}}},
+				Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"key": []byte("value")}}
+			_, err := c.Kube.CoreV1().Secrets(namespace).Create(t.Context(), made, metav1.CreateOptions{})
+			c.Must(err)
+		}
+		c.ForgetRequests()
+		create(c, all)
+		c.Sleep("5s")
+		expect(t, "taken over", c, "2 create secrets", "2 get secrets", "1 patch resourcedistributions/status", "2 update secrets")
+		if got := status(c); got != "2/2" {
+			t.Error(got)
+		}
+		c.Sleep("1h")
+		expect(t, "at rest", c)
+	})
+}
+
+// Requests that fail. (RD-4, RD-6, RD-8 to RD-10)
+func TestFailures(t *testing.T) {
+	for name, test := range map[string]struct {
+		fail      string
+		err       error
+		act       func(*fixture.Cluster)
+		want      string
+		recovered string
+	}{
+		"RD-6: a creation": {"create secrets", fixture.ErrQuota, nil, "0/2 CreateResourceFailed [ns-1 ns-2]", "2/2"},
+		"RD-4: in a namespace that terminates by now": {"create secrets", &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden,
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}}, nil, "0/2 NamespaceNotExists [ns-1 ns-2]", "0/2 NamespaceNotExists [ns-1 ns-2]"},
+		"RD-8: an update": {"update secrets", fixture.ErrQuota, func(c *fixture.Cluster) {
+			edit(c, `{"spec":{"resource":{"data":{"key":"dHdv"}}}}`)
+		}, "0/2 UpdateResourceFailed [ns-1 ns-2]", "2/2"},
+		"RD-9: a deletion": {"delete secrets", fixture.ErrQuota, func(c *fixture.Cluster) {
+			edit(c, `{"spec":{"targets":{"excludedNamespaces":{"list":[{"name":"ns-1"}]}}}}`)
+		}, "1/1 DeleteResourceFailed [ns-1]", "1/1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, []string{"ns-1", "ns-2"}, func(t *testing.T, c *fixture.Cluster) {
+				if test.act != nil {
+					create(c, all)
+					c.Sleep("5s")
+				}
+				c.FailBefore(func(r fakecluster.Request) error {
+					if r.User == fixture.ControllerUser && r.String() == test.fail {
+						return test.err
+					}
+					return nil
+				})
+				if test.act == nil {
+					create(c, all)
+				} else {
+					test.act(c)
+				}
+				c.Sleep("20s")
+				if got := status(c); got != test.want {
+					t.Errorf("%s, want %s", got, test.want)
+				}
+				c.FailBefore(nil)
+				c.Sleep("10m")
+				if got := status(c); got != test.recovered {
+					t.Errorf("when it is over: %s, want %s", got, test.recovered)
+				}
+			})
+		})
+	}
+}
+
+func edit(c *fixture.Cluster, patch string) {
+	c.T.Helper()
+	_, err := connect(c, fixture.TestUser).ResourceDistributions().Patch(c.T.Context(), "pull", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	c.Must(err)
+}
+
+// A template that cannot be read is told once, and changes nothing. (RD-11, RD-15)
+func TestInvalid(t *testing.T) {
+	in(t, []string{"ns-1"}, func(t *testing.T, c *fixture.Cluster) {
+		create(c, all)
+		c.Sleep("5s")
+		c.ForgetRequests()
+		edit(c, `{"spec":{"resource":{"kind":"Pod"}}}`)
+		c.Sleep("1h")
+		edit(c, `{"metadata":{"labels":{"a":"b"}}}`)
+		c.Sleep("1h")
+		expect(t, "invalid", c)
+		if n := c.Events.Count(ReasonInvalidResource); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		edit(c, `{"spec":{"resource":{"kind":"Secret","data":{"key":"dHdv"}}}}`)
+		c.Sleep(time.Minute.String())
+		expect(t, "valid again", c, "1 patch resourcedistributions/status", "1 update secrets")
+	})
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package resource copies a Secret or a ConfigMap to many namespaces, as a
+// ResourceDistribution says, and keeps the copies as they are there.
+//
+// [ParseTargets] says which namespaces get a copy, [ParseTemplate] what is in it, and
+// [NewPlan] what is to be written; none of them needs a cluster. [New] makes the controller,
+// [Webhook] says what is wrong with a ResourceDistribution.
+//
+// A change of the template is one write for each namespace and one for the status; nothing is
+// read for it. Only copies are watched, by a label, and of what is in them no more
+// than a fingerprint is kept: the Secrets of a cluster cost nothing, and its memory holds none.
+//
+// The rules stand in
+// https://github.com/podwright/podwright/blob/main/distribution/resource/RULES.md
+//
+// # Differences
+//
+// From OpenKruise 1.4:
+//   - kube-system and kube-public get copies only where they are included by name. Copies that
+//     OpenKruise has made there stay, and nobody keeps them any more. (RD-1)
+//   - copies have a label of podwright's own. Those that OpenKruise has made get it when they are
+//     found, at the first reconcile; in namespaces that are no targets by then they stay. (RD-5)
+//   - an object of the same name is looked at again every five minutes, and not at each event;
+//     so its namespace gets a copy some time after it has gone. (RD-10)
+//   - a template with stringData, or without a type, is written once, and an immutable copy, or one
+//     of another type, is replaced. (RD-8)
+//   - copies of a former ResourceDistribution of the same name are taken over, before the garbage
+//     collector deletes them. (RD-8)
+//   - failures are recorded in events too. (RD-15)
+package resource

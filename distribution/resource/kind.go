@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/typedclient"
+)
+
+// Resource names a cache: ResourceDistributions and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceDistributions Resource = "resourcedistributions"
+	ResourceSecrets       Resource = "secrets"
+	ResourceConfigMaps    Resource = "configmaps"
+)
+
+const resourceNamespaces Resource = "namespaces" // which it only reads
+
+// reads lists what the plan for a ResourceDistribution depends on.
+func (o *Options) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: ResourceDistributions, Live: apiwriter.TypedCluster(o.Distribution.ResourceDistributions), Informer: &o.Distributions, Make: func() cache.SharedIndexInformer {
+			return client.NewResourceDistributionInformer(o.Distribution, 0, nil)
+		}, Fields: controller.Workload, Itself: true},
+		o.readCopies(ResourceSecrets, &o.Secrets, func() cache.SharedIndexInformer { return NewSecretInformer(o.Kubernetes) }),
+		o.readCopies(ResourceConfigMaps, &o.ConfigMaps, func() cache.SharedIndexInformer { return NewConfigMapInformer(o.Kubernetes) }),
+		{Resource: resourceNamespaces, Informer: &o.Namespaces, Make: caches.NewInformers(o.Kubernetes, "").Namespaces,
+			Fields: controller.Labels | controller.Status, Concern: controller.On(o.namespaceChanged), Collect: true, OnlyLater: true},
+	}
+}
+
+func (o *Options) readCopies(resource Resource, informer *cache.SharedIndexInformer, create func() cache.SharedIndexInformer) controller.Read {
+	return controller.Read{
+		Resource: resource, Live: apiwriter.InAnyNamespace("", o.copies(resource)), Informer: informer, Make: create, Trim: Trim, Index: index,
+		Fields: controller.Owners | controller.Data, Concern: controller.EachOf(distributionsOf), Collect: true, OnlyLater: true,
+	}
+}
+
+// copies reads and writes Secrets or ConfigMaps.
+func (o *Options) copies(resource Resource) apiwriter.Resource {
+	return apiwriter.Resource{Client: o.Kubernetes.CoreV1().RESTClient(), Name: string(resource)}
+}
+
+func labelled(o *metav1.ListOptions) { o.LabelSelector = v1alpha1.ResourceCopyLabel }
+
+// NewSecretInformer makes an informer of the Secrets that are copies, for
+// Options.Secrets. It holds no more of them than Trim leaves.
+func NewSecretInformer(client kubernetes.Interface) cache.SharedIndexInformer {
+	return trimming(typedclient.NewInformer(typedclient.Select(client.CoreV1().Secrets(""), labelled), client, &corev1.Secret{}, 0, nil))
+}
+
+// NewConfigMapInformer makes an informer of the ConfigMaps that are copies, for
+// Options.ConfigMaps. It holds no more of them than Trim leaves.
+func NewConfigMapInformer(client kubernetes.Interface) cache.SharedIndexInformer {
+	return trimming(typedclient.NewInformer(typedclient.Select(client.CoreV1().ConfigMaps(""), labelled), client, &corev1.ConfigMap{}, 0, nil))
+}
+
+func trimming(informer cache.SharedIndexInformer) cache.SharedIndexInformer {
+	_ = informer.SetTransform(Trim) // fails only once it runs
+	return informer
+}
+
+// distributionsOf names the ResourceDistribution that controls an object.
+func distributionsOf(object metav1.Object) []types.NamespacedName {
+	if name := ownerOf(object); name != "" {
+		return []types.NamespacedName{{Name: name}}
+	}
+	return nil
+}
+
+// namespaceChanged enqueues the ResourceDistributions whose copies may differ then. (RD-13)
+func (o *Options) namespaceChanged(before, after *corev1.Namespace, enqueue controller.Enqueue) {
+	for _, object := range o.Distributions.GetIndexer().List() {
+		distribution, ok := object.(*v1alpha1.ResourceDistribution)
+		if !ok {
+			continue
+		}
+		if targets, err := ParseTargets(&distribution.Spec.Targets); err == nil && targets.Concern(before, after) {
+			enqueue(types.NamespacedName{Name: distribution.Name})
+		}
+	}
+}
+
+// newReconciler describes ResourceDistributions to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.TargetMetrics == nil {
+		o.TargetMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "resource", Name: "resourcedistribution-controller", Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+		Shows: func(s *Snapshot, _ Resource, name string) bool {
+			for _, c := range s.Copies {
+				if nameOf(c) == name {
+					return true
+				}
+			}
+			return false
+		},
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.conflicts.Forget(key)
+	r.options.TargetMetrics.Gone(key.Name)
+}
+
+// observe reads everything that a plan for the ResourceDistribution depends on. It returns
+// nil when it does not exist.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	distribution, err := apiwriter.Found(r.options.Reader.Distribution(key.Name))
+	if err != nil {
+		return nil, fmt.Errorf("read ResourceDistribution %s: %w", key.Name, err)
+	}
+	if distribution == nil {
+		return nil, nil
+	}
+	s := &Snapshot{Distribution: distribution, Now: r.shell.Clock.Now()}
+	if known := r.conflicts.Get(key); known.of(distribution) {
+		s.Conflicts = known.found
+	}
+	if s.Namespaces, err = r.options.Reader.Namespaces(); err != nil {
+		return nil, fmt.Errorf("read namespaces: %w", err)
+	}
+	s.Copies, err = r.options.Reader.Copies(key.Name)
+	return s, err
+}
+
+// conflicts are the namespaces in which a ResourceDistribution has found an object that is
+// no copy, and when. Another generation of it looks again.
+type conflicts struct {
+	uid        types.UID
+	generation int64
+	found      map[string]time.Time
+}
+
+func (c conflicts) of(distribution *v1alpha1.ResourceDistribution) bool {
+	return c.uid == distribution.UID && c.generation == distribution.Generation
+}
+
+// nameOf is the name of an object with its namespace, as an object without one refers to it.
+func nameOf(object metav1.Object) string { return object.GetNamespace() + "/" + object.GetName() }

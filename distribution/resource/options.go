@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/internal/controller"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = podwright.Metrics
+
+// TargetMetrics receives how many namespaces have their copies. Implementations must be
+// safe for use by several goroutines.
+type TargetMetrics interface {
+	// Counted is called in every reconcile of a ResourceDistribution with the numbers of
+	// namespaces that have a copy, and that do not.
+	Counted(distribution string, succeeded, failed int)
+	// Gone is called for a ResourceDistribution that no longer exists.
+	Gone(distribution string)
+}
+
+// Options says what a Controller or a Reconciler works with. Distribution and
+// Kubernetes are required; every other field has a useful zero value.
+type Options struct {
+	// Distribution reads ResourceDistributions and writes their status.
+	Distribution client.Interface
+	// Kubernetes reads namespaces, and reads and writes Secrets and ConfigMaps. The
+	// controller limits its own parallelism; a client-side rate limit (QPS) only slows it
+	// down.
+	Kubernetes kubernetes.Interface
+
+	// Distributions and Namespaces are informers that the caller shares and runs. Where one is
+	// nil, the controller makes and runs its own.
+	Distributions, Namespaces cache.SharedIndexInformer
+	// Secrets and ConfigMaps are such informers, of all or of those that have the label
+	// v1alpha1.ResourceCopyLabel. The controller adds an index to them, so they must not
+	// have been started before New. Where one is nil, the controller makes and runs its
+	// own, which holds copies alone, and of these no more than Trim leaves.
+	Secrets, ConfigMaps cache.SharedIndexInformer
+
+	// Recorder receives events about ResourceDistributions. Default nil: no events.
+	Recorder record.EventRecorder
+
+	// Reader replaces the informers in a Reconciler; New ignores it.
+	Reader Reader
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
+	AllowStaleReads bool
+
+	// Workers is the number of ResourceDistributions reconciled at the same time. Default 3.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Metrics, TargetMetrics, and QueueMetrics of the work queue, default to none.
+	Metrics       Metrics
+	TargetMetrics TargetMetrics
+	QueueMetrics  workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	return controller.Check("resource").Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
+		Workers(o.Workers, "ResourceDistributions", 3).Err()
+}
+
+// noMetrics is TargetMetrics that measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Counted(string, int, int) {}
+func (noMetrics) Gone(string)              {}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// conflictRetry is how long an object that is no copy is left alone before it is looked
+// for again: nobody tells when it goes. (RD-10)
+const conflictRetry = 5 * time.Minute
+
+// What failed in a namespace, in OpenKruise's words.
+var (
+	ErrNamespaceMissing = errors.New("namespace not found or is terminating")
+	ErrConflict         = errors.New("conflict with existing resources because of the same namespace, group, version, kind and name")
+)
+
+// Failure is something that failed in a namespace.
+type Failure struct {
+	Namespace string
+	Type      v1alpha1.ResourceDistributionConditionType
+	Err       error
+}
+
+// Plan is what one reconcile of a ResourceDistribution does. A settled one is empty but
+// for Targets.
+type Plan struct {
+	// Problem is why nothing is done, nil where something can be. (RD-11)
+	Problem error
+	// Targets are the namespaces that are to have a copy, by name.
+	Targets []string
+
+	// Create are the copies that are missing, Update those that differ, at the version
+	// that was observed, by namespace.
+	Create, Update []Object
+	// Replace are copies that cannot be changed: Delete goes before Create.
+	Replace []Replacement
+	// Delete are copies in other namespaces. (RD-9)
+	Delete []*Copy
+	// Failed are the namespaces in which nothing is tried.
+	Failed []Failure
+	// RequeueAfter is when to look again although nothing happens; 0: no need to.
+	RequeueAfter time.Duration
+
+	template     *Template
+	distribution *v1alpha1.ResourceDistribution
+}
+
+// Replacement is a copy and what is to be in its place.
+type Replacement struct {
+	Delete *Copy
+	Create Object
+}
+
+// NewPlan returns what is to be done about a ResourceDistribution. The same snapshot gives
+// the same plan. A nil snapshot, or one without a ResourceDistribution, gives a Problem.
+func NewPlan(s *Snapshot) *Plan {
+	if s == nil || s.Distribution == nil {
+		return &Plan{Problem: errors.New("Snapshot.Distribution is nil: a plan is about a ResourceDistribution")}
+	}
+	p := &Plan{distribution: s.Distribution}
+	if s.Distribution.DeletionTimestamp != nil {
+		return p // the garbage collector deletes the copies (RD-12)
+	}
+	var targets *Targets
+	var err error
+	if p.template, err = ParseTemplate(s.Distribution.Spec.Resource.Raw); err != nil {
+		p.Problem = fmt.Errorf("spec.resource: %w", err)
+		return p
+	}
+	if targets, p.Problem = ParseTargets(&s.Distribution.Spec.Targets); p.Problem != nil {
+		return p
+	}
+	matched, others := targets.Namespaces(s.Namespaces)
+	p.Targets = matched
+	copies := p.copies(s.Copies)
+	p.planMatched(s, copies)
+	p.planOthers(s, copies, others)
+	return p
+}
+
+// copies are those of the template, by namespace.
+func (p *Plan) copies(all []*Copy) map[string]*Copy {
+	copies := map[string]*Copy{}
+	for _, c := range all {
+		if c != nil && c.Kind == p.template.Kind && c.Name == p.template.Name && copyOf(c, p.distribution.Name) {
+			copies[c.Namespace] = c
+		}
+	}
+	return copies
+}
+
+// writableOf are the namespaces in which something can be created.
+func writableOf(namespaces []*corev1.Namespace) map[string]bool {
+	all := make(map[string]bool, len(namespaces))
+	for _, namespace := range namespaces {
+		all[namespace.Name] = writable(namespace)
+	}
+	return all
+}
+
+// planMatched plans the copies of the targets. (RD-4 to RD-8)
+func (p *Plan) planMatched(s *Snapshot, copies map[string]*Copy) {
+	there := writableOf(s.Namespaces)
+	for _, namespace := range p.Targets {
+		c, found := s.Conflicts[namespace]
+		left := conflictRetry - s.Now.Sub(c)
+		switch {
+		case !there[namespace]:
+			p.fail(namespace, v1alpha1.ResourceDistributionNamespaceNotExists, ErrNamespaceMissing)
+		case copies[namespace] != nil:
+			p.planCopy(copies[namespace])
+		case found && left > 0:
+			p.fail(namespace, v1alpha1.ResourceDistributionConflictOccurred, ErrConflict)
+			p.requeue(left)
+		default:
+			p.Create = append(p.Create, p.template.object(namespace, p.distribution))
+		}
+	}
+}
+
+// planCopy plans what becomes of a copy that is there. (RD-8)
+func (p *Plan) planCopy(c *Copy) {
+	switch p.Compare(c) {
+	case Different:
+		p.Update = append(p.Update, p.template.updated(c, p.distribution))
+	case Unchangeable:
+		p.Replace = append(p.Replace, Replacement{Delete: c, Create: p.template.object(c.Namespace, p.distribution)})
+	case Same, Foreign:
+	}
+}
+
+// planOthers plans the deletion of copies in namespaces that are no targets. (RD-9)
+func (p *Plan) planOthers(s *Snapshot, copies map[string]*Copy, others []string) {
+	there := writableOf(s.Namespaces)
+	for _, namespace := range others {
+		if c := copies[namespace]; c != nil && there[namespace] && c.DeletionTimestamp == nil {
+			p.Delete = append(p.Delete, c)
+		}
+	}
+}
+
+func (p *Plan) fail(namespace string, t v1alpha1.ResourceDistributionConditionType, err error) {
+	p.Failed = append(p.Failed, Failure{namespace, t, err})
+}
+
+func (p *Plan) requeue(after time.Duration) {
+	if p.RequeueAfter == 0 || after < p.RequeueAfter {
+		p.RequeueAfter = after
+	}
+}
+
+// Difference is what an object of the name of the copies is, compared to the template.
+type Difference string
+
+// What an object is.
+const (
+	// Same: it is as the template has it, or about to go.
+	Same Difference = "Same"
+	// Different: it is updated.
+	Different Difference = "Different"
+	// Unchangeable: it differs in what the API server does not let anybody change: the
+	// type of a Secret, or anything in an object that is immutable. It is replaced.
+	Unchangeable Difference = "Unchangeable"
+	// Foreign: it is no copy of this ResourceDistribution, and is left alone. (RD-7)
+	Foreign Difference = "Foreign"
+)
+
+// Compare tells what an object is that has the kind and the name of the copies. (RD-7, RD-8)
+func (p *Plan) Compare(c *Copy) Difference {
+	switch {
+	case !copyOf(c, p.distribution.Name):
+		return Foreign
+	case c.DeletionTimestamp != nil:
+		return Same // its end is an event
+	}
+	if c.fingerprint != p.template.content.fingerprint() {
+		if c.immutable || c.secretType != p.template.content.Type {
+			return Unchangeable
+		}
+		return Different
+	}
+	owner := slices.ContainsFunc(c.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == p.distribution.UID })
+	if _, labelled := c.Labels[v1alpha1.ResourceCopyLabel]; !labelled || !owner {
+		return Different
+	}
+	return Same
+}
+
+// String lists what the plan does, a line for each kind of action; "nothing" where it
+// does nothing.
+func (p *Plan) String() string {
+	var lines []string
+	add := func(what string, n int, namespace func(i int) string) {
+		if n == 0 {
+			return
+		}
+		names := make([]string, n)
+		for i := range names {
+			names[i] = namespace(i)
+		}
+		lines = append(lines, what+" in "+strings.Join(names, ", "))
+	}
+	if p.Problem != nil {
+		lines = append(lines, "problem: "+p.Problem.Error())
+	}
+	add("create", len(p.Create), func(i int) string { return p.Create[i].GetNamespace() })
+	add("update", len(p.Update), func(i int) string { return p.Update[i].GetNamespace() })
+	add("replace", len(p.Replace), func(i int) string { return p.Replace[i].Delete.Namespace })
+	add("delete", len(p.Delete), func(i int) string { return p.Delete[i].Namespace })
+	for _, f := range p.Failed {
+		lines = append(lines, fmt.Sprintf("%s in %s: %v", f.Type, f.Namespace, f.Err))
+	}
+	if p.RequeueAfter > 0 {
+		lines = append(lines, "again in "+p.RequeueAfter.String())
+	}
+	if len(lines) == 0 {
+		return "nothing"
+	}
+	return strings.Join(lines, "\n")
+}

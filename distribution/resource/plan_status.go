@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package resource
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+)
+
+// conditionTypes are the conditions of every status, in their order. (RD-14)
+var conditionTypes = []v1alpha1.ResourceDistributionConditionType{
+	v1alpha1.ResourceDistributionGetResourceFailed, v1alpha1.ResourceDistributionCreateResourceFailed,
+	v1alpha1.ResourceDistributionUpdateResourceFailed, v1alpha1.ResourceDistributionDeleteResourceFailed,
+	v1alpha1.ResourceDistributionConflictOccurred, v1alpha1.ResourceDistributionNamespaceNotExists,
+}
+
+const (
+	conditionTrue   = "True"
+	conditionFalse  = "False"
+	reasonSucceeded = "Succeeded"
+)
+
+// Status returns the status once the plan is applied, with all that failed, in any order,
+// what is in Failed among it; nil where the observed status says the same already. (RD-14)
+func (p *Plan) Status(failures []Failure, now time.Time) *v1alpha1.ResourceDistributionStatus {
+	if p.Problem != nil || p.template == nil {
+		return nil
+	}
+	failures = slices.Clone(failures)
+	slices.SortStableFunc(failures, func(a, b Failure) int { return strings.Compare(a.Namespace, b.Namespace) })
+	observed := &p.distribution.Status
+	status := &v1alpha1.ResourceDistributionStatus{Desired: int32(len(p.Targets)), ObservedGeneration: p.distribution.Generation}
+	for _, t := range conditionTypes {
+		status.Conditions = append(status.Conditions, condition(t, failures, observed.Conditions, now))
+	}
+	failed := map[string]bool{}
+	for _, f := range failures {
+		if f.Type != v1alpha1.ResourceDistributionDeleteResourceFailed {
+			failed[f.Namespace] = true
+		}
+	}
+	status.Failed = int32(len(failed))
+	status.Succeeded = status.Desired - status.Failed
+	if equality.Semantic.DeepEqual(status, observed) {
+		return nil
+	}
+	return status
+}
+
+// condition is the condition of a type. Its time is that of the last change of its status.
+func condition(t v1alpha1.ResourceDistributionConditionType, failures []Failure, observed []v1alpha1.ResourceDistributionCondition, now time.Time) v1alpha1.ResourceDistributionCondition {
+	c := v1alpha1.ResourceDistributionCondition{Type: t, Status: conditionFalse, Reason: reasonSucceeded, LastTransitionTime: metav1.NewTime(now.Truncate(time.Second))}
+	for _, f := range failures {
+		if f.Type == t {
+			c.Status, c.Reason = conditionTrue, f.Err.Error()
+			c.FailedNamespaces = append(c.FailedNamespaces, f.Namespace)
+		}
+	}
+	for i := range observed {
+		if o := &observed[i]; o.Type == t && o.Status == c.Status {
+			c.LastTransitionTime = o.LastTransitionTime
+		}
+	}
+	return c
+}
