@@ -18,6 +18,8 @@ type Interface interface {
 	ImagePullJobs(namespace string) ImagePullJobInterface
 	// NodeImages gives the client of the NodeImages, which have no namespace.
 	NodeImages() NodeImageInterface
+	// PersistentPodStates gives the client of the PersistentPodStates of a namespace, as ImagePullJobs does.
+	PersistentPodStates(namespace string) PersistentPodStateInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and
