@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podwright/podwright/distribution/v1alpha1"
 	"github.com/podwright/podwright/internal/nodefit"
 )
 
@@ -87,4 +88,29 @@ func asksFor(spec *corev1.PodSpec) func(*corev1.Node) bool {
 		}
 		return true
 	}
+}
+
+// Concerns tells whether a node, as it is or was, is one of those that a PersistentPodState depends on: pods ran on it, or in a
+// required topology that it is in.
+func Concerns(s *v1alpha1.PersistentPodState, node *corev1.Node) bool {
+	keys := requiredKeys(s)
+	for _, state := range s.Status.PodStates {
+		if state.NodeName == node.Name || shares(&state, keys, node.Labels) {
+			return true
+		}
+	}
+	return false
+}
+
+// shares tells whether a state has values of keys, and a node has them all.
+func shares(state *v1alpha1.PodState, keys []string, labels map[string]string) (any bool) {
+	for _, key := range keys {
+		if value, found := state.NodeTopologyLabels[key]; found {
+			if got, has := labels[key]; !has || got != value {
+				return false
+			}
+			any = true
+		}
+	}
+	return any
 }

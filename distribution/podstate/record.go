@@ -145,7 +145,7 @@ func (in *Input) conditions(r *Record) {
 	}
 	if len(r.Lost) > 0 {
 		set(v1alpha1.TopologyLostCondition, true, v1alpha1.NodesGoneReason, fmt.Sprintf(
-			"no node has the required topology of %s: whichever of them is created again is placed elsewhere", some(r.Lost)))
+			"no node has the required topology of %s: what is created again is placed elsewhere", some(r.Lost)))
 	} else {
 		set(v1alpha1.TopologyLostCondition, false, v1alpha1.NodesExistReason, "")
 	}
@@ -163,7 +163,10 @@ const mostNames = 3
 
 // some names pods, the first of them only where they are many.
 func some(names []string) string {
-	if len(names) <= mostNames {
+	switch {
+	case len(names) == 1:
+		return "pod " + names[0]
+	case len(names) <= mostNames:
 		return "pods " + strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%d pods (%s, …)", len(names), strings.Join(names[:mostNames], ", "))

@@ -172,7 +172,7 @@ func TestLost(t *testing.T) {
 	}
 	s := newState(requires(host), ran("a1", "web-0", "web-1", "web-2", "web-3"))
 	got := podstate.Compute(podstate.Input{State: s, Workload: newWorkload(4), Nodes: newNodes("b1"), Now: start})
-	const want = "no node has the required topology of 4 pods (web-0, web-1, web-2, …): whichever of them is created again is placed elsewhere"
+	const want = "no node has the required topology of 4 pods (web-0, web-1, web-2, …): what is created again is placed elsewhere"
 	if message := meta.FindStatusCondition(got.Status.Conditions, v1alpha1.TopologyLostCondition).Message; message != want {
 		t.Errorf("PPS-18: message %q", message)
 	}

@@ -57,10 +57,15 @@ const (
 const (
 	// PersistentPodStateEventSource is the component that reports the events.
 	PersistentPodStateEventSource = "persistentpodstate-controller"
-	// TopologyLostEvent is the reason of a Warning about a PersistentPodState when TopologyLost becomes True,
-	// with the message of the condition, and about a pod that is deleted to be placed elsewhere.
-	TopologyLostEvent = "TopologyLost"
-	// StateTooLargeEvent is the reason of a Warning when StateTooLarge becomes True, with the message of the
-	// condition.
-	StateTooLargeEvent = "StateTooLarge"
+	// TopologyLostEvent is the reason of a Warning about a PersistentPodState when the condition TopologyLost becomes
+	// True, with its message, and about a pod that is deleted to be placed elsewhere.
+	TopologyLostEvent = TopologyLostCondition
+	// StateTooLargeEvent is the reason of a Warning about a PersistentPodState when the condition StateTooLarge becomes
+	// True, with its message.
+	StateTooLargeEvent = StateTooLargeCondition
+	// UnknownWorkloadEvent is the reason of a Warning about a PersistentPodState whose workload nobody reads.
+	UnknownWorkloadEvent = "UnknownWorkload"
+	// NotGeneratedEvent is the reason of a Warning about a workload that asks for a PersistentPodState and does not
+	// get it.
+	NotGeneratedEvent = "PersistentPodStateNotGenerated"
 )
