@@ -4,8 +4,9 @@
 // same name can be sent there when it is created again.
 //
 // A [Controller] records that in the status, creates what annotations of workloads ask for, and deletes pods that wait for
-// a node which does not exist any more, so that they are placed elsewhere. The arithmetic is in package podstate, which also
-// places pods.
+// a node which does not exist any more, so that they are placed elsewhere. A [Placer] sends new pods to their nodes: for the
+// webhook of pods, and for controllers of workloads, which then need no webhook. A [Webhook] judges PersistentPodStates. The
+// arithmetic is in package podstate.
 //
 // Every reconcile has three steps. Observe reads the PersistentPodState, its workload and pods, and all nodes from caches
 // into a [Snapshot]; [NewPlan], a pure function, decides; apply sends what the plan says. A pod that becomes ready on
@@ -23,4 +24,6 @@
 //     creates it again. The condition TopologyLost names such pods, and status.lost counts them.
 //   - The status is computed anew when the workload is scaled, too, and not only when its pods go.
 //   - The state of pods whose kind nobody reads stays as it is, and an event says so.
+//   - Pods of Advanced StatefulSets are placed as they are created. No webhook is needed for them.
+//   - A pod waits for the caches of the webhook, and is not placed anywhere before these are filled.
 package persistentpodstate

@@ -12,40 +12,58 @@ import (
 	"github.com/podwright/podwright/internal/nodefit"
 )
 
-// Nodes are the nodes of a cluster. NewNodes makes them. They are for one goroutine.
+// Nodes are the nodes of a cluster. NewNodes and NodesOf make them. They are for one goroutine.
 type Nodes struct {
-	all    []*corev1.Node
-	byName map[string]*corev1.Node
-	// by is an index by label: by key, and then by value.
-	by map[string]map[string][]*corev1.Node
+	get  func(name string) *corev1.Node
+	list func() []*corev1.Node
+	// by is an index by label: by key, and then by value. It is made once all nodes have been looked at so often, by
+	// key, as it costs to make it.
+	by    map[string]map[string][]*corev1.Node
+	looks map[string]int
 }
 
 // NewNodes returns nodes, which it never changes.
 func NewNodes(nodes []*corev1.Node) *Nodes {
-	return &Nodes{all: nodes, by: map[string]map[string][]*corev1.Node{}}
+	var byName map[string]*corev1.Node
+	get := func(name string) *corev1.Node {
+		if byName == nil {
+			byName = make(map[string]*corev1.Node, len(nodes))
+			for _, node := range nodes {
+				byName[node.Name] = node
+			}
+		}
+		return byName[name]
+	}
+	return NodesOf(get, func() []*corev1.Node { return nodes })
+}
+
+// NodesOf returns nodes of a cache: one by its name, nil where there is none, and all of them, which are asked for only where
+// a pod does not go back to the very node where it ran.
+func NodesOf(get func(name string) *corev1.Node, list func() []*corev1.Node) *Nodes {
+	return &Nodes{get: get, list: list, by: map[string]map[string][]*corev1.Node{}, looks: map[string]int{}}
 }
 
 // labels are those of a node; false where there is no such node.
 func (n *Nodes) labels(name string) (map[string]string, bool) {
-	if n.byName == nil {
-		n.byName = make(map[string]*corev1.Node, len(n.all))
-		for _, node := range n.all {
-			n.byName[node.Name] = node
-		}
-	}
-	node, found := n.byName[name]
-	if !found {
+	node := n.get(name)
+	if node == nil {
 		return nil, false
 	}
 	return node.Labels, true
 }
 
-// with are the nodes with a label.
+// indexAfter is how many looks at all nodes cost as much as an index.
+const indexAfter = 20
+
+// with are the nodes with a label, and perhaps others.
 func (n *Nodes) with(key, value string) []*corev1.Node {
 	index, found := n.by[key]
+	if n.looks[key]++; !found && n.looks[key] <= indexAfter {
+		return n.list()
+	}
 	if !found {
 		index = map[string][]*corev1.Node{}
-		for _, node := range n.all {
+		for _, node := range n.list() {
 			if value, found := node.Labels[key]; found {
 				index[value] = append(index[value], node)
 			}
@@ -56,15 +74,19 @@ func (n *Nodes) with(key, value string) []*corev1.Node {
 }
 
 // any tells whether there is a node with all of the labels, which are not none, that is as asked for too;
-// nil asks for nothing.
-func (n *Nodes) any(labels map[string]string, asked func(*corev1.Node) bool) bool {
-	key := slices.Min(slices.Collect(maps.Keys(labels)))
-	for _, node := range n.with(key, labels[key]) {
-		if contains(node.Labels, labels) && (asked == nil || asked(node)) {
-			return true
-		}
+// nil asks for nothing. The one that is likely is looked at first; empty for none.
+func (n *Nodes) any(likely string, labels map[string]string, asked func(*corev1.Node) bool) bool {
+	fits := func(node *corev1.Node) bool { return contains(node.Labels, labels) && (asked == nil || asked(node)) }
+	if node := n.get(likely); node != nil && fits(node) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(n.with(lowest(labels)), fits)
+}
+
+// lowest is the first label, by its key.
+func lowest(labels map[string]string) (key, value string) {
+	key = slices.Min(slices.Collect(maps.Keys(labels)))
+	return key, labels[key]
 }
 
 // contains tells whether all of the labels are among others.

@@ -75,9 +75,9 @@ func required(s *v1alpha1.PersistentPodState, record *v1alpha1.PodState, pod *co
 	switch {
 	case len(missing) == 0:
 		return nil, ""
-	case !nodes.any(all, nil):
+	case !nodes.any(record.NodeName, all, nil):
 		return nil, fmt.Sprintf("no node has %s any more, where it ran", list(all))
-	case !nodes.any(all, asksFor(&pod.Spec)):
+	case !nodes.any(record.NodeName, all, asksFor(&pod.Spec)):
 		return nil, fmt.Sprintf("no node with %s, where it ran, is as its own node selector and affinity ask for", list(all))
 	}
 	return missing, ""

@@ -122,7 +122,7 @@ func (in *Input) retain(states map[string]v1alpha1.PodState) {
 func (in *Input) lose(states map[string]v1alpha1.PodState, r *Record) {
 	keys := requiredKeys(in.State)
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if required := pick(states[name].NodeTopologyLabels, keys); len(required) > 0 && !in.Nodes.any(required, nil) {
+		if required := pick(states[name].NodeTopologyLabels, keys); len(required) > 0 && !in.Nodes.any(states[name].NodeName, required, nil) {
 			r.Lost = append(r.Lost, name)
 		}
 	}

@@ -39,7 +39,7 @@ func FindStuck(in Input) (all []Stuck) {
 			continue
 		}
 		injected := injectedLabels(in.State, pod)
-		if len(injected) == 0 || in.Nodes.any(injected, asksFor(&pod.Spec)) {
+		if len(injected) == 0 || in.Nodes.any("", injected, asksFor(&pod.Spec)) {
 			continue
 		}
 		since := pod.CreationTimestamp.Time
