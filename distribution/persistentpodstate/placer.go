@@ -47,11 +47,11 @@ type PlacerOptions struct {
 // webhook of pods, for all others. Both together do no more than one of them. (PPS-16)
 type Placer struct {
 	options PlacerOptions
-	loop    *controller.Loop
+	sources *controller.Sources
 	reader  caches.Reader
 }
 
-// NewPlacer returns a Placer whose caches are not yet running.
+// NewPlacer returns a Placer. The informers that it makes itself are not yet running.
 func NewPlacer(o PlacerOptions) (*Placer, error) {
 	invalid := controller.Check("persistentpodstate").KindClient("Distribution", "distribution", o.Distribution != nil).
 		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
@@ -59,7 +59,7 @@ func NewPlacer(o PlacerOptions) (*Placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Placer{options: o, loop: sources.Loop(controller.Config{Name: "persistentpodstate-placer"}), reader: controller.Caches(o.reads())}, nil
+	return &Placer{options: o, sources: sources, reader: controller.Caches(o.reads())}, nil
 }
 
 func (o *PlacerOptions) reads() []controller.Read {
@@ -71,8 +71,11 @@ func (o *PlacerOptions) reads() []controller.Read {
 	}
 }
 
-// Run runs the informers that NewPlacer made until the context is done, and waits for them. It can be called once.
-func (p *Placer) Run(ctx context.Context) error { return p.loop.Run(ctx) }
+// Run runs the informers that NewPlacer made until the context is done, and waits for them. It can be called once, and need
+// not be called where all of them are shared.
+func (p *Placer) Run(ctx context.Context) error {
+	return p.sources.Loop(controller.Config{Name: "persistentpodstate-placer"}).Run(ctx)
+}
 
 // Rules returns the RBAC rules that a Placer needs, and none beyond. Reading shared informers counts, whoever runs
 // them.
@@ -118,7 +121,7 @@ func (p *Placer) Explain(ctx context.Context, namespace string, pod *corev1.Pod)
 	if !p.places(pod) {
 		return podstate.Place(nil, pod, nil), nil
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), p.loop.Synced...) {
+	if !cache.WaitForCacheSync(ctx.Done(), p.options.States.HasSynced, p.options.Nodes.HasSynced) {
 		return nil, errors.New("the caches of PersistentPodStates and nodes are not filled yet; try again")
 	}
 	states, err := caches.List[*v1alpha1.PersistentPodState](p.reader, ResourceStates, namespace, labels.Everything())

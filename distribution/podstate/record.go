@@ -130,9 +130,7 @@ func (in *Input) lose(states map[string]v1alpha1.PodState, r *Record) {
 
 // conditions says in words what is lost and what does not fit. (PPS-10, PPS-18)
 func (in *Input) conditions(r *Record) {
-	for i := range in.State.Status.Conditions {
-		r.Status.Conditions = append(r.Status.Conditions, in.State.Status.Conditions[i])
-	}
+	r.Status.Conditions = append(r.Status.Conditions, in.State.Status.Conditions...)
 	set := func(kind string, holds bool, reason, message string) {
 		c := metav1.Condition{
 			Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: message,
