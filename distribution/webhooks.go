@@ -21,7 +21,7 @@ const (
 // Who serves them says in the ClientConfig of each how they are reached: the name
 // and namespace of the service (whose path is set), or a URL that ends in the
 // path, and the certificate authority. The paths are those of
-// imagepulljob.Webhook, nodeimage.Webhook and persistentpodstate.Webhook.
+// imagepulljob.Webhook and nodeimage.Webhook.
 //
 // An object that no webhook judges is refused: the failure policy is Fail. The
 // requests have no side effects, and may take 10 seconds.
@@ -29,13 +29,11 @@ func Webhooks() ([]admissionregistrationv1.MutatingWebhook, []admissionregistrat
 	const job, node = "-apps-kruise-io-v1alpha1-imagepulljob", "-apps-kruise-io-v1alpha1-nodeimage"
 	jobs := manifests.Resource(v1alpha1.GroupName, "imagepulljobs", v1alpha1.SchemeGroupVersion.Version)
 	nodes := manifests.Resource(v1alpha1.GroupName, "nodeimages", v1alpha1.SchemeGroupVersion.Version)
-	states := manifests.Resource(v1alpha1.GroupName, "persistentpodstates", v1alpha1.SchemeGroupVersion.Version)
 	return []admissionregistrationv1.MutatingWebhook{
 			manifests.Mutating("imagepulljob", "/mutate"+job, jobs, create, update),
 			manifests.Mutating("nodeimage", "/mutate"+node, nodes, create, update),
 		}, []admissionregistrationv1.ValidatingWebhook{
 			manifests.Validating("imagepulljob", "/validate"+job, jobs, create, update),
 			manifests.Validating("nodeimage", "/validate"+node, nodes, create, update),
-			manifests.Validating("persistentpodstate", "/validate-apps-kruise-io-persistentpodstate", states, create, update),
 		}
 }
