@@ -48,6 +48,8 @@
 //     once the main containers have finished.
 //   - [github.com/podwright/podwright/availability/podunavailablebudget] keeps
 //     PodUnavailableBudgets: how many pods may be taken down at once.
+//   - [github.com/podwright/podwright/distribution/persistentpodstate] has the pods
+//     of StatefulSets come back to the nodes where they ran.
 //   - [github.com/podwright/podwright/workloads/client] has typed clients,
 //     informers and listers; package workloads has the CRDs as Go values.
 //

@@ -21,6 +21,8 @@ type Interface interface {
 	// ResourceDistributions gives the client of the ResourceDistributions, which have no
 	// namespace.
 	ResourceDistributions() ResourceDistributionInterface
+	// PersistentPodStates gives the client of the PersistentPodStates of a namespace, as ImagePullJobs does.
+	PersistentPodStates(namespace string) PersistentPodStateInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and

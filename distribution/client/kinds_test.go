@@ -77,3 +77,22 @@ func TestResourceDistributions(t *testing.T) {
 		},
 	})
 }
+
+func TestPersistentPodStates(t *testing.T) {
+	clienttest.Test(t, clienttest.Kind[*v1alpha1.PersistentPodState, *v1alpha1.PersistentPodStateList, client.Interface]{
+		Name: "PersistentPodState", GroupVersionResource: v1alpha1.SchemeGroupVersion.WithResource("persistentpodstates"),
+		Object: func() *v1alpha1.PersistentPodState {
+			return &v1alpha1.PersistentPodState{Spec: v1alpha1.PersistentPodStateSpec{
+				TargetReference:            v1alpha1.TargetReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web"},
+				RequiredPersistentTopology: &v1alpha1.NodeTopologyTerm{NodeTopologyKeys: []string{"kubernetes.io/hostname"}},
+			}}
+		},
+		List:    func() *v1alpha1.PersistentPodStateList { return &v1alpha1.PersistentPodStateList{} },
+		Connect: connect, Fake: inMemory,
+		Client: client.Interface.PersistentPodStates,
+		Informer: func(c client.Interface, namespace string, indexers cache.Indexers) cache.SharedIndexInformer {
+			return client.NewPersistentPodStateInformer(c, namespace, 0, indexers)
+		},
+		Lister: client.NewPersistentPodStateLister,
+	})
+}

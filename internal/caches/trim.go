@@ -6,6 +6,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	distributionv1alpha1 "github.com/podwright/podwright/distribution/v1alpha1"
 )
 
 // Trim drops from an object, before it enters a cache of podwright's own, what no
@@ -25,7 +27,8 @@ func Trim(obj any) (any, error) {
 	case *appsv1.ReplicaSet:
 		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
 	case *appsv1.StatefulSet:
-		object.Annotations, object.Spec.Template, object.Spec.VolumeClaimTemplates = nil, corev1.PodTemplateSpec{}, nil
+		object.Annotations = trimAnnotations(object.Annotations)
+		object.Spec.Template, object.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
 	case *corev1.ReplicationController:
 		object.Annotations, object.Spec.Template = nil, nil
 	}
@@ -38,4 +41,20 @@ func trimPod(pod *corev1.Pod) {
 	pod.Spec.TopologySpreadConstraints = nil
 	pod.Spec.HostAliases, pod.Spec.DNSConfig, pod.Spec.ImagePullSecrets = nil, nil, nil
 	pod.Status.HostIPs, pod.Status.PodIPs = nil, nil
+}
+
+// trimAnnotations keeps those by which a workload asks for a PersistentPodState.
+func trimAnnotations(annotations map[string]string) (kept map[string]string) {
+	for _, key := range []string{
+		distributionv1alpha1.AutoGeneratePersistentPodStateAnnotation, distributionv1alpha1.RequiredPersistentTopologyAnnotation,
+		distributionv1alpha1.PreferredPersistentTopologyAnnotation, distributionv1alpha1.PersistentPodAnnotationsAnnotation,
+	} {
+		if value, found := annotations[key]; found {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
+		}
+	}
+	return kept
 }

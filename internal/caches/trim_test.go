@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -41,6 +42,24 @@ func TestTrimNode(t *testing.T) {
 	want := node.DeepCopy()
 	node.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}}
 	if got, err := Trim(node); err != nil || cmp.Diff(any(want), got) != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// Of the annotations of a StatefulSet those are kept that ask for a PersistentPodState.
+func TestTrimStatefulSet(t *testing.T) {
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{
+		"kubectl.kubernetes.io/last-applied-configuration": "{}", "kruise.io/auto-generate-persistent-pod-state": "true", "kruise.io/required-persistent-topology": "zone",
+	}}}
+	want := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{
+		"kruise.io/auto-generate-persistent-pod-state": "true", "kruise.io/required-persistent-topology": "zone",
+	}}}
+	set.Spec.Template.Spec.NodeName = "n"
+	if got, err := Trim(set); err != nil || cmp.Diff(any(want), got) != "" {
+		t.Errorf("%v %s", err, cmp.Diff(any(want), got))
+	}
+	without := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"a": "b"}}}
+	if got, err := Trim(without); err != nil || got.(*appsv1.StatefulSet).Annotations != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

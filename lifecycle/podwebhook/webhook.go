@@ -53,12 +53,16 @@ type Webhook struct {
 	// LaunchPriority orders the start of all containers; launchpriority.Mutate
 	// does. It comes after Sidecars, whose containers and annotations count.
 	LaunchPriority Mutator
+	// PersistentPodState sends the pod where the one of its name ran before.
+	PersistentPodState Mutator
 }
 
 // steps are the mutators in their order, which is that of OpenKruise: readiness
 // gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
 // PersistentPodState. A new step takes its place there.
-func (w *Webhook) steps() []Mutator { return []Mutator{w.Readiness, w.Sidecars, w.LaunchPriority} }
+func (w *Webhook) steps() []Mutator {
+	return []Mutator{w.Readiness, w.Sidecars, w.LaunchPriority, w.PersistentPodState}
+}
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.

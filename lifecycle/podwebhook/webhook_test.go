@@ -156,9 +156,11 @@ func TestSteps(t *testing.T) {
 			return nil
 		}
 	}
-	webhook := &podwebhook.Webhook{LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Readiness: step("readiness")}
+	webhook := &podwebhook.Webhook{
+		PersistentPodState: step("persistent pod state"), LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Readiness: step("readiness"),
+	}
 	webhook.Default(t.Context(), create(prioritised))
-	if diff := cmp.Diff([]string{"readiness", "sidecars", "launch priority"}, called); diff != "" {
+	if diff := cmp.Diff([]string{"readiness", "sidecars", "launch priority", "persistent pod state"}, called); diff != "" {
 		t.Errorf("LP-1: steps (-want +got):\n%s", diff)
 	}
 }

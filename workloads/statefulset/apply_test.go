@@ -10,6 +10,7 @@ import (
 
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -263,4 +264,53 @@ func TestBudget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// placement sends pods to a node, and does not know where pods belong whose names are unknown.
+type placement struct {
+	lock    sync.Mutex
+	unknown string
+}
+
+func (p *placement) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if pod.Name == p.unknown {
+		return nil, errors.New("nobody knows")
+	}
+	pod = pod.DeepCopy()
+	pod.Spec.NodeSelector = map[string]string{"kubernetes.io/hostname": "node-" + pod.Name}
+	return pod, nil
+}
+
+// PPS-27: a pod is created where a Placement says. One whose place is not known is told of, and created when it is; no request
+// is made for it until then, and others are not held up. What is placed is the same revision, and settled.
+func TestPlacement(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		p := &placement{unknown: "web-1"}
+		c.options.Placement = p
+		c.restart()
+		c.create(3, `{"spec":{"podManagementPolicy":"Parallel"}}`)
+		requests, _, err := c.ReconcileOnce()
+		if err == nil || !strings.Contains(err.Error(), "create pod web-1: find its place: nobody knows") {
+			t.Errorf("error %v", err)
+		}
+		if !slices.Contains(requests, "2 create pods") {
+			t.Errorf("requests %v", requests)
+		}
+		requests, _, _ = c.ReconcileOnce()
+		if slices.ContainsFunc(requests, func(r string) bool { return strings.HasSuffix(r, "create pods") || strings.HasSuffix(r, "get pods") }) {
+			t.Errorf("requests %v for a pod whose place is not known", requests)
+		}
+		p.unknown = ""
+		c.Settle()
+		for _, pod := range c.Pods() {
+			if node := pod.Spec.NodeSelector["kubernetes.io/hostname"]; node != "node-"+pod.Name {
+				t.Errorf("pod %s is placed on %q", pod.Name, node)
+			}
+		}
+		if status := c.get().Status; status.ReadyReplicas != 3 || status.UpdatedReplicas != 3 {
+			t.Errorf("status %+v", status)
+		}
+	})
 }

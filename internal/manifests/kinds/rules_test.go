@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
@@ -27,6 +28,7 @@ import (
 	"github.com/podwright/podwright/availability/podunavailablebudget"
 	"github.com/podwright/podwright/distribution/image/imagepulljob"
 	"github.com/podwright/podwright/distribution/image/nodeimage"
+	"github.com/podwright/podwright/distribution/persistentpodstate"
 	"github.com/podwright/podwright/distribution/resource"
 	"github.com/podwright/podwright/lifecycle/launchpriority"
 	"github.com/podwright/podwright/lifecycle/podreadiness"
@@ -150,6 +152,15 @@ func TestRulesFollowTheOptions(t *testing.T) {
 		"budgets of Advanced StatefulSets": {
 			podunavailablebudget.Rules(podunavailablebudget.Options{CloneSets: informer}), podunavailablebudget.Rules(podunavailablebudget.Options{Workloads: clients}),
 			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
+		"a recorder of persistent pod states": {
+			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{Recorder: recorder}), events},
+		"persistent pod states of Advanced StatefulSets": {
+			persistentpodstate.Rules(persistentpodstate.Options{}), persistentpodstate.Rules(persistentpodstate.Options{Workloads: clients}),
+			map[string][]string{"apps.kruise.io/statefulsets": {"list", "watch"}}},
+		"persistent pod states of a kind of the white list": {
+			persistentpodstate.Rules(persistentpodstate.Options{}),
+			persistentpodstate.Rules(persistentpodstate.Options{Custom: []persistentpodstate.CustomKind{{Kind: schema.GroupVersionKind{Group: "game.kruise.io"}, Resource: "gameserversets"}}}),
+			map[string][]string{"game.kruise.io/gameserversets": {"list", "watch"}}},
 		"a recorder of NodeImages": {
 			nodeimage.Rules(nodeimage.Options{}), nodeimage.Rules(nodeimage.Options{Recorder: recorder}), events},
 		"a recorder of ResourceDistributions": {

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/client/fake"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/conformance"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// TestConformance records two pods of a StatefulSet that asks for it. Then it asks for something else, and a third pod is
+// sent to a node that does not exist.
+func TestConformance(t *testing.T) {
+	clusterOf := func(c *conformance.Cluster) *cluster {
+		if c.Data == nil {
+			c.Data = newCluster(c.Cluster)
+		}
+		return c.Data.(*cluster)
+	}
+	conformance.Test(t, conformance.Kind{
+		Resource: stateResource, More: others,
+		Watches: []string{"persistentpodstates", "pods", "nodes", "statefulsets"},
+		Writes:  []string{"create persistentpodstates", "patch persistentpodstates", "patch persistentpodstates/status", "delete pods"},
+		New: func(c *conformance.Cluster) (conformance.Controller, error) {
+			o := clusterOf(c).options
+			o.Workloads, o.Custom, o.Metrics = nil, nil, c.Reconciles
+			core := informers.NewSharedInformerFactory(o.Kubernetes, 0)
+			o.Pods, o.Nodes = c.Share(core.Core().V1().Pods().Informer()), c.Share(core.Core().V1().Nodes().Informer())
+			o.StatefulSets = c.Share(core.Apps().V1().StatefulSets().Informer())
+			o.States = c.Share(client.NewPersistentPodStateInformer(o.Distribution, "", 0, cache.Indexers{}))
+			controller, err := New(o)
+			c.Must(err)
+			return conformance.Controller{Run: controller.Run, Next: func(key types.NamespacedName) (string, error) {
+				plan, err := controller.Reconciler.Plan(key)
+				if err != nil || plan == nil {
+					return "", err
+				}
+				return plan.String(), nil
+			}}, nil
+		},
+		Create: func(c *conformance.Cluster, name string) {
+			in := clusterOf(c)
+			in.nodes(name+"-node-1", name+"-node-2")
+			in.workload(webPath, name, `{"replicas":3,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`,
+				`"kruise.io/auto-generate-persistent-pod-state":"true","kruise.io/required-persistent-topology":"`+host+`"`)
+			for i := range 2 {
+				pod := fmt.Sprintf("%s-%d", name, i)
+				in.create(pod, in.owner(webPath, name))
+				in.bind(pod, fmt.Sprintf("%s-node-%d", name, i+1))
+			}
+		},
+		Change: func(c *conformance.Cluster, name string) { clusterOf(c).change(name) },
+		Step: func(c *conformance.Cluster) {
+			in := clusterOf(c)
+			for _, pod := range c.Pods() {
+				if pod.DeletionTimestamp != nil {
+					in.removePod(pod.Name)
+				}
+			}
+		},
+		Outcome: func(c *conformance.Cluster, name string) string {
+			in := clusterOf(c)
+			text := in.show(name)
+			for _, pod := range c.Pods() {
+				if strings.HasPrefix(pod.Name, name+"-") {
+					text += "\n" + pod.Name + " on " + pod.Spec.NodeName
+				}
+			}
+			return text
+		},
+		Strangers: func(c *conformance.Cluster, name string) {
+			in := clusterOf(c)
+			in.workload(webPath, "strange", `{"replicas":1,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
+			in.create("strange-0", in.owner(webPath, "strange"), sent(name))
+		},
+	})
+}
+
+// change creates a pod that is sent to a node which does not exist, and has the workload ask for another topology.
+func (c *cluster) change(name string) {
+	c.T.Helper()
+	c.create(name+"-2", c.owner(webPath, name), sent(name))
+	c.edit(webPath, name, `{"metadata":{"annotations":{"kruise.io/preferred-persistent-topology":"`+zone+`"}}}`)
+	c.Sleep("40s")
+}
+
+// sent has a PersistentPodState have sent a pod to a node that does not exist.
+func sent(by string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.NodeSelector = map[string]string{host: "gone"}
+		pod.Annotations = map[string]string{v1alpha1.InjectedPersistentPodStateAnnotation: by, v1alpha1.InjectedNodeSelectorAnnotation: host}
+	}
+}
+
+type reader struct{ Reader }
+
+func TestOptions(t *testing.T) {
+	kube := fixture.Connect(t, fakecluster.New(nil), "test", kubernetes.NewForConfig)
+	good := Options{Kubernetes: kube, Distribution: fake.NewClient()}
+	conformance.CheckOptions(t, conformance.Options[Options]{Good: good, Required: "Kubernetes Distribution", Reader: Reader(reader{}),
+		New:           func(o Options) error { _, err := New(o); return err },
+		NewReconciler: func(o Options) error { _, err := NewReconciler(o); return err }})
+	for _, test := range []struct {
+		custom  CustomKind
+		dynamic bool
+		want    string
+	}{
+		{CustomKind{Kind: games}, true, "persistentpodstate: Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets"},
+		{CustomKind{Resource: "gameserversets"}, true, "persistentpodstate: Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets"},
+		{CustomKind{Kind: games, Resource: "gameserversets"}, false, "persistentpodstate: Options.Dynamic is nil: it is needed to read the gameserversets of Options.Custom, which have no Informer"},
+	} {
+		o := good
+		o.Custom = []CustomKind{test.custom}
+		if test.dynamic {
+			o.Dynamic = fixture.Connect(t, fakecluster.New(nil), "test", newDynamic)
+		}
+		if _, err := New(o); err == nil || err.Error() != test.want {
+			t.Errorf("error %v, want %s", err, test.want)
+		}
+	}
+}

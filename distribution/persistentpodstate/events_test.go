@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/podstate"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/fakecluster/mutation"
+	workloadsv1beta1 "github.com/podwright/podwright/workloads/v1beta1"
+)
+
+var at = time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+
+// memory is a Reader of what it holds.
+type memory struct {
+	Reader
+	states []*v1alpha1.PersistentPodState
+}
+
+func (m *memory) States(string) ([]*v1alpha1.PersistentPodState, error) { return m.states, nil }
+
+// webState is a PersistentPodState with a pod that ran on the node a1, and one that ran in zone-b.
+func webState() *v1alpha1.PersistentPodState {
+	return newState("web", requires(zone), func(s *v1alpha1.PersistentPodState) {
+		s.Spec.PersistentPodAnnotations = []v1alpha1.PersistentPodAnnotation{{Key: "a"}}
+		s.Status.PodStates = map[string]v1alpha1.PodState{
+			"web-0": {NodeName: "a1", NodeTopologyLabels: map[string]string{zone: "zone-a"}},
+			"web-1": {NodeName: "b9", NodeTopologyLabels: map[string]string{zone: "zone-b"}},
+		}
+	})
+}
+
+func webPod(changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-0", UID: "pod", Labels: map[string]string{"app": "web"}, Annotations: map[string]string{"a": "b"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", UID: "web", Controller: new(true)}}},
+		Spec: corev1.PodSpec{NodeName: "a1", Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Image: "nginx:1", Ready: true}}},
+	}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+func waiting(pod *corev1.Pod) {
+	pod.Spec.NodeName, pod.Spec.NodeSelector = "", map[string]string{zone: "zone-c"}
+	pod.Annotations = map[string]string{v1alpha1.InjectedPersistentPodStateAnnotation: "web", v1alpha1.InjectedNodeSelectorAnnotation: zone}
+	pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
+}
+
+func webNode(name, zoneName string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{host: name, zone: zoneName, "other": "x"}}}
+}
+
+// snapshotOf is what a plan for webState depends on.
+func snapshotOf(s *v1alpha1.PersistentPodState, w *podstate.Workload, pod *corev1.Pod, nodes ...*corev1.Node) *Snapshot {
+	snapshot := &Snapshot{State: s, Workload: w, Nodes: nodes, Now: at}
+	if controls("web", pod) {
+		snapshot.Pods = []*corev1.Pod{pod}
+	}
+	return snapshot
+}
+
+func describe(p *Plan) string {
+	return fmt.Sprintf("%s\n%+v again after %s", p, p.Record.Status, p.RequeueAfter)
+}
+
+// The filter of events against the planner itself: whatever changes about a pod, where that changes the plan, the
+// PersistentPodState is enqueued. (PPS-25)
+func TestPodsThatMatter(t *testing.T) {
+	s, w, reads := webState(), &podstate.Workload{Name: "web", UID: "web", Replicas: new(int32(0))}, mutation.Reads{}
+	o := Options{Reader: &memory{states: []*v1alpha1.PersistentPodState{s}}}
+	for _, pod := range []*corev1.Pod{webPod(), webPod(waiting)} {
+		mutation.Plan[corev1.Pod]{
+			What: "pod", Copy: (*corev1.Pod).DeepCopy,
+			Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec\.NodeName$|Status)`),
+			Of: func(pod *corev1.Pod) string {
+				return describe(NewPlan(snapshotOf(s, w, pod, webNode("a1", "zone-a"), webNode("b1", "zone-b"))))
+			},
+			Matters: func(before, after *corev1.Pod) (enqueued bool) {
+				if controller.Changed(before, after, podFields) != 0 {
+					o.podChanged(before, after, func(types.NamespacedName) { enqueued = true })
+				}
+				return enqueued
+			},
+		}.Check(t, reads, pod)
+	}
+	reads.Require(t, "pod.ObjectMeta.DeletionTimestamp", "pod.ObjectMeta.Annotations[a]", "pod.ObjectMeta.OwnerReferences[].UID", "pod.Spec.NodeName",
+		"pod.Status.Phase", "pod.Status.Conditions[].Status")
+}
+
+// So it is with nodes.
+func TestNodesThatMatter(t *testing.T) {
+	s, w, reads := webState(), &podstate.Workload{Name: "web", UID: "web", Replicas: new(int32(2))}, mutation.Reads{}
+	o := Options{Reader: &memory{states: []*v1alpha1.PersistentPodState{s}}}
+	plan := func(node *corev1.Node) string { return describe(NewPlan(snapshotOf(s, w, webPod(), node))) }
+	for _, node := range []*corev1.Node{webNode("a1", "zone-a"), webNode("b1", "zone-b"), webNode("c1", "zone-c")} {
+		mutation.Plan[corev1.Node]{
+			What: "node", Copy: (*corev1.Node).DeepCopy, Can: regexp.MustCompile(`^\.(ObjectMeta\.(DeletionTimestamp|Labels|Annotations|Finalizers|OwnerReferences)|Spec|Status)`), Of: plan,
+			Matters: func(before, after *corev1.Node) (enqueued bool) {
+				if controller.Changed(before, after, controller.Labels) != 0 {
+					o.nodeChanged(before, after, func(types.NamespacedName) { enqueued = true })
+				}
+				return enqueued
+			},
+		}.Check(t, reads, node)
+	}
+	reads.Require(t, "node.ObjectMeta.Labels["+zone+"]")
+	for name, want := range map[string]bool{"a1": true, "b9": true, "c1": false} {
+		enqueued := false
+		o.nodeChanged(webNode(name, "zone-c"), nil, func(types.NamespacedName) { enqueued = true })
+		if enqueued != want {
+			t.Errorf("PPS-25: a node %s that goes is enqueued: %t", name, enqueued)
+		}
+	}
+}
+
+// Workloads concern the PersistentPodStates that name them, and that which they ask for. (PPS-21, PPS-25)
+func TestWorkloadsThatMatter(t *testing.T) {
+	states := []*v1alpha1.PersistentPodState{newState("by-name", requires(host), targeting("apps.kruise.io/v1alpha1", "StatefulSet", "web")), newState("other", requires(host))}
+	o := Options{Reader: &memory{states: states}}
+	set := func(changes ...func(*workloadsv1beta1.StatefulSet)) *workloadsv1beta1.StatefulSet {
+		set := &workloadsv1beta1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web", Annotations: map[string]string{}}}
+		for _, change := range changes {
+			change(set)
+		}
+		return set
+	}
+	asking := func(s *workloadsv1beta1.StatefulSet) {
+		s.Annotations[v1alpha1.AutoGeneratePersistentPodStateAnnotation] = "true"
+	}
+	for _, test := range []struct {
+		name          string
+		before, after metav1.Object
+		want          string
+	}{
+		{"it appears", nil, set(), "by-name "},
+		{"it goes", set(), nil, "by-name "},
+		{"it asks for one", nil, set(asking), "web by-name "},
+		{"it asks for none any more", set(asking), set(), "web by-name by-name "},
+		{"another template", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Generation++ }), ""},
+		{"other annotations", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Annotations["a"] = "b" }), ""},
+		{"it is scaled", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(3)) }), "by-name by-name "},
+		{"nil replicas are 1", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.Replicas = new(int32(1)) }), ""},
+		{"ordinals are reserved", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.Spec.ReserveOrdinals = []int{1} }), "by-name by-name "},
+		{"it is being deleted", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.DeletionTimestamp = &metav1.Time{Time: at} }), "by-name by-name "},
+		{"another one of its name", set(), set(func(s *workloadsv1beta1.StatefulSet) { s.UID = "2" }), "by-name by-name "},
+		{"another topology", set(asking), set(asking, func(s *workloadsv1beta1.StatefulSet) {
+			s.Annotations[v1alpha1.RequiredPersistentTopologyAnnotation] = zone
+		}), "web by-name web by-name "},
+	} {
+		got := ""
+		o.workloadChanged(controller.Event{Before: test.before, After: test.after}, func(key types.NamespacedName) { got += key.Name + " " })
+		if got != test.want {
+			t.Errorf("PPS-25: %s: %q are enqueued, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/podstate"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/typedclient"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// kind is the name of the kind.
+const kind = "PersistentPodState"
+
+// Resource names a cache: ResourceStates and its like.
+type Resource = podwright.Resource
+
+// The caches that a Reconciler writes to, and so waits for.
+const (
+	ResourceStates Resource = "persistentpodstates"
+	ResourcePods   Resource = caches.Pods
+)
+
+// Those that it only reads. That of a kind of the white list has the name of its resource and group.
+const (
+	resourceNodes                         = caches.Nodes
+	resourceStatefulSets         Resource = "statefulsets"
+	resourceAdvancedStatefulSets Resource = "advancedstatefulsets"
+)
+
+// The fields that a plan reads of pods, and of workloads.
+const (
+	podFields      = controller.Owners | controller.Annotations | controller.Phase | controller.NodeName | controller.Ready
+	workloadFields = controller.Annotations | controller.Generation
+)
+
+var byNamespace = cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+
+// reads lists what a plan depends on.
+func (o *Options) reads() []controller.Read {
+	core := caches.NewInformers(o.Kubernetes, o.Namespace)
+	reads := []controller.Read{
+		{Resource: ResourceStates, Live: apiwriter.Typed(o.Distribution.PersistentPodStates), Informer: &o.States, Make: func() cache.SharedIndexInformer {
+			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
+		}, Index: indexByNamespace, Fields: controller.Workload | controller.Owners, Itself: true},
+		{Resource: ResourcePods, Live: apiwriter.Pods(o.Kubernetes), Informer: &o.Pods, Make: core.Pods,
+			Index: caches.AddOwnerIndex, Fields: podFields, Concern: controller.On(o.podChanged), Collect: true, OnlyLater: true},
+		{Resource: resourceNodes, Informer: &o.Nodes, Make: core.Nodes,
+			Fields: controller.Labels, Concern: controller.On(o.nodeChanged), Collect: true, OnlyLater: true},
+	}
+	for _, w := range o.workloads() {
+		reads = append(reads, w.read)
+	}
+	return reads
+}
+
+// readWorkload is how workloads of a kind are read.
+type readWorkload struct {
+	kind schema.GroupKind
+	read controller.Read
+}
+
+// workloads lists the kinds of workloads that are read.
+func (o *Options) workloads() (all []readWorkload) {
+	add := func(kind schema.GroupKind, resource Resource, informer *cache.SharedIndexInformer, make func() cache.SharedIndexInformer) {
+		all = append(all, readWorkload{kind, controller.Read{
+			Resource: resource, Informer: informer, Make: make, Fields: workloadFields, Concern: o.workloadChanged, Collect: true,
+		}})
+	}
+	add(podstate.StatefulSets, resourceStatefulSets, &o.StatefulSets, caches.NewInformers(o.Kubernetes, o.Namespace).StatefulSets)
+	if o.AdvancedStatefulSets != nil || o.Workloads != nil {
+		add(podstate.AdvancedStatefulSets, resourceAdvancedStatefulSets, &o.AdvancedStatefulSets, func() cache.SharedIndexInformer {
+			return workloadsclient.NewStatefulSetInformer(o.Workloads, o.Namespace, 0, cache.Indexers{})
+		})
+	}
+	for i := range o.Custom {
+		c := &o.Custom[i]
+		resource := schema.GroupVersionResource{Group: c.Kind.Group, Version: c.Kind.Version, Resource: c.Resource}
+		add(c.Kind.GroupKind(), Resource(resource.GroupResource().String()), &c.Informer, func() cache.SharedIndexInformer {
+			return typedclient.NewInformer(o.Dynamic.Resource(resource).Namespace(o.Namespace), o.Dynamic, &unstructured.Unstructured{}, 0, cache.Indexers{})
+		})
+	}
+	return all
+}
+
+func indexByNamespace(informer cache.SharedIndexInformer) error {
+	_, err := caches.EnsureIndex(informer, cache.NamespaceIndex, cache.MetaNamespaceIndexFunc)
+	return err
+}
+
+// newReconciler describes PersistentPodStates to the shell.
+func newReconciler(o *Options) *Reconciler {
+	if o.StateMetrics == nil {
+		o.StateMetrics = noMetrics{}
+	}
+	r := &Reconciler{options: *o, writer: newWriter(o)}
+	r.shell = controller.NewReconciler(controller.Kind[Snapshot, Plan]{
+		Package: "persistentpodstate", Name: v1alpha1.PersistentPodStateEventSource, Options: controller.Options{
+			Workers: o.Workers, Clock: o.Clock, Metrics: o.Metrics, QueueMetrics: o.QueueMetrics, AllowStaleReads: o.AllowStaleReads},
+		Reads: o.reads(), Synced: o.Reader.SyncedResourceVersion,
+		Observe: r.observe, Plan: NewPlan, Apply: r.apply, Shows: shows,
+		Writes: &r.writer.Own, WroteStatus: r.writer.WroteStatus, Forget: r.forget,
+	})
+	return r
+}
+
+func (r *Reconciler) forget(key types.NamespacedName) {
+	r.writer.Forget(key)
+	r.options.StateMetrics.Gone(key.Namespace, key.Name)
+}
+
+// shows tells whether a snapshot holds an object that was written.
+func shows(s *Snapshot, resource Resource, name string) bool {
+	if resource == ResourceStates {
+		return s.State != nil && s.State.Name == name
+	}
+	for _, pod := range s.Pods {
+		if pod.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// observe reads everything that a plan depends on. It returns nil where there is no PersistentPodState, and no
+// workload of its name asks for one.
+func (r *Reconciler) observe(_ context.Context, key types.NamespacedName) (*Snapshot, error) {
+	reader := r.options.Reader
+	s := &Snapshot{Now: r.shell.Clock.Now()}
+	var err error
+	if s.State, err = reader.State(key.Namespace, key.Name); apierrors.IsNotFound(err) {
+		s.State = nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read PersistentPodState %s: %w", key, err)
+	}
+	for _, kind := range reader.Kinds() {
+		w, _, err := reader.Workload(key.Namespace, kind, key.Name)
+		if err != nil {
+			return nil, fmt.Errorf("read %s %s: %w", kind, key, err)
+		}
+		if w != nil && (s.State != nil || asks(w)) {
+			s.Namesakes = append(s.Namesakes, w)
+		}
+	}
+	if s.State == nil {
+		if len(s.Namesakes) == 0 {
+			return nil, nil
+		}
+		return s, nil
+	}
+	return s, r.observeTarget(s)
+}
+
+// observeTarget reads the workload that a PersistentPodState names, its pods, and all nodes.
+func (r *Reconciler) observeTarget(s *Snapshot) (err error) {
+	reader, ref := r.options.Reader, &s.State.Spec.TargetReference
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return nil // it names nothing
+	}
+	kind := schema.GroupKind{Group: gv.Group, Kind: ref.Kind}
+	workload, known, err := reader.Workload(s.State.Namespace, kind, ref.Name)
+	if err != nil {
+		return fmt.Errorf("read %s %s/%s: %w", kind, s.State.Namespace, ref.Name, err)
+	}
+	if !known {
+		s.Unknown = fmt.Errorf("nothing reads the kind %s that targetRef names: is it among %s of ConfigMap kruise-configuration, and has the manager been started since?",
+			kind, v1alpha1.PersistentPodStateWhiteListKey)
+		return nil
+	}
+	if s.Nodes, err = reader.Nodes(); err != nil {
+		return fmt.Errorf("read the nodes: %w", err)
+	}
+	if s.Workload = workload; workload == nil {
+		return nil
+	}
+	pods, err := reader.Pods(s.State.Namespace, workload.UID)
+	if err != nil {
+		return fmt.Errorf("read the pods of %s %s/%s: %w", kind, s.State.Namespace, ref.Name, err)
+	}
+	for _, pod := range pods {
+		if controls(workload.UID, pod) {
+			s.Pods = append(s.Pods, pod)
+		}
+	}
+	return nil
+}
+
+func controls(uid types.UID, pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	return ref != nil && ref.UID == uid
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+
+	"github.com/podwright/podwright"
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/controller"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+)
+
+// Metrics receives what the controller measures of itself.
+type Metrics = podwright.Metrics
+
+// StateMetrics receives what is recorded of pods. Implementations must be safe for use by
+// several goroutines.
+type StateMetrics interface {
+	// Counted is called with the status of a PersistentPodState, which the implementation must not change, and how many
+	// pods' states do not fit, whenever it was computed.
+	Counted(namespace, name string, status *v1alpha1.PersistentPodStateStatus, refused int)
+	// Replaced is called with the number of pods that were deleted since they waited for a node that does not exist.
+	Replaced(namespace, name string, pods int)
+	// Gone is called when a PersistentPodState no longer exists.
+	Gone(namespace, name string)
+}
+
+// CustomKind is a kind of the white list, whose pods have names and ordinals as those of a StatefulSet. (PPS-2)
+type CustomKind struct {
+	// Kind is the kind, Resource the plural name by which the API server serves it. Both are required.
+	Kind     schema.GroupVersionKind
+	Resource string
+	// Informer is one of its objects, as *unstructured.Unstructured, which the caller shares and runs. Default nil: the
+	// controller makes and runs its own, of Options.Dynamic.
+	Informer cache.SharedIndexInformer
+}
+
+// Options says what a Controller or a Reconciler works with. Kubernetes and Distribution are
+// required; every other field has a useful zero value.
+type Options struct {
+	// Kubernetes reads pods, nodes and StatefulSets, and deletes pods that wait for a node that does not exist.
+	Kubernetes kubernetes.Interface
+	// Distribution reads and writes PersistentPodStates.
+	Distribution client.Interface
+	// Workloads reads Advanced StatefulSets (v1beta1), which must be served. Default nil: their pods are not recorded, unless
+	// the informer is given.
+	Workloads workloadsclient.Interface
+	// Custom are further kinds, whose pods are recorded as well. What the API server does not serve must not be among
+	// them. Default: none.
+	Custom []CustomKind
+	// Dynamic reads those of them that have no informer. Required where there are any.
+	Dynamic dynamic.Interface
+
+	// Namespace restricts the informers that the controller makes itself, but for that of nodes. Default: all
+	// namespaces.
+	Namespace string
+	// These are informers that the caller shares and runs. Where one is nil, the controller
+	// makes and runs its own, whose objects it keeps small.
+	States, Pods, Nodes                cache.SharedIndexInformer
+	StatefulSets, AdvancedStatefulSets cache.SharedIndexInformer
+
+	// Recorder receives events about PersistentPodStates, their pods and their workloads. Default nil: no events.
+	Recorder record.EventRecorder
+
+	// Reader replaces the informers in a Reconciler; New ignores it.
+	Reader Reader
+	// AllowStaleReads reconciles on caches that cannot tell how far they are (see
+	// podwright.Caches): what was written before is perhaps done again there. Default
+	// false: Reconcile returns an error.
+	AllowStaleReads bool
+
+	// Workers is the number of PersistentPodStates reconciled at the same time. Default 3.
+	Workers int
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Metrics, StateMetrics, and QueueMetrics of the work queue, default to none.
+	Metrics      Metrics
+	StateMetrics StateMetrics
+	QueueMetrics workqueue.MetricsProvider
+}
+
+func (o *Options) validate() error {
+	check := controller.Check("persistentpodstate").Client(o.Kubernetes).KindClient("Distribution", "distribution", o.Distribution != nil).
+		Workers(o.Workers, "PersistentPodStates", 3)
+	for i := range o.Custom {
+		c := &o.Custom[i]
+		check.That(c.Kind.Kind != "" && c.Resource != "", "Options.Custom has an entry without Kind or Resource: give both, such as GameServerSet and gameserversets").
+			That(c.Informer != nil || o.Dynamic != nil, "Options.Dynamic is nil: it is needed to read the "+c.Resource+" of Options.Custom, which have no Informer")
+	}
+	return check.Err()
+}
+
+// noMetrics measures nothing.
+type noMetrics struct{}
+
+func (noMetrics) Counted(string, string, *v1alpha1.PersistentPodStateStatus, int) {}
+
+func (noMetrics) Replaced(string, string, int) {}
+
+func (noMetrics) Gone(string, string) {}

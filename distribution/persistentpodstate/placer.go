@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/podstate"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/controller"
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+// PlacerOptions says what a Placer works with. Kubernetes and Distribution are required.
+type PlacerOptions struct {
+	// Kubernetes reads nodes.
+	Kubernetes kubernetes.Interface
+	// Distribution reads PersistentPodStates, which must be served.
+	Distribution client.Interface
+	// Namespace restricts the informer of PersistentPodStates that NewPlacer makes itself. Default: all namespaces.
+	Namespace string
+	// States and Nodes are informers that the caller shares and runs. NewPlacer adds indexes to them, so they must
+	// not have been started before. Where one is nil, it makes its own.
+	States, Nodes cache.SharedIndexInformer
+	// Kinds are the kinds of the white list, whose pods are placed as well. Default: none.
+	Kinds podstate.WhiteList
+}
+
+// Placer sends pods that are created where those of their names ran before. It reads caches and writes nothing.
+// NewPlacer makes one. It may be used by many goroutines.
+//
+// It is a Placement of package workloads, for workloads that place their pods as they create them, and Mutate is a step of the
+// webhook of pods, for all others. Both together do no more than one of them. (PPS-16)
+type Placer struct {
+	options PlacerOptions
+	sources *controller.Sources
+	reader  caches.Reader
+}
+
+// NewPlacer returns a Placer. The informers that it makes itself are not yet running.
+func NewPlacer(o PlacerOptions) (*Placer, error) {
+	invalid := controller.Check("persistentpodstate").KindClient("Distribution", "distribution", o.Distribution != nil).
+		That(o.Kubernetes != nil, "Options.Kubernetes is nil: it needs a clientset, kubernetes.NewForConfig makes one").Err()
+	sources, err := controller.Open("persistentpodstate", invalid, o.reads)
+	if err != nil {
+		return nil, err
+	}
+	return &Placer{options: o, sources: sources, reader: controller.Caches(o.reads())}, nil
+}
+
+func (o *PlacerOptions) reads() []controller.Read {
+	return []controller.Read{
+		{Resource: ResourceStates, Informer: &o.States, Index: indexByNamespace, Make: func() cache.SharedIndexInformer {
+			return client.NewPersistentPodStateInformer(o.Distribution, o.Namespace, 0, byNamespace)
+		}},
+		{Resource: resourceNodes, Informer: &o.Nodes, Make: caches.NewInformers(o.Kubernetes, "").Nodes},
+	}
+}
+
+// Run runs the informers that NewPlacer made until the context is done, and waits for them. It can be called once, and need
+// not be called where all of them are shared.
+func (p *Placer) Run(ctx context.Context) error {
+	return p.sources.Loop(controller.Config{Name: "persistentpodstate-placer"}).Run(ctx)
+}
+
+// Rules returns the RBAC rules that a Placer needs, and none beyond. Reading shared informers counts, whoever runs
+// them.
+func (p *Placer) Rules() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		manifests.Rule(v1alpha1.GroupName, "persistentpodstates", "list watch"),
+		manifests.Rule("", "nodes", "list watch"),
+	}
+}
+
+// PlacePod returns a pod as it is to be created. It waits until the caches are filled, as long as the context
+// allows; an error says that they are not. (PPS-11)
+func (p *Placer) PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	placement, err := p.Explain(ctx, pod.Namespace, pod)
+	if err != nil {
+		return nil, err
+	}
+	return placement.Pod, nil
+}
+
+// Mutate places a pod of a request. It is a step of podwebhook.Webhook: PersistentPodState. An error refuses the pod,
+// with the code 500. (PPS-27)
+func (p *Placer) Mutate(ctx context.Context, request *admissionv1.AdmissionRequest, pod *corev1.Pod) error {
+	if request.Operation != admissionv1.Create {
+		return nil
+	}
+	namespace := pod.Namespace
+	if namespace == "" {
+		namespace = request.Namespace
+	}
+	placement, err := p.Explain(ctx, namespace, pod)
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("find where the pod ran: %w", err))
+	}
+	if placement.Changed() {
+		*pod = *placement.Pod
+	}
+	return nil
+}
+
+// Explain says what is done to a pod of a namespace, and why not more. The pod is not changed.
+func (p *Placer) Explain(ctx context.Context, namespace string, pod *corev1.Pod) (*podstate.Placement, error) {
+	if !p.places(pod) {
+		return podstate.Place(nil, pod, nil), nil
+	}
+	if !cache.WaitForCacheSync(ctx.Done(), p.options.States.HasSynced, p.options.Nodes.HasSynced) {
+		return nil, errors.New("the caches of PersistentPodStates and nodes are not filled yet; try again")
+	}
+	states, err := caches.List[*v1alpha1.PersistentPodState](p.reader, ResourceStates, namespace, labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	return podstate.Place(podstate.For(states, pod), pod, podstate.NodesOf(p.node, p.nodes)), nil
+}
+
+// places tells whether a pod is of a workload whose pods are placed. (PPS-2)
+func (p *Placer) places(pod *corev1.Pod) bool {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return false
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	return err == nil && p.options.Kinds.Allows(schema.GroupKind{Group: gv.Group, Kind: ref.Kind})
+}
+
+func (p *Placer) node(name string) *corev1.Node {
+	node, err := caches.Get[*corev1.Node](p.reader, resourceNodes, "", name)
+	if err != nil {
+		return nil // there is none
+	}
+	return node
+}
+
+func (p *Placer) nodes() []*corev1.Node {
+	nodes, err := p.reader.Nodes()
+	if err != nil {
+		return nil // an informer without an index by namespace lists all the same
+	}
+	return nodes
+}

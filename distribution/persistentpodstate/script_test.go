@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/fakecluster/fixture"
+)
+
+// TestScripts plays the scenarios of testdata/scripts, each in a cluster of its own. Shown are how pods are placed, the writes
+// of the controller, events, and then the PersistentPodState. To accept a change of behaviour, run the
+// test with -rewrite and read the difference.
+//
+//	nodes a1 b1          creates nodes, of the zones zone-a and zone-b
+//	lose a1              deletes a node, and its pods
+//	web 2                creates the StatefulSet web, or scales it
+//	annotate KEY VALUE   annotates it, with keys of kruise.io
+//	required KEY         creates the PersistentPodState web, with that required key
+//	create web-0         creates a pod of the StatefulSet, as it does with a placement
+//	schedule             has pods that wait run on nodes that fit, if there are any
+//	delete web-0         deletes a pod
+//	wait 30s             lets time pass
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		inCluster(t, func(t *testing.T, c *cluster) {
+			w := &world{cluster: c}
+			c.FailAfter(func(r fakecluster.Request) error {
+				if r.User == fixture.ControllerUser && !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
+					w.note(r.String() + " " + fixture.NameIn(r))
+				}
+				return nil
+			})
+			_, stop := c.start()
+			defer stop()
+			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string { return w.run(t, d) })
+		})
+	})
+}
+
+// world is a cluster in which everything is noted.
+type world struct {
+	*cluster
+	lock  sync.Mutex
+	trace []string
+	made  bool
+}
+
+func (w *world) note(line string) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.trace = append(w.trace, line)
+}
+
+// run does what a line of a script says, and shows what came of it.
+func (w *world) run(t *testing.T, d *datadriven.TestData) string {
+	t.Helper()
+	var args []string
+	for _, a := range d.CmdArgs {
+		args = append(args, a.Key)
+	}
+	w.do(t, d, args)
+	if d.Cmd != "wait" {
+		w.Sleep("1s")
+	}
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	lines := append(w.trace, w.Events.All()...)
+	w.trace = nil
+	w.Events.Forget()
+	for _, pod := range w.Pods() {
+		if pod.Spec.NodeName == "" {
+			lines = append(lines, pod.Name+" waits")
+		}
+	}
+	return strings.Join(append(lines, w.show("web")), "\n") + "\n"
+}
+
+func (w *world) do(t *testing.T, d *datadriven.TestData, args []string) {
+	t.Helper()
+	switch d.Cmd {
+	case "nodes":
+		w.nodes(args...)
+	case "lose":
+		w.loseNode(args[0])
+	case "web":
+		if w.made {
+			w.edit(webPath, "web", fmt.Sprintf(`{"spec":{"replicas":%s}}`, args[0]))
+			return
+		}
+		w.made = true
+		w.workload(webPath, "web", `{"replicas":`+args[0]+`,"selector":{},"serviceName":"","template":{"spec":{"containers":[]}}}`, "")
+	case "annotate":
+		w.edit(webPath, "web", fmt.Sprintf(`{"metadata":{"annotations":{"kruise.io/%s":%q}}}`, args[0], args[1]))
+	case "required":
+		w.createState(newState("web", requires(args...)))
+	case "create":
+		p := w.create(args[0], w.owner(webPath, "web"))
+		w.note(fmt.Sprintf("%s is placed by %v%s", args[0], p.Required, strings.TrimSuffix(": "+p.Reason, ": ")))
+	case "schedule":
+		w.schedule()
+	case "delete":
+		w.removePod(args[0])
+	case "wait":
+		w.Sleep(args[0])
+	default:
+		d.Fatalf(t, "no such line: %s", d.Cmd)
+	}
+}

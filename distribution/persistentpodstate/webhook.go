@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package persistentpodstate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podwright/podwright/distribution/client"
+	"github.com/podwright/podwright/distribution/podstate"
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/apiwriter"
+	"github.com/podwright/podwright/internal/manifests"
+)
+
+// ValidatePath is where webhook configurations look for Webhook.Validate.
+const ValidatePath = "/validate-apps-kruise-io-persistentpodstate"
+
+// WhiteListConfigMap is the ConfigMap, in the namespace of the manager, whose key
+// v1alpha1.PersistentPodStateWhiteListKey is the white list.
+const WhiteListConfigMap = "kruise-configuration"
+
+// ReadWhiteList reads the white list from the API server; nil where there is none. Of the namespace it needs the right to
+// get the ConfigMap. (PPS-2)
+func ReadWhiteList(ctx context.Context, client kubernetes.Interface, namespace string) (podstate.WhiteList, error) {
+	config, err := apiwriter.Found(client.CoreV1().ConfigMaps(namespace).Get(ctx, WhiteListConfigMap, metav1.GetOptions{}))
+	if err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, WhiteListConfigMap, err)
+	}
+	if config == nil {
+		return nil, nil
+	}
+	list, err := podstate.ReadWhiteList(config.Data)
+	if err != nil {
+		return nil, fmt.Errorf("ConfigMap %s/%s: %w", namespace, WhiteListConfigMap, err)
+	}
+	return list, nil
+}
+
+// Webhook answers admission requests for PersistentPodStates. Its zero value knows no white list, and judges each as if
+// there were no others. It may be used by many goroutines.
+//
+// Requests for other kinds are allowed as they are. An object that cannot be decoded is refused
+// with the code 400. There are no defaults to set. (PPS-3)
+type Webhook struct {
+	// WhiteList returns the white list; ReadWhiteList does. An error refuses the object, with the code 500. Default nil:
+	// there is none.
+	WhiteList func(context.Context) (podstate.WhiteList, error)
+	// Distribution reads the others of a namespace. Default nil: there are none.
+	Distribution client.Interface
+}
+
+// Handlers returns the HTTP handlers by the paths that existing webhook configurations call.
+func (w *Webhook) Handlers() map[string]http.Handler { return w.admission().Handlers() }
+
+// Rules returns the RBAC rules that the Webhook needs, and none beyond, but for those of WhiteList.
+func (w *Webhook) Rules() []rbacv1.PolicyRule {
+	if w.Distribution == nil {
+		return nil
+	}
+	return []rbacv1.PolicyRule{manifests.Rule(v1alpha1.GroupName, "persistentpodstates", "list")}
+}
+
+// Validate answers CREATE and UPDATE. It refuses what is invalid with the code 400, as OpenKruise does, and a cause for
+// every field. (PPS-26)
+func (w *Webhook) Validate(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	return w.admission().Validate(ctx, request)
+}
+
+type change = admission.Change[v1alpha1.PersistentPodState]
+
+func (w *Webhook) admission() admission.Kind[v1alpha1.PersistentPodState] {
+	return admission.Kind[v1alpha1.PersistentPodState]{
+		GroupKind: v1alpha1.Kind(kind), ValidatePath: ValidatePath,
+		Check: func(ctx context.Context, c change) (field.ErrorList, error) {
+			errs, err := w.check(ctx, c)
+			if err != nil {
+				return nil, err
+			}
+			return nil, admission.Invalid(c.Request, errs, http.StatusBadRequest, metav1.StatusReasonBadRequest)
+		},
+	}
+}
+
+// check says what is wrong with a change. What stays as it is, is not judged again: a finalizer can be removed whatever the white
+// list has come to say meanwhile. (PPS-1 to PPS-3, PPS-26)
+func (w *Webhook) check(ctx context.Context, c change) (errs field.ErrorList, err error) {
+	if c.Old != nil && equality.Semantic.DeepEqual(&c.Object.Spec, &c.Old.Spec) {
+		return nil, nil
+	}
+	var kinds podstate.WhiteList
+	if w.WhiteList != nil {
+		if kinds, err = w.WhiteList(ctx); err != nil {
+			return nil, err
+		}
+	}
+	errs = c.Errors(
+		func(s *v1alpha1.PersistentPodState) field.ErrorList { return podstate.ValidateCreate(s, kinds) },
+		func(s, old *v1alpha1.PersistentPodState) field.ErrorList {
+			return podstate.ValidateUpdate(s, old, kinds)
+		})
+	conflict, err := w.conflicts(ctx, c.Object, c.Request.Namespace)
+	return append(errs, conflict...), err
+}
+
+// conflicts compares a PersistentPodState with all others of its namespace. (PPS-1)
+func (w *Webhook) conflicts(ctx context.Context, s *v1alpha1.PersistentPodState, namespace string) (field.ErrorList, error) {
+	if w.Distribution == nil {
+		return nil, nil
+	}
+	others, err := w.Distribution.PersistentPodStates(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the other PersistentPodStates: %w", err)
+	}
+	var names []string
+	for i := range others.Items {
+		if other := &others.Items[i]; other.Name != s.Name && podstate.Conflict(s, other) {
+			names = append(names, other.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "targetRef"), "is that of PersistentPodState "+strings.Join(names, ", ")+" already")}, nil
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podstate
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/distribution/v1alpha1"
+	"github.com/podwright/podwright/internal/podplan"
+)
+
+// Workload is what has to be known of a workload whose pods are numbered.
+type Workload struct {
+	schema.GroupVersionKind
+	Namespace, Name string
+	UID             types.UID
+	Annotations     map[string]string
+	// Replicas is how many pods it wants. Nil: nobody knows, so that no state is dropped.
+	Replicas *int32
+	// Start is the first ordinal. Reserved are ordinals that no pod has.
+	Start    int
+	Reserved []int
+	// Deleting tells that it is being deleted.
+	Deleting bool
+}
+
+// ordinals are those that the pods of a workload should have: from start up to end, without
+// the reserved ones. (PPS-8)
+type ordinals struct {
+	start, end int
+	reserved   map[int]bool
+}
+
+func (w *Workload) ordinals() ordinals {
+	o := ordinals{start: w.Start, end: w.Start, reserved: make(map[int]bool, len(w.Reserved))}
+	o.end += int(max(*w.Replicas, 0))
+	for _, ordinal := range slices.Sorted(slices.Values(w.Reserved)) {
+		if ordinal >= o.start && ordinal < o.end && !o.reserved[ordinal] {
+			o.end++
+		}
+		o.reserved[ordinal] = true
+	}
+	return o
+}
+
+// keeps tells whether the state of a pod that is gone is kept. That of a name without an ordinal
+// is. (PPS-8)
+func (o *ordinals) keeps(pod string) bool {
+	_, ordinal, ok := podplan.SplitOrdinal(pod)
+	n := int(ordinal)
+	return !ok || n >= o.start && n < o.end && !o.reserved[n]
+}
+
+// Targets tells whether a PersistentPodState names a workload of a kind. The version does not
+// matter. (PPS-1)
+func Targets(s *v1alpha1.PersistentPodState, kind schema.GroupKind, name string) bool {
+	ref := &s.Spec.TargetReference
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	return err == nil && ref.Name == name && ref.Kind == kind.Kind && gv.Group == kind.Group
+}
+
+// For returns the PersistentPodState that a pod is placed by, or nil: of those of the namespace that
+// name the controller of the pod and are not being deleted, the first by name. (PPS-1, PPS-11)
+func For(states []*v1alpha1.PersistentPodState, pod *corev1.Pod) (first *v1alpha1.PersistentPodState) {
+	ref := metav1.GetControllerOfNoCopy(pod)
+	if ref == nil {
+		return nil
+	}
+	gv, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return nil
+	}
+	for _, s := range states {
+		if s.DeletionTimestamp == nil && Targets(s, schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, ref.Name) && (first == nil || s.Name < first.Name) {
+			first = s
+		}
+	}
+	return first
+}
