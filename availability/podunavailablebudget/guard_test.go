@@ -104,6 +104,32 @@ func TestStaleGuard(t *testing.T) {
 	})
 }
 
+// What took long to book is booked anew, so that it is not forgotten before it happens; where it takes
+// long every time nothing is allowed. (PUB-25)
+func TestSlowBooking(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		slow := 1
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.Verb == "patch" && r.Resource == "podunavailablebudgets" && slow > 0 {
+				slow--
+				time.Sleep(9 * time.Second)
+			}
+			return nil
+		})
+		g := c.guard()
+		allowed, err := g.AllowUpdate(t.Context(), c.livePod("a"))
+		if at := c.budget("web").Status.UnavailablePods["a"]; !allowed || err != nil || time.Since(at.Time) > 2*time.Second {
+			t.Errorf("allowed %t, error %v, booked at %v, it is %v", allowed, err, at, time.Now())
+		}
+		c.Sleep("1m")
+		slow = 100
+		if allowed, err := g.AllowUpdate(t.Context(), c.livePod("b")); allowed || err == nil {
+			t.Errorf("allowed %t, error %v, and each write took 9 s", allowed, err)
+		}
+		slow = 0
+	})
+}
+
 // snapshotOfBudgets is a cache that no longer follows.
 func (c *cluster) snapshotOfBudgets() client.PodUnavailableBudgetLister {
 	c.T.Helper()

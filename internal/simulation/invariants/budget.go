@@ -33,6 +33,7 @@ type bookedPod struct {
 	by      string
 	pod     types.UID
 	version int64
+	at      time.Time
 }
 
 func newBudgets() budgets {
@@ -166,7 +167,7 @@ func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, n
 	if r.at.After(now) {
 		v.add(Status, "lets pod %s go at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
 	}
-	p.budgets.booked = append(p.budgets.booked, bookedPod{w.By, r.uid, w.Truth.Version})
+	p.budgets.booked = append(p.budgets.booked, bookedPod{w.By, r.uid, w.Truth.Version, r.at})
 	gone := p.budgets.letGo[b.UID]
 	if gone == nil {
 		gone = map[types.UID]budgetBooking{}

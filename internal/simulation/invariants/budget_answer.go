@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -38,12 +39,15 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	if a.Operation == "UPDATE" && !a.Itself && (!features.Updates || a.harmless()) {
 		return nil
 	}
-	booked := p.hasBooked(a)
+	booking := p.booking(a)
+	booked := booking != nil
 	switch {
 	case booked && a.DryRun && !a.Shared:
 		v.add(Needless, "a dry run about pod %s lets it go", a.Name)
 	case booked && !a.Allowed && !a.Failed && !a.Shared:
 		v.add(Needless, "pod %s is let go, and %s denied", a.Name, a.Operation)
+	case booked && a.Allowed && a.Ended.Sub(booking.at) > answerWithin:
+		v.add(Availability, "%s of pod %s is allowed, and was let go %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case a.Allowed && !a.DryRun && !booked && !a.free():
 		v.add(Availability, "%s of pod %s is allowed, and it is not let go", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !slices.ContainsFunc(a.budgets(), a.spares):
@@ -79,8 +83,12 @@ func (a *Answer) checkDenial(v *violations) {
 	}
 }
 
-// hasBooked tells whether the author has let the pod go since it was asked.
-func (p *Past) hasBooked(a *Answer) bool {
+// answerWithin is how long it may take to let a pod go, with the second by which times are stored
+// too early: what is left until that is forgotten is for whoever asked. (PUB-25)
+const answerWithin = updateAwaited/2 + time.Second
+
+// booking is how the author has let the pod go since it was asked; nil where it has not.
+func (p *Past) booking(a *Answer) *bookedPod {
 	uids := map[types.UID]bool{}
 	for _, pod := range versions[*corev1.Pod](slices.Concat(a.Cached("pods", a.Name), a.Truth("pods", a.Name))) {
 		if pod != nil {
@@ -92,10 +100,10 @@ func (p *Past) hasBooked(a *Answer) bool {
 			break
 		}
 		if b.by == a.By && uids[b.pod] {
-			return true
+			return &b
 		}
 	}
-	return false
+	return nil
 }
 
 // harmless tells whether an update takes no pod down, or takes it out of its budget.
