@@ -77,6 +77,11 @@ func (a *Answer) checkDenial(v *violations) {
 			return
 		}
 	}
+	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
+		if b == nil { // it is gone before anything could be booked
+			return
+		}
+	}
 	none := func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !a.spares(b) }
 	if !slices.ContainsFunc(a.budgets(), none) || !a.everReady() {
 		v.add(Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
