@@ -42,12 +42,15 @@ func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
 	booking := p.booking(a)
 	booked := booking != nil
 	switch {
+	case booked && !a.DryRun && a.Ended.Sub(booking.at) > answerWithin: // it took long, and whoever is denied may ask again
+		if !a.Allowed {
+			return nil
+		}
+		v.add(Availability, "%s of pod %s is allowed, and was let go %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case booked && a.DryRun && !a.Shared:
 		v.add(Needless, "a dry run about pod %s lets it go", a.Name)
 	case booked && !a.Allowed && !a.Failed && !a.Shared:
 		v.add(Needless, "pod %s is let go, and %s denied", a.Name, a.Operation)
-	case booked && a.Allowed && a.Ended.Sub(booking.at) > answerWithin:
-		v.add(Availability, "%s of pod %s is allowed, and was let go %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
 	case a.Allowed && !a.DryRun && !booked && !a.free():
 		v.add(Availability, "%s of pod %s is allowed, and it is not let go", a.Operation, a.Name)
 	case a.Allowed && a.DryRun && !a.free() && !slices.ContainsFunc(a.budgets(), a.spares):
