@@ -4,6 +4,7 @@ package podunavailablebudget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -75,9 +76,16 @@ func (g *Guard) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) 
 	return d.Allowed, err
 }
 
-// How often a Guard tries to book on a budget that others book on at the same time, and the
-// pauses in between.
+// How often a Guard tries to book on a budget that others book on at the same time, or that takes
+// long to write, and the pauses in between.
 const attempts = 4
+
+// bookedWithin is how long a write may take: what is booked is kept from the decision on, and
+// whoever asked needs the rest of the time.
+const bookedWithin = budget.UnavailableFor / 2
+
+// errSlow says that something is booked, and not for long enough.
+var errSlow = fmt.Errorf("it took more than %v to write the status", bookedWithin)
 
 var pauses = wait.Backoff{Duration: 20 * time.Millisecond, Factor: 3, Jitter: 0.5, Steps: attempts}
 
@@ -102,7 +110,7 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 		if err == nil {
 			return d, nil
 		}
-		if !apierrors.IsConflict(err) || attempt == attempts {
+		if !apierrors.IsConflict(err) && !errors.Is(err, errSlow) || attempt == attempts {
 			return budget.Decision{}, err
 		}
 		select {
@@ -114,8 +122,8 @@ func (g *Guard) decide(ctx context.Context, pod *corev1.Pod, operation v1alpha1.
 }
 
 // try decides on the newest state of the budget that is known, or on what the API server has, and
-// books. It fails with a conflict where the budget has changed meanwhile. Where there is no such budget, the pod is
-// not protected.
+// books. It fails with a conflict where the budget has changed meanwhile, and with errSlow where that took
+// long. Where there is no such budget, the pod is not protected.
 func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.Pod, request budget.Request, live bool) (d budget.Decision, protected bool, err error) {
 	b, err := g.budget(ctx, key, live)
 	if err != nil {
@@ -128,6 +136,9 @@ func (g *Guard) try(ctx context.Context, key types.NamespacedName, pod *corev1.P
 	}
 	if err := g.book(ctx, b, d.Status); err != nil {
 		return budget.Decision{}, true, fmt.Errorf("write the status of PodUnavailableBudget %s: %w", key, err)
+	}
+	if g.options.Clock.Since(request.Now) > bookedWithin {
+		return budget.Decision{}, true, fmt.Errorf("PodUnavailableBudget %s: %w", key, errSlow)
 	}
 	return d, true, nil
 }

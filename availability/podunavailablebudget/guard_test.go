@@ -87,17 +87,17 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-// asked notes the answers that are measured.
-type asked []string
+// decisions notes the answers that are measured.
+type decisions []string
 
-func (a *asked) Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration) {
+func (a *decisions) Decided(namespace, budget string, operation v1alpha1.PubOperation, allowed bool, took time.Duration) {
 	*a = append(*a, fmt.Sprintf("%s/%s %s %t after %s", namespace, budget, operation, allowed, took))
 }
 
 // Measured are the answers about pods of budgets that are there: whoever makes pods can name others without end.
 func TestMeasuredDecisions(t *testing.T) {
 	protected(t, 3, func(t *testing.T, c *cluster) {
-		g, got := c.guard(), &asked{}
+		g, got := c.guard(), &decisions{}
 		g.options.Metrics = got
 		for _, name := range []string{"web", "gone", ""} {
 			for _, pod := range []string{"a", "b"} {
@@ -107,7 +107,7 @@ func TestMeasuredDecisions(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(asked{"default/web DELETE true after 0s", "default/web DELETE false after 0s"}, *got); diff != "" {
+		if diff := cmp.Diff(decisions{"default/web DELETE true after 0s", "default/web DELETE false after 0s"}, *got); diff != "" {
 			t.Errorf("(-want +got) %s", diff)
 		}
 	})
@@ -157,6 +157,32 @@ func TestGuardForgets(t *testing.T) {
 		if g.last.get(types.NamespacedName{Namespace: "default", Name: "web"}) != nil || len(g.last.byKey) != 1 {
 			t.Errorf("remembers %v", g.last.byKey)
 		}
+	})
+}
+
+// What took long to book is booked anew, so that it is not forgotten before it happens; where it takes
+// long every time nothing is allowed. (PUB-25)
+func TestSlowBooking(t *testing.T) {
+	protected(t, 3, func(t *testing.T, c *cluster) {
+		slow := 1
+		c.FailBefore(func(r fakecluster.Request) error {
+			if r.Verb == "patch" && r.Resource == "podunavailablebudgets" && slow > 0 {
+				slow--
+				time.Sleep(9 * time.Second)
+			}
+			return nil
+		})
+		g := c.guard()
+		allowed, err := g.AllowUpdate(t.Context(), c.livePod("a"))
+		if at := c.budget("web").Status.UnavailablePods["a"]; !allowed || err != nil || time.Since(at.Time) > 2*time.Second {
+			t.Errorf("allowed %t, error %v, booked at %v, it is %v", allowed, err, at, time.Now())
+		}
+		c.Sleep("1m")
+		slow = 100
+		if allowed, err := g.AllowUpdate(t.Context(), c.livePod("b")); allowed || err == nil {
+			t.Errorf("allowed %t, error %v, and each write took 9 s", allowed, err)
+		}
+		slow = 0
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,9 +66,9 @@ type Applier[S any] struct {
 
 	stored   *S // as it was observed, or written by this reconcile
 	failures Failures
-	refusal  sync.Mutex
-	refused  bool // AllowUpdate has refused a pod
-	unknown  bool // AllowUpdate could not tell
+	asking   chan struct{} // holds what asks AllowUpdate
+	refused  bool          // AllowUpdate has refused a pod
+	unknown  bool          // AllowUpdate could not tell
 }
 
 // Step is one step of applying a plan.
@@ -81,7 +80,7 @@ type Step func(context.Context) error
 // otherwise after what time there is to be one. One failure does not stop the rest;
 // all errors are collected, so that the reconcile is repeated.
 func (a *Applier[S]) Apply(ctx context.Context, adopt Step, steps []Step, followUp Step) (requeueAfter time.Duration, settled bool, err error) {
-	a.stored, a.Updated = a.Observed, a.updated
+	a.stored, a.Updated, a.asking = a.Observed, a.updated, make(chan struct{}, 1)
 	if began := a.since(a.Now); a.Now.Sub(began) < late {
 		a.ReusedBy = began.UTC().Format(time.RFC3339Nano)
 	}
@@ -295,8 +294,12 @@ func (a *Applier[S]) mayUpdate(ctx context.Context, pod *corev1.Pod) (bool, erro
 	if a.AllowUpdate == nil {
 		return true, nil
 	}
-	a.refusal.Lock()
-	defer a.refusal.Unlock()
+	select {
+	case a.asking <- struct{}{}:
+		defer func() { <-a.asking }()
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
 	if a.unknown || a.refused && lifecycle.Ready(pod) {
 		return false, nil
 	}

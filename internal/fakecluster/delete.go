@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -19,6 +20,11 @@ func (s *Server) remove(r *storage, req *Request) (any, error) {
 			return nil, badRequest(err)
 		}
 	}
+	return s.removeWith(r, req, &options)
+}
+
+// removeWith is remove with options that are known.
+func (s *Server) removeWith(r *storage, req *Request, options *metav1.DeleteOptions) (any, error) {
 	current, err := r.get(req)
 	if err != nil {
 		return nil, err
@@ -31,7 +37,26 @@ func (s *Server) remove(r *storage, req *Request) (any, error) {
 			return nil, conflict(r, req, "the resourceVersion is %s, not %s", current.GetResourceVersion(), *p.ResourceVersion)
 		}
 	}
-	return r.deleted(s.begin(r, current, gracePeriod(r, current, &options), holder(&options))), nil
+	if req.DryRun {
+		return r.deleted(current), nil
+	}
+	return r.deleted(s.begin(r, current, gracePeriod(r, current, options), holder(options))), nil
+}
+
+// evict evicts a pod, as there is no PodDisruptionBudget: it is deleted.
+func (s *Server) evict(r *storage, req *Request) (any, error) {
+	var eviction policyv1.Eviction
+	if err := decode(req.Body, &eviction); err != nil {
+		return nil, badRequest(err)
+	}
+	options := eviction.DeleteOptions
+	if options == nil {
+		options = &metav1.DeleteOptions{}
+	}
+	if _, err := s.removeWith(r, req, options); err != nil {
+		return nil, err
+	}
+	return success(), nil
 }
 
 // begin marks an object as being deleted, and removes it when nothing holds it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -65,6 +66,30 @@ func TestDelete(t *testing.T) {
 		f.remove(metav1.DeleteOptions{})
 		_, err := f.get("web")
 		wantError(t, err, apierrors.IsNotFound)
+	})
+	t.Run("an eviction deletes the pod that it is about", func(t *testing.T) {
+		f := newFixture(t)
+		pod := f.pod()
+		evict := func(options *metav1.DeleteOptions) error {
+			return f.kube.CoreV1().Pods("shop").EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "web"}, DeleteOptions: options})
+		}
+		wantError(t, evict(metav1.NewPreconditionDeleteOptions("other")), apierrors.IsConflict)
+		if err := evict(&metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+			t.Errorf("a dry run: %v", err)
+		}
+		must(f.get("web"))(t)
+		if err := evict(metav1.NewPreconditionDeleteOptions(string(pod.UID))); err != nil {
+			t.Error(err)
+		}
+		_, err := f.get("web")
+		wantError(t, err, apierrors.IsNotFound)
+		wantError(t, evict(nil), apierrors.IsNotFound)
+	})
+	t.Run("a dry run deletes nothing", func(t *testing.T) {
+		f := newFixture(t)
+		f.pod()
+		f.remove(metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		must(f.get("web"))(t)
 	})
 	t.Run("finalizers hold an object, and none can be added any more", func(t *testing.T) {
 		f := newFixture(t)

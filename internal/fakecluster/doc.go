@@ -22,7 +22,7 @@
 // [Server.Compact]). [Kubelet] plays the node's part, one step per call. [Guard]
 // finds out who changes an object of a cache.
 //
-// It leaves out admission, server-side apply, deletion of collections, paging,
-// dry runs but of updates and patches, and what the controller manager does about deletions, unless the test
+// It leaves out admission, PodDisruptionBudgets, server-side apply, deletion of collections, paging,
+// dry runs of creations, and what the controller manager does about deletions, unless the test
 // asks for a round of it ([Server.CollectGarbage]).
 package fakecluster

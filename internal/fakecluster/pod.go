@@ -118,6 +118,20 @@ func (s *Server) Pods(namespace string) (pods []corev1.Pod, err error) {
 	return pods, nil
 }
 
+// PodAfter returns what an update or a patch of a pod would make of it, without a request: what
+// admission is asked about.
+func (s *Server) PodAfter(req Request) (*corev1.Pod, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	req.DryRun = true
+	made, err := s.carryOut(&req)
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{}
+	return pod, runtime.DefaultUnstructuredConverter.FromUnstructured(made.(*unstructured.Unstructured).Object, pod)
+}
+
 // writePodStatus does what a PUT of the status of a pod does, without a request.
 func (s *Server) writePodStatus(pod *corev1.Pod) error {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)

@@ -24,7 +24,8 @@ type Request struct {
 	Namespace, Name string
 	// Body is what was sent.
 	Body []byte
-	// DryRun asks what would come of a creation, an update or a patch, which changes nothing.
+	// DryRun asks what would come of a creation, an update, a patch, a deletion or an eviction,
+	// which changes nothing.
 	DryRun bool
 
 	query       url.Values
@@ -99,9 +100,33 @@ func (r *Request) findVerb(method string) error {
 	default:
 		return errMethod(r, method)
 	}
+	return r.findDryRun()
+}
+
+// findDryRun finds out whether a request is a dry run: where it deletes something, its options
+// say so.
+func (r *Request) findDryRun() error {
 	r.DryRun = r.query.Has("dryRun")
-	if r.DryRun && r.Verb != "create" && r.Verb != "update" && r.Verb != "patch" {
+	deletes := r.Verb == "delete" || r.evicts()
+	switch {
+	case deletes && len(r.Body) > 0:
+		var body struct {
+			DryRun        []string `json:"dryRun"`
+			DeleteOptions struct {
+				DryRun []string `json:"dryRun"`
+			} `json:"deleteOptions"`
+		}
+		if err := decode(r.Body, &body); err != nil {
+			return badRequest(err)
+		}
+		r.DryRun = r.DryRun || len(body.DryRun)+len(body.DeleteOptions.DryRun) > 0
+	case r.DryRun && !deletes && r.Verb != "create" && r.Verb != "update" && r.Verb != "patch":
 		return badRequest(fmt.Errorf("fakecluster makes no dry run of a %s", r.Verb))
 	}
 	return nil
+}
+
+// evicts tells whether a request evicts a pod.
+func (r *Request) evicts() bool {
+	return r.Verb == "create" && r.Resource == "pods" && r.Subresource == "eviction"
 }

@@ -87,6 +87,8 @@ func (s *Server) carryOut(r *Request) (any, error) {
 	switch {
 	case r.Verb == "create" && r.Resource == "pods" && r.Subresource == "binding":
 		return s.bind(r.storage, r)
+	case r.evicts():
+		return s.evict(r.storage, r)
 	case r.Subresource != "" && (r.Subresource != "status" || !r.storage.Status || r.Verb == "create" || r.Verb == "delete"):
 		return nil, errUnknown(r.String())
 	}

@@ -211,6 +211,11 @@ func (u *User) Delete(policy metav1.DeletionPropagation) {
 // Create creates the workload again, as it was in the beginning.
 func (u *User) Create() { u.tell("creates the workload", u.history.create(u.kind)) }
 
+// CreateAs creates the workload again, as it is given, with the name of Web.
+func (u *User) CreateAs(object Object) {
+	u.tell("creates the workload another way", u.history.createAs(u.kind, object))
+}
+
 // Doomed is a pod whose deletion the controller has sent, and that has not
 // arrived yet; nil where there is none.
 func (u *User) Doomed() *corev1.Pod {
@@ -314,8 +319,9 @@ func (k *kind) path() string {
 }
 
 // create creates the object of a kind for the seed.
-func (h *history) create(k *kind) error {
-	object := k.Create(h.random(0))
+func (h *history) create(k *kind) error { return h.createAs(k, k.Create(h.random(0))) }
+
+func (h *history) createAs(k *kind, object Object) error {
 	if !k.Resource.ClusterScoped {
 		object.SetNamespace(Web.Namespace)
 	}

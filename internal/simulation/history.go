@@ -55,10 +55,18 @@ type history struct {
 
 	requests  requests
 	processes []*Process // those that run, the older first
-	started   int        // processes so far
-	sent      int        // requests of processes so far
-	refused   int        // those of them that a policy refused, or for a name that is taken
-	reads     int        // those of them that only read
+	webhooks  []*Process // the replicas of the webhook
+	open      []*call    // questions to them without an answer
+	calls     int        // questions to them so far
+	heard     heard
+	serving   bool // a request
+	callers   []*caller
+	drains    map[types.UID]*drain
+	drainedBy time.Time
+	started   int // processes so far
+	sent      int // requests of processes so far
+	refused   int // those of them that a policy refused, or for a name that is taken
+	reads     int // those of them that only read
 
 	step    int
 	trace   []string
@@ -83,7 +91,7 @@ func Run(t *testing.T, w *Workload, seed uint64, steps int) *Outcome {
 	outcome := &Outcome{Seed: seed, Steps: steps}
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{workload: w, seed: seed, outcome: outcome, records: map[string]*record{},
-			kinds: w.kinds(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}}
+			kinds: w.kinds(seed), judged: map[string]int{}, sick: map[types.UID]ailment{}, idle: map[types.UID]idle{}, drains: map[types.UID]*drain{}}
 		defer h.stop()
 		if err := h.play(steps); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -167,14 +175,24 @@ func (h *history) begin() error {
 			return err
 		}
 	}
+	for range h.workload.Webhooks {
+		if err := h.startWebhook(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // before has the requests of processes wait for their turn.
 func (h *history) before(r fakecluster.Request) error {
-	for _, p := range h.processes {
+	for _, p := range slices.Concat(h.processes, h.webhooks) {
 		if p.Name == r.User {
 			return h.requests.arrive(p, r)
+		}
+	}
+	for _, c := range h.callers {
+		if c.Name == r.User {
+			return h.requests.arrive(c.Process, r)
 		}
 	}
 	if r.User == "cluster" {
@@ -209,42 +227,39 @@ func (h *history) follow() error {
 // start starts a process of a kind, whose caches begin with what there is.
 func (h *history) start(k *kind) error {
 	h.started++
-	p := &Process{Name: fmt.Sprint("controller-", h.started), Seed: h.seed, history: h, kind: k, replicas: map[string]*replica{}, dirty: true}
-	p.Config = h.server.Config(p.Name)
-	for resource, record := range h.records {
-		p.replicas[resource] = newReplica(record)
-	}
+	p := h.newProcess(fmt.Sprint("controller-", h.started), k)
 	var err error
 	if p.controller, err = k.Start(p); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
-	for _, replica := range p.replicas {
-		if err := replica.relist(h.version); err != nil {
-			return err
-		}
-	}
 	h.processes = append(h.processes, p)
-	return nil
+	return p.fill(h.version)
+}
+
+// newProcess returns a process that does nothing yet, with empty caches.
+func (h *history) newProcess(name string, k *kind) *Process {
+	p := &Process{Name: name, Seed: h.seed, Config: h.server.Config(name), history: h, kind: k, replicas: map[string]*replica{}, dirty: true}
+	for resource, record := range h.records {
+		p.replicas[resource] = newReplica(record)
+	}
+	return p
 }
 
 // crash ends a process: its requests come to nothing, its memory is gone.
 func (h *history) crash(p *Process) {
-	p.dead = true
-	for _, r := range slices.Clone(h.requests.inOrder()) {
-		if r.process == p {
-			h.requests.release(r, errCrash)
-		}
-	}
-	synctest.Wait()
-	if p.cancel != nil {
-		p.cancel()
-	}
+	h.end(p)
 	h.processes = slices.DeleteFunc(h.processes, func(other *Process) bool { return other == p })
 }
 
 func (h *history) stop() {
 	for _, p := range slices.Clone(h.processes) {
 		h.crash(p)
+	}
+	for _, p := range h.webhooks {
+		h.end(p)
+	}
+	for _, c := range h.callers {
+		h.end(c.Process)
 	}
 }
 
@@ -257,6 +272,12 @@ func (h *history) reconcile(p *Process) error {
 // settle lets everything go as far as it can, and takes note.
 func (h *history) settle() error {
 	synctest.Wait()
+	for h.answers() {
+		synctest.Wait()
+	}
+	for h.hearCallers() {
+		synctest.Wait()
+	}
 	for _, p := range h.processes {
 		result := p.end(time.Now())
 		switch {
@@ -267,13 +288,27 @@ func (h *history) settle() error {
 			h.say("%s: the reconcile fails: %v", p.Name, result.err)
 		}
 	}
-	return h.follow()
+	if err := h.follow(); err != nil {
+		return err
+	}
+	if !h.serving {
+		h.hear()
+	}
+	return nil
 }
 
 // serve lets a request meet its fate, and judges what it did.
 func (h *history) serve(r *request, f fate) error {
+	if f.before == nil && h.asksWebhook(r) {
+		if goesOn, err := h.admit(r); err != nil || !goesOn {
+			return err
+		}
+	}
 	h.showJudges(nil)
 	h.sent++
+	if f.before != nil || f.after != nil {
+		r.process.failed++
+	}
 	if r.Verb == "get" {
 		h.reads++
 	}
@@ -301,9 +336,10 @@ func (h *history) serve(r *request, f fate) error {
 		r.process.passOver(r.Name, f.before != nil || f.after != nil)
 	}
 	h.requests.after = f.after
+	h.serving = true
 	h.requests.release(r, f.before)
 	err := h.settle()
-	h.requests.after = nil
+	h.serving, h.requests.after = false, nil
 	if err != nil {
 		return err
 	}
@@ -316,6 +352,7 @@ func (h *history) serve(r *request, f fate) error {
 		}
 	}
 	h.showJudges(r.process)
+	h.hear()
 	return nil
 }
 

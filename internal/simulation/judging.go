@@ -63,15 +63,24 @@ func (h *history) judgeWrite(r *request, position int) {
 		w.After = c.object
 	}
 	w.Truth = state(time.Now(), workload, objects)
-	w.Truth.Created = h.records[pods].created
+	w.Truth.Created, w.Truth.Version = h.records[pods].created, c.version-1
 	if known := r.process.known; known != nil {
 		w.Known = state(known.at, workload, known.objects)
 		w.Known.Version, w.Known.Asked, w.Known.Failed = known.version, known.asked, known.refused
 		w.Known.EverFailed = r.process.everFailed
 		w.Observed = state(known.at, workload, known.observed)
 	}
-	for _, v := range r.process.kind.judge.Write(w) {
-		h.violate(v.Invariant, "%s: %s", r, v.Message)
+	for _, k := range h.kinds {
+		judge := k.judge.Witness
+		if k == r.process.kind {
+			judge = k.judge.Write
+		}
+		if judge == nil {
+			continue
+		}
+		for _, v := range judge(w) {
+			h.violate(v.Invariant, "%s: %s", r, v.Message)
+		}
 	}
 	r.process.wrote(r.Resource, position)
 }

@@ -132,7 +132,12 @@ func state(at time.Time, workload string, objects map[string]map[string]Object) 
 	s := &invariants.State{
 		Now: at, Pods: typed[*corev1.Pod](objects[pods]), Claims: typed[*corev1.PersistentVolumeClaim](objects[claims]),
 		Revisions: typed[*appsv1.ControllerRevision](objects[revisions]), Nodes: typed[*corev1.Node](objects[nodes]),
-		Namespaces: typed[*corev1.Namespace](objects[namespaces]),
+		Namespaces: typed[*corev1.Namespace](objects[namespaces]), Beside: map[string]invariants.Object{},
+	}
+	for resource := range objects {
+		if object := objects[resource][Web.Name]; object != nil && resource != pods {
+			s.Beside[resource] = object
+		}
 	}
 	if object := objects[workload][Web.Name]; object != nil {
 		s.Workload = object

@@ -30,6 +30,7 @@ type Process struct {
 	history    *history
 	kind       *kind
 	controller Controller
+	serve      Webhook // of a replica of the webhook
 	replicas   map[string]*replica
 	own        []write    // its writes, in order
 	known      *knowledge // of its last reconcile
@@ -47,6 +48,7 @@ type Process struct {
 	result      *reconcileResult
 	cancel      context.CancelFunc
 	dead        bool // its requests come to nothing
+	failed      int  // its requests that have failed, or whose answers were lost
 }
 
 type reconcileResult struct {
@@ -136,14 +138,27 @@ func (p *Process) advance(resource string, n int) error {
 		if err := p.replicas[resource].advance(); err != nil {
 			return err
 		}
-		p.dirty = true
+		p.dirty = p.dirty || p.watches(resource)
+	}
+	return nil
+}
+
+// watches tells whether changes of a resource start reconciles.
+func (p *Process) watches(resource string) bool { return !slices.Contains(p.kind.Ignores, resource) }
+
+// fill fills all caches of the process.
+func (p *Process) fill(version int64) error {
+	for _, replica := range p.replicas {
+		if err := replica.relist(version); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // relist fills a cache of the process anew.
 func (p *Process) relist(resource string, version int64) error {
-	if p.replicas[resource].behind() > 0 {
+	if p.replicas[resource].behind() > 0 && p.watches(resource) {
 		p.dirty = true
 	}
 	return p.replicas[resource].relist(version)

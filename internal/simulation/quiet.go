@@ -3,8 +3,11 @@
 package simulation
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podwright/podwright/internal/simulation/invariants"
 )
@@ -18,7 +21,8 @@ const (
 
 // quiet ends all disturbances and waits until nothing has happened for an hour.
 // So it does while policies stand that refuse something, when they have ended,
-// and when the users have pushed a template whose pods run.
+// and when the users have pushed a template whose pods run. Where a webhook is asked, all
+// pods of workloads are drained then.
 func (h *history) quiet() error {
 	h.step = 0
 	for _, k := range h.kinds {
@@ -40,6 +44,7 @@ func (h *history) quiet() error {
 	if err := h.settleAndJudge(false); err != nil || h.failed() {
 		return err
 	}
+	h.drainedBy = time.Now().Add(longestDrain)
 	for _, k := range h.kinds {
 		user := h.user(k)
 		if user.Workload() == nil {
@@ -51,6 +56,15 @@ func (h *history) quiet() error {
 		k.Push(user)
 		if err := h.settle(); err != nil {
 			return err
+		}
+	}
+	if err := h.settleAndJudge(true); err != nil || h.failed() || len(h.webhooks) == 0 {
+		return err
+	}
+	h.drainedBy = time.Now().Add(longestDrain)
+	for _, pod := range h.podList() {
+		if pod.DeletionTimestamp == nil && metav1.GetControllerOfNoCopy(pod) != nil {
+			h.user(h.kinds[0]).Drain(pod)
 		}
 	}
 	return h.settleAndJudge(true)
@@ -67,7 +81,10 @@ func (h *history) settleAndJudge(pushed bool) error {
 // untilSettled lets everybody act until nothing has happened for an hour.
 func (h *history) untilSettled() error {
 	h.sent, h.refused, h.reads = 0, 0, 0
-	calm := time.Now()
+	calm, patience := time.Now(), quietFor
+	if h.drainedBy.IsZero() {
+		patience = cmp.Or(h.workload.Patience, quietFor)
+	}
 	for range mostRounds {
 		version, writes := h.version, h.sent-h.refused-h.reads
 		if err := h.round(); err != nil || h.failed() {
@@ -83,29 +100,36 @@ func (h *history) untilSettled() error {
 		case h.version != version || h.sent-h.refused-h.reads != writes:
 			calm = time.Now()
 			time.Sleep(time.Millisecond)
-		case slices.ContainsFunc(h.processes, (*Process).busy):
+		case len(h.requests.waiting) > 0 || slices.ContainsFunc(h.processes, (*Process).busy):
 			time.Sleep(time.Millisecond)
-		case time.Since(calm) >= quietFor:
+		case h.underWay():
+			time.Sleep(time.Second)
+		case len(h.drains) > 0 && !h.drainedBy.IsZero():
+			time.Sleep(tryAgain)
+		case time.Since(calm) >= patience:
 			return nil
 		default:
-			h.sleepUntilDue()
+			h.sleepUntilDue(calm.Add(patience))
 		}
 	}
 	h.violate(invariants.Calm, "does not settle in %d rounds", mostRounds)
 	return nil
 }
 
-// sleepUntilDue sleeps until the next reconcile, ten minutes at most. Nothing may
-// become due before.
-func (h *history) sleepUntilDue() {
+// sleepUntilDue sleeps until the next reconcile, ten minutes at most where there is none, and not
+// longer than until a moment. Nothing may become due before.
+func (h *history) sleepUntilDue(most time.Time) {
 	due := h.nextDue()
 	if due.IsZero() {
-		time.Sleep(10 * time.Minute)
+		time.Sleep(min(10*time.Minute, time.Until(most)))
 		return
+	}
+	if due.After(most) {
+		due = most
 	}
 	for looks := 8; time.Until(due) > late && looks > 0; looks-- {
 		for _, p := range h.processes {
-			if p.failures > 0 {
+			if p.failures > 0 || p.held() {
 				continue
 			}
 			if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {
@@ -117,6 +141,9 @@ func (h *history) sleepUntilDue() {
 	}
 	time.Sleep(max(time.Until(due), time.Millisecond))
 }
+
+// held tells whether a process waits for somebody who has told it to.
+func (p *Process) held() bool { return p.controller.Held != nil && p.controller.Held() }
 
 // late is by how much a reconcile may be late: times of the API are in seconds.
 const late = time.Second
@@ -133,6 +160,14 @@ func (h *history) round() error {
 				return err
 			}
 		}
+	}
+	for _, p := range h.webhooks {
+		if err := h.catchUp(p); err != nil {
+			return err
+		}
+	}
+	if !h.drainedBy.IsZero() {
+		h.drainAll()
 	}
 	for len(h.requests.waiting) > 0 && !h.failed() {
 		if err := h.serve(h.requests.inOrder()[0], fate{name: "is served"}); err != nil {
@@ -156,8 +191,9 @@ func (h *history) round() error {
 func (h *history) judgeSettled(pushed bool) {
 	h.showJudges(nil)
 	for _, k := range h.kinds {
-		unfinished, err := h.processesOf(k)[0].controller.Unfinished()
-		if len(h.policies) == 0 && (err != nil || unfinished != "") {
+		p := h.processesOf(k)[0]
+		unfinished, err := p.controller.Unfinished()
+		if len(h.policies) == 0 && (pushed || !p.held()) && (err != nil || unfinished != "") {
 			h.violate(invariants.Settled, "the controller is settled, and there is something to do: %s (error %v)", unfinished, err)
 		}
 		for _, v := range k.judge.Settled(h.truth(k), pushed) {

@@ -25,6 +25,8 @@ type request struct {
 	fakecluster.Request
 	process *Process
 	answer  chan error // nil: serve it
+	// admitted is the resourceVersion of the pod for which the webhook has allowed it.
+	admitted string
 }
 
 // String says what the request is about.
@@ -75,6 +77,7 @@ func (r *request) patchInShort() string {
 type requests struct {
 	lock    sync.Mutex
 	waiting []*request
+	arrived int   // so far
 	after   error // in place of the answer to the request that is served now
 }
 
@@ -91,6 +94,7 @@ func (q *requests) arrive(p *Process, r fakecluster.Request) error {
 	waits := &request{Request: r, process: p, answer: make(chan error)}
 	q.lock.Lock()
 	q.waiting = append(q.waiting, waits)
+	q.arrived++
 	q.lock.Unlock()
 	return <-waits.answer
 }
@@ -103,9 +107,14 @@ func (q *requests) inOrder() []*request {
 	return q.waiting
 }
 
+// leave takes a request out of those that wait for their turn.
+func (q *requests) leave(r *request) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *request) bool { return other == r })
+}
+
 // release lets a request go on: it is served, or refused with an error.
 func (q *requests) release(r *request, err error) {
-	q.waiting = slices.DeleteFunc(q.waiting, func(other *request) bool { return other == r })
+	q.leave(r)
 	r.answer <- err
 }
 

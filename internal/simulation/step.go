@@ -44,6 +44,9 @@ func (h *history) takeStep() error {
 	if h.hasNodes() {
 		options = append(options, option{2, h.changeNodes})
 	}
+	if len(h.webhooks) > 0 {
+		options = append(options, option{8, h.showWebhook}, option{1, h.restartWebhook}, option{4, h.drainOn})
+	}
 	if h.workload.Others != nil {
 		options = append(options, option{5, h.actOthers})
 	}
@@ -143,7 +146,7 @@ func (h *history) passTime(r *rand.Rand) error {
 // checkTimely: a process that knows everything, and waits for a moment that is
 // not near, or for none, has nothing to do.
 func (h *history) checkTimely(p *Process) {
-	if p.reconciling || p.dirty || p.failures > 0 || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
+	if p.reconciling || p.dirty || p.failures > 0 || p.held() || len(p.lagging()) > 0 || !p.due.IsZero() && time.Until(p.due) <= late {
 		return
 	}
 	if unfinished, err := p.controller.Unfinished(); unfinished != "" || err != nil {

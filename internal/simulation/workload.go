@@ -39,6 +39,17 @@ type Workload struct {
 	Others func(u *User, r *rand.Rand)
 	// Start starts the controller of a process that has just begun, and remembers nothing.
 	Start func(p *Process) (Controller, error)
+	// Webhooks is how many replicas of a webhook run: before a pod is deleted, evicted or changed by
+	// anybody but kubelets and those who use force, one of them is asked. 0: nobody is.
+	Webhooks int
+	// StartWebhook starts a replica. Required with Webhooks.
+	StartWebhook func(p *Process) (Webhook, error)
+	// Patience is how long nothing may happen until all has settled, while users have not pushed a
+	// template. 0 stands for an hour; less is for those who poll.
+	Patience time.Duration
+	// Ignores are the resources whose changes start no reconcile. What reads the cache of one looks
+	// again when something else does.
+	Ignores []string
 	// Act is one thing that users do to the workload, or that owners of its
 	// lifecycle hooks do to its pods.
 	Act func(u *User, r *rand.Rand)
@@ -53,7 +64,7 @@ type Workload struct {
 	Judge func(seed uint64) Judge
 	// Beside are other kinds whose controllers write to the same pods: each has processes of
 	// its own, users who act, and a judge of what its controller writes. Of these kinds,
-	// Nodes, PodsEnd, ByContainer, Namespaces, Populate, Others and Beside mean nothing.
+	// Nodes, PodsEnd, ByContainer, Namespaces, Webhooks, Populate, Others and Beside mean nothing.
 	Beside []*Workload
 }
 
@@ -79,6 +90,12 @@ type Judge struct {
 	Observe func(c *invariants.Change)
 	// Write judges a write of the controller.
 	Write func(w *invariants.Write) []invariants.Violation
+	// Witness judges a write of everybody else whose requests wait for their turn: other
+	// controllers, webhooks and users. Nil: they are nobody's concern.
+	Witness func(w *invariants.Write) []invariants.Violation
+	// Answer judges what a webhook has answered about a pod, or a controller itself. Nil: it
+	// is nobody's concern.
+	Answer func(a *invariants.Answer) []invariants.Violation
 	// Settled judges what there is when all has settled. pushed says that the
 	// users have pushed a template whose pods run, and that nothing is refused.
 	Settled func(s *invariants.State, pushed bool) []invariants.Violation
@@ -93,4 +110,7 @@ type Controller struct {
 	Reconcile func(context.Context, types.NamespacedName) (requeueAfter time.Duration, err error)
 	// Unfinished shows what a reconcile would do now; empty stands for nothing.
 	Unfinished func() (string, error)
+	// Held tells whether the last reconcile was told to wait by somebody who asks for patience,
+	// so that it is no failure that something is left to do. Nil: never.
+	Held func() bool
 }

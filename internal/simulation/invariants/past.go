@@ -25,12 +25,13 @@ type Past struct {
 
 	daemons  daemons
 	sidecars sidecars
+	budgets  budgets
 }
 
 // NewPast returns a past in which nothing has happened.
 func NewPast() *Past {
 	return &Past{worked: map[string]bool{}, claims: map[string]bool{}, current: map[types.UID]map[string]bool{}, released: map[types.UID]bool{},
-		daemons: newDaemons(), sidecars: newSidecars()}
+		daemons: newDaemons(), sidecars: newSidecars(), budgets: newBudgets()}
 }
 
 // Observe takes note of a change.

@@ -34,6 +34,8 @@ type State struct {
 	Nodes map[string]*corev1.Node
 	// Namespaces are those of the cluster, empty where they are nobody's concern.
 	Namespaces map[string]*corev1.Namespace
+	// Beside are the objects of the history that have the name of the workload, by resource.
+	Beside map[string]Object
 	// Version is how far the API server was at that moment; 0 where nobody can tell.
 	Version int64
 	// Asked is the same of pods that were asked about one by one since, by name.

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	"github.com/podwright/podwright/workloads"
+)
+
+// TestSimulationFindsBugs plants bugs into the parts that keep budgets: a few seeds must find each.
+func TestSimulationFindsBugs(t *testing.T) {
+	var bugs []simulation.Bug
+	for _, b := range []struct {
+		name   string
+		breaks invariants.Invariant
+		seed   uint64
+		bug    bug
+	}{
+		{"records expire a second too early", invariants.Status, 0, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(time.Second) })},
+		{"records expire a second too late", invariants.Status, 58, inSnapshot(func(s *Snapshot) { s.Now = s.Now.Add(-time.Second) })},
+		{"records are about names", invariants.Identity, 0, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("status", "podUIDs"))}},
+		{"pods that are not ready are let go", invariants.Needless, 0, bug{answer: asIfReady}},
+		{"a Guard books on an old state", invariants.Availability, 1, bug{guardWrites: simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion"))}},
+		{"the controller counts on an old state", invariants.Availability, 79, bug{controller: spoil{Config: func(c *rest.Config) {
+			c.Wrap(simulation.SpoilBodies(http.MethodPatch, "podunavailablebudgets", simulation.Forget("metadata", "resourceVersion")))
+		}}}},
+		{"a dry run books", invariants.Needless, 22, bug{answer: really}},
+		{"a denied deletion is booked", invariants.Needless, 0, bug{answer: denyLater}},
+		{"percentages are rounded down", invariants.Status, 1, inSnapshot(roundDown)},
+		{"denied evictions are not seen", invariants.Settled, 11, bug{cloneSetSees: func(pod *corev1.Pod) {
+			delete(pod.Annotations, lifecyclev1alpha1.EvictionDeniedAnnotation)
+		}}},
+		{"the later of two times is waited for", invariants.Settled, 61, often(updateAside, inPlan(waitForLast))},
+		{"pods that are marked for deletion let others go", invariants.Status, 12, inSnapshot(func(s *Snapshot) {
+			s.Pods = misread(s.Pods, func(pod *corev1.Pod) { delete(pod.Labels, lifecyclev1alpha1.SpecifiedDeleteLabel) })
+		})},
+		{"what is wanted is read from the status", invariants.Status, 0, bug{controller: spoil{Options: func(o *Options) { o.Reader = byStatus{o.Reader} }}}},
+		{"pods go before anybody has counted", invariants.Availability, 9, bug{guardSees: func(b *v1alpha1.PodUnavailableBudget) {
+			b.Status.ObservedGeneration = max(b.Status.ObservedGeneration, 1)
+		}}},
+		{"drains are told to give up", invariants.Status, 0, bug{answer: forbid}},
+		{"an old cache says that a pod is not ready", invariants.Availability, 47, bug{webhook: func(w *Webhook) {
+			if w.Pods != nil {
+				w.Pods = unprotectedWhileUnready{w.Pods}
+			}
+		}}},
+		{"a CloneSet does not ask before it updates", invariants.Availability, 0, bug{budget: func(workloads.Budget) workloads.Budget { return generous{} }}},
+		{"all users are taken for the garbage collector", invariants.Availability, 0, bug{answer: asGarbageCollector}},
+		{"what is scaled to 0 is protected", invariants.Status, 0, often(keepTwo, inSnapshot(func(s *Snapshot) {
+			for uid, w := range s.Workloads {
+				if s.Budget.Spec.Selector != nil && w.Wants() == 0 {
+					delete(s.Workloads, uid)
+				}
+			}
+		}))},
+		{"a conflict is taken for success", invariants.Availability, 0, bug{guardWrites: ignoreConflicts}},
+		{"pods that are being deleted stay in the records", invariants.Status, 0, inPlan(func(s *Snapshot, p *Plan) {
+			if p.Status != nil {
+				p.Status.DisruptedPods, p.Status.PodUIDs = s.Budget.Status.DisruptedPods, s.Budget.Status.PodUIDs
+			}
+		})},
+	} {
+		bugs = append(bugs, simulation.Bug{Name: b.name, Breaks: b.breaks, First: b.seed, Workload: simulated(&b.bug)})
+	}
+	simulation.FindBugs(t, bugs)
+}
+
+// bug is a bug of one of the parts that keep budgets. Its zero value is none.
+type bug struct {
+	controller spoil
+	// guardWrites changes what Guards write, guardSees copies of the budgets in their caches.
+	guardWrites func(http.RoundTripper) http.RoundTripper
+	guardSees   func(*v1alpha1.PodUnavailableBudget)
+	// webhook changes the webhook, answer its answers.
+	webhook func(*Webhook)
+	answer  func(context.Context, *Webhook, *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
+	// cloneSetSees changes copies of the pods that the CloneSet sees, budget what it asks.
+	cloneSetSees func(*corev1.Pod)
+	budget       func(workloads.Budget) workloads.Budget
+}
+
+type spoil = simulation.Spoil[Options, Reconciler]
+
+// act is what users do in a step.
+func (b *bug) act(act func(*simulation.User, *rand.Rand)) func(*simulation.User, *rand.Rand) {
+	return b.controller.Act(act)
+}
+
+// inPlan plants a bug into plans.
+func inPlan(change func(*Snapshot, *Plan)) bug {
+	return bug{controller: spoil{Reconciler: func(r *Reconciler) { r.shell.Plan = simulation.Spoiled(NewPlan, change) }}}
+}
+
+// inSnapshot plants a bug into what planners see.
+func inSnapshot(change func(*Snapshot)) bug {
+	return bug{controller: spoil{Reconciler: func(r *Reconciler) {
+		r.shell.Plan = func(s *Snapshot) *Plan {
+			misread := *s
+			misread.Budget = s.Budget.DeepCopy()
+			change(&misread)
+			return NewPlan(&misread)
+		}
+	}}}
+}
+
+// often has users do something half of the time.
+func often(act func(*simulation.User, *rand.Rand), b bug) bug {
+	b.controller.Often = act
+	return b
+}
+
+// keepTwo has two pods stay of those that a selector selects.
+func keepTwo(u *simulation.User, r *rand.Rand) {
+	if b := u.Workload().(*v1alpha1.PodUnavailableBudget); b.Spec.Selector == nil {
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyBudget(r))
+		return
+	}
+	u.Edit(`{"spec":{"minAvailable":2,"maxUnavailable":null}}`)
+}
+
+// updateAside puts pods aside one after the other, and back.
+func updateAside(u *simulation.User, r *rand.Rand) {
+	switch pod := u.AnyPod(r); {
+	case pod == nil || r.IntN(4) == 0:
+		u.Edit(`{"spec":{"maxUnavailable":3,"minAvailable":null},"metadata":{"annotations":{"kruise.io/pub-protect-operations":null}}}`)
+	default:
+		u.AskPatch(pod, aside(r))
+	}
+}
+
+// misread returns copies of pods as they are misread; the pods where nothing is.
+func misread(pods []*corev1.Pod, how func(*corev1.Pod)) []*corev1.Pod {
+	if how == nil {
+		return pods
+	}
+	copies := make([]*corev1.Pod, len(pods))
+	for i, pod := range pods {
+		copies[i] = pod.DeepCopy()
+		how(copies[i])
+	}
+	return copies
+}
+
+// forbid answers what a client gives up on.
+func forbid(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	response := w.ValidatePod(ctx, request)
+	if response.Result != nil && response.Result.Code == http.StatusTooManyRequests {
+		response.Result.Code = http.StatusForbidden
+	}
+	return response
+}
+
+// really takes no notice of dry runs.
+func really(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	request.DryRun = nil
+	for _, raw := range []*[]byte{&request.Options.Raw, &request.Object.Raw} {
+		*raw = []byte(strings.ReplaceAll(string(*raw), `"dryRun":["All"]`, `"dryRun":[]`))
+	}
+	return w.ValidatePod(ctx, request)
+}
+
+// denyLater denies some of what is allowed.
+func denyLater(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	response := w.ValidatePod(ctx, request)
+	if response.Allowed && request.Operation == admissionv1.Delete {
+		return forbidden()
+	}
+	return response
+}
+
+// asGarbageCollector takes everybody for the garbage collector.
+func asGarbageCollector(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	request.UserInfo.Username = cleaners[0]
+	return w.ValidatePod(ctx, request)
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/fakecluster"
+	"github.com/podwright/podwright/internal/scenario"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+	"github.com/podwright/podwright/workloads"
+	workloadsclient "github.com/podwright/podwright/workloads/client"
+	"github.com/podwright/podwright/workloads/cloneset"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// cloneSetBeside is what a simulation needs to know of the CloneSet whose pods a budget protects.
+func cloneSetBeside(bug *bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource: fakecluster.CustomResource(workloadsv1alpha1.SchemeGroupVersion.WithKind("CloneSet"), "clonesets"),
+		Empty:    func() simulation.Object { return &workloadsv1alpha1.CloneSet{} },
+		Create:   anyCloneSet,
+		Start:    func(p *simulation.Process) (simulation.Controller, error) { return startCloneSet(p, bug) },
+		Ignores:  []string{string(ResourceBudgets)}, // its Guard reads them
+		Act:      actOnCloneSet,
+		Push:     pushCloneSet,
+		Judge: func(uint64) simulation.Judge {
+			past := invariants.NewPast()
+			return simulation.Judge{
+				Observe: past.Observe,
+				Write: func(w *invariants.Write) []invariants.Violation {
+					if w.Resource == string(ResourceBudgets) { // its Guard's
+						return nil
+					}
+					return invariants.CloneSet(w, invariants.CloneSetFeatures{})
+				},
+				Settled: func(s *invariants.State, pushed bool) []invariants.Violation {
+					if !pushed { // the budget may hold back anything
+						return nil
+					}
+					return past.CloneSetSettled(s, pushed, invariants.CloneSetFeatures{})
+				},
+			}
+		},
+	}
+}
+
+// cloneSetReader reads the caches of a process.
+type cloneSetReader struct {
+	caches.Reader
+	process *simulation.Process
+	bug     *bug
+}
+
+func (r cloneSetReader) CloneSet(namespace, name string) (*workloadsv1alpha1.CloneSet, error) {
+	r.process.Observe()
+	return caches.Get[*workloadsv1alpha1.CloneSet](r.Reader, cloneset.ResourceCloneSets, namespace, name)
+}
+
+func (r cloneSetReader) Pods(namespace string, owner types.UID) ([]*corev1.Pod, error) {
+	pods, err := r.Reader.Pods(namespace, owner)
+	return misread(pods, r.bug.cloneSetSees), err
+}
+
+func startCloneSet(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	reader := caches.Reader{}
+	for _, resource := range []Resource{cloneset.ResourceCloneSets, caches.Pods, caches.Claims, caches.Revisions} {
+		informer := p.Informer(string(resource))
+		if err := caches.AddOwnerIndex(informer); err != nil {
+			return simulation.Controller{}, err
+		}
+		reader[resource] = informer.GetIndexer()
+	}
+	patience := &patience{process: p}
+	o := cloneset.Options{NoNodes: true, Reader: cloneSetReader{reader, p, bug}}
+	var err error
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
+		o.Workloads, err = workloadsclient.NewForConfig(p.Config)
+	}
+	if _, asks := asked(p.Seed); err == nil && asks {
+		patience.guard, err = guardOf(p, bug)
+		if o.Budget = patience; bug.budget != nil {
+			patience.guard = bug.budget(patience.guard)
+		}
+	}
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	r, err := cloneset.NewReconciler(o)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Held: func() bool { return patience.held }, Reconcile: func(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+		patience.held = false
+		after, err := r.Reconcile(ctx, key)
+		patience.held = patience.held || err != nil // a webhook has denied something
+		return after, err
+	}, Unfinished: func() (string, error) {
+		plan, err := r.Plan(simulation.Web)
+		if plan == nil || err != nil || !scenario.Acts(&plan.Plan) && plan.Status == nil && !plan.PrunePodsToDelete && len(plan.DeleteClaims) == 0 {
+			return "", err
+		}
+		return fmt.Sprint(plan), nil
+	}}, nil
+}
+
+// patience is the budget of a CloneSet. It tells the simulation what is asked, and remembers whether
+// the CloneSet was told to wait.
+type patience struct {
+	process *simulation.Process
+	guard   workloads.Budget
+	held    bool
+}
+
+func (p *patience) AllowUpdate(ctx context.Context, pod *corev1.Pod) (bool, error) {
+	answer := p.process.Asks("UPDATE", pod)
+	allowed, err := p.guard.AllowUpdate(ctx, pod)
+	answer(allowed, err)
+	p.held = p.held || !allowed
+	return allowed, err
+}
+
+// anyCloneSet is the CloneSet of a seed.
+func anyCloneSet(r *rand.Rand) simulation.Object {
+	set := &workloadsv1alpha1.CloneSet{Spec: workloadsv1alpha1.CloneSetSpec{
+		Replicas: ptr.To(1 + r.Int32N(5)),
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1"}}},
+		},
+		UpdateStrategy: workloadsv1alpha1.CloneSetUpdateStrategy{
+			Type: workloadsv1alpha1.InPlaceIfPossibleCloneSetUpdateStrategyType, MaxUnavailable: ptr.To(intstr.FromInt32(3)), MaxSurge: ptr.To(intstr.FromInt32(r.Int32N(2)))},
+	}}
+	for range r.IntN(4) {
+		simulation.Merge(set, simulation.AnyEdit(r, cloneSetEdits))
+	}
+	return set
+}
+
+// cloneSetEdits are what users change about a CloneSet.
+var cloneSetEdits = []simulation.Edit{
+	anyImage, anyImage, anyImage,
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 0, 1, 2, 3, 4, 5),
+	simulation.Pick(`{"spec":{"replicas":%v}}`, 2, 3, 4),
+	simulation.Pick(`{"spec":{"template":{"metadata":{"labels":{"version":"%v"}}}}}`, 1, 2),
+	simulation.Pick(`{"spec":{"updateStrategy":{"partition":%v}}}`, 0, 0, 1),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxUnavailable":%v}}}`, 1, 2, 3, 4),
+	simulation.Pick(`{"spec":{"updateStrategy":{"maxSurge":%v}}}`, 0, 1, 2),
+	simulation.Pick(`{"spec":{"updateStrategy":{"type":"%v"}}}`, "ReCreate", "InPlaceIfPossible", "InPlaceIfPossible"),
+	simulation.Pick(`{"spec":{"updateStrategy":{"paused":%v}}}`, true, false, false),
+	simulation.Pick(`{"spec":{"minReadySeconds":%v}}`, 0, 0, 10),
+}
+
+var anyImage = simulation.Pick(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:%v"}]}}}}`, 1, 2, 3, 4, "bad")
+
+// actOnCloneSet is what users of the CloneSet do in a step.
+func actOnCloneSet(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(20); {
+	case n < 14 || pod == nil:
+		u.Edit(simulation.AnyEdit(r, cloneSetEdits))
+	case n < 18:
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"apps.kruise.io/specified-delete":"true"}}}`)
+	case n == 18:
+		u.Disown(pod)
+	default:
+		u.CreateStranger(fmt.Sprint("stranger-", r.IntN(2)))
+	}
+}
+
+// pushCloneSet is all that users of the CloneSet do in the end: they push an image that runs, to all
+// pods, let it create one more, and delete the pods that they took out, in whose place nobody creates another.
+func pushCloneSet(u *simulation.User) {
+	u.Edit(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"nginx:9"}]}},"updateStrategy":{"partition":0,"paused":false,"maxSurge":1}}}`)
+	for _, pod := range u.Pods() {
+		if metav1.GetControllerOfNoCopy(pod) == nil {
+			u.DeletePod(pod.Name, nil)
+		}
+	}
+}

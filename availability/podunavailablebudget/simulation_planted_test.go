@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+
+	"github.com/podwright/podwright/availability/budget"
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/admission"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/typedclient"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+func forbidden() *admissionv1.AdmissionResponse {
+	return admission.Errored(apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("too late")))
+}
+
+// asIfReady takes pods that are to be deleted for ready ones.
+func asIfReady(ctx context.Context, w *Webhook, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+	if pod, err := admission.OldObject[corev1.Pod](request); err == nil && pod != nil && request.Operation == admissionv1.Delete && pod.DeletionTimestamp == nil {
+		pod.Status.Phase = corev1.PodRunning
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		if request.OldObject.Raw, err = json.Marshal(pod); err != nil {
+			panic(err)
+		}
+	}
+	return w.ValidatePod(ctx, request)
+}
+
+// roundDown reads percentages as the number of pods that they are at least.
+func roundDown(s *Snapshot) {
+	total := int32(0)
+	for _, w := range s.Workloads {
+		total += w.Wants()
+	}
+	for _, value := range []*intstr.IntOrString{s.Budget.Spec.MaxUnavailable, s.Budget.Spec.MinAvailable} {
+		if value != nil && value.Type == intstr.String {
+			n, err := intstr.GetScaledValueFromIntOrPercent(value, int(total), false)
+			if err == nil {
+				*value = intstr.FromInt(n)
+			}
+		}
+	}
+}
+
+// waitForLast waits until the last record expires, and not the first.
+func waitForLast(_ *Snapshot, p *Plan) {
+	if p.RequeueAfter == 0 || p.Computed == nil {
+		return
+	}
+	times := slices.Collect(maps.Values(p.Computed.UnavailablePods))
+	last := time.Duration(0)
+	for _, at := range times {
+		last = max(last, time.Until(at.Add(budget.UnavailableFor)))
+	}
+	for _, at := range p.Computed.DisruptedPods {
+		last = max(last, time.Until(at.Add(budget.DisruptedFor)))
+	}
+	p.RequeueAfter = max(p.RequeueAfter, last+1)
+}
+
+// byStatus takes the pods that a CloneSet has for those that it wants.
+type byStatus struct{ Reader }
+
+func (r byStatus) Workload(namespace string, kind schema.GroupKind, name string) (*budget.Workload, bool, error) {
+	w, known, err := r.Reader.Workload(namespace, kind, name)
+	if w == nil || err != nil {
+		return w, known, err
+	}
+	set, err := caches.Get[*workloadsv1alpha1.CloneSet](r.Reader.(observer).Reader.(informerReader).Reader, resourceCloneSets, namespace, name)
+	if err == nil {
+		w.Replicas = &set.Status.Replicas
+	}
+	return w, known, err
+}
+
+// generous lets everything go.
+type generous struct{}
+
+func (generous) AllowUpdate(context.Context, *corev1.Pod) (bool, error) { return true, nil }
+
+// unprotectedWhileUnready is a cache of pods that drops the budget of those that are not ready.
+type unprotectedWhileUnready struct{ corev1listers.PodLister }
+
+func (l unprotectedWhileUnready) Pods(namespace string) corev1listers.PodNamespaceLister {
+	return unprotectedInNamespace{l.PodLister.Pods(namespace)}
+}
+
+type unprotectedInNamespace struct {
+	corev1listers.PodNamespaceLister
+}
+
+func (l unprotectedInNamespace) Get(name string) (*corev1.Pod, error) {
+	pod, err := l.PodNamespaceLister.Get(name)
+	if err != nil || budget.Ready(pod) {
+		return pod, err
+	}
+	pod = pod.DeepCopy()
+	delete(pod.Annotations, v1alpha1.RelatedPubAnnotation)
+	return pod, nil
+}
+
+// misreadBudgets is a cache of budgets that are misread.
+type misreadBudgets struct {
+	client.PodUnavailableBudgetLister
+	how func(*v1alpha1.PodUnavailableBudget)
+}
+
+func (l misreadBudgets) Namespace(namespace string) typedclient.NamespaceLister[*v1alpha1.PodUnavailableBudget] {
+	return misreadInNamespace{l.PodUnavailableBudgetLister.Namespace(namespace), l.how}
+}
+
+type misreadInNamespace struct {
+	typedclient.NamespaceLister[*v1alpha1.PodUnavailableBudget]
+	how func(*v1alpha1.PodUnavailableBudget)
+}
+
+func (l misreadInNamespace) Get(name string) (*v1alpha1.PodUnavailableBudget, error) {
+	b, err := l.NamespaceLister.Get(name)
+	if err == nil {
+		b = b.DeepCopy()
+		l.how(b)
+	}
+	return b, err
+}
+
+// lister reads the budgets in a cache, as Guards misread them.
+func (b *bug) lister(l client.PodUnavailableBudgetLister) client.PodUnavailableBudgetLister {
+	if b.guardSees == nil {
+		return l
+	}
+	return misreadBudgets{l, b.guardSees}
+}
+
+// ignoreConflicts answers a patch of a budget that meets a conflict as if it had been made.
+func ignoreConflicts(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		answer, err := next.RoundTrip(r)
+		if err != nil || r.Method != http.MethodPatch || answer.StatusCode != http.StatusConflict {
+			return answer, err
+		}
+		data, err := json.Marshal(&v1alpha1.PodUnavailableBudget{})
+		answer.StatusCode, answer.Body = http.StatusOK, io.NopCloser(bytes.NewReader(data))
+		return answer, err
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

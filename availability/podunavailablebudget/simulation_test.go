@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podunavailablebudget
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/utils/clock"
+
+	admissionv1 "k8s.io/api/admission/v1"
+
+	"github.com/podwright/podwright/availability/client"
+	"github.com/podwright/podwright/availability/v1alpha1"
+	"github.com/podwright/podwright/internal/caches"
+	"github.com/podwright/podwright/internal/simulation"
+	"github.com/podwright/podwright/internal/simulation/invariants"
+)
+
+// TestSimulation has users change a budget and a CloneSet at random, and delete, evict, drain and
+// update its pods through two replicas of the webhook, amid everything that can go wrong. It judges each
+// write of both controllers and each answer.
+func TestSimulation(t *testing.T) {
+	simulation.Check(t, simulated(&bug{}))
+}
+
+// TestSimulationReplays plays seeds twice: not a line of the history may differ.
+// A shorter one is the beginning of a longer one.
+func TestSimulationReplays(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		simulation.CheckReplay(t, simulated(&bug{}), seed)
+	}
+}
+
+// asked says who asks budgets in the histories of a seed, beside those who delete and evict: the webhook
+// about updates, and the CloneSet before it updates.
+func asked(seed uint64) (updates, cloneSet bool) { return seed%3 > 0, seed%3 < 2 }
+
+// simulated is what a simulation needs to know of budgets, of whose parts one has a bug.
+func simulated(bug *bug) *simulation.Workload {
+	return &simulation.Workload{
+		Resource:     budgetResource,
+		Empty:        func() simulation.Object { return &v1alpha1.PodUnavailableBudget{} },
+		Create:       anyBudget,
+		Start:        func(p *simulation.Process) (simulation.Controller, error) { return startSimulated(p, bug) },
+		Webhooks:     2,
+		StartWebhook: func(p *simulation.Process) (simulation.Webhook, error) { return startWebhook(p, bug) },
+		Patience:     2 * time.Minute,
+		Act:          bug.act(actOnBudget),
+		Push:         pushBudget,
+		Ignores:      []string{string(caches.Claims), string(caches.Revisions)},
+		Beside:       []*simulation.Workload{cloneSetBeside(bug)},
+		Judge: func(seed uint64) simulation.Judge {
+			past := invariants.NewPast()
+			var features invariants.BudgetFeatures
+			features.Updates, _ = asked(seed)
+			return simulation.Judge{
+				Observe: past.Observe, Write: past.Budget, Witness: past.BudgetWitness, Settled: past.BudgetSettled,
+				Answer: func(a *invariants.Answer) []invariants.Violation { return past.BudgetAnswer(a, features) },
+			}
+		},
+	}
+}
+
+// observer tells a simulation when a reconcile reads the caches.
+type observer struct {
+	Reader
+	process *simulation.Process
+}
+
+func (o observer) Budget(namespace, name string) (*v1alpha1.PodUnavailableBudget, error) {
+	o.process.Observe()
+	return o.Reader.Budget(namespace, name)
+}
+
+func startSimulated(p *simulation.Process, bug *bug) (simulation.Controller, error) {
+	r, err := bug.controller.Start(p, simulatedOptions, NewReconciler)
+	if err != nil {
+		return simulation.Controller{}, err
+	}
+	return simulation.Controller{Reconcile: r.Reconcile, Unfinished: func() (string, error) {
+		plan, err := r.Plan(simulation.Web)
+		if plan == nil || err != nil || plan.Status == nil && len(plan.Link) == 0 {
+			return "", err
+		}
+		return plan.String(), nil
+	}}, nil
+}
+
+func simulatedOptions(p *simulation.Process) (o Options, err error) {
+	reader := caches.Reader{}
+	for _, resource := range []Resource{ResourceBudgets, ResourcePods, resourceCloneSets} {
+		informer := p.Informer(string(resource))
+		if err := indexByNamespace(informer); err != nil {
+			return o, err
+		}
+		reader[resource] = informer.GetIndexer()
+	}
+	o.Reader = observer{informerReader{reader}, p}
+	if o.Kubernetes, err = p.Kubernetes(); err == nil {
+		o.Availability, err = client.NewForConfig(p.Config)
+	}
+	return o, err
+}
+
+// guardOf is the Guard of a process.
+func guardOf(p *simulation.Process, bug *bug) (*Guard, error) {
+	if bug.guardWrites != nil {
+		p.Config.Wrap(bug.guardWrites)
+	}
+	budgets, err := client.NewForConfig(p.Config)
+	if err != nil {
+		return nil, err
+	}
+	return NewGuard(GuardOptions{
+		Availability: budgets, Clock: steadyClock{},
+		Budgets: bug.lister(client.NewPodUnavailableBudgetLister(p.Informer(string(ResourceBudgets)).GetIndexer())),
+	})
+}
+
+// steadyClock makes pauses of the same length, which are nobody's to draw.
+type steadyClock struct{ clock.RealClock }
+
+func (steadyClock) After(time.Duration) <-chan time.Time { return time.After(50 * time.Millisecond) }
+
+func startWebhook(p *simulation.Process, bug *bug) (simulation.Webhook, error) {
+	guard, err := guardOf(p, bug)
+	if err != nil {
+		return nil, err
+	}
+	w := &Webhook{Deletions: true, Guard: guard}
+	w.Updates, _ = asked(p.Seed)
+	if w.Kubernetes, err = p.Kubernetes(); err != nil {
+		return nil, err
+	}
+	if p.Seed%4 > 0 {
+		if err := indexByNamespace(p.Informer(string(ResourcePods))); err != nil {
+			return nil, err
+		}
+		w.Pods = corev1listers.NewPodLister(p.Informer(string(ResourcePods)).GetIndexer())
+	}
+	if bug.webhook != nil {
+		bug.webhook(w)
+	}
+	return func(ctx context.Context, request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		if bug.answer != nil {
+			return bug.answer(ctx, w, request)
+		}
+		return w.ValidatePod(ctx, request)
+	}, nil
+}
+
+// anyBudget is the budget of a seed.
+func anyBudget(r *rand.Rand) simulation.Object {
+	one := intstr.FromInt32(1)
+	b := &v1alpha1.PodUnavailableBudget{Spec: v1alpha1.PodUnavailableBudgetSpec{MaxUnavailable: &one}}
+	if r.IntN(2) == 0 {
+		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	} else {
+		b.Spec.TargetReference = &v1alpha1.TargetReference{APIVersion: "apps.kruise.io/v1alpha1", Kind: "CloneSet", Name: "web"}
+	}
+	for range r.IntN(4) {
+		simulation.Merge(b, simulation.AnyEdit(r, budgetEdits))
+	}
+	return b
+}
+
+// budgetEdits are what users change about a budget.
+var budgetEdits = []simulation.Edit{
+	simulation.Pick(`{"spec":{"maxUnavailable":%v,"minAvailable":null}}`, 0, 1, 1, 2, `"30%"`, `"50%"`),
+	simulation.Pick(`{"spec":{"maxUnavailable":%v,"minAvailable":null}}`, 1, 2, `"20%"`, `"100%"`),
+	simulation.Pick(`{"spec":{"minAvailable":%v,"maxUnavailable":null}}`, 0, 1, 2, 3, 4, `"50%"`, `"70%"`, `"100%"`),
+	simulation.Pick(`{"metadata":{"annotations":{"kruise.io/pub-protect-operations":%v}}}`, "null", "null", `"DELETE,EVICT"`, `"DELETE,UPDATE"`, `"EVICT"`, `"UPDATE"`),
+	simulation.Pick(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":%v}}}`, "null", `"2"`, `"3"`),
+}
+
+// actOnBudget is what users of a budget do in a step, and those who want its pods down.
+func actOnBudget(u *simulation.User, r *rand.Rand) {
+	pod := u.AnyPod(r)
+	switch n := r.IntN(20); {
+	case n < 5 || pod == nil:
+		u.Edit(simulation.AnyEdit(r, budgetEdits))
+	case n == 5:
+		u.Delete(metav1.DeletePropagationBackground)
+		u.CreateAs(anyBudget(r))
+	case n < 9:
+		u.AskDelete(pod, r.IntN(4) == 0)
+	case n < 12:
+		u.AskEvict(pod, r.IntN(4) == 0)
+	case n < 17:
+		u.Drain(pod)
+	case n < 19:
+		u.AskPatch(pod, aside(r))
+	default:
+		u.AskPatch(pod, `{"metadata":{"annotations":{"pub.kruise.io/no-protect":`+[]string{`"true"`, "null"}[r.IntN(2)]+`}}}`)
+	}
+}
+
+// aside has a pod count as unavailable, or no more.
+var aside = simulation.Pick(`{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":%v}}}`, `"true"`, "null")
+
+// pushBudget is all that users of the budget do in the end: they let some pods go, and take
+// back what keeps pods aside.
+func pushBudget(u *simulation.User) {
+	u.Edit(`{"metadata":{"annotations":{"pub.kruise.io/protect-total-replicas":null}}}`) // which stands though nothing is wanted
+	u.Edit([]string{
+		`{"spec":{"maxUnavailable":1,"minAvailable":null}}`, `{"spec":{"maxUnavailable":"50%","minAvailable":null}}`,
+		`{"spec":{"maxUnavailable":0,"minAvailable":null}}`, // the CloneSet surges
+	}[u.Workload().GetGeneration()%3])
+	for _, pod := range u.Pods() {
+		u.PatchPod(pod.Name, `{"metadata":{"labels":{"unavailable-pod.kruise.io/aside":null}}}`)
+	}
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Answer is what somebody was told who wants to delete, evict or update a pod.
+type Answer struct {
+	// By is the process that answered: a replica of a webhook, or a controller that asked itself. For
+	// is who wanted to know.
+	By, For string
+	// Itself tells that it is a controller.
+	Itself bool
+	// Operation is DELETE, EVICT or UPDATE, of the pod of a name.
+	Operation, Name string
+	DryRun          bool
+	// Budget is the name of the budget of the history. After is the pod as it is to become; nil where it
+	// is to go, and for a controller.
+	Budget string
+	After  Object
+	// Began and Ended are when it was asked and answered, Version how far the API server was when
+	// it was asked.
+	Began, Ended time.Time
+	Version      int64
+
+	Allowed bool
+	// Denial is what the client is told; nil where it is allowed, and for a controller.
+	Denial *metav1.Status
+	// Unknown says that a controller could not tell.
+	Unknown bool
+	// Failed says that a request of the author failed meanwhile, or that its answer was lost.
+	Failed bool
+	// Shared says that the same process was asked about the same pod at the same time.
+	Shared bool
+
+	// Cached returns what an object of a resource was in the cache of the author when it was
+	// asked, or earlier where that is what it was asked about, and all that became of it since;
+	// Truth what it was then. Nil stands for none.
+	Cached, Truth func(resource, name string) []Object
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+// budgetResource is where budgets are found.
+const budgetResource = "podunavailablebudgets"
+
+// budgets are what has become of PodUnavailableBudgets: what was counted, who was let go since, and
+// what was answered. Of their status only the records are read, which say who was let go.
+type budgets struct {
+	counted map[types.UID]*budgetCount                // when it was counted last, by the budget
+	letGo   map[types.UID]map[types.UID]budgetBooking // by the budget and the pod
+	booked  []bookedPod                               // in order
+	allowed map[types.UID]map[string]bool             // the operations on a pod that were allowed and are still to come
+}
+
+// budgetBooking is when a pod was let go, and until when it counts as gone.
+type budgetBooking struct{ at, until time.Time }
+
+// bookedPod tells who let a pod go, and how far the API server was before.
+type bookedPod struct {
+	by      string
+	pod     types.UID
+	version int64
+	at      time.Time
+}
+
+func newBudgets() budgets {
+	return budgets{counted: map[types.UID]*budgetCount{}, letGo: map[types.UID]map[types.UID]budgetBooking{}, allowed: map[types.UID]map[string]bool{}}
+}
+
+// Budget judges a write of the controller of PodUnavailableBudgets.
+func (p *Past) Budget(w *Write) []Violation {
+	var v violations
+	checkPrecise(&v, w)
+	switch {
+	case w.Resource == "pods":
+		checkLink(&v, w)
+	case w.Resource != budgetResource || w.Subresource != "status":
+		v.add(Ownership, "%s of %s %s", w.Verb, w.Resource, w.name())
+	case w.Known != nil:
+		p.checkCount(&v, w)
+	}
+	return v
+}
+
+// checkLink: a pod of the budget is told that it is, where it was told nothing, and nothing else about it
+// changes. (PUB-24)
+func checkLink(v *violations, w *Write) {
+	before, after := w.pods()
+	if before == nil || after == nil {
+		v.add(Ownership, "%s of pod %s", w.Verb, w.name())
+		return
+	}
+	want := before.DeepCopy()
+	want.ResourceVersion, want.ManagedFields = after.ResourceVersion, after.ManagedFields
+	if budgetOf(before) == "" {
+		want.Annotations = maps.Clone(before.Annotations)
+		if want.Annotations == nil {
+			want.Annotations = map[string]string{}
+		}
+		want.Annotations[v1alpha1.RelatedPubAnnotation] = budgetOf(after)
+	}
+	if !equality.Semantic.DeepEqual(want, after) {
+		v.add(Ownership, "changes pod %s, which names budget %q, more than it may", before.Name, budgetOf(before))
+	}
+	known, _ := w.spec().(*v1alpha1.PodUnavailableBudget)
+	if known == nil || w.Known == nil {
+		return
+	}
+	view := viewBudget(known, w.Known)
+	if !slices.Contains(view.names(), before.Name) || budgetOf(after) != known.Name {
+		v.add(Ownership, "tells pod %s that it belongs to budget %s, and it does not", before.Name, budgetOf(after))
+	}
+}
+
+// checkCount: a status says what its author saw, and forgets nobody who was let go while that
+// counts. (PUB-3 to PUB-9, PUB-13, PUB-16, PUB-17)
+func (p *Past) checkCount(v *violations, w *Write) {
+	known, _ := w.Known.Workload.(*v1alpha1.PodUnavailableBudget)
+	after, _ := w.After.(*v1alpha1.PodUnavailableBudget)
+	if known == nil || after == nil || known.UID != after.UID {
+		return
+	}
+	view := viewBudget(known, w.Known)
+	if view.broken {
+		v.add(Status, "counts, though nobody can tell what the spec says")
+		return
+	}
+	records := recordsOf(&known.Status)
+	maps.DeleteFunc(records, func(name string, r podRecord) bool {
+		pod := view.pod(name)
+		return pod == nil || r.uid != "" && r.uid != pod.UID || r.until().Before(w.Known.Now)
+	})
+	view.check(v, &after.Status, records)
+	count := view.count()
+	for uid, booking := range p.budgets.letGo[after.UID] {
+		switch pod := view.byUID(uid); {
+		case pod == nil || booking.until.Before(w.Known.Now):
+			delete(p.budgets.letGo[after.UID], uid)
+		case recordsOf(&after.Status)[pod.Name].kind == "":
+			v.add(Availability, "forgets that pod %s was let go at %s", pod.Name, booking.at.UTC().Format("15:04:05"))
+		}
+	}
+	p.budgets.counted[after.UID] = count
+}
+
+// BudgetWitness judges a write of anybody else, as far as budgets are concerned.
+func (p *Past) BudgetWitness(w *Write) []Violation {
+	var v violations
+	switch {
+	case w.Resource == budgetResource && w.Subresource == "status":
+		p.checkBooking(&v, w)
+	case w.Resource == "pods":
+		p.checkDisruption(&v, w)
+	}
+	return v
+}
+
+// checkBooking: who lets a pod go says which one, and when; as many stay as have to, of those that
+// were seen available when the budget was counted last and were not let go since. The pods that
+// replace those that are marked for deletion let no others go. (PUB-13 to PUB-17)
+func (p *Past) checkBooking(v *violations, w *Write) {
+	before, _ := w.Before.(*v1alpha1.PodUnavailableBudget)
+	after, _ := w.After.(*v1alpha1.PodUnavailableBudget)
+	if before == nil || after == nil {
+		v.add(Ownership, "%s of the budget", w.Verb)
+		return
+	}
+	old, booked := recordsOf(&before.Status), recordsOf(&after.Status)
+	for name := range old {
+		if booked[name].kind == "" {
+			v.add(Availability, "forgets pod %s", name)
+		}
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(booked)) {
+		if booked[name] != old[name] {
+			names = append(names, name)
+		}
+	}
+	if len(names) != 1 {
+		v.add(Status, "lets %d pods go at once: %q", len(names), names)
+	}
+	for _, name := range names {
+		p.book(v, w, after, name, booked[name])
+	}
+}
+
+func (p *Past) book(v *violations, w *Write, b *v1alpha1.PodUnavailableBudget, name string, r podRecord) {
+	now := w.Truth.Now
+	if r.uid == "" {
+		v.add(Identity, "lets pod %s go without a UID, so that the next one of its name may go too", name)
+		return
+	}
+	if r.at.After(now) {
+		v.add(Status, "lets pod %s go at %s, which is still to come", name, r.at.UTC().Format("15:04:05"))
+	}
+	p.budgets.booked = append(p.budgets.booked, bookedPod{w.By, r.uid, w.Truth.Version, r.at})
+	gone := p.budgets.letGo[b.UID]
+	if gone == nil {
+		gone = map[types.UID]budgetBooking{}
+		p.budgets.letGo[b.UID] = gone
+	}
+	_, again := gone[r.uid]
+	count := p.budgets.counted[b.UID]
+	switch {
+	case count == nil:
+		v.add(Availability, "lets pod %s go before anybody has counted", name)
+	case again:
+	default:
+		count.checkLast(v, name, r.uid, gone)
+	}
+	gone[r.uid] = budgetBooking{r.at, r.until()}
+}
+
+// checkDisruption: a pod that is in service is taken down after that was allowed. (PUB-14)
+func (p *Past) checkDisruption(v *violations, w *Write) {
+	before, after := w.pods()
+	if before == nil || budgetOf(before) == "" || before.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true" || !servesBudget(before) {
+		return
+	}
+	operations := []string{"UPDATE"}
+	switch {
+	case after == nil || after.DeletionTimestamp != nil:
+		operations = []string{"DELETE", "EVICT"}
+	case !disrupts(before, after):
+		return
+	}
+	for _, operation := range operations {
+		if p.budgets.allowed[before.UID][operation] {
+			delete(p.budgets.allowed[before.UID], operation)
+			return
+		}
+	}
+	v.add(Availability, "takes pod %s down, and nobody has allowed it", before.Name)
+}
+
+// BudgetSettled judges a budget that has settled.
+func (p *Past) BudgetSettled(s *State, _ bool) []Violation {
+	var v violations
+	b, ok := s.Workload.(*v1alpha1.PodUnavailableBudget)
+	if !ok || b.DeletionTimestamp != nil {
+		return nil
+	}
+	view := viewBudget(b, s)
+	if view.broken {
+		return nil
+	}
+	view.check(&v, &b.Status, nil)
+	if b.Status.ObservedGeneration != b.Generation {
+		v.add(Status, "observedGeneration is %d, the generation %d", b.Status.ObservedGeneration, b.Generation)
+	}
+	if !s.refuses("patch", "pods") {
+		for _, pod := range view.pods {
+			if budgetOf(pod) == "" {
+				v.add(Settled, "pod %s does not know of its budget", pod.Name)
+			}
+		}
+	}
+	return v
+}

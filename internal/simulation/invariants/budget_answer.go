@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+)
+
+// BudgetFeatures say what webhooks are asked about.
+type BudgetFeatures struct {
+	// Updates says that updates are asked about by the webhook, too.
+	Updates bool
+}
+
+// BudgetAnswer judges an answer of a webhook, or of a controller that asks itself.
+func (p *Past) BudgetAnswer(a *Answer, features BudgetFeatures) []Violation {
+	var v violations
+	if a.Allowed && !a.DryRun {
+		for _, pod := range versions[*corev1.Pod](a.Truth("pods", a.Name)) {
+			if pod == nil {
+				continue
+			}
+			if p.budgets.allowed[pod.UID] == nil {
+				p.budgets.allowed[pod.UID] = map[string]bool{}
+			}
+			p.budgets.allowed[pod.UID][a.Operation] = true
+		}
+	}
+	if a.Operation == "UPDATE" && !a.Itself && (!features.Updates || a.harmless()) {
+		return nil
+	}
+	booking := p.booking(a)
+	booked := booking != nil
+	switch {
+	case booked && !a.DryRun && a.Ended.Sub(booking.at) > answerWithin: // it took long, and whoever is denied may ask again
+		if !a.Allowed {
+			return nil
+		}
+		v.add(Availability, "%s of pod %s is allowed, and was let go %v ago: nobody knows it for long", a.Operation, a.Name, a.Ended.Sub(booking.at))
+	case booked && a.DryRun && !a.Shared:
+		v.add(Needless, "a dry run about pod %s lets it go", a.Name)
+	case booked && !a.Allowed && !a.Failed && !a.Shared:
+		v.add(Needless, "pod %s is let go, and %s denied", a.Name, a.Operation)
+	case a.Allowed && !a.DryRun && !booked && !a.free():
+		v.add(Availability, "%s of pod %s is allowed, and it is not let go", a.Operation, a.Name)
+	case a.Allowed && a.DryRun && !a.free() && !slices.ContainsFunc(a.budgets(), a.spares):
+		v.add(Availability, "a dry run of %s of pod %s is allowed, and it would not be", a.Operation, a.Name)
+	case booked && !a.Failed && !a.everReady():
+		v.add(Needless, "pod %s is let go, and was not in service", a.Name)
+	}
+	if !a.Allowed && !a.Failed && !a.Unknown {
+		a.checkDenial(&v)
+	}
+	return v
+}
+
+// checkDenial: a denial is one where nothing is to spare, and clients can tell what it means. (PUB-14,
+// PUB-28)
+func (a *Answer) checkDenial(v *violations) {
+	if !a.Itself {
+		switch s := a.Denial; {
+		case s.Code == http.StatusConflict: // its preconditions do not hold
+			return
+		case a.Operation != "EVICT" && s.Code != http.StatusForbidden:
+			v.add(Status, "%s of pod %s is denied with %d", a.Operation, a.Name, s.Code)
+		case a.Operation == "EVICT" && (s.Code != http.StatusTooManyRequests || s.Details == nil || s.Details.RetryAfterSeconds == 0 ||
+			!slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return c.Type == policyv1.DisruptionBudgetCause })):
+			v.add(Status, "the eviction of pod %s is denied as drains do not understand: %+v", a.Name, s)
+		case strings.Contains(s.Message, "the object has been modified"): // too often
+			return
+		}
+	}
+	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
+		if b == nil { // it is gone before anything could be booked
+			return
+		}
+	}
+	none := func(b *v1alpha1.PodUnavailableBudget) bool { return b != nil && !a.spares(b) }
+	if !slices.ContainsFunc(a.budgets(), none) || !a.everReady() {
+		v.add(Needless, "%s of pod %s is denied, and there is some to spare", a.Operation, a.Name)
+	}
+}
+
+// answerWithin is how long it may take to let a pod go, with the second by which times are stored
+// too early: what is left until that is forgotten is for whoever asked. (PUB-25)
+const answerWithin = updateAwaited/2 + time.Second
+
+// booking is how the author has let the pod go since it was asked; nil where it has not.
+func (p *Past) booking(a *Answer) *bookedPod {
+	uids := map[types.UID]bool{}
+	for _, pod := range versions[*corev1.Pod](slices.Concat(a.Cached("pods", a.Name), a.Truth("pods", a.Name))) {
+		if pod != nil {
+			uids[pod.UID] = true
+		}
+	}
+	for _, b := range slices.Backward(p.budgets.booked) {
+		if b.version < a.Version {
+			break
+		}
+		if b.by == a.By && uids[b.pod] {
+			return &b
+		}
+	}
+	return nil
+}
+
+// harmless tells whether an update takes no pod down, or takes it out of its budget.
+func (a *Answer) harmless() bool {
+	before, _ := a.Truth("pods", a.Name)[0].(*corev1.Pod)
+	after, _ := a.After.(*corev1.Pod)
+	return before == nil || after == nil || budgetOf(after) == "" || !disrupts(before, after)
+}
+
+// budgets are what the author may have known of the budget, nil for none.
+func (a *Answer) budgets() []*v1alpha1.PodUnavailableBudget {
+	return versions[*v1alpha1.PodUnavailableBudget](a.Cached(budgetResource, a.Budget))
+}
+
+// unready tells whether the pod was not in service at any time since the author was asked, or, where
+// that is a controller, since its cache was as it is.
+func (a *Answer) unready() bool {
+	return slices.ContainsFunc(a.pods(), func(pod *corev1.Pod) bool { return pod == nil || !servesBudget(pod) })
+}
+
+func (a *Answer) everReady() bool {
+	return slices.ContainsFunc(versions[*corev1.Pod](a.Cached("pods", a.Name)), func(pod *corev1.Pod) bool { return pod != nil && servesBudget(pod) })
+}
+
+// pods are what the author has to know of the pod: a webhook may not take it for unready because its cache
+// is behind.
+func (a *Answer) pods() []*corev1.Pod {
+	if a.Itself {
+		return versions[*corev1.Pod](a.Cached("pods", a.Name))
+	}
+	return versions[*corev1.Pod](a.Truth("pods", a.Name))
+}
+
+// free tells whether the pod may go without being let go: its budget does not protect it from the
+// operation, or has let it go this very moment, or there is none. (PUB-14)
+func (a *Answer) free() bool {
+	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
+		if pod != nil && (budgetOf(pod) == "" || pod.Annotations[v1alpha1.PodPubNoProtectionAnnotation] == "true") {
+			return true
+		}
+	}
+	if a.unready() {
+		return true
+	}
+	for _, b := range versions[*v1alpha1.PodUnavailableBudget](a.Truth(budgetResource, a.Budget)) {
+		if b == nil {
+			return true
+		}
+	}
+	for _, b := range a.budgets() {
+		switch {
+		case b == nil:
+		case !protectsFrom(b, a.Operation), b.Status.ObservedGeneration > 0 && b.Status.DesiredAvailable == 0:
+			return true
+		default:
+			if at := recordsOf(&b.Status)[a.Name].at; !at.IsZero() && at.Unix() >= a.Began.Unix() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spares tells whether a budget would let the pod go.
+func (a *Answer) spares(b *v1alpha1.PodUnavailableBudget) bool {
+	if b == nil || b.Status.ObservedGeneration == 0 {
+		return b == nil
+	}
+	if !protectsFrom(b, a.Operation) || b.Status.DesiredAvailable == 0 || b.Status.UnavailableAllowed > 0 {
+		return true
+	}
+	record := recordsOf(&b.Status)[a.Name]
+	for _, pod := range versions[*corev1.Pod](a.Cached("pods", a.Name)) {
+		if pod != nil && (record.kind != "" && record.uid == pod.UID || markedForDeletion(pod) && b.Status.CurrentAvailable > b.Status.DesiredAvailable) {
+			return true
+		}
+	}
+	return false
+}
+
+// protectsFrom tells whether a budget protects from an operation.
+func protectsFrom(b *v1alpha1.PodUnavailableBudget, operation string) bool {
+	list := b.Annotations[v1alpha1.PubProtectOperationAnnotation]
+	return list == "" || slices.Contains(strings.Split(list, ","), operation)
+}
+
+// versions are objects of a type, nil for none.
+func versions[T Object](objects []Object) []T {
+	all := make([]T, len(objects))
+	for i, object := range objects {
+		all[i], _ = object.(T)
+	}
+	return all
+}

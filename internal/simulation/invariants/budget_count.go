@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package invariants
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/podwright/podwright/availability/v1alpha1"
+	lifecyclev1alpha1 "github.com/podwright/podwright/lifecycle/v1alpha1"
+	workloadsv1alpha1 "github.com/podwright/podwright/workloads/v1alpha1"
+)
+
+// How long a pod that was let go counts as gone. (PUB-17)
+const (
+	deletionAwaited = 20 * time.Second
+	updateAwaited   = 10 * time.Second
+)
+
+// budgetOf is the name of the budget that a pod names; empty for none.
+func budgetOf(pod *corev1.Pod) string { return pod.Annotations[v1alpha1.RelatedPubAnnotation] }
+
+// heldOut tells whether a label makes a pod count as unavailable.
+func heldOut(pod *corev1.Pod) bool {
+	for key := range pod.Labels {
+		if strings.HasPrefix(key, v1alpha1.UnavailablePodLabelPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// servesBudget tells whether taking a pod down takes something away. (PUB-8)
+func servesBudget(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && ready(pod) && !heldOut(pod)
+}
+
+// disrupts tells whether a change takes a pod down. (PUB-18)
+func disrupts(before, after *corev1.Pod) bool {
+	return !heldOut(before) && heldOut(after) || !equality.Semantic.DeepEqual(before.Spec, after.Spec)
+}
+
+// markedForDeletion tells whether the workload of a pod will delete it.
+func markedForDeletion(pod *corev1.Pod) bool {
+	return pod.Labels[lifecyclev1alpha1.SpecifiedDeleteLabel] == "true"
+}
+
+// podRecord is what the status says of a pod that was let go.
+type podRecord struct {
+	kind string // disruptedPods or unavailablePods
+	uid  types.UID
+	at   time.Time
+}
+
+// until is the last moment of the record.
+func (r podRecord) until() time.Time {
+	if r.kind == "unavailablePods" {
+		return r.at.Add(updateAwaited)
+	}
+	return r.at.Add(deletionAwaited)
+}
+
+func recordsOf(s *v1alpha1.PodUnavailableBudgetStatus) map[string]podRecord {
+	records := map[string]podRecord{}
+	for name, at := range s.UnavailablePods {
+		records[name] = podRecord{"unavailablePods", s.PodUIDs[name], at.Time.UTC()}
+	}
+	for name, at := range s.DisruptedPods {
+		records[name] = podRecord{"disruptedPods", s.PodUIDs[name], at.Time.UTC()}
+	}
+	return records
+}
+
+// budgetView is what a budget is about, as somebody sees it.
+type budgetView struct {
+	pods           []*corev1.Pod // active
+	total, desired int32
+	broken         bool // nobody can tell what the spec says
+}
+
+// viewBudget sees a budget with the pods and the CloneSet of a state. (PUB-1 to PUB-7)
+func viewBudget(b *v1alpha1.PodUnavailableBudget, s *State) *budgetView {
+	view := &budgetView{}
+	set, _ := s.Beside["clonesets"].(*workloadsv1alpha1.CloneSet)
+	wanted, known := int32(0), false
+	if set != nil {
+		known = true
+		if wanted = max(ptr.Deref(set.Spec.Replicas, 1), 0); set.DeletionTimestamp != nil {
+			wanted = 0
+		}
+	}
+	ofSet := func(pod *corev1.Pod) bool {
+		owner := metav1.GetControllerOfNoCopy(pod)
+		return known && owner != nil && owner.UID == set.UID
+	}
+	unprotected := false
+	if ref := b.Spec.TargetReference; ref != nil {
+		known = known && ref.Kind == "CloneSet" && strings.HasPrefix(ref.APIVersion, workloadsv1alpha1.GroupName+"/") && ref.Name == set.Name
+		if unprotected = !known || wanted == 0; !unprotected {
+			view.total = wanted
+		}
+		for _, pod := range s.Pods {
+			if !unprotected && active(pod) && ofSet(pod) {
+				view.pods = append(view.pods, pod)
+			}
+		}
+	} else {
+		for _, pod := range s.Pods {
+			if active(pod) && matches(b.Spec.Selector, pod.Labels) {
+				view.pods = append(view.pods, pod)
+				if ofSet(pod) {
+					view.total, unprotected = wanted, wanted == 0
+				}
+			}
+		}
+		if n, err := strconv.Atoi(b.Annotations[v1alpha1.PubProtectTotalReplicasAnnotation]); err == nil && view.total == 0 {
+			view.total, unprotected = int32(n), false
+		}
+	}
+	if view.desire(b); unprotected {
+		view.desired = 0
+	}
+	return view
+}
+
+// desire finds out how many pods have to be available. (PUB-6, PUB-7)
+func (view *budgetView) desire(b *v1alpha1.PodUnavailableBudget) {
+	share := func(value *intstr.IntOrString) int32 {
+		if value.Type == intstr.Int {
+			return value.IntVal
+		}
+		percent, err := strconv.ParseFloat(strings.TrimSuffix(value.StrVal, "%"), 64)
+		view.broken = view.broken || err != nil || !strings.HasSuffix(value.StrVal, "%")
+		return int32(math.Ceil(percent * float64(view.total) / 100))
+	}
+	switch {
+	case b.Spec.MaxUnavailable != nil:
+		view.desired = max(view.total-share(b.Spec.MaxUnavailable), 0)
+	case b.Spec.MinAvailable != nil:
+		view.desired = share(b.Spec.MinAvailable)
+	default:
+		view.broken = true
+	}
+}
+
+func (view *budgetView) names() (names []string) {
+	for _, pod := range view.pods {
+		names = append(names, pod.Name)
+	}
+	return names
+}
+
+func (view *budgetView) pod(name string) *corev1.Pod {
+	for _, pod := range view.pods {
+		if pod.Name == name {
+			return pod
+		}
+	}
+	return nil
+}
+
+func (view *budgetView) byUID(uid types.UID) *corev1.Pod {
+	for _, pod := range view.pods {
+		if pod.UID == uid {
+			return pod
+		}
+	}
+	return nil
+}
+
+// availableToBudget tells whether a pod is in service and runs what its spec says. (PUB-9 to PUB-12)
+func availableToBudget(pod *corev1.Pod) bool {
+	return servesBudget(pod) && runs(pod) && !inGrace(pod) && !unreadable(pod)
+}
+
+// check: a status says what is seen, with the pods that were let go.
+func (view *budgetView) check(v *violations, s *v1alpha1.PodUnavailableBudgetStatus, letGo map[string]podRecord) {
+	left := budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
+	for _, pod := range view.pods {
+		if letGo[pod.Name].kind == "" && availableToBudget(pod) {
+			left.seen[pod.UID] = markedForDeletion(pod)
+		}
+	}
+	for _, c := range []counter{
+		{"currentAvailable", int32(len(left.seen)), s.CurrentAvailable},
+		{"desiredAvailable", view.desired, s.DesiredAvailable},
+		{"totalReplicas", view.total, s.TotalReplicas},
+		{"unavailableAllowed", max(left.spare(nil), 0), s.UnavailableAllowed},
+	} {
+		c.check(v)
+	}
+	records := recordsOf(s)
+	for name, want := range letGo {
+		if got := records[name]; got.kind != want.kind || got.at.Unix() != want.at.Unix() && !want.at.After(got.at) || got.uid == "" {
+			v.add(Status, "pod %s is %v in the records, want %v", name, got, want)
+		}
+	}
+	for name := range records {
+		if letGo[name].kind == "" {
+			v.add(Status, "pod %s is in the records, and was not let go or its time is over", name)
+		}
+	}
+	if len(s.PodUIDs) != len(records) {
+		v.add(Status, "%d UIDs of %d pods", len(s.PodUIDs), len(records))
+	}
+}
+
+// budgetCount is what was seen when a budget was counted.
+type budgetCount struct {
+	total, desired int32
+	seen           map[types.UID]bool // those that serve, and whether they are marked for deletion
+}
+
+func (view *budgetView) count() *budgetCount {
+	c := &budgetCount{total: view.total, desired: view.desired, seen: map[types.UID]bool{}}
+	for _, pod := range view.pods {
+		if availableToBudget(pod) {
+			c.seen[pod.UID] = markedForDeletion(pod)
+		}
+	}
+	return c
+}
+
+// left counts the pods that serve without those that were let go, and those of them that are not
+// marked for deletion.
+func (c *budgetCount) left(gone map[types.UID]budgetBooking) (all, unmarked int32) {
+	for uid, marked := range c.seen {
+		if _, went := gone[uid]; went {
+			continue
+		}
+		all++
+		if !marked {
+			unmarked++
+		}
+	}
+	return all, unmarked
+}
+
+// spare is how many pods may go that are not marked for deletion: those that are stand in for pods that
+// are missing, and for no others. (PUB-13)
+func (c *budgetCount) spare(gone map[types.UID]budgetBooking) int32 {
+	all, unmarked := c.left(gone)
+	return min(all, max(unmarked, c.total)) - c.desired
+}
+
+// checkLast: one more may go. (PUB-14)
+func (c *budgetCount) checkLast(v *violations, name string, uid types.UID, gone map[types.UID]budgetBooking) {
+	all, _ := c.left(gone)
+	spare := c.spare(gone)
+	if c.seen[uid] {
+		spare = all - c.desired
+	}
+	if spare <= 0 {
+		v.add(Availability, "lets pod %s go, and of %d pods that serve and were not let go %d have to stay; %d in all", name, all, c.desired, c.total)
+	}
+}
