@@ -18,6 +18,9 @@ type Interface interface {
 	ImagePullJobs(namespace string) ImagePullJobInterface
 	// NodeImages gives the client of the NodeImages, which have no namespace.
 	NodeImages() NodeImageInterface
+	// WorkloadSpreads gives the client of the WorkloadSpreads of a namespace.
+	// The empty namespace means all namespaces, where only List and Watch work.
+	WorkloadSpreads(namespace string) WorkloadSpreadInterface
 }
 
 // Client is the Interface that talks to an API server. NewForConfig and
