@@ -49,7 +49,7 @@ func TestAdopt(t *testing.T) {
 			node(nil), []*corev1.Pod{newPod("x", ""), newPod("y", ""), newPod("z", ""), newPod("0", "")}, []string{"a 2/0, b 2/0", "adopt x in a", "adopt y in b", "adopt z in b", "adopt 0 in a"}},
 		{"WS-13: a patch that cannot be applied", "subsets: [{name: a, patch: {spec: 5}}, {name: b}]", node(nil), []*corev1.Pod{newPod("x", "")}, []string{"a 0/-1, b 1/-1", "adopt x in b"}},
 		{"WS-12: without a node, ended, or of a subset that is gone", "subsets: [{name: a}]", node(nil), []*corev1.Pod{newPod("x", "", pending(0)), newPod("y", "", ended), newPod("z", "z")}, []string{"a 0/-1"}},
-		{"WS-12: a node that nobody knows", "subsets: [{name: a}]", nil, []*corev1.Pod{newPod("x", "")}, []string{"a 0/-1"}},
+		{"WS-12: a node that nobody knows", "subsets: [{name: a}]", nil, []*corev1.Pod{newPod("x", "")}, []string{"a 0/-1", "again after 10s"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Compute(State{Spread: spreadOf(t, test.spec), Workload: deployment(9), Pods: test.pods, Node: func(string) *corev1.Node { return test.node }, Now: now})

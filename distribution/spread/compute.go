@@ -97,6 +97,9 @@ func (c *computer) again(in time.Duration) {
 	}
 }
 
+// nodeLook is when a node is looked for again that nobody knows. (WS-12)
+const nodeLook = 10 * time.Second
+
 // group sorts pods into subsets, and adopts those that are in none. (WS-12 to WS-14)
 func (c *computer) group() {
 	subsets := c.Spread.Spec.Subsets
@@ -118,7 +121,9 @@ func (c *computer) group() {
 	}
 	for _, pod := range loose {
 		best := elsewhere
-		if node := c.Node(pod.Spec.NodeName); node != nil {
+		if node := c.Node(pod.Spec.NodeName); node == nil {
+			c.again(nodeLook)
+		} else {
 			best = fitting(c.Spread, pod, node, func(i int) bool {
 				limit := Limit(&subsets[i], c.Workload.Wants())
 				return limit == Unlimited || len(active(c.groups[i])) < int(limit)

@@ -261,7 +261,7 @@ func TestDrift(t *testing.T) {
 	for name, spec := range specs {
 		for _, webhooks := range []int{1, 2} {
 			moved := 0
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				t.Run(fmt.Sprintf("%s/%d webhooks/%d", name, webhooks, seed), func(t *testing.T) {
 					m := newModel(t, seed, spec, 100, webhooks, 2)
 					m.settled("creation")

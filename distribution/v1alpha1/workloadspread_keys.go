@@ -36,14 +36,17 @@ const (
 	TargetReferenceErrorEvent = "TargetReferenceError"
 	// TargetReferenceErrorMessage is its message.
 	TargetReferenceErrorMessage = "targetReference is not been recognized"
-	// CreatePodFailedEvent is the reason of a Warning about a pod that was expected and has
-	// not come.
-	CreatePodFailedEvent = "CreatePodFailed"
 	// DeletePodFailedEvent is the reason of a Warning about a pod that cannot be deleted.
 	DeletePodFailedEvent = "DeletePodFailed"
+	// DeletePodFailedFormat is its message; it takes namespace and name of the pod, the name of the
+	// subset, and namespace and name of the WorkloadSpread.
+	DeletePodFailedFormat = "Failed to delete unschedulabe Pod %s/%s in Subset %s of WorkloadSpread %s/%s"
 	// PatchPodDeletionCostFailedEvent is the reason of a Warning about a pod whose cost of
 	// deletion cannot be written.
 	PatchPodDeletionCostFailedEvent = "PatchPodDeletionCostFailed"
+	// PatchPodDeletionCostFailedFormat is its message; it takes namespace and name of the
+	// WorkloadSpread, the cost, namespace and name of the pod, and the name of the subset.
+	PatchPodDeletionCostFailedFormat = "WorkloadSpread %s/%s failed to patch deletion-cost annotation to %s for Pod %s/%s in subset %s"
 	// RecoverSchedulableEvent is the reason of a Normal event about a subset that pods are
 	// sent to again.
 	RecoverSchedulableEvent = "RecoverSchedulable"

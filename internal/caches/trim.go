@@ -23,7 +23,7 @@ func Trim(obj any) (any, error) {
 	case *appsv1.Deployment:
 		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
 	case *appsv1.ReplicaSet:
-		object.Annotations, object.Spec.Template = nil, corev1.PodTemplateSpec{}
+		object.Annotations, object.Spec.Template = deploymentRevision(object), corev1.PodTemplateSpec{}
 	case *appsv1.StatefulSet:
 		object.Annotations, object.Spec.Template, object.Spec.VolumeClaimTemplates = nil, corev1.PodTemplateSpec{}, nil
 	case *corev1.ReplicationController:
@@ -38,4 +38,17 @@ func trimPod(pod *corev1.Pod) {
 	pod.Spec.TopologySpreadConstraints = nil
 	pod.Spec.HostAliases, pod.Spec.DNSConfig, pod.Spec.ImagePullSecrets = nil, nil, nil
 	pod.Status.HostIPs, pod.Status.PodIPs = nil, nil
+}
+
+// DeploymentRevision is the annotation of a ReplicaSet by which the latest one of a Deployment is
+// known.
+const DeploymentRevision = "deployment.kubernetes.io/revision"
+
+// deploymentRevision is what is left of the annotations of a ReplicaSet.
+func deploymentRevision(rs *appsv1.ReplicaSet) map[string]string {
+	revision, found := rs.Annotations[DeploymentRevision]
+	if !found {
+		return nil
+	}
+	return map[string]string{DeploymentRevision: revision}
 }

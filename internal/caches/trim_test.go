@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -41,6 +42,20 @@ func TestTrimNode(t *testing.T) {
 	want := node.DeepCopy()
 	node.Status.Images = []corev1.ContainerImage{{SizeBytes: 1}}
 	if got, err := Trim(node); err != nil || cmp.Diff(any(want), got) != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// The latest ReplicaSet of a Deployment is known by one annotation.
+func TestTrimReplicaSet(t *testing.T) {
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Annotations: map[string]string{DeploymentRevision: "3", "a": "b"}}}
+	rs.Spec.Template.Labels = map[string]string{"app": "web"}
+	want := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-1", Annotations: map[string]string{DeploymentRevision: "3"}}}
+	if got, err := Trim(rs); err != nil || cmp.Diff(any(want), got) != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	delete(rs.Annotations, DeploymentRevision)
+	if got, err := Trim(rs); err != nil || got.(*appsv1.ReplicaSet).Annotations != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
