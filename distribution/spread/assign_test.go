@@ -28,7 +28,7 @@ func TestAssign(t *testing.T) {
 	of := func(pods ...[]*corev1.Pod) []*corev1.Pod { return slices.Concat(pods...) }
 	old, latest := revision("1"), revision("2")
 	reserved := func(subset string, age time.Duration) Reservation {
-		return Reservation{Key: "k-" + subset, Subset: subset, Owner: "web-1", Revision: "1", At: now.Add(-age)}
+		return Reservation{Key: "k-" + subset, Subset: subset, Owner: "web-1", Revision: "1", Expires: now.Add(ReservedFor - age)}
 	}
 	for _, test := range []struct {
 		name     string
@@ -172,7 +172,7 @@ func TestAssignBeyond(t *testing.T) {
 	} {
 		in := Input{Pod: unnamed(), Spread: spreadOf(t, threeSubsets), Workload: test.kind, OwnerWants: test.ownerWants, Pods: test.pods, Now: now}
 		for range test.reserved {
-			in.Reservations = append(in.Reservations, Reservation{Key: "k", Subset: "a", Owner: "web-1", Revision: "1", At: now})
+			in.Reservations = append(in.Reservations, Reservation{Key: "k", Subset: "a", Owner: "web-1", Revision: "1", Expires: now})
 		}
 		if got := Assign(in); got.Beyond != test.want {
 			t.Errorf("%s: beyond %t, want %t", test.name, got.Beyond, test.want)
@@ -211,11 +211,11 @@ func TestAssignAgain(t *testing.T) {
 		t.Errorf("with the annotation of a template: subset %q, want b", got.Subset)
 	}
 	named := newPod("web-x", "")
-	in.Pod, in.Reservations = named, []Reservation{{Key: "web-x", Subset: "c", At: now}}
+	in.Pod, in.Reservations = named, []Reservation{{Key: "web-x", Subset: "c", Expires: now}}
 	if got := Assign(in); got.Subset != "c" || got.Counted {
 		t.Errorf("a reserved name: subset %q, counted %t, want c", got.Subset, got.Counted)
 	}
-	in.Reservations[0].At = now.Add(-time.Minute)
+	in.Reservations[0].Expires = now.Add(-time.Second)
 	if got := Assign(in); got.Subset != "b" {
 		t.Errorf("an expired name: subset %q, want b", got.Subset)
 	}

@@ -93,12 +93,12 @@ type Reservation struct {
 	// Owner is the UID of the pod's controller, Revision the label of its revision.
 	Owner    types.UID
 	Revision string
-	// At is when it was assigned.
-	At time.Time
+	// Expires is until when it counts.
+	Expires time.Time
 }
 
-// Expired tells whether a reservation no longer counts. One from the future does. (WS-7)
-func (r *Reservation) Expired(now time.Time) bool { return now.Sub(r.At) > ReservedFor }
+// Expired tells whether a reservation no longer counts. (WS-7)
+func (r *Reservation) Expired(now time.Time) bool { return now.After(r.Expires) }
 
 // Seen returns which of the reservations are of pods that are there, by their keys. (WS-7)
 func Seen(reservations []Reservation, pods []*corev1.Pod) map[string]bool {

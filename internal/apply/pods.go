@@ -70,8 +70,8 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	if err := p.noteReuse(ctx, c); err != nil {
 		return err
 	}
-	version, err := p.create(func() (string, error) { return p.Pods.Create(ctx, c.Pod) })
-	if apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
+	version, placed, err := p.createPlaced(ctx, c.Pod)
+	if placed && apierrors.IsAlreadyExists(err) { // perhaps made by a request of ours that the cache does not show yet
 		p.Own.Lost(p.Key, caches.Pods, c.Pod.Name)
 	}
 	p.recordOutcome(Outcome{Action: Create, Pod: c.Pod.Name, Err: err})
@@ -80,11 +80,25 @@ func (p *Sync) createWithClaims(ctx context.Context, c *rollout.PodCreation) err
 	}
 	p.podWrites.ended(c.Pod, err)
 	if err != nil {
-		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: p.Unanswered(caches.Pods, c.Pod.Name, err)}
+		if placed {
+			err = p.Unanswered(caches.Pods, c.Pod.Name, err)
+		}
+		return &creationError{name: c.Pod.Name, generated: p.GeneratedNames, err: err}
 	}
 	p.Wrote(caches.Pods, version)
 	p.Own.Created(p.Key, apiwriter.Creation{Resource: caches.Pods, Name: c.Pod.Name, Owner: p.Workload.GetUID()})
 	return nil
+}
+
+// createPlaced creates a pod where it belongs. Where that cannot be told, nothing is sent.
+func (p *Sync) createPlaced(ctx context.Context, pod *corev1.Pod) (resourceVersion string, placed bool, err error) {
+	if p.Place != nil {
+		if pod, err = p.Place(ctx, pod); err != nil {
+			return "", false, fmt.Errorf("find its place: %w", err)
+		}
+	}
+	resourceVersion, err = p.create(func() (string, error) { return p.Pods.Create(ctx, pod) })
+	return resourceVersion, true, err
 }
 
 // DeletePod deletes a pod, and tells whether it has: one that is gone already is no

@@ -48,6 +48,8 @@ type Webhook struct {
 	// Readiness adds the readiness gate KruisePodReady; podreadiness.Mutate does,
 	// and podreadiness.MutateAll to every pod.
 	Readiness Mutator
+	// Spread gives pods the subset of nodes that they go to; workloadspread.Placer does.
+	Spread Mutator
 	// Sidecars adds containers, and labels and annotations that they need.
 	Sidecars Mutator
 	// LaunchPriority orders the start of all containers; launchpriority.Mutate
@@ -58,7 +60,9 @@ type Webhook struct {
 // steps are the mutators in their order, which is that of OpenKruise: readiness
 // gates, WorkloadSpread, sidecars, launch priority, PodUnavailableBudget,
 // PersistentPodState. A new step takes its place there.
-func (w *Webhook) steps() []Mutator { return []Mutator{w.Readiness, w.Sidecars, w.LaunchPriority} }
+func (w *Webhook) steps() []Mutator {
+	return []Mutator{w.Readiness, w.Spread, w.Sidecars, w.LaunchPriority}
+}
 
 // Handlers returns the HTTP handlers by the paths that existing webhook
 // configurations call.

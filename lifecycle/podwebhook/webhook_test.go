@@ -156,9 +156,9 @@ func TestSteps(t *testing.T) {
 			return nil
 		}
 	}
-	webhook := &podwebhook.Webhook{LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Readiness: step("readiness")}
+	webhook := &podwebhook.Webhook{LaunchPriority: step("launch priority"), Sidecars: step("sidecars"), Spread: step("spread"), Readiness: step("readiness")}
 	webhook.Default(t.Context(), create(prioritised))
-	if diff := cmp.Diff([]string{"readiness", "sidecars", "launch priority"}, called); diff != "" {
+	if diff := cmp.Diff([]string{"readiness", "spread", "sidecars", "launch priority"}, called); diff != "" {
 		t.Errorf("LP-1: steps (-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Placement says where a pod goes that a workload is about to create: by its node selector, affinity,
+// tolerations and whatever else of it is to differ from the template. So no webhook is needed for that.
+//
+// It is asked once before every request that creates a pod, by several goroutines at the same time. What
+// the pod is called, which labels select it, and who owns it stays as it is.
+type Placement interface {
+	// PlacePod returns the pod as it is to be created: the one that was given, which it does not
+	// change, or a changed copy. An error holds back this pod, is reported as that of its
+	// creation, and asked again with the next attempt.
+	PlacePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
+}
+
+// Placements are several, each of which is given what the one before returned. The first error ends
+// it. A nil one is left out.
+type Placements []Placement
+
+// PlacePod asks all of them.
+func (all Placements) PlacePod(ctx context.Context, pod *corev1.Pod) (_ *corev1.Pod, err error) {
+	for _, p := range all {
+		if p == nil {
+			continue
+		}
+		if pod, err = p.PlacePod(ctx, pod); err != nil {
+			return nil, err
+		}
+	}
+	return pod, nil
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workloads_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podwright/podwright/workloads"
+)
+
+// on is a Placement by name, which adds its own to what the pod has.
+type on string
+
+func (o on) PlacePod(_ context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	if o == "" {
+		return nil, errors.New("nowhere")
+	}
+	pod = pod.DeepCopy()
+	pod.Spec.NodeName += string(o)
+	return pod, nil
+}
+
+func TestPlacements(t *testing.T) {
+	for _, test := range []struct {
+		all  workloads.Placements
+		want string
+	}{
+		{nil, ""}, {workloads.Placements{on("a"), nil, on("b")}, "ab"},
+	} {
+		given := &corev1.Pod{}
+		got, err := test.all.PlacePod(t.Context(), given)
+		if err != nil || got.Spec.NodeName != test.want || given.Spec.NodeName != "" {
+			t.Errorf("placed on %+v, error %v, want %q", got, err, test.want)
+		}
+	}
+	if got, err := (workloads.Placements{on("a"), on(""), on("b")}).PlacePod(t.Context(), &corev1.Pod{}); err == nil || got != nil {
+		t.Errorf("placed on %v", got)
+	}
+}
