@@ -5,6 +5,9 @@ package crds
 import (
 	"strings"
 	"testing"
+
+	"github.com/podwright/podwright/distribution/spread"
+	"github.com/podwright/podwright/distribution/v1alpha1"
 )
 
 // workloadSpread is a WorkloadSpread as YAML with these lines in its spec.
@@ -13,6 +16,7 @@ func workloadSpread(lines string) string {
 		strings.ReplaceAll(lines, "\n", "\n  ")
 }
 
+// WS-21: the rules of the definition and the webhook refuse the same.
 func TestWorkloadSpread(t *testing.T) {
 	v := newValidator(t, "workloadspreads.apps.kruise.io", "v1alpha1")
 	const (
@@ -60,7 +64,10 @@ func TestWorkloadSpread(t *testing.T) {
 			if test.want != "" {
 				want = []string{test.want}
 			}
-			check(t, want, v.judge(t, workloadSpread(test.spec), ""))
+			object := workloadSpread(test.spec)
+			got := v.judge(t, object, "")
+			check(t, want, got)
+			agree(t, object, got, spread.ValidateCreate(read[v1alpha1.WorkloadSpread](t, object)))
 		})
 	}
 	check(t, []string{"spec: a WorkloadSpread needs a spec with targetRef and subsets"},
